@@ -1,0 +1,375 @@
+"""A peripheral, and air to reach it through, both on Bumble: a Bluetooth stack that shares no line of code with blectl.
+
+bumble_air.py [PORT]            A virtual radio link with two controllers. One is served as H4 on 127.0.0.1:PORT (0: any free port)
+                                for `blectl -i tcp:127.0.0.1:PORT`; the other drives the peripheral. Prints "READY PORT".
+bumble_air.py --transport SPEC  Only the peripheral, on a Bumble transport such as hci-socket:1. Prints "READY SPEC".
+
+After READY, standard output carries one JSON object per line for what happens. Ends when standard input closes, and on SIGTERM.
+
+Service FFE0:
+  FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
+                                       subscribed, "ping" answers with the notification "pong" on FFE2
+  FFE2 read, notify                    "hello lock"
+  FFE3 read                            512 bytes 00 01 .. ff 00 01 .. ff
+  FFE4 read, write                     keeps up to 512 bytes (long writes)
+  FFE5 notify / FFE6 indicate          once subscribed: "tick N", three of them 100 ms apart every second
+  FFE7 read                            u32le bytes and u32le CRC-32 of what arrived at FFE1 and FFE9
+  FFE8 write                           00: counts from zero again; 01 and u32le N: disconnects after N more bytes; 02: disconnects now;
+                                       03 and u32le N: as 01, but the link is lost as if out of range (reason 08; only with PORT)
+  FFE9 write without response          counted like FFE1
+  FFEA read                            only over an encrypted link
+Service 6f1c0001-…: 6f1c0002-… read, write "custom" with a user description (2901) and a presentation format (2904).
+"""
+import argparse
+import asyncio
+import json
+import logging
+import os
+import signal
+import struct
+import sys
+import threading
+import zlib
+
+from bumble import att, gatt, hci, link, ll
+from bumble.controller import Controller
+from bumble.core import AdvertisingData, PhysicalTransport
+from bumble.device import Device, DeviceConfiguration
+from bumble.gatt import Characteristic, CharacteristicValue, Descriptor, Service
+from bumble.transport import open_transport
+from bumble.transport.common import AsyncPipeSink, PacketParser
+
+ADDRESS = 'F0:F1:F2:F3:F4:F5'
+CENTRAL = '00:1B:DC:00:00:01'
+SUPERVISION_TIMEOUT = 0x08
+UUID_128 = '6f1c%04x-8a3e-4b52-9c1d-2e7f90a1b3c4'
+
+
+def report(event, **fields):
+    print(json.dumps({'event': event, **fields}), flush=True)
+
+
+# ---------------------------------------------------------------------------------------------------------------- the peripheral
+
+def refused(code):
+    def refuse(*_):
+        raise att.ATT_Error(error_code=code)
+    return refuse
+
+
+def value(read=None, write=None):
+    """Bumble 0.0.236 checks no read or write permission by itself: what a characteristic does not offer has to refuse."""
+    return CharacteristicValue(read=read or refused(att.ATT_READ_NOT_PERMITTED_ERROR),
+                               write=write or refused(att.ATT_WRITE_NOT_PERMITTED_ERROR))
+
+
+class Lock:
+    def __init__(self, device, vanish=None):
+        """vanish(connection) makes the link break without a goodbye, where the radio can do that."""
+        self.device, self.vanish = device, vanish
+        self.count, self.crc = 0, 0
+        self.fuse = None            # (bytes that may still arrive, how to end the link then)
+        self.deaf = False           # between ending the link and its end, what still arrives does not count
+        self.summary = None         # timer that reports bytes once they stop coming
+        self.tasks = {}
+        self.stored = b''
+        self.custom = b'custom'
+
+        P, R, W = Characteristic.Properties, Characteristic.READABLE, Characteristic.WRITEABLE
+        self.hello = Characteristic('FFE2', P.READ | P.NOTIFY, R, value(lambda _: b'hello lock'))
+        self.notifier = Characteristic('FFE5', P.NOTIFY, R, value())
+        self.indicator = Characteristic('FFE6', P.INDICATE, R, value())
+        server = device.gatt_server
+        self.notifier.on(Characteristic.EVENT_SUBSCRIPTION, lambda connection, notify, _: self.subscribed(
+            connection, self.notifier, notify, server.notify_subscriber))
+        self.indicator.on(Characteristic.EVENT_SUBSCRIPTION, lambda connection, _, indicate: self.subscribed(
+            connection, self.indicator, indicate, server.indicate_subscriber))
+        device.add_service(Service('FFE0', [
+            Characteristic('FFE1', P.WRITE | P.WRITE_WITHOUT_RESPONSE, W, value(write=self.received)),
+            self.hello,
+            Characteristic('FFE3', P.READ, R, value(lambda _: bytes(range(256)) * 2)),
+            Characteristic('FFE4', P.READ | P.WRITE, R | W, value(lambda _: self.stored, self.store)),
+            self.notifier,
+            self.indicator,
+            Characteristic('FFE7', P.READ, R, value(lambda _: struct.pack('<II', self.count, self.crc))),
+            Characteristic('FFE8', P.WRITE, W, value(write=self.control)),
+            Characteristic('FFE9', P.WRITE_WITHOUT_RESPONSE, W, value(write=self.received)),
+            Characteristic('FFEA', P.READ, R | Characteristic.READ_REQUIRES_ENCRYPTION, value(lambda _: b'secret')),
+        ]))
+        device.add_service(Service(UUID_128 % 1, [
+            Characteristic(UUID_128 % 2, P.READ | P.WRITE, R | W, value(lambda _: self.custom, self.customize), [
+                Descriptor(gatt.GATT_CHARACTERISTIC_USER_DESCRIPTION_DESCRIPTOR, R, value(lambda _: b'Custom text')),
+                # UTF-8, exponent 0, no unit (2700), name space SIG, description 0
+                Descriptor(gatt.GATT_CHARACTERISTIC_PRESENTATION_FORMAT_DESCRIPTOR, R,
+                           value(lambda _: bytes.fromhex('19000027010000'))),
+            ]),
+        ]))
+        device.on('connection', self.connected)
+
+    def connected(self, connection):
+        report('connected', peer=str(connection.peer_address), public=connection.peer_address.is_public)
+        self.fuse, self.deaf = None, False
+        connection.on('connection_att_mtu_update', lambda: report('mtu', mtu=connection.att_mtu))
+        connection.on('disconnection', self.disconnected)
+
+    def disconnected(self, reason):
+        for task in self.tasks.values():
+            task.cancel()
+        self.tasks.clear()
+        self.report_bytes()
+        report('disconnected', reason=reason)
+
+    # Bytes in
+
+    def received(self, connection, data):
+        if self.deaf:
+            return
+        self.count += len(data)
+        self.crc = zlib.crc32(data, self.crc)
+        if self.summary is None:
+            self.summary = asyncio.get_running_loop().call_later(0.2, self.report_bytes)
+        if self.fuse:
+            left, end = self.fuse
+            self.fuse = (left - len(data), end)
+            if left <= len(data):
+                self.end(connection, end)
+        if data == b'burst':
+            self.start('burst', self.burst(connection))
+        elif data == b'ping':
+            self.start('pong', self.device.gatt_server.notify_subscriber(connection, self.hello, b'pong'))
+
+    def report_bytes(self):
+        if self.summary is not None:
+            self.summary.cancel()
+            self.summary = None
+            report('bytes', count=self.count, crc32=f'{self.crc:08x}')
+
+    def store(self, _, data):
+        if len(data) > 512:
+            raise att.ATT_Error(error_code=att.ATT_INVALID_ATTRIBUTE_LENGTH_ERROR)
+        self.stored = bytes(data)
+        report('stored', bytes=len(data), crc32=f'{zlib.crc32(data):08x}')
+
+    def customize(self, _, data):
+        self.custom = bytes(data)
+
+    def control(self, connection, data):
+        kind = data[0] if data else None
+        if kind not in (0, 1, 2, 3):
+            raise att.ATT_Error(error_code=0x80)   # an application error
+        if len(data) != (1 if kind in (0, 2) else 5):
+            raise att.ATT_Error(error_code=att.ATT_INVALID_ATTRIBUTE_LENGTH_ERROR)
+        if kind == 0:
+            self.count, self.crc, self.fuse = 0, 0, None
+            report('reset')
+        elif kind == 2:   # after the response to this very write went out
+            asyncio.get_running_loop().call_later(0.02, self.end, connection, self.say_goodbye)
+        else:
+            vanishes = kind == 3 and self.vanish
+            self.fuse = (int.from_bytes(data[1:], 'little'), self.vanish if vanishes else self.say_goodbye)
+
+    def end(self, connection, how):
+        self.fuse, self.deaf = None, True
+        report('dropping', count=self.count)
+        how(connection)
+
+    def say_goodbye(self, connection):
+        self.start('goodbye', connection.disconnect())
+
+    # Notifications and indications out
+
+    def start(self, name, work):
+        if old := self.tasks.pop(name, None):
+            old.cancel()
+        task = self.tasks[name] = asyncio.get_running_loop().create_task(work)
+        # The link may be gone before the last of them; that is no news.
+        task.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+    def subscribed(self, connection, characteristic, on, send):
+        report('subscribed', uuid=characteristic.uuid.to_hex_str().lower(), on=on)
+        if on:
+            self.start(characteristic, self.tick(connection, characteristic, send))
+        elif task := self.tasks.pop(characteristic, None):
+            task.cancel()
+
+    async def tick(self, connection, characteristic, send):
+        number = 0
+        while True:
+            for _ in range(3):
+                await asyncio.sleep(0.1)
+                number += 1
+                await send(connection, characteristic, b'tick %d' % number)
+            await asyncio.sleep(0.7)
+
+    async def burst(self, connection):
+        for number in range(100):
+            await self.device.gatt_server.notify_subscriber(connection, self.notifier, b'burst %d' % number)
+        for number in range(10):
+            await self.device.gatt_server.indicate_subscriber(connection, self.indicator, b'burst %d' % number)
+
+
+async def peripheral(source, sink, options, vanish=None):
+    device = Device.from_config_with_hci(DeviceConfiguration(name='Lock-01', address=hci.Address(ADDRESS)), source, sink)
+    device.gatt_server.max_mtu = options.mtu
+    Lock(device, vanish)
+    device.advertising_data = bytes(AdvertisingData([
+        (AdvertisingData.FLAGS, bytes([6])),
+        (AdvertisingData.COMPLETE_LOCAL_NAME, b'Lock-01'),
+        (AdvertisingData.MANUFACTURER_SPECIFIC_DATA, bytes.fromhex('4c01f0f1f2f3f4f5')),
+    ]))
+    device.scan_response_data = bytes(AdvertisingData([(AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b'\xe0\xff')]))
+    await device.power_on()
+    await device.start_advertising(
+        own_address_type=hci.OwnAddressType.PUBLIC if options.public else hci.OwnAddressType.RANDOM,
+        auto_restart=True, advertising_interval_min=100, advertising_interval_max=100)
+    return device
+
+
+# ----------------------------------------------------------------------------------------------------------------------- the air
+
+class Air(link.LocalLink):
+    def send_acl_data(self, sender_controller, destination_address, transport, data):
+        """Bumble's own takes the sender's random address for the source, whatever address the link was made with: packets of a
+        host that connects from its public address would reach nobody."""
+        connection = sender_controller.le_connections.get(destination_address)
+        receiver = self.find_le_controller(destination_address)
+        if connection and receiver:
+            asyncio.get_running_loop().call_soon(receiver.on_link_acl_data, connection.self_address, PhysicalTransport.LE, data)
+
+
+class AirController(Controller):
+    """Bumble's controller, with what a host needs to survive on it."""
+
+    def __init__(self, name, air, address, kind, acl=None):
+        super().__init__(name, link=air, public_address=address)
+        if acl:
+            self.le_acl_data_packet_length, self.total_num_le_acl_data_packets = acl
+        extended = {hci.HCI_LE_SET_EXTENDED_SCAN_PARAMETERS_COMMAND, hci.HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND,
+                    hci.HCI_LE_EXTENDED_CREATE_CONNECTION_COMMAND}
+        # Bumble claims the extended advertising feature but not its commands, and commands that it does not have.
+        if kind != 'bumble':
+            self.supported_commands = {code for code in self.supported_commands if self.handles(hci.HCI_Command.command_name(code))}
+        if kind == 'extended':
+            self.supported_commands |= extended
+        elif kind == 'legacy':   # also decides which advertising reports Bumble sends
+            self.le_features &= ~(hci.LeFeatureMask.LE_EXTENDED_ADVERTISING | hci.LeFeatureMask.LE_PERIODIC_ADVERTISING)
+
+    def handles(self, name):
+        return hasattr(self, f'on_{name.lower()}')
+
+    def on_hci_command_packet(self, command):
+        # Bumble leaves unknown commands unanswered when they are of those that get a Command Status.
+        if isinstance(command, hci.HCI_SyncCommand) or self.handles(command.name):
+            super().on_hci_command_packet(command)
+        else:
+            self._send_hci_command_status(hci.HCI_ErrorCode.UNKNOWN_HCI_COMMAND_ERROR, command.op_code)
+
+    def on_hci_reset_command(self, command):
+        self.silence()
+        return super().on_hci_reset_command(command)
+
+    def on_hci_le_create_connection_cancel_command(self, command):
+        if (pending := self.pending_le_connection) is None:
+            return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.COMMAND_DISALLOWED_ERROR)
+        self.pending_le_connection = None
+        asyncio.get_running_loop().call_soon(self.send_hci_packet, hci.HCI_LE_Connection_Complete_Event(   # after the answer
+            status=hci.HCI_ErrorCode.UNKNOWN_CONNECTION_IDENTIFIER_ERROR, connection_handle=0, role=hci.Role.CENTRAL,
+            peer_address_type=pending.peer_address.address_type, peer_address=pending.peer_address,
+            connection_interval=0, peripheral_latency=0, supervision_timeout=0, central_clock_accuracy=0))
+        return super().on_hci_le_create_connection_cancel_command(command)
+
+    def silence(self):
+        """What a reset, or pulling the plug, does: the peers notice by supervision timeout."""
+        for connection in list(self.le_connections.values()):
+            connection.send_ll_control_pdu(ll.TerminateInd(SUPERVISION_TIMEOUT))
+        self.le_connections.clear()
+        self.pending_le_connection = None
+        self.le_scan_enable = False
+        self.le_legacy_advertiser.stop()
+        for advertising_set in self.advertising_sets.values():
+            advertising_set.stop()
+        self.advertising_sets.clear()
+
+    def lose(self, handle):
+        """The link ends on both sides as if the two were out of range."""
+        if connection := self.find_le_connection_by_handle(handle):
+            connection.send_ll_control_pdu(ll.TerminateInd(SUPERVISION_TIMEOUT))
+            self.on_le_disconnected(connection, SUPERVISION_TIMEOUT)
+
+
+class H4Server(asyncio.Protocol):
+    """One client of the served controller. A new one takes over: the last may have closed without us having seen it yet."""
+    current = None
+
+    def __init__(self, controller):
+        self.controller = controller
+
+    def connection_made(self, transport):
+        if H4Server.current:
+            H4Server.current.gone()
+        H4Server.current, self.transport = self, transport
+        self.parser = PacketParser(self.controller)   # what the last client left half sent is forgotten
+        self.controller.host = self
+        report('client')
+
+    def data_received(self, data):
+        if H4Server.current is self:
+            self.parser.feed_data(data)
+
+    def on_packet(self, packet):
+        if not self.transport.is_closing():
+            self.transport.write(packet)
+
+    def connection_lost(self, _):
+        self.gone()
+
+    def gone(self):
+        if H4Server.current is self:
+            H4Server.current = None
+            self.controller.host = None
+            self.controller.silence()
+            self.transport.close()
+            report('client_gone')
+
+
+async def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('port', nargs='?', type=int, default=0)
+    parser.add_argument('--transport', metavar='SPEC')
+    parser.add_argument('--mtu', type=int, default=517, help='the largest ATT MTU that the peripheral agrees to')
+    parser.add_argument('--public', action='store_true', help='the peripheral advertises with its public address')
+    parser.add_argument('--controller', choices=['legacy', 'extended', 'bumble'], default='legacy',
+                        help='what the served controller can do; bumble: untouched, it contradicts itself')
+    parser.add_argument('--acl', metavar='LENxCOUNT', type=lambda text: tuple(map(int, text.split('x'))),
+                        help='buffers of the served controller (default: 27x64)')
+    options = parser.parse_args()
+
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, over.set)
+    loop.add_signal_handler(signal.SIGINT, over.set)
+
+    def watch_input():   # a thread, because epoll takes neither files nor /dev/null
+        while os.read(0, 4096):
+            pass
+        loop.call_soon_threadsafe(over.set)
+    threading.Thread(target=watch_input, daemon=True).start()
+
+    if options.transport:
+        async with await open_transport(options.transport) as transport:
+            await peripheral(transport.source, transport.sink, options)
+            print('READY', options.transport, flush=True)
+            await over.wait()
+        return
+    air = Air()
+    served = AirController('served', air, CENTRAL, options.controller, options.acl)
+    own = AirController('peripheral', air, ADDRESS, 'legacy')
+    await peripheral(own, AsyncPipeSink(own), options, lambda connection: own.lose(connection.handle))
+    server = await loop.create_server(lambda: H4Server(served), '127.0.0.1', options.port)
+    print('READY', server.sockets[0].getsockname()[1], flush=True)
+    await over.wait()
+
+
+if __name__ == '__main__':
+    logging.basicConfig(level=os.environ.get('BUMBLE_LOGLEVEL', 'ERROR').upper())
+    asyncio.run(main())
