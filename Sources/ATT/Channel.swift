@@ -1,0 +1,25 @@
+package import Bluetooth
+package import EventLoop
+
+/// The seam below an ATT bearer: whole ATT PDUs, in order (L2CAP fixed channel 4, Vol 3 Part A §2.1).
+/// Implemented by kernel L2CAP sockets, our own host's links, and in-memory pairs in tests.
+@LoopActor
+package protocol Channel: AnyObject {
+  /// Called for every PDU, and once with `.closed` when no more can come. PDUs that arrive before it is set are kept.
+  var handler: (@LoopActor (ChannelEvent) -> Void)? { get set }
+  /// Queues one PDU. Never blocks, never drops; after `.closed` it does nothing.
+  func send(_ pdu: [UInt8])
+  /// Returns when another PDU would not have to wait in this process: the back-pressure for commands.
+  /// - Throws: BluetoothError(.linkLost) when the channel closes, CancellationError.
+  func waitUntilWritable() async throws
+  /// Idempotent. Closes the bearer only; the link's owner decides about the link.
+  func close()
+}
+
+package enum ChannelEvent: Sendable {
+  /// One PDU; possibly empty, possibly longer than the MTU: the bearer judges it.
+  case received([UInt8])
+  /// The transport below lost this many received PDUs (a full socket buffer).
+  case dropped(Int)
+  case closed(BluetoothError)
+}

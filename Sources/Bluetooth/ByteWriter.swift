@@ -1,0 +1,29 @@
+/// Appends little-endian fields. The length of a packet is what was written; it is described nowhere else.
+package struct ByteWriter: Sendable {
+  package private(set) var bytes: [UInt8]
+
+  package init(capacity: Int = 32) {
+    bytes = []
+    bytes.reserveCapacity(capacity)
+  }
+
+  package mutating func uint8(_ value: UInt8) { bytes.append(value) }
+
+  package mutating func int8(_ value: Int8) { bytes.append(UInt8(bitPattern: value)) }
+
+  package mutating func uint16(_ value: UInt16) { integer(UInt64(value), octets: 2) }
+
+  package mutating func uint24(_ value: UInt32) { integer(UInt64(value), octets: 3) }
+
+  package mutating func uint32(_ value: UInt32) { integer(UInt64(value), octets: 4) }
+
+  package mutating func uint64(_ value: UInt64) { integer(value, octets: 8) }
+
+  package mutating func address(_ value: Address) { integer(value.rawValue, octets: 6) }
+
+  package mutating func append(_ value: some Sequence<UInt8>) { bytes.append(contentsOf: value) }
+
+  private mutating func integer(_ value: UInt64, octets: Int) {
+    for index in 0..<octets { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))) }
+  }
+}

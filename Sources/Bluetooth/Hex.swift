@@ -1,0 +1,54 @@
+/// Hex text, as people type it and as blectl prints it.
+package enum Hex {
+  /// Lower case, two digits an octet, no separators.
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    let digits: [UInt8] = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Takes `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`, and an odd number of digits with a leading zero understood (`b99` = `0b 99`).
+  /// - Returns: nil when anything but ASCII hex digits and these separators occurs, or when there is no digit at all in non-empty text.
+  package static func decode(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    let words = text.utf8.split(whereSeparator: { " :-,\t\n\r".utf8.contains($0) })
+    if words.isEmpty { return text.utf8.allSatisfy { $0 == 0x20 } ? [] : nil }
+    for word in words {
+      var digits = word[...]
+      if digits.count >= 2, digits.first == 0x30, digits.dropFirst().first.map({ $0 | 0x20 }) == 0x78 { digits = digits.dropFirst(2) }
+      guard !digits.isEmpty else { return nil }
+      var nibbles: [UInt8] = digits.count % 2 == 0 ? [] : [0]
+      for digit in digits {
+        guard let value = nibble(digit) else { return nil }
+        nibbles.append(value)
+      }
+      for index in stride(from: 0, to: nibbles.count, by: 2) { bytes.append(nibbles[index] << 4 | nibbles[index + 1]) }
+    }
+    return bytes
+  }
+
+  /// A number of at most 16 hex digits without prefix; nil otherwise.
+  package static func number(_ digits: some StringProtocol) -> UInt64? {
+    guard (1...16).contains(digits.utf8.count) else { return nil }
+    var value: UInt64 = 0
+    for digit in digits.utf8 {
+      guard let nibble = nibble(digit) else { return nil }
+      value = value << 4 | UInt64(nibble)
+    }
+    return value
+  }
+
+  private static func nibble(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x37
+    case 0x61...0x66: digit - 0x57
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// LE physical layers, with the values that HCI uses in reports and in LE Read PHY (Vol 4 Part E §7.7.65.12).
+package enum PHY: UInt8, Sendable, Hashable, CaseIterable {
+  case le1M = 1
+  case le2M = 2
+  case coded = 3
+
+  /// `1m`, `2m`, `coded`: what users type and JSON shows.
+  package var name: String {
+    switch self {
+    case .le1M: "1m"
+    case .le2M: "2m"
+    case .coded: "coded"
+    }
+  }
+
+  package init?(name: some StringProtocol) {
+    guard let phy = Self.allCases.first(where: { $0.name == name.lowercased() }) else { return nil }
+    self = phy
+  }
+}

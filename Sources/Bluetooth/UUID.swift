@@ -1,0 +1,88 @@
+/// A UUID with 128-bit identity: `180f` and `0000180f-0000-1000-8000-00805f9b34fb` are equal (Vol 3 Part B §2.5.1).
+package struct UUID: Hashable, Sendable, CustomStringConvertible {
+  /// Octets 0–7 of the textual form, most significant first.
+  package let high: UInt64
+  /// Octets 8–15.
+  package let low: UInt64
+
+  private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
+  private static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
+
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// A 16- or 32-bit value on the Bluetooth Base UUID.
+  package init(_ short: UInt32) { self.init(high: UInt64(short) << 32 | Self.baseHigh, low: Self.baseLow) }
+
+  /// `ffe1`, `0xFFE1`, eight digits, or 32 digits with or without the usual dashes; either case.
+  package init?(_ text: some StringProtocol) {
+    var digits = String(text)
+    if digits.hasPrefix("0x") || digits.hasPrefix("0X") { digits.removeFirst(2) }
+    switch digits.utf8.count {
+    case 4, 8:
+      guard let short = Hex.number(digits) else { return nil }
+      self.init(UInt32(truncatingIfNeeded: short))
+    case 36, 32:
+      if digits.utf8.count == 36 {
+        let groups = digits.split(separator: "-", omittingEmptySubsequences: false)
+        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
+        digits = groups.joined()
+      }
+      guard let high = Hex.number(digits.prefix(16)), let low = Hex.number(digits.suffix(16)) else { return nil }
+      self.init(high: high, low: low)
+    default: return nil
+    }
+  }
+
+  /// - Parameter bytes: 2 or 16 octets as ATT carries them, or 4 as advertisements may; least significant first. Nil for other counts.
+  package init?(littleEndian bytes: some Collection<UInt8>) {
+    let value = bytes.reversed()
+    switch bytes.count {
+    case 2, 4: self.init(value.reduce(0) { $0 << 8 | UInt32($1) })
+    case 16:
+      self.init(high: value.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }, low: value.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    default: return nil
+    }
+  }
+
+  private var onBase: UInt32? {
+    guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
+    return UInt32(truncatingIfNeeded: high >> 32)
+  }
+
+  /// The 16-bit form, when there is one.
+  package var short: UInt16? { onBase.flatMap { UInt16(exactly: $0) } }
+
+  /// As ATT carries it, least significant octet first: 2 octets when there is a 16-bit form, else 16.
+  /// 32-bit forms are widened, ATT has none (Vol 3 Part F §3.2.1).
+  package var attBytes: [UInt8] {
+    if let short { return [UInt8(truncatingIfNeeded: short), UInt8(truncatingIfNeeded: short >> 8)] }
+    return littleEndianBytes
+  }
+
+  /// All 16 octets, least significant first.
+  package var littleEndianBytes: [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * UInt64($0))) } + (0..<8).map { UInt8(truncatingIfNeeded: high >> (8 * UInt64($0))) }
+  }
+
+  /// The shortest form, lower case: `ffe1`, `12345678`, or the whole with dashes.
+  package var description: String {
+    if let short { return Hex.encode([UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]) }
+    let text = fullDescription
+    return onBase != nil ? String(text.prefix(8)) : text
+  }
+
+  /// 36 characters, lower case.
+  package var fullDescription: String {
+    let text = Hex.encode(littleEndianBytes.reversed())
+    var groups: [Substring] = []
+    var rest = text[...]
+    for count in [8, 4, 4, 4, 12] {
+      groups.append(rest.prefix(count))
+      rest = rest.dropFirst(count)
+    }
+    return groups.joined(separator: "-")
+  }
+}

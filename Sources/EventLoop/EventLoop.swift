@@ -1,0 +1,227 @@
+import Glibc
+import Synchronization
+
+/// One thread: runs Swift jobs, waits for descriptors with poll(2), and owns the clock.
+///
+/// In virtual time it does not wait for timers: when no job and no descriptor is ready, the clock jumps to the next timer, so a
+/// 16-second transfer over the simulated air takes milliseconds and always gives the same result.
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+  package static let shared = EventLoop()
+
+  // Touched on the loop's thread only, except `foreign` and what is set before run().
+  private var jobs: [UnownedJob] = []
+  private var timers = TimerQueue()
+  private var watches: [Int: Watch] = [:]
+  private var nextWatch = 0
+  private var pollSet: [pollfd] = []
+  private var pollOrder: [Watch] = []
+  private var pollSetIsStale = true
+  private var thread: pthread_t?
+  private var virtualNow: Int64 = 0
+  package private(set) var isVirtual = false
+
+  /// Jobs from other threads, and the pipe that wakes poll for them.
+  private let foreign = Mutex<[UnownedJob]>([])
+  private let wakeRead: Int32
+  private let wakeWrite: Int32
+
+  private init() {
+    var ends: [Int32] = [-1, -1]
+    _ = unsafe pipe(&ends)
+    for end in ends {
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    wakeRead = ends[0]
+    wakeWrite = ends[1]
+  }
+
+  // MARK: Jobs
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    if isOnThread {
+      jobs.append(job)
+    } else {
+      foreign.withLock { $0.append(job) }
+      wake()
+    }
+  }
+
+  package func checkIsolated() {
+    precondition(isOnThread, "called off the event loop's thread")
+  }
+
+  package func isIsolatingCurrentContext() -> Bool? { isOnThread }
+
+  private var isOnThread: Bool {
+    guard let thread = thread else { return false }
+    return pthread_equal(thread, pthread_self()) != 0
+  }
+
+  private func wake() {
+    var byte: UInt8 = 1
+    _ = unsafe write(wakeWrite, &byte, 1)
+  }
+
+  // MARK: Running
+
+  /// Switches to virtual time. Call before `run`.
+  package func useVirtualTime() { isVirtual = true }
+
+  /// Runs `body` on the loop's actor until it returns; the calling thread becomes the loop's thread.
+  package func run<T: Sendable>(_ body: @escaping @LoopActor () async throws -> T) throws -> T {
+    let outcome = Outcome<T>()
+    thread = pthread_self()
+    spawn {
+      do { outcome.result = .success(try await body()) } catch { outcome.result = .failure(error) }
+    }
+    while true {
+      if let result = LoopActor.assumeIsolated({ outcome.result }) {
+        thread = nil
+        return try result.get()
+      }
+      turn()
+    }
+  }
+
+  /// Starts a task on the loop. Use this instead of `Task { @LoopActor in … }`: without the executor preference a task resumes from every
+  /// wait on another thread first, which costs two hops, and lets the loop believe that nothing is left to do.
+  @discardableResult
+  package func spawn<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async -> T) -> Task<T, Never> {
+    Task(executorPreference: self) { await body() }
+  }
+
+  /// Calls `action` at once when on the loop's thread, else as soon as the loop gets to it: for cancellation handlers.
+  package func perform(_ action: @escaping @LoopActor @Sendable () -> Void) {
+    if isOnThread { LoopActor.assumeIsolated(action) } else { spawn { action() } }
+  }
+
+  @LoopActor private final class Outcome<T> {
+    nonisolated init() {}
+    var result: Result<T, any Error>?
+  }
+
+  /// Pumps for ever on the calling thread: for test processes, whose tests are isolated to `LoopActor`.
+  package func runForever() -> Never {
+    thread = pthread_self()
+    while true { turn() }
+  }
+
+  /// All ready jobs, then all ready descriptors, then all due timers.
+  private func turn() {
+    takeForeignJobs()
+    if !jobs.isEmpty {
+      let batch = jobs
+      jobs.removeAll(keepingCapacity: true)
+      for job in batch {
+        unsafe job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      }
+      return
+    }
+    let ready = pollDescriptors(timeout: pollTimeout())
+    if isVirtual, !ready, foreign.withLock({ $0.isEmpty }), let due = timers.next { virtualNow = max(virtualNow, due) }
+    for timer in timers.takeDue(now.nanoseconds) { timer.fire() }
+  }
+
+  private func takeForeignJobs() {
+    foreign.withLock {
+      guard !$0.isEmpty else { return }
+      jobs += $0
+      $0.removeAll(keepingCapacity: true)
+    }
+  }
+
+  /// Nanoseconds that poll may wait; nil for ever.
+  private func pollTimeout() -> Int64? {
+    guard let due = timers.next else { return nil }
+    return isVirtual ? 0 : max(0, due - now.nanoseconds)
+  }
+
+  private func pollDescriptors(timeout: Int64?) -> Bool {
+    if pollSetIsStale { rebuildPollSet() }
+    for index in pollSet.indices { pollSet[index].revents = 0 }
+    // Rounded up to poll's milliseconds: a timer may fire late, never early.
+    let limit = timeout.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+    let found = unsafe poll(&pollSet, nfds_t(pollSet.count), limit)
+    guard found > 0 else { return false }
+    if pollSet[0].revents != 0 { drainWakePipe() }
+    // A handler may cancel other watches or add some: pollOrder is what was polled, `isActive` what still holds.
+    let order = pollOrder
+    let events = pollSet.dropFirst().map(\.revents)
+    for (watch, revents) in zip(order, events) where revents != 0 && watch.isActive { watch.handler(Readiness(revents: revents)) }
+    return true
+  }
+
+  private func rebuildPollSet() {
+    pollOrder = watches.sorted { $0.key < $1.key }.map(\.value).filter { $0.interest != [] }
+    pollSet = [pollfd(fd: wakeRead, events: Int16(POLLIN), revents: 0)]
+    for watch in pollOrder { pollSet.append(pollfd(fd: watch.descriptor, events: watch.interest.pollEvents, revents: 0)) }
+    pollSetIsStale = false
+  }
+
+  private func drainWakePipe() {
+    var buffer = [UInt8](repeating: 0, count: 64)
+    while unsafe read(wakeRead, &buffer, buffer.count) > 0 {}
+  }
+
+  // MARK: Descriptors
+
+  /// Calls `handler` on the loop's thread whenever `descriptor` is ready, level-triggered, until the watch is cancelled.
+  /// The descriptor stays the caller's: cancel the watch before closing it.
+  @LoopActor
+  package func watch(_ descriptor: Int32, _ interest: Interest, handler: @escaping @LoopActor (Readiness) -> Void) -> Watch {
+    let number = nextWatch
+    nextWatch += 1
+    let watch = Watch(descriptor, interest) { ready in
+      LoopActor.assumeIsolated { handler(ready) }
+    } changed: { [unowned self] active in
+      if !active { watches[number] = nil }
+      pollSetIsStale = true
+    }
+    watches[number] = watch
+    pollSetIsStale = true
+    return watch
+  }
+
+  // MARK: Time
+
+  package var now: LoopClock.Instant {
+    if isVirtual { return LoopClock.Instant(nanoseconds: virtualNow) }
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return LoopClock.Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
+  /// Nanoseconds since 1970-01-01T00:00:00Z. In virtual time the program starts at 2026-01-01T00:00:00Z, so that output is reproducible.
+  package var wallClock: Int64 {
+    if isVirtual { return 1_767_225_600_000_000_000 + virtualNow }
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// Calls `action` once at `due` (at the next turn when that is past), in the order of due times, then of calls. Keep the timer to cancel it.
+  @LoopActor @discardableResult
+  package func schedule(at due: LoopClock.Instant, _ action: @escaping @LoopActor () -> Void) -> LoopTimer {
+    timers.add(due: due.nanoseconds) { LoopActor.assumeIsolated(action) }
+  }
+
+  @LoopActor @discardableResult
+  package func schedule(after delay: Duration, _ action: @escaping @LoopActor () -> Void) -> LoopTimer {
+    schedule(at: now.advanced(by: delay), action)
+  }
+
+  /// Suspends until `due`.
+  /// - Throws: CancellationError at once when the task is cancelled.
+  @LoopActor
+  package func sleep(until due: LoopClock.Instant) async throws {
+    let wait = Wait<Void>()
+    let timer = schedule(at: due) { wait.resume(returning: ()) }
+    defer { timer.cancel() }
+    try await wait.value()
+  }
+
+  @LoopActor
+  package func sleep(for delay: Duration) async throws { try await sleep(until: now.advanced(by: delay)) }
+}

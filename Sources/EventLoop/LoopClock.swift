@@ -1,0 +1,40 @@
+/// The loop's clock: monotonic nanoseconds, or virtual ones that only move when nothing is left to do.
+package struct LoopClock: Clock {
+  package struct Instant: InstantProtocol, Sendable {
+    /// Since an arbitrary start (real) or since the program's start (virtual).
+    package let nanoseconds: Int64
+
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    package func advanced(by duration: Duration) -> Self { Self(nanoseconds: nanoseconds &+ duration.wholeNanoseconds) }
+    package func duration(to other: Self) -> Duration { .nanoseconds(other.nanoseconds &- nanoseconds) }
+    package static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
+  }
+
+  package init() {}
+
+  package var now: Instant { EventLoop.shared.now }
+  package var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// - Throws: CancellationError at once when the task is cancelled.
+  package func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await EventLoop.shared.sleep(until: deadline) }
+}
+
+extension Duration {
+  /// Saturates at about 146 years, so that no user's number of seconds can overflow an instant.
+  package var wholeNanoseconds: Int64 {
+    let limit = Int64.max / 2
+    let (seconds, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    if overflow || seconds.magnitude > limit.magnitude { return components.seconds < 0 ? -limit : limit }
+    return seconds + components.attoseconds / 1_000_000_000
+  }
+
+  package var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
+  package var inMilliseconds: Double { Double(wholeNanoseconds) / 1e6 }
+
+  /// - Parameter seconds: any number; not-a-number and negative become zero, huge ones saturate.
+  package static func limited(seconds: Double) -> Duration {
+    guard seconds > 0 else { return .zero }
+    return seconds < 4e9 ? .nanoseconds(Int64(seconds * 1e9)) : .seconds(4_000_000_000)
+  }
+}

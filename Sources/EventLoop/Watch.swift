@@ -1,0 +1,56 @@
+import Glibc
+
+/// What a watch waits for. Errors and hang-ups are always reported.
+package struct Interest: OptionSet, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+  package static let readable = Self(rawValue: 1)
+  package static let writable = Self(rawValue: 2)
+
+  var pollEvents: Int16 {
+    (contains(.readable) ? Int16(POLLIN) : 0) | (contains(.writable) ? Int16(POLLOUT) : 0)
+  }
+}
+
+/// What poll(2) said about a descriptor.
+package struct Readiness: Sendable {
+  package let readable: Bool
+  package let writable: Bool
+  /// POLLERR, POLLHUP or POLLNVAL.
+  package let failed: Bool
+
+  init(revents: Int16) {
+    readable = revents & Int16(POLLIN) != 0
+    writable = revents & Int16(POLLOUT) != 0
+    failed = revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
+  }
+}
+
+/// One watched descriptor. With no interest left it stays registered but is not polled.
+package final class Watch {
+  let descriptor: Int32
+  private(set) var interest: Interest
+  private(set) var isActive = true
+  let handler: (Readiness) -> Void
+  private let changed: (Bool) -> Void
+
+  init(_ descriptor: Int32, _ interest: Interest, handler: @escaping (Readiness) -> Void, changed: @escaping (Bool) -> Void) {
+    self.descriptor = descriptor
+    self.interest = interest
+    self.handler = handler
+    self.changed = changed
+  }
+
+  package func setInterest(_ new: Interest) {
+    guard isActive, new != interest else { return }
+    interest = new
+    changed(true)
+  }
+
+  /// Idempotent.
+  package func cancel() {
+    guard isActive else { return }
+    isActive = false
+    changed(false)
+  }
+}

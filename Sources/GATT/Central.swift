@@ -1,0 +1,71 @@
+package import ATT
+package import Bluetooth
+package import EventLoop
+
+/// The seam above the radios: scan and connect. Implemented by the kernel's sockets and by our own host.
+@LoopActor
+package protocol Central: AnyObject {
+  /// One-line notes for the user about things done on their behalf ("connection failed to be established; trying once more").
+  var onNote: (@LoopActor (String) -> Void)? { get set }
+
+  /// Scans until the task is cancelled; the scan is off when this returns or throws.
+  /// - Parameter started: called once when the controller has confirmed that it scans.
+  /// - Throws: CancellationError at the end; BluetoothError(.adapter/.hci) when scanning is impossible.
+  func scan(
+    _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
+  ) async throws
+
+  /// Makes a link and its ATT channel. The type of the address must be right: scan for it before.
+  /// - Throws: BluetoothError(.timeout) after `timeout`, `.adapter`, `.hci`, `.linkLost`; CancellationError. Nothing is left behind.
+  func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link
+
+  /// Links down, scan off, descriptors closed. Limits itself to a few seconds; works in a cancelled task.
+  func close() async
+}
+
+/// Vol 4 Part E §7.8.10 and §7.8.64.
+package struct ScanParameters: Sendable, Equatable {
+  /// Sends scan requests and so sees scan responses.
+  package var isActive = true
+  /// 1M, coded or both; 2M is never a primary advertising PHY.
+  package var phys: Set<PHY> = [.le1M]
+
+  package init() {}
+}
+
+/// One LE ACL link with its ATT channel.
+@LoopActor
+package protocol Link: AnyObject {
+  var peer: PeerAddress { get }
+  var channel: any ATT.Channel { get }
+
+  /// What the controller reports about the link now; unknown parts are nil.
+  func parameters() async throws -> LinkParameters
+
+  /// LE Connection Update. - Parameter interval: 7.5 ms … 4 s. Returns what was agreed.
+  func requestInterval(_ interval: Duration) async throws -> LinkParameters
+  /// LE Set PHY, transmitter and receiver alike. Returns what was agreed.
+  func requestPHY(_ phy: PHY) async throws -> LinkParameters
+  /// LE Set Data Length. - Parameter octets: 27…251. Returns what was agreed.
+  func requestDataLength(_ octets: Int) async throws -> LinkParameters
+
+  /// Returns when the link is down, or after a few seconds at most. Idempotent; works in a cancelled task.
+  func disconnect() async
+}
+
+package struct LinkParameters: Sendable, Equatable {
+  /// Connection interval.
+  package var interval: Duration?
+  /// Peripheral latency, in connection events.
+  package var latency: Int?
+  package var supervisionTimeout: Duration?
+  /// Transmitter PHY.
+  package var phy: PHY?
+  /// Largest LL payload we may send, 27…251 octets.
+  package var maxTxOctets: Int?
+  package var maxRxOctets: Int?
+  /// dBm.
+  package var rssi: Int8?
+
+  package init() {}
+}

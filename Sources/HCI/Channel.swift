@@ -1,0 +1,31 @@
+package import Bluetooth
+package import EventLoop
+
+/// The seam below a host: whole HCI packets in H4 form (packet indicator first, Vol 4 Part A §2), in order.
+/// Implemented by H4 streams, the kernel's user channel and the virtual controller.
+@LoopActor
+package protocol Channel: AnyObject {
+  /// Called for every packet, and once with `.closed` when no more can come. Packets that arrive before it is set are kept.
+  var handler: (@LoopActor (ChannelEvent) -> Void)? { get set }
+  /// Queues one packet; it is never dropped silently. After `.closed` it does nothing.
+  func send(_ packet: [UInt8])
+  /// Idempotent; releases the descriptor.
+  func close()
+}
+
+package enum ChannelEvent: Sendable {
+  case received([UInt8])
+  case closed(BluetoothError)
+}
+
+/// Sees every packet that crosses a channel, in both directions: `--trace`.
+@LoopActor
+package protocol Tap: AnyObject {
+  /// - Parameter packet: H4 form.
+  func record(_ packet: [UInt8], _ direction: Direction)
+}
+
+package enum Direction: Sendable, Equatable {
+  case hostToController
+  case controllerToHost
+}

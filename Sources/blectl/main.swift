@@ -1,0 +1,3 @@
+import EventLoop
+
+try EventLoop.shared.run {}

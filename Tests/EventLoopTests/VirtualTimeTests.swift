@@ -1,0 +1,61 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@Suite struct VirtualTimeTests {
+  @Test func sleepsInOrderAndWithoutWaiting() async throws {
+    let order = try await onLoop { () async throws -> [Int] in
+      let log = Log()
+      for (number, hours) in [(2, 20), (1, 10), (3, 30)] {
+        EventLoop.shared.schedule(after: .seconds(3600 * hours)) { log.items.append(number) }
+      }
+      try await EventLoop.shared.sleep(for: .seconds(3600 * 40))
+      return log.items
+    }
+    #expect(order == [1, 2, 3])
+  }
+
+  @Test func theLoserOfARaceIsCancelled() async throws {
+    try await onLoop {
+      let log = Log()
+      let result = try await race(
+        { 1 },
+        {
+          do { try await EventLoop.shared.sleep(for: .seconds(1)) } catch { log.items.append(2) }
+          return 2
+        })
+      #expect(result == 1)
+      #expect(log.items == [2])
+    }
+  }
+
+  @Test func aDeadlineCancelsAndSaysSo() async throws {
+    struct Late: Error {}
+    try await onLoop {
+      do {
+        try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5)), orThrow: { Late() }) { try await Wait<Void>().value() }
+        Issue.record("no timeout")
+      } catch is Late {}
+    }
+  }
+
+  @Test func cleanUpRunsInACancelledTask() async throws {
+    try await onLoop {
+      let log = Log()
+      let task = EventLoop.shared.spawn {
+        do { try await EventLoop.shared.sleep(for: .seconds(100)) } catch {
+          await shielded {
+            try? await EventLoop.shared.sleep(for: .seconds(1))
+            log.items.append(7)
+          }
+        }
+      }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      task.cancel()
+      await task.value
+      #expect(log.items == [7])
+    }
+  }
+}
+
+@LoopActor private final class Log { var items: [Int] = [] }

@@ -1,0 +1,17 @@
+package import EventLoop
+import Glibc
+
+/// Runs a test's body on the event loop in virtual time. The loop has a thread of its own in a test process; tests run side by side on it,
+/// each seeing its own timers only, so they never sleep for real and must not look at absolute times.
+package func onLoop<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async throws -> T) async throws -> T {
+  _ = pump
+  return try await EventLoop.shared.spawn { () async -> Result<T, any Error> in
+    do { return .success(try await body()) } catch { return .failure(error) }
+  }.value.get()
+}
+
+private let pump: Void = {
+  EventLoop.shared.useVirtualTime()
+  var thread = pthread_t()
+  unsafe pthread_create(&thread, nil, { _ in EventLoop.shared.runForever() }, nil)
+}()
