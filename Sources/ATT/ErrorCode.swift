@@ -1,0 +1,74 @@
+import Bluetooth
+
+/// Error codes of the Error Response (Vol 3 Part F §3.4.1.1; common profile and service codes: Supplement Part B §1).
+package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let invalidHandle = Self(rawValue: 0x01)
+  package static let readNotPermitted = Self(rawValue: 0x02)
+  package static let writeNotPermitted = Self(rawValue: 0x03)
+  package static let invalidPDU = Self(rawValue: 0x04)
+  package static let insufficientAuthentication = Self(rawValue: 0x05)
+  package static let requestNotSupported = Self(rawValue: 0x06)
+  package static let invalidOffset = Self(rawValue: 0x07)
+  package static let insufficientAuthorization = Self(rawValue: 0x08)
+  package static let prepareQueueFull = Self(rawValue: 0x09)
+  package static let attributeNotFound = Self(rawValue: 0x0A)
+  package static let attributeNotLong = Self(rawValue: 0x0B)
+  package static let encryptionKeySizeTooShort = Self(rawValue: 0x0C)
+  package static let invalidAttributeValueLength = Self(rawValue: 0x0D)
+  package static let unlikelyError = Self(rawValue: 0x0E)
+  package static let insufficientEncryption = Self(rawValue: 0x0F)
+  package static let unsupportedGroupType = Self(rawValue: 0x10)
+  package static let insufficientResources = Self(rawValue: 0x11)
+  package static let databaseOutOfSync = Self(rawValue: 0x12)
+  package static let valueNotAllowed = Self(rawValue: 0x13)
+  package static let writeRequestRejected = Self(rawValue: 0xFC)
+  package static let clientCharacteristicConfigurationImproper = Self(rawValue: 0xFD)
+  package static let procedureAlreadyInProgress = Self(rawValue: 0xFE)
+  package static let outOfRange = Self(rawValue: 0xFF)
+
+  /// The specification's name and the number: `Write Not Permitted (0x03)`.
+  package var description: String { "\(name) (0x\(Hex.encode(CollectionOfOne(rawValue))))" }
+
+  package var name: String {
+    switch rawValue {
+    case 0x80...0x9F: "Application Error"
+    case 0xE0...0xFF: Self.names[rawValue] ?? "Common Profile or Service Error"
+    default: Self.names[rawValue] ?? "Reserved Error Code"
+    }
+  }
+
+  /// The name as JSON shows it: `write_not_permitted`.
+  package var snakeName: String {
+    name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_")
+  }
+
+  private static let names: [UInt8: String] = [
+    0x01: "Invalid Handle",
+    0x02: "Read Not Permitted",
+    0x03: "Write Not Permitted",
+    0x04: "Invalid PDU",
+    0x05: "Insufficient Authentication",
+    0x06: "Request Not Supported",
+    0x07: "Invalid Offset",
+    0x08: "Insufficient Authorization",
+    0x09: "Prepare Queue Full",
+    0x0A: "Attribute Not Found",
+    0x0B: "Attribute Not Long",
+    0x0C: "Encryption Key Size Too Short",
+    0x0D: "Invalid Attribute Value Length",
+    0x0E: "Unlikely Error",
+    0x0F: "Insufficient Encryption",
+    0x10: "Unsupported Group Type",
+    0x11: "Insufficient Resources",
+    0x12: "Database Out Of Sync",
+    0x13: "Value Not Allowed",
+    0xFC: "Write Request Rejected",
+    0xFD: "Client Characteristic Configuration Descriptor Improperly Configured",
+    0xFE: "Procedure Already in Progress",
+    0xFF: "Out of Range",
+  ]
+}
