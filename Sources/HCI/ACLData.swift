@@ -1,0 +1,51 @@
+import Bluetooth
+
+/// One HCI ACL Data packet: a fragment of an L2CAP frame (Vol 4 Part E §5.4.2).
+package struct ACLData: Sendable, Equatable {
+  /// Packet_Boundary_Flag.
+  package enum Boundary: UInt8, Sendable {
+    /// Start of a frame, non-automatically-flushable: what an LE host sends.
+    case firstNonFlushable = 0
+    case continuing = 1
+    /// Start of a frame, automatically flushable: what controllers send.
+    case firstFlushable = 2
+    /// A whole frame; not used on LE.
+    case complete = 3
+  }
+
+  /// Connection_Handle, 0x0000…0x0EFF.
+  package var handle: UInt16
+  package var boundary: Boundary
+  /// Broadcast_Flag, 0 on LE.
+  package var broadcast: UInt8
+  package var payload: [UInt8]
+
+  package init(handle: UInt16, boundary: Boundary, broadcast: UInt8 = 0, payload: [UInt8]) {
+    self.handle = handle
+    self.boundary = boundary
+    self.broadcast = broadcast
+    self.payload = payload
+  }
+
+  /// - Parameter reader: after the H4 indicator; must end with the packet.
+  init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    let word = try reader.uint16("ACL data: handle")
+    let length = Int(try reader.uint16("ACL data: length"))
+    handle = word & 0x0FFF
+    boundary = Boundary(rawValue: UInt8(truncatingIfNeeded: word >> 12) & 3) ?? .complete
+    broadcast = UInt8(truncatingIfNeeded: word >> 14)
+    payload = try reader.bytes(length, "ACL data: payload")
+    try reader.finish("ACL data")
+  }
+
+  /// H4 form. The length field holds at most 65 535 octets; a longer payload is cut.
+  package var encoded: [UInt8] {
+    let payload = payload.prefix(0xFFFF)
+    var writer = ByteWriter(capacity: payload.count + 5)
+    writer.uint8(Packet.aclIndicator)
+    writer.uint16(handle & 0x0FFF | UInt16(boundary.rawValue) << 12 | UInt16(broadcast & 3) << 14)
+    writer.uint16(UInt16(payload.count))
+    writer.append(payload)
+    return writer.bytes
+  }
+}

@@ -1,0 +1,244 @@
+package import Bluetooth
+
+/// The reports of one event. The layout is interleaved, report by report. When one is malformed, those before it are kept.
+package struct AdvertisingReports<Report: AdvertisingReportForm>: Sendable, Equatable {
+  package var reports: [Report]
+  /// Why the rest of the event was dropped.
+  package var error: MalformedPacket?
+
+  package init(_ reports: [Report]) { self.reports = reports }
+
+  /// - Throws: when not even the count is there.
+  init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    let count = try reader.uint8("advertising reports: count")
+    reports = []
+    do throws(MalformedPacket) {
+      for _ in 0..<count { reports.append(try Report(parsing: &reader)) }
+      try reader.finish("advertising reports")
+    } catch {
+      self.error = error
+      _ = reader.rest()
+    }
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    writer.uint8(UInt8(clamping: reports.count))
+    for report in reports { report.encode(into: &writer) }
+  }
+}
+
+package protocol AdvertisingReportForm: Sendable, Equatable {
+  init(parsing reader: inout ByteReader) throws(MalformedPacket)
+  func encode(into writer: inout ByteWriter)
+}
+
+/// One report of LE Advertising Report (Vol 4 Part E §7.7.65.2).
+package struct LegacyAdvertisingReport: AdvertisingReportForm {
+  /// 0 ADV_IND, 1 ADV_DIRECT_IND, 2 ADV_SCAN_IND, 3 ADV_NONCONN_IND, 4 SCAN_RSP.
+  package var eventType: UInt8
+  package var addressType: UInt8
+  package var address: Address
+  /// At most 31 octets by the specification; whatever the event held.
+  package var data: [UInt8]
+  /// dBm; 127 not available.
+  package var rssi: Int8
+
+  package init(eventType: UInt8, peer: PeerAddress, data: [UInt8], rssi: Int8) {
+    self.eventType = eventType
+    addressType = peer.type.hciValue
+    address = peer.address
+    self.data = data
+    self.rssi = rssi
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    eventType = try reader.uint8("advertising report: event type")
+    addressType = try reader.uint8("advertising report: address type")
+    address = try reader.address("advertising report: address")
+    let length = Int(try reader.uint8("advertising report: data length"))
+    data = try reader.bytes(length, "advertising report: data")
+    rssi = try reader.int8("advertising report: RSSI")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(eventType)
+    writer.uint8(addressType)
+    writer.address(address)
+    writer.uint8(UInt8(clamping: data.count))
+    writer.append(data.prefix(255))
+    writer.int8(rssi)
+  }
+
+  /// Nil for a reserved event type.
+  package var report: AdvertisingReport? {
+    let pdu: AdvertisingReport.PDU
+    switch eventType {
+    case 0: pdu = .connectable
+    case 1: pdu = .directed
+    case 2: pdu = .scannable
+    case 3: pdu = .nonConnectable
+    case 4: pdu = .scanResponse
+    default: return nil
+    }
+    return AdvertisingReport(
+      pdu: pdu, isConnectable: eventType <= 1, isScannable: eventType == 0 || eventType == 2,
+      peer: PeerAddress(hciType: addressType, address), rssi: rssi == 127 ? nil : rssi, data: data)
+  }
+}
+
+/// One report of LE Extended Advertising Report (Vol 4 Part E §7.7.65.13).
+package struct ExtendedAdvertisingReport: AdvertisingReportForm {
+  package enum DataStatus: UInt8, Sendable {
+    case complete = 0
+    case more = 1
+    /// The rest is lost.
+    case truncated = 2
+    case reserved = 3
+  }
+
+  /// Bit 0 connectable, 1 scannable, 2 directed, 3 scan response, 4 legacy PDU, 5–6 data status; the rest is reserved.
+  package var eventType: UInt16
+  /// 0xFF anonymous.
+  package var addressType: UInt8
+  package var address: Address
+  package var primaryPHY: UInt8
+  /// 0: nothing on the secondary channels.
+  package var secondaryPHY: UInt8
+  /// 0xFF none.
+  package var sid: UInt8
+  /// dBm; 127 not available, both.
+  package var txPower: Int8
+  package var rssi: Int8
+  /// 1.25 ms units; 0 none.
+  package var periodicInterval: UInt16
+  package var directAddressType: UInt8
+  package var directAddress: Address
+  /// At most 229 octets.
+  package var data: [UInt8]
+
+  package init(
+    eventType: UInt16, peer: PeerAddress?, primaryPHY: UInt8 = 1, secondaryPHY: UInt8 = 0, sid: UInt8 = 0xFF, txPower: Int8 = 127,
+    rssi: Int8,
+    data: [UInt8]
+  ) {
+    self.eventType = eventType
+    addressType = peer?.type.hciValue ?? 0xFF
+    address = peer?.address ?? Address(rawValue: 0)
+    self.primaryPHY = primaryPHY
+    self.secondaryPHY = secondaryPHY
+    self.sid = sid
+    self.txPower = txPower
+    self.rssi = rssi
+    periodicInterval = 0
+    directAddressType = 0
+    directAddress = Address(rawValue: 0)
+    self.data = data
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    eventType = try reader.uint16("extended report: event type")
+    addressType = try reader.uint8("extended report: address type")
+    address = try reader.address("extended report: address")
+    primaryPHY = try reader.uint8("extended report: primary PHY")
+    secondaryPHY = try reader.uint8("extended report: secondary PHY")
+    sid = try reader.uint8("extended report: SID")
+    txPower = try reader.int8("extended report: TX power")
+    rssi = try reader.int8("extended report: RSSI")
+    periodicInterval = try reader.uint16("extended report: periodic interval")
+    directAddressType = try reader.uint8("extended report: direct address type")
+    directAddress = try reader.address("extended report: direct address")
+    let length = Int(try reader.uint8("extended report: data length"))
+    data = try reader.bytes(length, "extended report: data")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint16(eventType)
+    writer.uint8(addressType)
+    writer.address(address)
+    writer.uint8(primaryPHY)
+    writer.uint8(secondaryPHY)
+    writer.uint8(sid)
+    writer.int8(txPower)
+    writer.int8(rssi)
+    writer.uint16(periodicInterval)
+    writer.uint8(directAddressType)
+    writer.address(directAddress)
+    writer.uint8(UInt8(clamping: data.count))
+    writer.append(data.prefix(255))
+  }
+
+  package var isConnectable: Bool { eventType & 0x01 != 0 }
+  package var isScannable: Bool { eventType & 0x02 != 0 }
+  package var isDirected: Bool { eventType & 0x04 != 0 }
+  package var isScanResponse: Bool { eventType & 0x08 != 0 }
+  package var isLegacy: Bool { eventType & 0x10 != 0 }
+  package var dataStatus: DataStatus { DataStatus(rawValue: UInt8(truncatingIfNeeded: eventType >> 5) & 3) ?? .reserved }
+
+  /// The report as it stands; parts of chained data are joined by `ExtendedReportReassembler`.
+  package var report: AdvertisingReport {
+    let pdu: AdvertisingReport.PDU
+    if isScanResponse {
+      pdu = .scanResponse
+    } else if !isLegacy {
+      pdu = .extended
+    } else if isDirected {
+      pdu = .directed
+    } else if isConnectable {
+      pdu = .connectable
+    } else {
+      pdu = isScannable ? .scannable : .nonConnectable
+    }
+    // A scan response carries the bits of the advertisement that it answers; it is neither itself.
+    return AdvertisingReport(
+      pdu: pdu, isConnectable: isConnectable && !isScanResponse, isScannable: isScannable && !isScanResponse,
+      peer: PeerAddress(hciType: addressType, address), rssi: rssi == 127 ? nil : rssi, data: data,
+      isTruncated: dataStatus == .truncated || dataStatus == .reserved, primaryPHY: PHY(rawValue: primaryPHY & 0x1F) ?? .le1M,
+      secondaryPHY: isLegacy ? nil : PHY(rawValue: secondaryPHY & 0x1F), sid: sid <= 0x0F ? sid : nil,
+      txPower: txPower == 127 ? nil : txPower)
+  }
+}
+
+/// One report of LE Directed Advertising Report (Vol 4 Part E §7.7.65.11).
+package struct DirectedAdvertisingReport: AdvertisingReportForm {
+  /// Always 1.
+  package var eventType: UInt8
+  package var addressType: UInt8
+  package var address: Address
+  package var directAddressType: UInt8
+  package var directAddress: Address
+  package var rssi: Int8
+
+  package init(peer: PeerAddress, direct: PeerAddress, rssi: Int8) {
+    eventType = 1
+    addressType = peer.type.hciValue
+    address = peer.address
+    directAddressType = direct.type.hciValue
+    directAddress = direct.address
+    self.rssi = rssi
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    eventType = try reader.uint8("directed report: event type")
+    addressType = try reader.uint8("directed report: address type")
+    address = try reader.address("directed report: address")
+    directAddressType = try reader.uint8("directed report: direct address type")
+    directAddress = try reader.address("directed report: direct address")
+    rssi = try reader.int8("directed report: RSSI")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(eventType)
+    writer.uint8(addressType)
+    writer.address(address)
+    writer.uint8(directAddressType)
+    writer.address(directAddress)
+    writer.int8(rssi)
+  }
+
+  package var report: AdvertisingReport {
+    AdvertisingReport(
+      pdu: .directed, isConnectable: true, isScannable: false, peer: PeerAddress(hciType: addressType, address),
+      rssi: rssi == 127 ? nil : rssi,
+      data: [])
+  }
+}

@@ -1,0 +1,219 @@
+package import Bluetooth
+
+/// HCI events, controller to host (Vol 4 Part E §7.7). Decoded by the host, encoded by the virtual controller.
+package enum Event: Sendable, Equatable {
+  case disconnectionComplete(status: ControllerErrorCode, handle: UInt16, reason: ControllerErrorCode)
+  case readRemoteVersionComplete(status: ControllerErrorCode, handle: UInt16, version: UInt8, company: UInt16, subversion: UInt16)
+  case commandComplete(CommandComplete)
+  case commandStatus(CommandStatus)
+  case hardwareError(UInt8)
+  case numberOfCompletedPackets([CompletedPackets])
+  case leConnectionComplete(ConnectionComplete)
+  case leAdvertisingReports(AdvertisingReports<LegacyAdvertisingReport>)
+  case leExtendedAdvertisingReports(AdvertisingReports<ExtendedAdvertisingReport>)
+  case leDirectedAdvertisingReports(AdvertisingReports<DirectedAdvertisingReport>)
+  /// Interval in 1.25 ms, supervision timeout in 10 ms.
+  case leConnectionUpdateComplete(
+    status: ControllerErrorCode, handle: UInt16, interval: UInt16, latency: UInt16, supervisionTimeout: UInt16)
+  case leReadRemoteFeaturesComplete(status: ControllerErrorCode, handle: UInt16, features: LEFeatures)
+  case leRemoteConnectionParameterRequest(
+    handle: UInt16, intervalMin: UInt16, intervalMax: UInt16, latency: UInt16, supervisionTimeout: UInt16)
+  /// Octets and µs.
+  case leDataLengthChange(handle: UInt16, maxTxOctets: UInt16, maxTxTime: UInt16, maxRxOctets: UInt16, maxRxTime: UInt16)
+  case lePHYUpdateComplete(status: ControllerErrorCode, handle: UInt16, tx: UInt8, rx: UInt8)
+  /// Any other LE Meta subevent, with what follows the subevent code; nil when the event has no subevent at all.
+  case leOther(subevent: UInt8?, [UInt8])
+  /// Any other event code.
+  case other(code: UInt8, [UInt8])
+
+  package struct CompletedPackets: Sendable, Equatable {
+    package var handle: UInt16
+    package var count: UInt16
+
+    package init(handle: UInt16, count: UInt16) {
+      self.handle = handle
+      self.count = count
+    }
+  }
+
+  /// §7.7.14.
+  package struct CommandComplete: Sendable, Equatable {
+    /// Num_HCI_Command_Packets: how many commands the controller takes now.
+    package var credits: UInt8
+    package var opcode: Opcode
+    /// Return parameters, status first where there is one.
+    package var parameters: [UInt8]
+
+    package init(credits: UInt8 = 1, opcode: Opcode, parameters: [UInt8]) {
+      self.credits = credits
+      self.opcode = opcode
+      self.parameters = parameters
+    }
+
+    package init(credits: UInt8 = 1, opcode: Opcode, _ returned: ReturnParameters) {
+      var writer = ByteWriter(capacity: 66)
+      returned.encode(into: &writer)
+      self.init(credits: credits, opcode: opcode, parameters: writer.bytes)
+    }
+
+    /// Decoded apart from the event, so that a bad answer fails its command instead of being taken for silence.
+    package func returned() throws(MalformedPacket) -> ReturnParameters { try ReturnParameters(opcode, parameters) }
+  }
+
+  /// §7.7.15.
+  package struct CommandStatus: Sendable, Equatable {
+    package var status: ControllerErrorCode
+    package var credits: UInt8
+    package var opcode: Opcode
+
+    package init(status: ControllerErrorCode, credits: UInt8 = 1, opcode: Opcode) {
+      self.status = status
+      self.credits = credits
+      self.opcode = opcode
+    }
+  }
+
+  /// LE Connection Complete (§7.7.65.1) and LE Enhanced Connection Complete v1 and v2 (§7.7.65.10).
+  package struct ConnectionComplete: Sendable, Equatable {
+    package enum Form: UInt8, Sendable {
+      case plain = 0x01
+      case enhanced = 0x0A
+      case enhancedV2 = 0x29
+    }
+
+    package var form: Form
+    package var status: ControllerErrorCode
+    package var handle: UInt16
+    /// 0 central, 1 peripheral.
+    package var role: UInt8
+    package var peer: PeerAddress
+    /// 1.25 ms units.
+    package var interval: UInt16
+    package var latency: UInt16
+    /// 10 ms units.
+    package var supervisionTimeout: UInt16
+    package var clockAccuracy: UInt8
+    /// Enhanced forms only; zero when no private address was used.
+    package var localResolvableAddress = Address(rawValue: 0)
+    package var peerResolvableAddress = Address(rawValue: 0)
+    /// Enhanced v2 only.
+    package var advertisingHandle: UInt8 = 0xFF
+    package var syncHandle: UInt16 = 0xFFFF
+
+    package init(
+      form: Form = .plain, status: ControllerErrorCode, handle: UInt16, role: UInt8 = 0, peer: PeerAddress, interval: UInt16,
+      latency: UInt16,
+      supervisionTimeout: UInt16, clockAccuracy: UInt8 = 0
+    ) {
+      self.form = form
+      self.status = status
+      self.handle = handle
+      self.role = role
+      self.peer = peer
+      self.interval = interval
+      self.latency = latency
+      self.supervisionTimeout = supervisionTimeout
+      self.clockAccuracy = clockAccuracy
+    }
+  }
+
+  /// - Parameter reader: after the H4 indicator; must end with the packet.
+  init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    let code = try reader.uint8("HCI event: code")
+    let length = Int(try reader.uint8("HCI event: length"))
+    var parameters = ByteReader(try reader.slice(length, "HCI event: parameters"))
+    try reader.finish("HCI event")
+    try self.init(code: code, parsing: &parameters)
+  }
+
+  private init(code: UInt8, parsing reader: inout ByteReader) throws(MalformedPacket) {
+    switch code {
+    case 0x05:
+      self = .disconnectionComplete(
+        status: try reader.status(), handle: try reader.handle(), reason: ControllerErrorCode(rawValue: try reader.uint8("reason")))
+    case 0x0C:
+      self = .readRemoteVersionComplete(
+        status: try reader.status(), handle: try reader.handle(), version: try reader.uint8("version"),
+        company: try reader.uint16("company"),
+        subversion: try reader.uint16("subversion"))
+    case 0x0E:
+      self = .commandComplete(
+        CommandComplete(
+          credits: try reader.uint8("Command Complete: credits"), opcode: Opcode(rawValue: try reader.uint16("Command Complete: opcode")),
+          parameters: reader.rest()))
+    case 0x0F:
+      self = .commandStatus(
+        CommandStatus(
+          status: try reader.status(), credits: try reader.uint8("Command Status: credits"),
+          opcode: Opcode(rawValue: try reader.uint16("Command Status: opcode"))))
+    case 0x10: self = .hardwareError(try reader.uint8("hardware code"))
+    case 0x13:
+      let count = try reader.uint8("Number Of Completed Packets: count")
+      var entries: [CompletedPackets] = []
+      for _ in 0..<count { entries.append(CompletedPackets(handle: try reader.handle(), count: try reader.uint16("completed packets"))) }
+      self = .numberOfCompletedPackets(entries)
+    case 0x3E: try self.init(leMeta: &reader)
+    default: self = .other(code: code, reader.rest())
+    }
+    try reader.finish("HCI event")
+  }
+
+  /// H4 form. The length field holds at most 255 octets of parameters; what is longer is cut, so make several events of many reports.
+  package var encoded: [UInt8] {
+    var writer = ByteWriter(capacity: 64)
+    let code = encode(into: &writer)
+    let parameters = writer.bytes.prefix(255)
+    return [Packet.eventIndicator, code, UInt8(parameters.count)] + parameters
+  }
+
+  /// Writes the parameters. Returns the event code.
+  private func encode(into writer: inout ByteWriter) -> UInt8 {
+    switch self {
+    case .disconnectionComplete(let status, let handle, let reason):
+      writer.uint8(status.rawValue)
+      writer.uint16(handle)
+      writer.uint8(reason.rawValue)
+      return 0x05
+    case .readRemoteVersionComplete(let status, let handle, let version, let company, let subversion):
+      writer.uint8(status.rawValue)
+      writer.uint16(handle)
+      writer.uint8(version)
+      writer.uint16(company)
+      writer.uint16(subversion)
+      return 0x0C
+    case .commandComplete(let complete):
+      writer.uint8(complete.credits)
+      writer.uint16(complete.opcode.rawValue)
+      writer.append(complete.parameters)
+      return 0x0E
+    case .commandStatus(let status):
+      writer.uint8(status.status.rawValue)
+      writer.uint8(status.credits)
+      writer.uint16(status.opcode.rawValue)
+      return 0x0F
+    case .hardwareError(let code):
+      writer.uint8(code)
+      return 0x10
+    case .numberOfCompletedPackets(let entries):
+      writer.uint8(UInt8(clamping: entries.count))
+      for entry in entries.prefix(255) {
+        writer.uint16(entry.handle)
+        writer.uint16(entry.count)
+      }
+      return 0x13
+    case .other(let code, let octets):
+      writer.append(octets)
+      return code
+    default:
+      encodeLEMeta(into: &writer)
+      return 0x3E
+    }
+  }
+}
+
+extension ByteReader {
+  mutating func status() throws(MalformedPacket) -> ControllerErrorCode { ControllerErrorCode(rawValue: try uint8("status")) }
+
+  /// Connection_Handle: the upper four bits are reserved.
+  mutating func handle() throws(MalformedPacket) -> UInt16 { try uint16("connection handle") & 0x0FFF }
+}

@@ -1,0 +1,63 @@
+package import Bluetooth
+
+/// LE feature set, local or of a peer (Vol 6 Part B §4.6).
+package struct LEFeatures: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt64
+
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  package static let encryption = Self(rawValue: 1 << 0)
+  package static let connectionParametersRequest = Self(rawValue: 1 << 1)
+  package static let extendedReject = Self(rawValue: 1 << 2)
+  package static let peripheralInitiatedFeatures = Self(rawValue: 1 << 3)
+  package static let ping = Self(rawValue: 1 << 4)
+  package static let dataLengthExtension = Self(rawValue: 1 << 5)
+  package static let privacy = Self(rawValue: 1 << 6)
+  package static let extendedScannerFilter = Self(rawValue: 1 << 7)
+  package static let phy2M = Self(rawValue: 1 << 8)
+  package static let phyCoded = Self(rawValue: 1 << 11)
+  package static let extendedAdvertising = Self(rawValue: 1 << 12)
+  package static let periodicAdvertising = Self(rawValue: 1 << 13)
+  package static let channelSelection2 = Self(rawValue: 1 << 14)
+}
+
+/// A set of LE PHYs as HCI commands carry it (Vol 4 Part E §7.8.49): bit 0 1M, bit 1 2M, bit 2 coded. Reserved bits survive.
+package struct PHYMask: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package init(_ phys: some Sequence<PHY>) { self.init(phys.map { Self($0) }) }
+
+  package init(_ phy: PHY) {
+    switch phy {
+    case .le1M: self = .le1M
+    case .le2M: self = .le2M
+    case .coded: self = .coded
+    }
+  }
+
+  package static let le1M = Self(rawValue: 1)
+  package static let le2M = Self(rawValue: 2)
+  package static let coded = Self(rawValue: 4)
+
+  /// The known PHYs in the order of their bits.
+  package var phys: [PHY] { PHY.allCases.filter { contains(Self($0)) } }
+}
+
+extension PeerAddress {
+  /// The address type octet of HCI: 0 public, 1 random; 2 and 3 are the same as resolved identities, 0xFE is a random address that
+  /// could not be resolved. Nil for 0xFF (anonymous) and reserved values.
+  package init?(hciType: UInt8, _ address: Address) {
+    switch hciType {
+    case 0x00, 0x02: self.init(address, .public)
+    case 0x01, 0x03, 0xFE: self.init(address, .random)
+    default: return nil
+    }
+  }
+}
+
+extension AddressType {
+  /// Address type octet of HCI commands and events.
+  package var hciValue: UInt8 { self == .public ? 0 : 1 }
+}

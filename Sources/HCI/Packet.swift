@@ -1,0 +1,46 @@
+package import Bluetooth
+
+/// One HCI packet in H4 form: an indicator octet, then the packet (Vol 4 Part A §2).
+package enum Packet: Sendable, Equatable {
+  case command(Command)
+  case event(Event)
+  case acl(ACLData)
+  /// Synchronous and isochronous data, and indicators that do not exist: kept, not judged. `octets` are without the indicator.
+  case unknown(indicator: UInt8, octets: [UInt8])
+
+  package static let commandIndicator: UInt8 = 0x01
+  package static let aclIndicator: UInt8 = 0x02
+  package static let synchronousIndicator: UInt8 = 0x03
+  package static let eventIndicator: UInt8 = 0x04
+  package static let isochronousIndicator: UInt8 = 0x05
+
+  /// - Throws: when octets are missing, when some are left over, and for parameters that do not follow their format.
+  package init(_ octets: [UInt8]) throws(MalformedPacket) {
+    var reader = ByteReader(octets)
+    let indicator = try reader.uint8("HCI packet: indicator")
+    switch indicator {
+    case Self.commandIndicator:
+      let opcode = Opcode(rawValue: try reader.uint16("HCI command: opcode"))
+      let length = Int(try reader.uint8("HCI command: length"))
+      var parameters = ByteReader(try reader.slice(length, "HCI command: parameters"))
+      try reader.finish("HCI command")
+      self = .command(try Command(opcode, parsing: &parameters))
+    case Self.eventIndicator:
+      self = .event(try Event(parsing: &reader))
+    case Self.aclIndicator:
+      self = .acl(try ACLData(parsing: &reader))
+    default:
+      self = .unknown(indicator: indicator, octets: reader.rest())
+    }
+  }
+
+  /// H4 form.
+  package var encoded: [UInt8] {
+    switch self {
+    case .command(let command): command.encoded
+    case .event(let event): event.encoded
+    case .acl(let data): data.encoded
+    case .unknown(let indicator, let octets): [indicator] + octets
+    }
+  }
+}
