@@ -1,4 +1,4 @@
-package import Bluetooth
+import Bluetooth
 
 extension Event {
   /// Vol 4 Part E §7.7.65. - Parameter reader: the event's parameters, from the subevent code on.

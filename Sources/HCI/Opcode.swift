@@ -1,4 +1,4 @@
-package import Bluetooth
+import Bluetooth
 
 /// HCI command opcode: OGF in the upper 6 bits, OCF in the lower 10 (Vol 4 Part E §5.4.1).
 package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
