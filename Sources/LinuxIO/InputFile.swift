@@ -1,0 +1,67 @@
+import Bluetooth
+package import EventLoop
+import Glibc
+import SystemPackage
+
+/// Whole input files, of any kind that can be read to an end: regular files, pipes, terminals, `/dev/stdin`.
+@LoopActor
+package enum InputFile {
+  /// Waits for pipes without blocking the loop. The size that the file system states is never trusted: files in /proc state none, and a file
+  /// may grow while it is read.
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - limit: the largest number of octets taken; one more is an error, never a cut.
+  /// - Throws: BluetoothError(.input); CancellationError.
+  package static func read(_ path: String, limit: Int) async throws -> [UInt8] {
+    if path == "-" { return try await read(STDIN_FILENO, "standard input", limit) }
+    let descriptor: OwnedDescriptor
+    do throws(Errno) {
+      // O_NONBLOCK: opening a pipe would otherwise wait for its writer.
+      descriptor = try SystemCall.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    } catch {
+      throw failure("“\(path)”", error)
+    }
+    return try await read(descriptor.rawValue, "“\(path)”", limit)
+  }
+
+  private static func read(_ descriptor: Int32, _ name: String, _ limit: Int) async throws -> [UInt8] {
+    let status: stat
+    do throws(Errno) { status = try SystemCall.status(descriptor) } catch { throw failure(name, error) }
+    let isRegular = status.st_mode & S_IFMT == S_IFREG
+    if status.st_mode & S_IFMT == S_IFDIR { throw failure(name, .isDirectory) }
+    if isRegular, status.st_size > Int64(limit) { throw tooLong(name, limit) }
+    var contents: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      // Before every read, so that a descriptor that blocks (standard input is not ours to change) never does.
+      if !isRegular { try await EventLoop.shared.wait(for: descriptor, .readable) }
+      try Task.checkCancellation()
+      do throws(Errno) {
+        let count = try SystemCall.read(descriptor, into: &buffer)
+        if count == 0 { return contents }
+        contents += buffer[..<count]
+      } catch .wouldBlock {
+        continue
+      } catch {
+        throw failure(name, error)
+      }
+      if contents.count > limit { throw tooLong(name, limit) }
+    }
+  }
+
+  private static func tooLong(_ name: String, _ limit: Int) -> BluetoothError {
+    BluetoothError(.input, "\(name) has more than \(limit) octets, the most that can be used here", name: "too_long")
+  }
+
+  private static func failure(_ name: String, _ error: Errno) -> BluetoothError {
+    let reason =
+      switch error {
+      case .isDirectory: "it is a directory"
+      case .noSuchAddressOrDevice: "it is a socket, or a device that is not there"
+      case .noSuchFileOrDirectory: "there is no such file"
+      case .permissionDenied: "this user may not read it"
+      default: error.description
+      }
+    return BluetoothError(.input, "cannot read \(name): \(reason) (\(error.symbol))", code: Int(error.rawValue), name: error.snakeName)
+  }
+}

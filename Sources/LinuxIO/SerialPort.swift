@@ -1,0 +1,56 @@
+package import Bluetooth
+import CBluetooth
+package import EventLoop
+import Glibc
+import SystemPackage
+
+/// A controller on a serial line: 8 data bits, no parity, one stop bit, RTS/CTS, as H4 asks (Vol 4 Part A §2).
+@LoopActor
+package enum SerialPort {
+  /// What the Zephyr sample `hci_uart` uses on the boards that people buy for this (`btattach -S 1000000`), hardware flow control included.
+  /// USB CDC devices (`/dev/ttyACM0`) ignore the number.
+  package nonisolated static let defaultBaud = 1_000_000
+
+  /// The rates that termios has names for.
+  package nonisolated static let speeds: [Int: UInt32] = [
+    9600: UInt32(B9600), 19_200: UInt32(B19200), 38_400: UInt32(B38400), 57_600: UInt32(B57600), 115_200: UInt32(B115200),
+    230_400: UInt32(B230400), 460_800: UInt32(B460800), 500_000: UInt32(B500000), 576_000: UInt32(B576000), 921_600: UInt32(B921600),
+    1_000_000: UInt32(B1000000), 1_152_000: UInt32(B1152000), 1_500_000: UInt32(B1500000), 2_000_000: UInt32(B2000000),
+    2_500_000: UInt32(B2500000), 3_000_000: UInt32(B3000000), 3_500_000: UInt32(B3500000), 4_000_000: UInt32(B4000000),
+  ]
+
+  /// The line's settings are not restored at the end: a controller's line is nobody's terminal.
+  /// - Throws: BluetoothError(.adapter), or `.usage` for a rate that termios does not know.
+  package static func open(_ path: String, baud: Int = defaultBaud) throws(BluetoothError) -> StreamChannel {
+    guard let speed = speeds[baud] else { throw BluetoothError(.usage, "\(baud) is not a baud rate that serial lines know") }
+    do throws(Errno) {
+      // Without O_NONBLOCK the open waits for a modem's carrier.
+      let descriptor = try SystemCall.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
+      var settings = termios()
+      try SystemCall.call { unsafe tcgetattr(descriptor.rawValue, &settings) }
+      unsafe cfmakeraw(&settings)
+      settings.c_cflag |= tcflag_t(CLOCAL | CREAD) | tcflag_t(CRTSCTS)
+      settings.c_cflag &= ~tcflag_t(CSTOPB)
+      unsafe cfsetspeed(&settings, speed)
+      try SystemCall.call { unsafe tcsetattr(descriptor.rawValue, TCSANOW, &settings) }
+      // Two programs on one line would each get half of the packets. Root passes all the same.
+      try SystemCall.call { shim_make_exclusive(descriptor.rawValue) }
+      try SystemCall.call { tcflush(descriptor.rawValue, TCIOFLUSH) }
+      return StreamChannel(descriptor, name: TransportAddress.serial(path: path, baud: baud).description)
+    } catch {
+      throw BluetoothError(.adapter, "serial:\(path): \(advice(error))", code: Int(error.rawValue), name: error.snakeName)
+    }
+  }
+
+  nonisolated static func advice(_ error: Errno) -> String {
+    switch error {
+    case .noSuchFileOrDirectory, .noSuchAddressOrDevice:
+      "there is no such device (\(error.symbol)); is it plugged in? `ls /dev/serial/by-id` shows what is"
+    case .permissionDenied, .notPermitted:
+      "this user may not use it (\(error.symbol)); join its group: sudo usermod -aG dialout $USER, then log in again"
+    case .resourceBusy: "another program uses it (\(error.symbol)); `fuser` tells which one"
+    case .inappropriateIOCTLForDevice: "this is not a serial line (\(error.symbol))"
+    default: "cannot open it: \(error.words)"
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import CBluetooth
+package import EventLoop
+import Glibc
+
+/// Turns the first SIGINT, SIGTERM or SIGHUP into a call on the loop. A second one of the same kind ends the process at once, by the
+/// kernel's default and so even when the loop is stuck: the handler is taken off as it starts.
+@LoopActor
+package final class SignalWatch {
+  private var readEnd: OwnedDescriptor
+  private var writeEnd: OwnedDescriptor
+  private var watch: Watch?
+  private let signals: [Int32]
+
+  package nonisolated static let ending = [SIGINT, SIGTERM, SIGHUP]
+
+  /// One watch at a time in a process: the handler knows one pipe.
+  /// - Parameter handler: gets the signal's number.
+  package init(_ signals: [Int32] = ending, handler: @escaping @LoopActor (Int32) -> Void) {
+    self.signals = signals
+    var ends: [Int32] = [-1, -1]
+    _ = unsafe pipe(&ends)
+    for end in ends {
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    readEnd = OwnedDescriptor(ends[0])
+    writeEnd = OwnedDescriptor(ends[1])
+    watch = EventLoop.shared.watch(readEnd.rawValue, .readable) { [weak self] _ in
+      while let number = self?.take() { handler(number) }
+    }
+    for signal in signals where !Self.isIgnored(signal) { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
+  }
+
+  isolated deinit { cancel() }
+
+  private func take() -> Int32? {
+    var octet: [UInt8] = [0]
+    guard let count = try? SystemCall.read(readEnd.rawValue, into: &octet), count == 1 else { return nil }
+    return Int32(octet[0])
+  }
+
+  /// Watches for `signal` once more: a session in which Ctrl-C ends the current command only.
+  package func rearm(_ signal: Int32) {
+    if watch != nil { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
+  }
+
+  /// Default dispositions again. Idempotent.
+  package func cancel() {
+    guard let watch else { return }
+    for signal in signals where !Self.isIgnored(signal) { _ = shim_default_signal(signal) }
+    watch.cancel()
+    self.watch = nil
+    readEnd.close()
+    writeEnd.close()
+  }
+
+  /// Ends the process by the signal itself, so that a calling shell or script sees what happened (130 for SIGINT).
+  package nonisolated static func endProcess(by signal: Int32) -> Never {
+    _ = shim_default_signal(signal)
+    raise(signal)
+    exit(128 &+ signal)
+  }
+
+  /// Writing to a closed pipe is an error like any other then (EPIPE), not the end of the process before the radio is tidied up.
+  package nonisolated static func ignoreBrokenPipes() { _ = shim_ignore_signal(SIGPIPE) }
+
+  /// `nohup` and shells without job control start programs with signals ignored, and mean it.
+  private nonisolated static func isIgnored(_ signal: Int32) -> Bool { shim_is_ignored(signal) != 0 }
+}

@@ -1,0 +1,144 @@
+import Bluetooth
+package import EventLoop
+import Glibc
+package import HCI
+import SystemPackage
+
+/// H4 packets over a stream: TCP, a UNIX socket or a serial line (Vol 4 Part A).
+@LoopActor
+package final class StreamChannel: HCI.Channel {
+  package let name: String
+  private var descriptor: OwnedDescriptor
+  private var watch: Watch?
+  private var framer = H4Framer(.controllerToHost)
+  private var received: [[UInt8]] = []
+  private var unsent = OutputQueue()
+  private var ending: BluetoothError?
+  private var isOver = false
+  private var isDelivering = false
+  private var buffer = [UInt8](repeating: 0, count: 16_384)
+
+  /// Reads in one go at most; then the loop gets to its timers and other descriptors.
+  private static let readsPerTurn = 16
+
+  /// - Parameter name: for sentences: `tcp:localhost:9000`.
+  init(_ descriptor: consuming OwnedDescriptor, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+  }
+
+  // The descriptor must not be closed before the loop has forgotten it.
+  isolated deinit { watch?.cancel() }
+
+  /// Reading starts when a handler is set, so that nothing is lost before.
+  package var handler: (@LoopActor (HCI.ChannelEvent) -> Void)? {
+    didSet {
+      guard !isOver else { return }
+      updateWatch()
+      deliver()
+    }
+  }
+
+  package func send(_ packet: [UInt8]) {
+    guard !isOver, ending == nil else { return }
+    unsent.append(packet)
+    flush()
+  }
+
+  package func close() {
+    guard !isOver else { return }
+    isOver = true
+    release()
+  }
+
+  private func release() {
+    watch?.cancel()
+    watch = nil
+    descriptor.close()
+    unsent = OutputQueue()
+  }
+
+  private func updateWatch() {
+    guard !isOver, ending == nil else { return }
+    var interest: Interest = unsent.isEmpty ? [] : .writable
+    if handler != nil { interest.insert(.readable) }
+    if let watch {
+      watch.setInterest(interest)
+    } else if interest != [] {
+      watch = EventLoop.shared.watch(descriptor.rawValue, interest) { [weak self] ready in self?.ready(ready) }
+    }
+  }
+
+  private func ready(_ ready: Readiness) {
+    if ready.writable { flush() }
+    if ready.readable || ready.failed { receive() }
+  }
+
+  private func flush() {
+    do throws(Errno) {
+      while let part = unsent.front { unsent.removeFirst(try SystemCall.write(descriptor.rawValue, part)) }
+    } catch .wouldBlock {
+      // The watch says when there is room.
+    } catch {
+      // What the other side sent before it left is still to be read; the read end then says why it left.
+      unsent = OutputQueue()
+      if handler == nil { end(lost(error)) }
+    }
+    updateWatch()
+  }
+
+  private func receive() {
+    for _ in 0..<Self.readsPerTurn {
+      guard !isOver, ending == nil else { break }
+      do throws(Errno) {
+        let count = try SystemCall.read(descriptor.rawValue, into: &buffer)
+        if count == 0 {
+          end(BluetoothError(.adapter, "\(name): the controller closed the connection; is its program still running?"))
+          break
+        }
+        frame(buffer[..<count])
+      } catch .wouldBlock {
+        break
+      } catch {
+        end(lost(error))
+      }
+      deliver()
+    }
+    deliver()
+  }
+
+  private func frame(_ bytes: ArraySlice<UInt8>) {
+    framer.append(bytes)
+    do throws(MalformedPacket) {
+      while let packet = try framer.next() { received.append(packet) }
+    } catch {
+      end(
+        BluetoothError(
+          .protocolViolation,
+          "\(name): what arrives is not H4 (\(error)); is there a controller, at this baud rate, that speaks H4 and not H5 or BCSP?"))
+    }
+  }
+
+  private func lost(_ error: Errno) -> BluetoothError {
+    BluetoothError(
+      .adapter, "\(name): the connection to the controller was lost: \(error.words)", code: Int(error.rawValue), name: error.snakeName)
+  }
+
+  private func end(_ error: BluetoothError) {
+    guard !isOver, ending == nil else { return }
+    ending = error
+    release()
+  }
+
+  /// In order, and not from within itself: a handler may send, close, or set another handler.
+  private func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    while !isOver, !received.isEmpty, let handler { handler(.received(received.removeFirst())) }
+    if !isOver, received.isEmpty, let ending, let handler {
+      isOver = true
+      handler(.closed(ending))
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import Bluetooth
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LinuxIO
+
+@Suite struct InputFileTests {
+  @Test func readsAWholeFile() async throws {
+    try await onLoop {
+      let file = TemporaryPath()
+      let contents = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+      try file.write(contents)
+      #expect(try await InputFile.read(file.path, limit: 200_000) == contents)
+      let error = await failure(file.path, limit: 199_999)
+      #expect(error?.kind == .input)
+      #expect(error?.name == "too_long")
+    }
+  }
+
+  @Test func anEmptyFileIsEmpty() async throws {
+    try await onLoop {
+      let file = TemporaryPath()
+      try file.write([])
+      #expect(try await InputFile.read(file.path, limit: 10) == [])
+    }
+  }
+
+  /// A file of a tebibyte that takes no room on the disk, one without an end, and one that states no size but has contents.
+  @Test func theStatedSizeIsNotTrusted() async throws {
+    try await onLoop {
+      let file = TemporaryPath()
+      try file.write([])
+      try SystemCall.call { truncate(file.path, 1 << 40) }
+      #expect(await failure(file.path, limit: 1000)?.name == "too_long")
+      #expect(await failure("/dev/zero", limit: 100_000)?.name == "too_long")
+      #expect(try await InputFile.read("/proc/self/status", limit: 100_000).count > 100)
+    }
+  }
+
+  @Test func pipesAreReadToTheirEnd() async throws {
+    try await onLoop {
+      let file = TemporaryPath()
+      try SystemCall.call { mkfifo(file.path, 0o600) }
+      let contents = [UInt8](repeating: 7, count: 150_000)
+      var queue = OutputQueue()
+      queue.append(contents)
+      let reading = EventLoop.shared.spawn { () async -> Result<[UInt8], any Error> in
+        do { return .success(try await InputFile.read(file.path, limit: 1_000_000)) } catch { return .failure(error) }
+      }
+      // The reader waits for a writer without blocking the loop; then the writer is slower than the reader.
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      var writer = try SystemCall.open(file.path, O_WRONLY | O_NONBLOCK)
+      while let part = queue.front {
+        if let count = try? SystemCall.write(writer.rawValue, part.prefix(10_000)) { queue.removeFirst(count) }
+        try await EventLoop.shared.sleep(for: .seconds(1))
+      }
+      writer.close()
+      #expect(try await reading.value.get() == contents)
+    }
+  }
+
+  @Test func waitingForAPipeCanBeCancelled() async throws {
+    try await onLoop {
+      let file = TemporaryPath()
+      try SystemCall.call { mkfifo(file.path, 0o600) }
+      let path = file.path
+      let error = await #expect(throws: BluetoothError.self) {
+        try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(3)), orThrow: { BluetoothError(.timeout, "late") }) {
+          _ = try await InputFile.read(path, limit: 10)
+        }
+      }
+      #expect(error?.kind == .timeout)
+    }
+  }
+
+  @Test func refusals() async throws {
+    try await onLoop {
+      #expect(await failure("/tmp", limit: 10)?.name == "eisdir")
+      #expect(await failure("/no/such/file", limit: 10)?.name == "enoent")
+      #expect(await failure("/tmp/\(String(repeating: "x", count: 300))", limit: 10)?.name == "enametoolong")
+      let file = TemporaryPath()
+      let socket = try SystemCall.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
+      try SystemCall.bind(socket.rawValue, try #require(SocketAddress.unix(file.path)))
+      #expect(await failure(file.path, limit: 10)?.name == "enxio")
+    }
+  }
+
+  @LoopActor private func failure(_ path: String, limit: Int) async -> BluetoothError? {
+    do { _ = try await InputFile.read(path, limit: limit) } catch { return error as? BluetoothError }
+    return nil
+  }
+}
+
+/// A path of its own, removed at the end.
+final class TemporaryPath: Sendable {
+  let path = "/tmp/blectl-test-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
+
+  deinit { unlink(path) }
+
+  func write(_ contents: [UInt8]) throws {
+    let file = try SystemCall.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+    var queue = OutputQueue()
+    queue.append(contents)
+    while let part = queue.front, !part.isEmpty { queue.removeFirst(try SystemCall.write(file.rawValue, part)) }
+  }
+}

@@ -1,0 +1,55 @@
+import Bluetooth
+import EventLoop
+import Glibc
+import HCI
+import TestSupport
+import Testing
+
+@testable import LinuxIO
+
+@Suite struct SerialPortTests {
+  /// A pseudo terminal has a line discipline like a serial line: octets that mean something to a terminal must pass unchanged.
+  @Test func theLineIsRaw() async throws {
+    try await onLoop {
+      var (master, slave): (Int32, Int32) = (-1, -1)
+      var name = [UInt8](repeating: 0, count: 64)
+      try SystemCall.call {
+        name.withUnsafeMutableBytes { openpty(&master, &slave, $0.baseAddress?.assumingMemoryBound(to: CChar.self), nil, nil) }
+      }
+      // The line must stay open on this side until the port has it.
+      let other = OwnedDescriptor(slave)
+      let line = OwnedDescriptor(master)
+      _ = fcntl(line.rawValue, F_SETFL, O_NONBLOCK)
+      let path = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+      let channel = try SerialPort.open(path)
+      var packets: [[UInt8]] = []
+      channel.handler = { if case .received(let packet) = $0 { packets.append(packet) } }
+      let packet: [UInt8] = [4, 0xFF, 8, 0x03, 0x04, 0x0A, 0x0D, 0x11, 0x13, 0x1A, 0x7F]
+      _ = try SystemCall.write(line.rawValue, packet[...])
+      while packets.isEmpty { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+      #expect(packets == [packet])
+      channel.send([1, 3, 0x0C, 0])
+      var buffer = [UInt8](repeating: 0, count: 16)
+      while true {
+        if let count = try? SystemCall.read(line.rawValue, into: &buffer) {
+          #expect(Array(buffer[..<count]) == [1, 3, 0x0C, 0])
+          break
+        }
+        try await EventLoop.shared.sleep(for: .milliseconds(1))
+      }
+      channel.close()
+      _ = other.rawValue
+    }
+  }
+
+  @Test func refusals() async throws {
+    try await onLoop {
+      for (path, name) in [("/dev/null", "enotty"), ("/dev/ttyNOTHING", "enoent"), ("/tmp", "eisdir")] {
+        let error = #expect(throws: BluetoothError.self) { try SerialPort.open(path) }
+        #expect(error?.kind == .adapter)
+        #expect(error?.name == name)
+      }
+      #expect(throws: BluetoothError.self) { try SerialPort.open("/dev/null", baud: 1234) }
+    }
+  }
+}

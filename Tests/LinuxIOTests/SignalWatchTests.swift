@@ -1,0 +1,49 @@
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LinuxIO
+
+@Suite(.serialized) struct SignalWatchTests {
+  /// SIGUSR1 stands for SIGINT: a test must not end its own process when it fails.
+  @Test func theFirstSignalIsACallOnTheLoop() async throws {
+    try await onLoop {
+      var seen: [Int32] = []
+      let watch = SignalWatch([SIGUSR1, SIGUSR2]) { seen.append($0) }
+      defer { watch.cancel() }
+      #expect(disposition(SIGUSR1) == .watched)
+      kill(getpid(), SIGUSR1)
+      while seen.isEmpty { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+      #expect(seen == [SIGUSR1])
+      // A second one of the same kind would end the process; the other kind is still watched.
+      #expect(disposition(SIGUSR1) == .byDefault)
+      #expect(disposition(SIGUSR2) == .watched)
+      watch.rearm(SIGUSR1)
+      kill(getpid(), SIGUSR1)
+      while seen.count < 2 { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+      watch.cancel()
+      #expect(disposition(SIGUSR2) == .byDefault)
+    }
+  }
+
+  @Test func whatIsIgnoredStaysIgnored() async throws {
+    try await onLoop {
+      _ = signal(SIGUSR1, SIG_IGN)
+      defer { _ = signal(SIGUSR1, SIG_DFL) }
+      let watch = SignalWatch([SIGUSR1]) { _ in }
+      #expect(disposition(SIGUSR1) == .ignored)
+      watch.cancel()
+      #expect(disposition(SIGUSR1) == .ignored)
+    }
+  }
+
+  private enum Disposition { case byDefault, ignored, watched }
+
+  private func disposition(_ number: Int32) -> Disposition {
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    let handler = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    return handler == 0 ? .byDefault : handler == 1 ? .ignored : .watched
+  }
+}
