@@ -50,3 +50,10 @@ package struct HandleGroup: Hashable, Sendable {
     self.value = value
   }
 }
+
+extension Hex {
+  /// Four digits, as handles are printed after `0x`.
+  package static func encode(_ handle: UInt16) -> String {
+    encode([UInt8(truncatingIfNeeded: handle >> 8), UInt8(truncatingIfNeeded: handle)])
+  }
+}

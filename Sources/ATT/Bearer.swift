@@ -1,0 +1,186 @@
+package import Bluetooth
+package import EventLoop
+
+/// One ATT bearer on a channel: performs what `Transaction` decides.
+@LoopActor
+package final class Bearer {
+  package enum Direction: Sendable {
+    case sent
+    case received
+  }
+
+  /// PDUs that were ignored, by reason; none of them ended anything.
+  package struct Faults: Equatable, Sendable {
+    package var empty = 0
+    package var malformed = 0
+    package var stray = 0
+    package var unknownCommands = 0
+    /// Lost by the transport below: a full socket buffer.
+    package var lost = 0
+
+    package var total: Int { empty + malformed + stray + unknownCommands + lost }
+  }
+
+  /// Sees every PDU, in both directions, before it is judged.
+  package var onPDU: (@LoopActor (Direction, [UInt8]) -> Void)?
+  /// Notifications and indications in the order of arrival; indications are confirmed already.
+  package var onUnsolicited: (@LoopActor (Unsolicited) -> Void)?
+  /// A server's answer to a request of the peer (never Exchange MTU); nil leaves it to the answers of a device without attributes.
+  package var onRequest: (@LoopActor (Request) -> Response?)?
+  package var onCommand: (@LoopActor (Command) -> Void)?
+  /// The peer confirmed an indication of ours.
+  package var onConfirmation: (@LoopActor () -> Void)?
+  package var onFault: (@LoopActor (Transaction.Fault) -> Void)?
+  /// Called once.
+  package var onClosed: (@LoopActor (BluetoothError) -> Void)?
+
+  package private(set) var faults = Faults()
+
+  private let channel: any Channel
+  private let timeout: Duration
+  private var transaction: Transaction
+  private var waits: [Transaction.Token: Wait<Response>] = [:]
+  private var timer: LoopTimer?
+  private var isStarted = false
+
+  /// - Parameters:
+  ///   - timeout: of one transaction; 30 s in the specification (Vol 3 Part F §3.3.3). When it passes, the bearer is closed.
+  ///   - rxMTU: what we can receive, 23…517, for both roles.
+  package init(_ channel: any Channel, timeout: Duration = .seconds(30), rxMTU: Int = Transaction.largestMTU) {
+    self.channel = channel
+    self.timeout = timeout
+    transaction = Transaction(rxMTU: rxMTU)
+  }
+
+  /// Begins to receive; what arrived before was kept by the channel. Set the handlers first. Idempotent, and implied by the first request.
+  package func start() {
+    guard !isStarted else { return }
+    isStarted = true
+    channel.handler = { [weak self] event in self?.handle(event) }
+  }
+
+  /// ATT_MTU in effect, 23…517.
+  package var mtu: Int { transaction.mtu }
+  package var rxMTU: Int { transaction.rxMTU }
+  /// Why the bearer carries nothing any more; nil while it is open.
+  package var closed: BluetoothError? { transaction.closed }
+  /// True when no request of ours is outstanding or waiting.
+  package var isIdle: Bool { transaction.isIdle }
+
+  /// Sends a request when its turn comes, and waits for the answer, which may be `.error`.
+  /// - Throws: BluetoothError(.protocolViolation) for an answer that is none, `.timeout`, `.linkLost`; CancellationError.
+  package func request(_ request: Request) async throws -> Response {
+    start()
+    let (token, actions) = transaction.submit(request)
+    let wait = Wait<Response>()
+    waits[token] = wait
+    perform(actions)
+    do { return try await wait.value() } catch {
+      if waits.removeValue(forKey: token) != nil { transaction.abandon(token) }
+      throw error
+    }
+  }
+
+  /// Asks for `wanted` octets, at most 517 and at least 23. An Error Response leaves ATT_MTU as it is.
+  /// - Returns: ATT_MTU in effect.
+  package func exchangeMTU(_ wanted: Int) async throws -> Int {
+    transaction.offer(rxMTU: wanted)
+    _ = try await request(.exchangeMTU(clientRxMTU: UInt16(clamping: transaction.rxMTU)))
+    return mtu
+  }
+
+  /// Sends a command now; may be called while a request is outstanding. See `waitUntilWritable`.
+  package func send(_ command: Command) { sendNow(command.bytes) }
+
+  /// Sends a notification, or an indication: the caller keeps to one outstanding indication (`onConfirmation`).
+  package func send(_ event: Unsolicited) { sendNow(event.bytes) }
+
+  /// Returns when another command would not have to wait in this process.
+  package func waitUntilWritable() async throws {
+    start()
+    if let closed { throw closed }
+    try await channel.waitUntilWritable()
+  }
+
+  /// Ends every pending request with `error` and closes the channel. Idempotent.
+  package func close(_ error: BluetoothError = BluetoothError(.linkLost, "the connection was closed by blectl")) {
+    perform(transaction.close(error))
+  }
+
+  private func sendNow(_ bytes: [UInt8]) {
+    guard closed == nil else { return }
+    start()
+    onPDU?(.sent, bytes)
+    channel.send(bytes)
+  }
+
+  private func handle(_ event: ChannelEvent) {
+    switch event {
+    case .received(let bytes):
+      guard closed == nil else { return }
+      onPDU?(.received, bytes)
+      perform(transaction.receive(bytes))
+    case .dropped(let count): perform([.fault(.lost(count))])
+    case .closed(let error): perform(transaction.close(error))
+    }
+  }
+
+  private func perform(_ actions: [Transaction.Action]) {
+    for action in actions {
+      switch action {
+      case .send(let bytes):
+        onPDU?(.sent, bytes)
+        channel.send(bytes)
+      case .startTimer:
+        timer?.cancel()
+        let limit = timeout
+        timer = EventLoop.shared.schedule(after: limit) { [weak self] in
+          guard let self else { return }
+          perform(transaction.timeOut(after: "\(limit.shortText) s"))
+        }
+      case .stopTimer:
+        timer?.cancel()
+        timer = nil
+      case .finish(let token, let outcome):
+        guard let wait = waits.removeValue(forKey: token) else { continue }
+        switch outcome {
+        case .response(let response): wait.resume(returning: response)
+        case .failure(let error): wait.resume(throwing: error)
+        }
+      case .serve(let request):
+        let response = onRequest?(request) ?? Transaction.answerWithoutServer(request)
+        sendNow(response.bytes)
+      case .obey(let command): onCommand?(command)
+      case .deliver(let event): onUnsolicited?(event)
+      case .confirmed: onConfirmation?()
+      case .fault(let fault):
+        count(fault)
+        onFault?(fault)
+      case .close:
+        channel.close()
+        if let closed {
+          onClosed?(closed)
+          onClosed = nil
+        }
+      }
+    }
+  }
+
+  private func count(_ fault: Transaction.Fault) {
+    switch fault {
+    case .empty: faults.empty &+= 1
+    case .malformed: faults.malformed &+= 1
+    case .stray: faults.stray &+= 1
+    case .unknownCommand: faults.unknownCommands &+= 1
+    case .lost(let count): faults.lost &+= max(0, count)
+    }
+  }
+}
+
+extension Duration {
+  /// Seconds, without a fraction when there is none.
+  fileprivate var shortText: String {
+    let (seconds, rest) = components
+    return rest == 0 ? "\(seconds)" : "\(inSeconds)"
+  }
+}
