@@ -1,0 +1,150 @@
+package import ATT
+package import Bluetooth
+package import EventLoop
+
+/// One end of an ATT channel in memory. PDUs arrive in order, one loop turn after they were sent, or after `delay`.
+@LoopActor
+package final class MemoryChannel: ATT.Channel {
+  package var handler: (@LoopActor (ChannelEvent) -> Void)? {
+    didSet {
+      guard let handler else { return }
+      let kept = early
+      early = []
+      for event in kept { handler(event) }
+    }
+  }
+  /// One way.
+  package var delay = Duration.zero
+  /// While false, `waitUntilWritable` does not return.
+  package var isWritable = true {
+    didSet {
+      guard isWritable else { return }
+      let waiting = writers
+      writers = []
+      for wait in waiting { wait.resume(returning: ()) }
+    }
+  }
+  /// How many callers wait for `isWritable`.
+  package var blockedWriters: Int { writers.count }
+  package private(set) var isClosed = false
+
+  private weak var other: MemoryChannel?
+  private var early: [ChannelEvent] = []
+  private var writers: [Wait<Void>] = []
+
+  package static func pair() -> (MemoryChannel, MemoryChannel) {
+    let ends = (MemoryChannel(), MemoryChannel())
+    ends.0.other = ends.1
+    ends.1.other = ends.0
+    return ends
+  }
+
+  private init() {}
+
+  package func send(_ pdu: [UInt8]) { post(.received(pdu)) }
+
+  package func waitUntilWritable() async throws {
+    if isClosed { throw BluetoothError(.linkLost, "the channel is closed") }
+    guard !isWritable else { return }
+    let wait = Wait<Void>()
+    writers.append(wait)
+    try await wait.value()
+  }
+
+  package func close() {
+    lose(BluetoothError(.linkLost, "closed by this side"), peer: BluetoothError(.linkLost, "closed by the other side"))
+  }
+
+  /// Ends both ends, as a lost link does; what was sent before still arrives.
+  package func lose(_ error: BluetoothError) { lose(error, peer: error) }
+
+  /// Tells the other end that the transport lost PDUs.
+  package func drop(_ count: Int) { post(.dropped(count)) }
+
+  private func lose(_ error: BluetoothError, peer: BluetoothError) {
+    guard !isClosed else { return }
+    post(.closed(peer))
+    receive(.closed(error))
+  }
+
+  private func post(_ event: ChannelEvent) {
+    guard !isClosed, let other else { return }
+    EventLoop.shared.schedule(after: delay) { other.receive(event) }
+  }
+
+  private func receive(_ event: ChannelEvent) {
+    guard !isClosed else { return }
+    if case .closed(let error) = event {
+      isClosed = true
+      for wait in writers { wait.resume(throwing: error) }
+      writers = []
+    }
+    if let handler { handler(event) } else { early.append(event) }
+  }
+}
+
+/// The far end of a client under test: answers by the beginning of the request, as the tables of hostile peers ask.
+@LoopActor
+package final class ScriptedPeer {
+  package struct Rule {
+    let prefix: [UInt8]
+    let answers: [Answer]
+    var times: Int?
+
+    /// - Parameter times: how often it applies; nil for ever.
+    package init(_ prefix: [UInt8], _ answers: [Answer], times: Int? = 1) {
+      self.prefix = prefix
+      self.answers = answers
+      self.times = times
+    }
+  }
+
+  package enum Answer {
+    case pdu([UInt8])
+    /// The matching response with the request's parameters.
+    case echo
+    case close
+  }
+
+  package let channel: MemoryChannel
+  package var rules: [Rule]
+  /// Answers what no rule matches.
+  package var fallback: ([UInt8]) -> [UInt8]?
+  /// Everything that arrived, in order.
+  package private(set) var received: [[UInt8]] = []
+  package private(set) var closed: BluetoothError?
+
+  package init(_ channel: MemoryChannel, rules: [Rule] = [], fallback: @escaping ([UInt8]) -> [UInt8]? = { _ in nil }) {
+    self.channel = channel
+    self.rules = rules
+    self.fallback = fallback
+    channel.handler = { self.handle($0) }
+  }
+
+  package func push(_ pdu: [UInt8]) { channel.send(pdu) }
+
+  private func handle(_ event: ChannelEvent) {
+    switch event {
+    case .received(let pdu):
+      received.append(pdu)
+      answer(pdu)
+    case .dropped: break
+    case .closed(let error): closed = error
+    }
+  }
+
+  private func answer(_ pdu: [UInt8]) {
+    guard let index = rules.firstIndex(where: { pdu.starts(with: $0.prefix) && $0.times != 0 }) else {
+      if let reply = fallback(pdu) { channel.send(reply) }
+      return
+    }
+    if let times = rules[index].times { rules[index].times = times - 1 }
+    for answer in rules[index].answers {
+      switch answer {
+      case .pdu(let bytes): channel.send(bytes)
+      case .echo: channel.send([(pdu.first ?? 0) + 1] + pdu.dropFirst())
+      case .close: channel.lose(BluetoothError(.linkLost, "the peer dropped the link"))
+      }
+    }
+  }
+}
