@@ -1,0 +1,167 @@
+import Bluetooth
+import HCI
+import TestSupport
+import Testing
+
+private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
+private var enhancedV2: Event.ConnectionComplete {
+  var complete = Event.ConnectionComplete(
+    form: .enhancedV2, status: .success, handle: 0x40, peer: phone, interval: 24, latency: 0, supervisionTimeout: 400)
+  complete.localResolvableAddress = Address(rawValue: 1)
+  complete.peerResolvableAddress = Address(rawValue: 2)
+  return complete
+}
+
+/// Events with their octets, from the specification's tables and from captures.
+private let vectors: [(Event, String)] = [
+  (.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout), "04050400400008"),
+  (.readRemoteVersionComplete(status: .success, handle: 0x40, version: 12, company: 0x0059, subversion: 0x1234), "040c080040000c59003412"),
+  (.commandComplete(Event.CommandComplete(credits: 1, opcode: .reset, .success)), "040e0401030c00"),
+  (.commandComplete(Event.CommandComplete(credits: 3, opcode: .none, .none)), "040e03030000"),
+  (.commandStatus(Event.CommandStatus(status: .commandDisallowed, credits: 1, opcode: .leCreateConnection)), "040f040c010d20"),
+  (.hardwareError(0x42), "04100142"),
+  (
+    .numberOfCompletedPackets([Event.CompletedPackets(handle: 0x40, count: 2), Event.CompletedPackets(handle: 0x41, count: 1)]),
+    "041309024000020041000100"
+  ),
+  (
+    .leConnectionComplete(
+      Event.ConnectionComplete(status: .success, handle: 0x40, peer: phone, interval: 24, latency: 0, supervisionTimeout: 400)),
+    "043e13010040000001665544332211180000009001" + "00"
+  ),
+  (.leConnectionComplete(enhancedV2), "043e22290040000001665544332211010000000000020000000000180000009001" + "00ffffff"),
+  (
+    .leAdvertisingReports(
+      AdvertisingReports([
+        LegacyAdvertisingReport(eventType: 0, peer: phone, data: [2, 1, 6], rssi: -60),
+        LegacyAdvertisingReport(eventType: 4, peer: phone, data: [], rssi: 127),
+      ])),
+    "043e190202000166554433221103020106c404016655443322110" + "07f"
+  ),
+  (
+    .leExtendedAdvertisingReports(
+      AdvertisingReports([ExtendedAdvertisingReport(eventType: 0x13, peer: phone, rssi: -60, data: [2, 1, 6])])),
+    "043e1d0d011300016655443322110100ff7fc40000000000000000000302" + "0106"
+  ),
+  (
+    .leDirectedAdvertisingReports(AdvertisingReports([DirectedAdvertisingReport(peer: phone, direct: phone, rssi: -1)])),
+    "043e120b01010166554433221101665544332211ff"
+  ),
+  (
+    .leConnectionUpdateComplete(status: .success, handle: 0x40, interval: 6, latency: 0, supervisionTimeout: 400),
+    "043e0a03004000060000009001"
+  ),
+  (
+    .leReadRemoteFeaturesComplete(status: .success, handle: 0x40, features: [.dataLengthExtension, .phy2M]),
+    "043e0c040040002001000000000000"
+  ),
+  (
+    .leRemoteConnectionParameterRequest(handle: 0x40, intervalMin: 6, intervalMax: 12, latency: 1, supervisionTimeout: 100),
+    "043e0b0640000600" + "0c0001006400"
+  ),
+  (.leDataLengthChange(handle: 0x40, maxTxOctets: 251, maxTxTime: 2120, maxRxOctets: 27, maxRxTime: 328), "043e0b074000fb0048081b004801"),
+  (.lePHYUpdateComplete(status: .success, handle: 0x40, tx: 2, rx: 2), "043e060c0040000202"),
+  (.leOther(subevent: 0xFF, []), "043e01ff"),
+  (.leOther(subevent: nil, []), "043e00"),
+  (.other(code: 0x08, [6, 0x40, 0, 0]), "04080406400000"),
+]
+
+@Suite struct EventTests {
+  @Test(arguments: vectors.indices) func vectorsBothWays(_ index: Int) throws {
+    let (event, hex) = vectors[index]
+    #expect(Hex.encode(event.encoded) == hex)
+    let octets = try #require(Hex.decode(hex))
+    #expect(try Packet(octets) == .event(event))
+    for length in 0..<octets.count { #expect(throws: MalformedPacket.self) { try Packet(Array(octets.prefix(length))) } }
+    #expect(throws: MalformedPacket.self) { try Packet(octets + [0]) }
+    // Shorter and longer parameters under a length that says so: an error, or what came before it; never the same event.
+    if case .other = event { return }
+    if case .leOther = event { return }
+    for parameters in (0..<octets.count - 3).map({ Array(octets[3...].prefix($0)) }) + [Array(octets[3...] + [0])] {
+      let changed = try? Packet([4, octets[1], UInt8(parameters.count)] + parameters)
+      #expect(changed != .event(event), "\(parameters)")
+    }
+  }
+
+  @Test func hostileOctetsNeverTrap() {
+    hostile(vectors.map { $0.0.encoded }) { octets in
+      guard let packet = try? Packet(octets), case .event(let event) = packet else { return }
+      switch event {
+      case .commandComplete(let complete): _ = try? complete.returned()
+      case .leAdvertisingReports(let reports): _ = reports.reports.map(\.report)
+      case .leExtendedAdvertisingReports(let reports): _ = reports.reports.map(\.report)
+      default: break
+      }
+      _ = event.encoded
+    }
+  }
+
+  @Test(arguments: [
+    (Opcode.readBDADDR, ReturnParameters.address(Address(rawValue: 0x11_22_33_44_55_66)), "00665544332211"),
+    (.readBufferSize, .bufferSize(aclLength: 1021, synchronousLength: 64, aclCount: 8, synchronousCount: 1), "00fd034008000100"),
+    (.leReadBufferSize, .leBufferSize(aclLength: 27, aclCount: 64), "001b0040"),
+    (.leReadBufferSizeV2, .leBufferSizeV2(aclLength: 251, aclCount: 12, isoLength: 0, isoCount: 0), "00fb000c000000"),
+    (.leReadLocalSupportedFeatures, .leFeatures([.encryption, .extendedAdvertising]), "000110000000000000"),
+    (.readLocalSupportedFeatures, .localFeatures(0x60_00000000), "000000000060000000"),
+    (
+      .readLocalVersion,
+      .localVersion(ReturnParameters.LocalVersion(hciVersion: 12, hciSubversion: 1, lmpVersion: 12, company: 2, lmpSubversion: 3)),
+      "000c01000c02000300"
+    ),
+    (.readRSSI, .rssi(handle: 0x40, -60), "004000c4"),
+    (.leReadPHY, .phy(handle: 0x40, tx: 2, rx: 1), "0040000201"),
+    (.leSetDataLength, .handle(0x40), "004000"),
+    (.leReadMaximumDataLength, .maximumDataLength(txOctets: 251, txTime: 2120, rxOctets: 251, rxTime: 2120), "00fb004808fb004808"),
+    (.leReadSuggestedDefaultDataLength, .suggestedDataLength(txOctets: 27, txTime: 328), "001b004801"),
+    (.reset, .success, "00"),
+    (Opcode(rawValue: 0xFC01), .other([0, 1, 2]), "000102"),
+  ]) func returnParameters(_ row: (Opcode, ReturnParameters, String)) throws {
+    let complete = Event.CommandComplete(opcode: row.0, row.1)
+    #expect(Hex.encode(complete.parameters) == row.2)
+    #expect(try complete.returned() == row.1)
+    #expect(row.1.status == .success)
+    guard row.0.rawValue < 0xFC00 else { return }
+    for length in 0..<complete.parameters.count {
+      let short = Event.CommandComplete(opcode: row.0, parameters: Array(complete.parameters.prefix(length)))
+      #expect(throws: MalformedPacket.self) { try short.returned() }
+    }
+    // Later versions add fields.
+    #expect(try Event.CommandComplete(opcode: row.0, parameters: complete.parameters + [1, 2, 3]).returned() == row.1)
+    // An error may come alone or with the fields.
+    for rest in [[], Array(complete.parameters.dropFirst())] {
+      #expect(try Event.CommandComplete(opcode: row.0, parameters: [0x12] + rest).returned() == .failed(.invalidParameters))
+    }
+  }
+
+  @Test func badInputs() throws {
+    for octets in try BadInputs.packets("T03") { #expect(throws: MalformedPacket.self) { try Packet(octets) } }
+    let meta = try BadInputs.packets("T05").map { try Packet($0) }
+    #expect(meta == [.event(.leOther(subevent: nil, [])), .event(.leOther(subevent: 0xFF, []))])
+    // Data length 31 with none present, 255, and a second report that is not there: the first of the last is kept.
+    let counts = try BadInputs.packets("T07").map { octets -> Int in
+      guard case .event(.leAdvertisingReports(let reports)) = try Packet(octets) else { return -1 }
+      #expect(reports.error != nil)
+      return reports.reports.count
+    }
+    #expect(counts.prefix(2) == [0, 0])
+    #expect((counts.last ?? 9) <= 1)
+    for octets in try BadInputs.packets("T09") {
+      guard case .event(.leExtendedAdvertisingReports(let reports)) = try Packet(octets) else {
+        Issue.record("not an extended report")
+        continue
+      }
+      #expect(reports.reports.isEmpty == (reports.error != nil))
+    }
+    let complete = try BadInputs.packets("T11")
+    #expect(throws: MalformedPacket.self) { try Packet(complete[0]) }
+    guard case .event(.commandComplete(let noStatus)) = try Packet(complete[1]) else { throw BadInputs.Missing(id: "T11") }
+    #expect(throws: MalformedPacket.self) { try noStatus.returned() }
+    let counted = try BadInputs.packets("T13")
+    #expect(throws: MalformedPacket.self) { try Packet(counted[0]) }
+    guard case .event(.leConnectionComplete(let failed)) = try Packet(try BadInputs.packets("T15")[0]) else {
+      throw BadInputs.Missing(id: "T15")
+    }
+    #expect(failed.status == .connectionFailedToBeEstablished)
+    #expect(try Packet(try BadInputs.packets("T17")[0]) == .event(.other(code: 0x08, [6, 0x40, 0, 0])))
+  }
+}

@@ -1,0 +1,215 @@
+import Bluetooth
+import EventLoop
+import Foundation
+import HCI
+import TestSupport
+import Testing
+
+@Suite struct H4FramerTests {
+  private func packets(_ octets: [UInt8], pieces: () -> Int, _ sender: Direction = .controllerToHost) throws -> [[UInt8]] {
+    var framer = H4Framer(sender)
+    var result: [[UInt8]] = []
+    var rest = octets[...]
+    while !rest.isEmpty {
+      let piece = rest.prefix(max(1, pieces()))
+      rest = rest.dropFirst(piece.count)
+      framer.append(piece)
+      while let packet = try framer.next() { result.append(packet) }
+    }
+    try framer.finish()
+    return result
+  }
+
+  @Test func everyKindOfPacketOctetByOctet() throws {
+    let stream: [[UInt8]] = [
+      [4, 0x0E, 4, 1, 3, 0x0C, 0], [2, 0x40, 0x20, 3, 0, 1, 2, 3], [3, 0x40, 0, 2, 1, 2], [5, 0x40, 0, 1, 0x40, 9], [4, 0x10, 0],
+      [2, 0x40, 0x20, 0, 4] + [UInt8](repeating: 7, count: 1024),
+    ]
+    let octets = Array(stream.joined())
+    #expect(try packets(octets, pieces: { 1 }) == stream)
+    #expect(try packets(octets, pieces: { octets.count }) == stream)
+    let commands: [[UInt8]] = [[1, 3, 0x0C, 0], [1, 0x0C, 0x20, 2, 1, 0]]
+    #expect(try packets(Array(commands.joined()), pieces: { 1 }, .hostToController) == commands)
+  }
+
+  /// A real controller's stream (google/bumble): read in any pieces it gives the same packets.
+  @Test func captureInAnyPieces() throws {
+    struct Index: Decodable {
+      struct Entry: Decodable { let offset, length: Int, type: String }
+      let packets: [Entry]
+    }
+    guard let stream = try Vectors.data("hci_h4_bumble_001.bin"), let index = try Vectors.data("hci_h4_bumble_001.json") else {
+      print("note: BLECTL_VECTORS is not set; the H4 capture was not read")
+      return
+    }
+    let octets = [UInt8](stream)
+    let entries = try JSONDecoder().decode(Index.self, from: index).packets
+    let expected = entries.map { Array(octets[$0.offset..<$0.offset + $0.length]) }
+    #expect(expected.count == 118)
+    #expect(try packets(octets, pieces: { 1 }) == expected)
+    var random = SplitMix64(seed: 1)
+    for _ in 0..<200 { #expect(try packets(octets, pieces: { Int.random(in: 1...9, using: &random) }) == expected) }
+    // And the codec agrees with every packet of it.
+    for octets in expected {
+      let packet = try Packet(octets)
+      #expect(packet.encoded == octets)
+      if case .event(.commandComplete(let complete)) = packet { _ = try complete.returned() }
+    }
+  }
+
+  @Test func lostSynchronisationIsAnErrorForEver() throws {
+    for bad in try BadInputs.packets("T01") + [[0], [1, 3, 0x0C, 0], [6, 0]] {
+      var framer = H4Framer(.controllerToHost)
+      framer.append([4, 0x10, 1, 0] + bad)
+      #expect(try framer.next() == [4, 0x10, 1, 0])
+      #expect(throws: MalformedPacket.self) { try framer.next() }
+      framer.append([4, 0x10, 1, 0])
+      #expect(throws: MalformedPacket.self) { try framer.next() }
+      #expect(framer.count == 0)
+    }
+  }
+
+  @Test func anEndWithinAPacketIsAnError() throws {
+    for cut in try BadInputs.packets("T03") {
+      var framer = H4Framer(.controllerToHost)
+      framer.append(cut)
+      #expect(try framer.next() == nil)
+      #expect(throws: MalformedPacket.self) { try framer.finish() }
+    }
+  }
+
+  @Test func hostileStreamsNeverTrapAndStayBounded() {
+    let seeds: [[UInt8]] = [[4, 0x0E, 4, 1, 3, 0x0C, 0], [2, 0x40, 0x20, 3, 0, 1, 2, 3], [5, 0x40, 0, 1, 0, 9]]
+    hostile(seeds) { octets in
+      var framer = H4Framer(.controllerToHost)
+      for octet in octets {
+        framer.append([octet])
+        while let packet = try? framer.next() { if packet.isEmpty { Issue.record("empty packet") } }
+      }
+      if framer.count > octets.count { Issue.record("grew") }
+    }
+  }
+}
+
+@Suite struct ACLReassemblerTests {
+  private func reassemble(_ packets: [[UInt8]]) throws -> (frames: [L2CAPFrame], dropped: Int) {
+    var reassembler = ACLReassembler()
+    var frames: [L2CAPFrame] = []
+    for octets in packets {
+      guard case .acl(let data) = try Packet(octets) else { continue }
+      if let frame = reassembler.add(data) { frames.append(frame) }
+    }
+    return (frames, reassembler.dropped)
+  }
+
+  @Test(arguments: [1, 2, 3, 4, 5, 27, 251, 1000]) func fragmentsJoinAgain(_ length: Int) throws {
+    let frame = L2CAPFrame(channel: 4, payload: (0..<520).map { UInt8(truncatingIfNeeded: $0) })
+    let fragments = frame.fragments(handle: 0x40, length: length)
+    #expect(fragments.allSatisfy { (1...length).contains($0.payload.count) && $0.handle == 0x40 })
+    #expect(fragments.first?.boundary == .firstNonFlushable)
+    #expect(fragments.dropFirst().allSatisfy { $0.boundary == .continuing })
+    let result = try reassemble(fragments.map(\.encoded))
+    #expect(result.frames == [frame])
+    #expect(result.dropped == 0)
+  }
+
+  @Test func emptyFrameAndOneThatIsNotCut() throws {
+    let empty = L2CAPFrame(channel: 4, payload: [])
+    #expect(try reassemble([[2, 0x40, 0x20, 4, 0] + empty.encoded]).frames == [empty])
+    // Controllers may ignore their own buffer size in this direction: 522 octets in one packet.
+    let long = L2CAPFrame(channel: 4, payload: [UInt8](repeating: 0x0B, count: 514))
+    #expect(try reassemble([[2, 0x40, 0x20, 0x06, 0x02] + long.encoded]).frames == [long])
+  }
+
+  @Test func badInputs() throws {
+    let good: [UInt8] = [2, 0x40, 0x20, 5, 0, 1, 0, 4, 0, 0x13]
+    // A start shorter than its header: dropped at the next start.
+    var result = try reassemble(try BadInputs.packets("T18") + [good])
+    #expect(result.frames == [L2CAPFrame(channel: 4, payload: [0x13])])
+    #expect(result.dropped == 1)
+    // A continuation without a start.
+    result = try reassemble(try BadInputs.packets("T20") + [good])
+    #expect(result.frames.count == 1)
+    #expect(result.dropped == 1)
+    // More octets than the frame: all of it dropped, with its continuations.
+    result = try reassemble(try BadInputs.packets("T22") + [[2, 0x40, 0x10, 1, 0, 9], good])
+    #expect(result.frames.count == 1)
+    #expect(result.dropped == 2)
+    // Longer than any MTU of ours is the bearer's to judge.
+    #expect(try reassemble(try BadInputs.packets("T24")).frames.map(\.payload.count) == [512])
+  }
+
+  @Test func aHeaderInPieces() throws {
+    let octets: [UInt8] = [2, 0, 4, 0, 0x0B, 7]
+    let pieces = octets.enumerated().map { [2, 0x40, $0.offset == 0 ? 0x20 : 0x10, 1, 0, $0.element] }
+    #expect(try reassemble(pieces).frames == [L2CAPFrame(channel: 4, payload: [0x0B, 7])])
+  }
+
+  @Test func hostileFragmentsNeverTrap() {
+    let seeds = L2CAPFrame(channel: 4, payload: Array(0..<40)).fragments(handle: 0x40, length: 10).map(\.encoded)
+    var reassembler = ACLReassembler()
+    hostile(seeds) { octets in
+      guard case .acl(let data)? = try? Packet(octets) else { return }
+      if let frame = reassembler.add(data), frame.payload.count > 0xFFFF { Issue.record("too long") }
+    }
+  }
+}
+
+@Suite struct SnoopTests {
+  private let records = [
+    Snoop.Record(packet: [1, 3, 0x0C, 0], direction: .hostToController, wallClock: 1_767_225_600_000_001_000),
+    Snoop.Record(packet: [4, 0x0E, 4, 1, 3, 0x0C, 0], direction: .controllerToHost, wallClock: 1_767_225_600_000_002_000),
+    Snoop.Record(packet: [2, 0x40, 0, 0, 0], direction: .hostToController, wallClock: 0),
+  ]
+  private var file: [UInt8] { Snoop.header + records.flatMap(\.encoded) }
+
+  @Test func format() throws {
+    #expect(Hex.encode(Snoop.header) == "6274736e6f6f7000" + "00000001" + "000003ea")
+    // 2000-01-01T00:00:00Z is 0x00E03AB44A676000 in btsnoop files.
+    let millennium = Snoop.Record(packet: [4, 0x10, 0], direction: .controllerToHost, wallClock: 946_684_800_000_000_000)
+    #expect(Hex.encode(millennium.encoded) == "00000003" + "00000003" + "00000003" + "00000000" + "00e03ab44a676000" + "041000")
+    #expect(Hex.encode(records[0].encoded[8..<12]) == "00000002")
+    #expect(Hex.encode(records[2].encoded[8..<12]) == "00000000")
+    #expect(try Snoop.parse(file) == records)
+  }
+
+  @Test func badFiles() {
+    for length in 0..<file.count {
+      let whole = (0...records.count).contains { Snoop.header.count + records.prefix($0).reduce(0) { $0 + $1.encoded.count } == length }
+      #expect(((try? Snoop.parse(Array(file.prefix(length)))) != nil) == whole, "\(length)")
+    }
+    hostile([file], mutations: 20_000) { _ = try? Snoop.parse($0) }
+  }
+
+  @Test func tappedChannelSeesBothDirections() async throws {
+    try await onLoop {
+      let inner = Inner()
+      let tap = Recorder()
+      let channel = TappedChannel(inner, tap: tap)
+      var received: [[UInt8]] = []
+      channel.handler = { if case .received(let packet) = $0 { received.append(packet) } }
+      channel.send([1, 3, 0x0C, 0])
+      inner.handler?(.received([4, 0x10, 0]))
+      inner.handler?(.closed(BluetoothError(.adapter, "gone")))
+      channel.close()
+      #expect(inner.sent == [[1, 3, 0x0C, 0]])
+      #expect(received == [[4, 0x10, 0]])
+      #expect(tap.seen.map(\.0) == [[1, 3, 0x0C, 0], [4, 0x10, 0]])
+      #expect(tap.seen.map(\.1) == [.hostToController, .controllerToHost])
+      #expect(inner.isClosed)
+    }
+  }
+
+  @LoopActor private final class Inner: Channel {
+    var handler: (@LoopActor (ChannelEvent) -> Void)?
+    var sent: [[UInt8]] = []
+    var isClosed = false
+    func send(_ packet: [UInt8]) { sent.append(packet) }
+    func close() { isClosed = true }
+  }
+
+  @LoopActor private final class Recorder: Tap {
+    var seen: [([UInt8], Direction)] = []
+    func record(_ packet: [UInt8], _ direction: Direction) { seen.append((packet, direction)) }
+  }
+}
