@@ -2,12 +2,11 @@
 package enum Hex {
   /// Lower case, two digits an octet, no separators.
   package static func encode(_ bytes: some Collection<UInt8>) -> String {
-    let digits: [UInt8] = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
     for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
+      text.append(digit(byte >> 4))
+      text.append(digit(byte & 15))
     }
     return String(decoding: text, as: UTF8.self)
   }
@@ -42,6 +41,8 @@ package enum Hex {
     }
     return value
   }
+
+  private static func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : 0x57 + nibble }
 
   private static func nibble(_ digit: UInt8) -> UInt8? {
     switch digit {

@@ -1,0 +1,129 @@
+/// Text that a peer chose, made safe for a terminal (CWE-150), and its width there.
+///
+/// Strict UTF-8; octets that are none, control and format characters, unassigned and private ones, and line and paragraph separators
+/// appear as `\xNN` or `\u{…}`; the backslash is doubled, so that nothing can pretend to be an escape. Nothing is trimmed or dropped.
+package enum DisplayText {
+  package static func escape(_ octets: [UInt8]) -> String { escape(octets[...]) }
+
+  package static func escape(_ text: String) -> String { escape(Array(text.utf8)[...]) }
+
+  package static func escape(_ octets: ArraySlice<UInt8>) -> String {
+    if octets.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x5C }) { return String(decoding: octets, as: UTF8.self) }
+    var text = ""
+    var rest = octets
+    while let first = rest.first {
+      guard let (scalar, count) = scalar(rest) else {
+        text += "\\x" + Hex.encode(CollectionOfOne(first))
+        rest = rest.dropFirst()
+        continue
+      }
+      if scalar == "\\" {
+        text += "\\\\"
+      } else if isSafe(scalar) {
+        text.unicodeScalars.append(scalar)
+      } else if scalar.isASCII {
+        text += "\\x" + Hex.encode(CollectionOfOne(first))
+      } else {
+        text += "\\u{" + String(scalar.value, radix: 16) + "}"
+      }
+      rest = rest.dropFirst(count)
+    }
+    return text
+  }
+
+  /// Whether the octets are strict UTF-8, not empty, and would appear as they are (a backslash counts as harmless).
+  package static func isPrintable(_ octets: [UInt8]) -> Bool {
+    var rest = octets[...]
+    while !rest.isEmpty {
+      guard let (scalar, count) = scalar(rest), isSafe(scalar) else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return !octets.isEmpty
+  }
+
+  /// Whether the octets are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).
+  package static func isUTF8(_ octets: [UInt8]) -> Bool {
+    var rest = octets[...]
+    while !rest.isEmpty {
+      guard let (_, count) = scalar(rest) else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+
+  /// Columns that the text takes on a terminal: two for wide East Asian characters and emoji, none for combining marks.
+  package static func width(_ text: String) -> Int {
+    var width = 0
+    for scalar in text.unicodeScalars { width += columns(scalar) }
+    return width
+  }
+
+  /// The text itself when it fits `limit` columns, else as many whole characters as fit before an ellipsis.
+  package static func clip(_ text: String, to limit: Int) -> String {
+    if text.utf8.count <= limit || width(text) <= limit { return text }
+    guard limit > 0 else { return "" }
+    var clipped = ""
+    var used = 0
+    for character in text {
+      used += character.unicodeScalars.reduce(0) { $0 + columns($1) }
+      if used > limit - 1 { break }
+      clipped.append(character)
+    }
+    return clipped + "…"
+  }
+
+  // MARK: Scalars
+
+  /// The scalar at the front and the count of its octets; nil when there is none in strict UTF-8.
+  private static func scalar(_ octets: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
+    guard let first = octets.first else { return nil }
+    let count: Int
+    var second: ClosedRange<UInt8> = 0x80...0xBF
+    switch first {
+    case 0x00...0x7F: return (Unicode.Scalar(first), 1)
+    case 0xC2...0xDF: count = 2
+    case 0xE0: (count, second) = (3, 0xA0...0xBF)
+    case 0xED: (count, second) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: count = 3
+    case 0xF0: (count, second) = (4, 0x90...0xBF)
+    case 0xF1...0xF3: count = 4
+    case 0xF4: (count, second) = (4, 0x80...0x8F)
+    default: return nil
+    }
+    let following = octets.dropFirst().prefix(count - 1)
+    guard following.count == count - 1, let next = following.first, second.contains(next) else { return nil }
+    var value = UInt32(first) & (0x7F >> UInt32(count))
+    for octet in following {
+      guard octet & 0xC0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(octet & 0x3F)
+    }
+    return Unicode.Scalar(value).map { ($0, count) }
+  }
+
+  private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return (0x20..<0x7F).contains(scalar.value) }
+    return switch scalar.properties.generalCategory {
+    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+    default: true
+    }
+  }
+
+  private static func columns(_ scalar: Unicode.Scalar) -> Int {
+    if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F ? 0 : 1 }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format, .control: return 0
+    default: break
+    }
+    switch scalar.value {
+    // Vowels and final consonants of Hangul are drawn into the cell of the first consonant.
+    case 0x1160...0x11FF: return 0
+    // Wide and fullwidth blocks of UAX #11.
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF, 0xA960...0xA97F,
+      0xAC00...0xD7A3,
+      0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18CFF, 0x1AFF0...0x1B2FF,
+      0x1F200...0x1F2FF, 0x20000...0x3FFFD:
+      return 2
+    default: return scalar.properties.isEmojiPresentation ? 2 : 1
+    }
+  }
+}
