@@ -1,0 +1,219 @@
+package import Bluetooth
+
+extension AttributeDatabase {
+  /// A service to build. Handles that are nil follow the one before.
+  package struct ServiceDescription: Sendable {
+    package var uuid: UUID
+    package var isPrimary = true
+    package var handle: UInt16?
+    /// Indices into the list of services, in the order of their include declarations.
+    package var includes: [Int] = []
+    package var characteristics: [CharacteristicDescription] = []
+
+    package init(_ uuid: UUID) { self.uuid = uuid }
+  }
+
+  package struct CharacteristicDescription: Sendable {
+    package var uuid: UUID
+    package var properties: Properties
+    /// Handle of the declaration; the value has the next one.
+    package var handle: UInt16?
+    package var value: [UInt8] = []
+    /// Nil: what the properties say.
+    package var permissions: Permissions?
+    package var maximumLength = AttributeDatabase.maximumValueLength
+    /// A Client Characteristic Configuration is added in front when the properties ask for one and none is listed.
+    package var descriptors: [DescriptorDescription] = []
+
+    package init(_ uuid: UUID, _ properties: Properties) {
+      self.uuid = uuid
+      self.properties = properties
+    }
+  }
+
+  package struct DescriptorDescription: Sendable {
+    package var uuid: UUID
+    package var handle: UInt16?
+    package var value: [UInt8] = []
+    package var permissions: Permissions = .read
+    package var maximumLength = AttributeDatabase.maximumValueLength
+
+    package init(_ uuid: UUID) { self.uuid = uuid }
+  }
+
+  /// Lays out services, characteristics and descriptors (Vol 3 Part G §3) and gives them handles.
+  /// - Throws: for duplicate or descending handles, more than 65,535 attributes, values above their maximum, a client configuration on a
+  ///   characteristic without notify and indicate, extended properties without their descriptor and the other way round.
+  package init(services: [ServiceDescription]) throws(Invalid) {
+    var layout = Layout()
+    for (index, service) in services.enumerated() {
+      layout.entry = Invalid(service: index, reason: "")
+      try layout.add(service)
+    }
+    try self.init(attributes: try layout.attributes(services))
+  }
+
+  /// Handle of a described characteristic's value: `services[service].characteristics[characteristic]` of the list that was given.
+  package func valueHandle(service: Int, characteristic: Int) -> UInt16? {
+    var services = -1
+    var characteristics = -1
+    for attribute in attributes {
+      if case .service = attribute.role {
+        services += 1
+        characteristics = -1
+      } else if case .value = attribute.role {
+        characteristics += 1
+        if services == service, characteristics == characteristic { return attribute.handle }
+      }
+    }
+    return nil
+  }
+}
+
+/// The first pass gives handles; the second fills in what needs the handles of others (service ends, includes, configurations).
+private struct Layout {
+  private typealias Kind = AttributeDatabase.AttributeType
+  private enum Draft {
+    case service(uuid: UUID, isPrimary: Bool)
+    case include(service: Int)
+    case finished(AttributeDatabase.Attribute)
+  }
+
+  private var drafts: [(handle: UInt16, draft: Draft)] = []
+  private var starts: [UInt16] = []
+  private var ends: [UInt16] = []
+  private var last: UInt16 = 0
+  /// What is being laid out, for errors.
+  var entry = AttributeDatabase.Invalid(service: 0, reason: "")
+
+  func invalid(_ reason: String) -> AttributeDatabase.Invalid {
+    var error = entry
+    error.reason = reason
+    return error
+  }
+
+  private mutating func next(_ wanted: UInt16?) throws(AttributeDatabase.Invalid) -> UInt16 {
+    if let wanted {
+      guard wanted > last else { throw invalid(AttributeDatabase.order(wanted, after: last)) }
+      last = wanted
+    } else {
+      guard last < 0xFFFF else { throw invalid("more than 65535 attributes, or handles that leave no room for them") }
+      last += 1
+    }
+    return last
+  }
+
+  private func check(_ value: [UInt8], _ limit: Int) throws(AttributeDatabase.Invalid) {
+    guard (0...AttributeDatabase.maximumValueLength).contains(limit) else {
+      throw invalid("a maximum length of \(limit) octets: an attribute has 0 to \(AttributeDatabase.maximumValueLength)")
+    }
+    guard value.count <= limit else { throw invalid(AttributeDatabase.length(value.count, limit: limit)) }
+  }
+
+  mutating func add(_ service: AttributeDatabase.ServiceDescription) throws(AttributeDatabase.Invalid) {
+    let handle = try next(service.handle)
+    starts.append(handle)
+    drafts.append((handle, .service(uuid: service.uuid, isPrimary: service.isPrimary)))
+    for include in service.includes { drafts.append((try next(nil), .include(service: include))) }
+    for (index, characteristic) in service.characteristics.enumerated() {
+      entry.characteristic = index
+      try add(characteristic)
+    }
+    ends.append(last)
+  }
+
+  private mutating func add(_ characteristic: AttributeDatabase.CharacteristicDescription) throws(AttributeDatabase.Invalid) {
+    entry.descriptor = nil
+    let properties = characteristic.properties
+    let declaration = try next(characteristic.handle)
+    let handle = try next(nil)
+    let bits = (properties.contains(.notify) ? 1 : 0) as UInt16 | (properties.contains(.indicate) ? 2 : 0)
+    try check(characteristic.value, characteristic.maximumLength)
+    finish(
+      declaration, Kind.characteristic, .read,
+      [properties.rawValue, UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] + characteristic.uuid.attBytes)
+
+    var descriptors = characteristic.descriptors
+    let isExtended = descriptors.contains { $0.uuid == Kind.extendedProperties }
+    guard isExtended == properties.contains(.extendedProperties) else {
+      throw invalid(
+        isExtended
+          ? "an Extended Properties descriptor (2900) without the extended_properties property"
+          : "the extended_properties property without its descriptor (2900)")
+    }
+    let listed = descriptors.firstIndex { $0.uuid == Kind.clientConfiguration }
+    if listed == nil, bits != 0 { descriptors.insert(AttributeDatabase.DescriptorDescription(Kind.clientConfiguration), at: 0) }
+
+    // The value comes before its descriptors, and names the handle of one of them.
+    let position = drafts.count
+    var configuration: UInt16?
+    for (index, descriptor) in descriptors.enumerated() {
+      entry.descriptor = listed == nil && bits != 0 ? max(0, index - 1) : index
+      if index == 0, listed == nil, bits != 0 { entry.descriptor = nil }
+      let own = try next(descriptor.handle)
+      guard descriptor.uuid == Kind.clientConfiguration else {
+        try check(descriptor.value, descriptor.maximumLength)
+        finish(own, descriptor.uuid, descriptor.permissions, descriptor.value, descriptor.maximumLength)
+        continue
+      }
+      guard bits != 0 else { throw invalid("a Client Characteristic Configuration (2902) without the notify or indicate property") }
+      guard configuration == nil else { throw invalid("a second Client Characteristic Configuration (2902)") }
+      configuration = own
+      let security = descriptor.permissions.subtracting([.read, .write, .writeWithoutResponse])
+      let permissions: AttributeDatabase.Permissions = [.read, .write]
+      finish(own, descriptor.uuid, permissions.union(security), [0, 0], 2, .configuration(ofValue: handle, allowed: bits))
+    }
+    entry.descriptor = nil
+    let value = AttributeDatabase.Attribute(
+      handle: handle, type: characteristic.uuid, permissions: characteristic.permissions ?? AttributeDatabase.Permissions(properties),
+      value: characteristic.value, maximumLength: characteristic.maximumLength, role: .value(properties, configuration: configuration))
+    drafts.insert((handle, .finished(value)), at: position)
+  }
+
+  private mutating func finish(
+    _ handle: UInt16, _ type: UUID, _ permissions: AttributeDatabase.Permissions, _ value: [UInt8],
+    _ limit: Int = AttributeDatabase.maximumValueLength, _ role: AttributeDatabase.Role = .plain
+  ) {
+    let attribute = AttributeDatabase.Attribute(
+      handle: handle, type: type, permissions: permissions, value: value, maximumLength: limit, role: role)
+    drafts.append((handle, .finished(attribute)))
+  }
+
+  func attributes(_ services: [AttributeDatabase.ServiceDescription]) throws(AttributeDatabase.Invalid) -> [AttributeDatabase.Attribute] {
+    var result: [AttributeDatabase.Attribute] = []
+    var service = -1
+    for (handle, draft) in drafts {
+      switch draft {
+      case .finished(let attribute): result.append(attribute)
+      case .service(let uuid, let isPrimary):
+        service += 1
+        result.append(
+          AttributeDatabase.Attribute(
+            handle: handle, type: isPrimary ? Kind.primaryService : Kind.secondaryService, permissions: .read, value: uuid.attBytes,
+            role: .service(endHandle: ends[service])))
+      case .include(let target):
+        guard services.indices.contains(target), target != service else {
+          throw AttributeDatabase.Invalid(service: service, reason: "it includes a service that is not there, or itself")
+        }
+        // Only 16-bit UUIDs are part of the declaration (Part G §3.2).
+        var writer = ByteWriter()
+        writer.uint16(starts[target])
+        writer.uint16(ends[target])
+        if let short = services[target].uuid.short { writer.uint16(short) }
+        result.append(
+          AttributeDatabase.Attribute(handle: handle, type: Kind.include, permissions: .read, value: writer.bytes))
+      }
+    }
+    return result
+  }
+}
+
+extension AttributeDatabase.Permissions {
+  /// What the properties promise (Vol 3 Part G §3.3.1.1).
+  package init(_ properties: Properties) {
+    self = []
+    if properties.contains(.read) { insert(.read) }
+    if properties.contains(.write) { insert(.write) }
+    if properties.contains(.writeWithoutResponse) { insert(.writeWithoutResponse) }
+  }
+}

@@ -1,0 +1,198 @@
+package import Bluetooth
+
+/// The attributes of a server, in the order of their handles (Vol 3 Part F §3.2, Part G §3). A value: what the peer may do with an
+/// attribute and what it holds; per-client state (client configurations, prepared writes) is `ServerSession`'s.
+package struct AttributeDatabase: Sendable, Equatable {
+  /// Ascending handles, each once, none 0x0000; kept so by both initializers.
+  package private(set) var attributes: [Attribute] = []
+
+  /// An attribute value has at most 512 octets (Vol 3 Part F §3.2.9).
+  package static let maximumValueLength = 512
+
+  package struct Attribute: Sendable, Equatable {
+    package let handle: UInt16
+    package let type: UUID
+    package var permissions: Permissions
+    /// At most `maximumLength` octets.
+    package var value: [UInt8]
+    /// Longer writes get Invalid Attribute Value Length (0x0D). At most 512.
+    package var maximumLength: Int
+    package let role: Role
+
+    package init(
+      handle: UInt16, type: UUID, permissions: Permissions, value: [UInt8], maximumLength: Int = AttributeDatabase.maximumValueLength,
+      role: Role = .plain
+    ) {
+      self.handle = handle
+      self.type = type
+      self.permissions = permissions
+      self.value = value
+      self.maximumLength = maximumLength
+      self.role = role
+    }
+  }
+
+  /// What the server has to know about an attribute beyond its type.
+  package enum Role: Sendable, Equatable {
+    /// A service declaration; the last handle of the service.
+    case service(endHandle: UInt16)
+    /// A characteristic value; its properties, and the handle of its client configuration descriptor when it has one.
+    case value(Properties, configuration: UInt16?)
+    /// A Client Characteristic Configuration whose value is each client's own (Part G §3.3.3.3); `allowed`: the bits that may be set.
+    case configuration(ofValue: UInt16, allowed: UInt16)
+    /// Anything else: the attribute is its value.
+    case plain
+  }
+
+  /// What a client may do (Vol 3 Part F §3.2.5). The two write permissions are separate because servers refuse a Write Request with
+  /// Write Not Permitted where only Write Commands are meant.
+  package struct Permissions: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let read = Self(rawValue: 0x01)
+    /// Write Request, Prepare Write Request.
+    package static let write = Self(rawValue: 0x02)
+    /// Write Command.
+    package static let writeWithoutResponse = Self(rawValue: 0x04)
+    package static let readEncrypted = Self(rawValue: 0x08)
+    package static let writeEncrypted = Self(rawValue: 0x10)
+    package static let readAuthenticated = Self(rawValue: 0x20)
+    package static let writeAuthenticated = Self(rawValue: 0x40)
+
+    /// The words of the peripheral file.
+    package static let names: [(name: String, permission: Self)] = [
+      ("read", .read), ("write", .write), ("write_without_response", .writeWithoutResponse), ("read_encrypted", [.read, .readEncrypted]),
+      ("write_encrypted", [.write, .writeEncrypted]), ("read_authenticated", [.read, .readAuthenticated]),
+      ("write_authenticated", [.write, .writeAuthenticated]),
+    ]
+  }
+
+  /// Attribute types that the server treats specially (Part G §3).
+  package enum AttributeType {
+    package static let primaryService = UUID(0x2800)
+    package static let secondaryService = UUID(0x2801)
+    package static let include = UUID(0x2802)
+    package static let characteristic = UUID(0x2803)
+    package static let extendedProperties = UUID(0x2900)
+    package static let clientConfiguration = UUID(0x2902)
+  }
+
+  /// What cannot be a database, and which entry is to blame.
+  package struct Invalid: Error, Equatable, Sendable {
+    /// Index of the service, or of the attribute when the database was given as attributes.
+    package var service: Int
+    package var characteristic: Int?
+    package var descriptor: Int?
+    package var reason: String
+  }
+
+  /// - Throws: for handles that do not ascend, group ends that overlap the next group, values that are too long.
+  package init(attributes: [Attribute]) throws(Invalid) {
+    var last: UInt16 = 0
+    var groupEnd: UInt16 = 0
+    for (index, attribute) in attributes.enumerated() {
+      func invalid(_ reason: String) -> Invalid { Invalid(service: index, reason: reason) }
+      guard attribute.handle > last else { throw invalid(Self.order(attribute.handle, after: last)) }
+      guard attribute.maximumLength <= Self.maximumValueLength else {
+        throw invalid("a maximum length of \(attribute.maximumLength) octets: an attribute has at most \(Self.maximumValueLength)")
+      }
+      guard attribute.value.count <= attribute.maximumLength else {
+        throw invalid(Self.length(attribute.value.count, limit: attribute.maximumLength))
+      }
+      if case .service(let endHandle) = attribute.role {
+        guard attribute.handle > groupEnd else {
+          throw invalid("the service overlaps the one before it, which ends at \(Self.hex(groupEnd))")
+        }
+        guard endHandle >= attribute.handle else { throw invalid("the service ends before it starts") }
+        groupEnd = endHandle
+      }
+      last = attribute.handle
+    }
+    self.attributes = attributes
+  }
+
+  static func order(_ handle: UInt16, after last: UInt16) -> String {
+    handle == 0 ? "handle 0x0000 is reserved" : "handle \(hex(handle)) is taken or out of order: the last one is \(hex(last))"
+  }
+
+  static func length(_ count: Int, limit: Int) -> String {
+    limit == maximumValueLength
+      ? "a value of \(count) octets: an attribute has at most \(limit)" : "a value of \(count) octets where at most \(limit) are allowed"
+  }
+
+  static func hex(_ handle: UInt16) -> String { "0x" + Hex.encode([UInt8(handle >> 8), UInt8(truncatingIfNeeded: handle)]) }
+
+  // MARK: Access
+
+  package subscript(handle: UInt16) -> Attribute? {
+    guard let index = index(of: handle) else { return nil }
+    return attributes[index]
+  }
+
+  /// The attributes whose handles are in the range, in order.
+  package func attributes(in range: ClosedRange<UInt16>) -> ArraySlice<Attribute> {
+    let start = lowerBound(range.lowerBound)
+    var end = start
+    while end < attributes.count, attributes[end].handle <= range.upperBound { end += 1 }
+    return attributes[start..<end]
+  }
+
+  /// Replaces a value. Does nothing for a handle that is not there; cuts at the attribute's maximum.
+  package mutating func setValue(_ value: [UInt8], of handle: UInt16) {
+    guard let index = index(of: handle) else { return }
+    attributes[index].value = Array(value.prefix(attributes[index].maximumLength))
+  }
+
+  /// The last handle of the group that an attribute starts (§2.5.4 of Part G): of a service, of a characteristic, else its own handle.
+  package func groupEnd(of attribute: Attribute) -> UInt16 {
+    switch attribute.role {
+    case .service(let endHandle): endHandle
+    default:
+      attribute.type == AttributeType.characteristic
+        ? characteristic(from: attribute.handle).last?.handle ?? attribute.handle : attribute.handle
+    }
+  }
+
+  /// Whether the attribute belongs to a characteristic whose Extended Properties (0x2900) allow Reliable Write (Part G §3.3.3.1).
+  package func allowsReliableWrite(_ handle: UInt16) -> Bool {
+    var index = lowerBound(handle)
+    guard index < attributes.count, attributes[index].handle == handle else { return false }
+    while attributes[index].type != AttributeType.characteristic {
+      guard index > 0, !Self.isDeclaration(attributes[index].type) else { return false }
+      index -= 1
+    }
+    return characteristic(from: attributes[index].handle).contains {
+      $0.type == AttributeType.extendedProperties && ($0.value.first ?? 0) & 1 != 0
+    }
+  }
+
+  /// A characteristic's declaration, value and descriptors.
+  private func characteristic(from declaration: UInt16) -> ArraySlice<Attribute> {
+    let start = lowerBound(declaration)
+    var end = start
+    repeat { end += 1 } while end < attributes.count && !Self.isDeclaration(attributes[end].type)
+    return attributes[start..<min(end, attributes.count)]
+  }
+
+  private static func isDeclaration(_ type: UUID) -> Bool {
+    guard let short = type.short else { return false }
+    return (0x2800...0x2803).contains(short)
+  }
+
+  private func index(of handle: UInt16) -> Int? {
+    let index = lowerBound(handle)
+    return index < attributes.count && attributes[index].handle == handle ? index : nil
+  }
+
+  /// Index of the first attribute with this handle or a higher one.
+  private func lowerBound(_ handle: UInt16) -> Int {
+    var low = 0
+    var high = attributes.count
+    while low < high {
+      let middle = (low + high) / 2
+      if attributes[middle].handle < handle { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,99 @@
+import ATT
+import Bluetooth
+import EventLoop
+import Foundation
+import GATT
+import Testing
+
+/// The server's end of a link, with the client's end in the test's hands.
+@LoopActor
+final class ServerTestChannel: ATT.Channel {
+  var handler: (@LoopActor (ATT.ChannelEvent) -> Void)?
+  private(set) var sent: [[UInt8]] = []
+  private(set) var isClosed = false
+
+  nonisolated init() {}
+
+  func send(_ pdu: [UInt8]) { if !isClosed { sent.append(pdu) } }
+  func waitUntilWritable() async throws {}
+  func close() { isClosed = true }
+
+  func deliver(_ hex: String) { handler?(.received(octets(hex))) }
+  func drop() { handler?(.closed(BluetoothError(.linkLost, "gone"))) }
+
+  /// What the server sent since the last call.
+  func take() -> [String] {
+    defer { sent = [] }
+    return sent.map { Hex.encode($0) }
+  }
+}
+
+/// Bad hex in a test becomes a value that matches nothing.
+func octets(_ hex: String) -> [UInt8] { hex.isEmpty ? [] : Hex.decode(hex) ?? [0xEE, 0xEE, 0xEE] }
+
+func uuid(_ text: String) -> Bluetooth.UUID { Bluetooth.UUID(text) ?? Bluetooth.UUID(0xDEAD) }
+
+/// The form in which the vector files describe a database.
+struct DescribedDatabase: Decodable {
+  struct Service: Decodable {
+    let start: String
+    let end: String
+  }
+  struct Attribute: Decodable {
+    let handle: String
+    let type: String
+    let value: String
+    let perm: String
+    let chrc_props: Int?
+  }
+  let services: [Service]
+  let attributes: [Attribute]
+
+  /// - Parameter hasConfigurations: whether 2902 descriptors behave as such, or are plain values as in the server that the cases come from.
+  func database(hasConfigurations: Bool) throws -> AttributeDatabase {
+    func number(_ text: String) -> UInt16 { UInt16(Hex.number(text.dropFirst(2)) ?? 0) }
+    var list: [AttributeDatabase.Attribute] = []
+    var value: (handle: UInt16, properties: Properties)?
+    for entry in attributes {
+      var permissions: AttributeDatabase.Permissions = []
+      if entry.perm.contains("r") { permissions.insert(.read) }
+      if entry.perm.contains("w") { permissions.formUnion([.write, .writeWithoutResponse]) }
+      if entry.perm.contains("e") { permissions.formUnion([.readEncrypted, .writeEncrypted]) }
+      var role = AttributeDatabase.Role.plain
+      let handle = number(entry.handle)
+      if entry.type == "2800" || entry.type == "2801" {
+        guard let service = services.first(where: { $0.start == entry.handle }) else { throw Missing() }
+        role = .service(endHandle: number(service.end))
+      } else if entry.type == "2803" {
+        value = (UInt16(octets(entry.value)[1]) | UInt16(octets(entry.value)[2]) << 8, Properties(rawValue: octets(entry.value)[0]))
+      } else if hasConfigurations, let value, handle == value.handle {
+        role = .value(value.properties, configuration: handle + 1)
+      } else if hasConfigurations, entry.type == "2902", let value {
+        let bits = (value.properties.contains(.notify) ? 1 : 0) as UInt16 | (value.properties.contains(.indicate) ? 2 : 0)
+        role = .configuration(ofValue: value.handle, allowed: bits)
+      }
+      list.append(
+        AttributeDatabase.Attribute(
+          handle: handle, type: uuid(entry.type), permissions: permissions, value: octets(entry.value), role: role))
+    }
+    return try AttributeDatabase(attributes: list)
+  }
+
+  struct Missing: Error {}
+}
+
+/// One client talking to a session.
+struct ServerTestPeer {
+  var session: ServerSession
+  var database: AttributeDatabase
+
+  init(_ database: AttributeDatabase, rxMTU: Int = 517) {
+    session = ServerSession(rxMTU: rxMTU)
+    self.database = database
+  }
+
+  /// The answer in hex; empty for none.
+  mutating func ask(_ hex: String) -> String { Hex.encode(ask(octets(hex)).answer ?? []) }
+
+  mutating func ask(_ pdu: [UInt8]) -> ServerSession.Outcome { session.receive(pdu, &database) }
+}

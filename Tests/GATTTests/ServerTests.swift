@@ -1,0 +1,167 @@
+import Bluetooth
+import EventLoop
+import GATT
+import TestSupport
+import Testing
+
+/// The server on its channel: notifications, indications, time.
+@Suite struct ServerTests {
+  @LoopActor private struct Fixture {
+    let channel = ServerTestChannel()
+    let server: Server
+    init(rxMTU: Int = 517) throws {
+      server = Server(database: try ServerProcedureTests.database(), channel: channel, rxMTU: rxMTU)
+      server.start()
+    }
+  }
+
+  @Test func notifiesOnlyWhatWasAskedForAndCutsAtTheMTU() async throws {
+    try await onLoop {
+      let fixture = try Fixture()
+      #expect(!fixture.server.notify(0x12, [1]))
+      fixture.channel.deliver("1213000100")
+      #expect(fixture.server.notify(0x12, [UInt8](repeating: 5, count: 100)))
+      fixture.channel.deliver("022800")
+      #expect(fixture.server.mtu == 40)
+      fixture.server.notify(0x12, [UInt8](repeating: 6, count: 100))
+      fixture.channel.deliver("1213000000")
+      #expect(!fixture.server.notify(0x12, [1]))
+      let five = String(repeating: "05", count: 20)
+      let six = String(repeating: "06", count: 37)
+      #expect(fixture.channel.take() == ["13", "1b1200" + five, "030502", "1b1200" + six, "13"])
+      // Not a characteristic value, not an attribute.
+      #expect(!fixture.server.notify(0x03, [1]) && !fixture.server.notify(0xFFFF, [1]))
+    }
+  }
+
+  @Test func oneIndicationAtATime() async throws {
+    try await onLoop {
+      let fixture = try Fixture()
+      let refused = try await fixture.server.indicate(0x17, [0])
+      #expect(!refused && fixture.channel.take().isEmpty)
+      fixture.channel.deliver("1218000200")
+      let tasks = (1...3).map { number in
+        EventLoop.shared.spawn { try? await fixture.server.indicate(0x17, [UInt8(number)]) }
+      }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(fixture.channel.take() == ["13", "1d170001"])
+      fixture.channel.deliver("0a0300")
+      fixture.channel.deliver("1e")
+      #expect(fixture.channel.take() == ["0b47617465", "1d170002"])
+      fixture.channel.deliver("1e")
+      fixture.channel.deliver("1e")
+      fixture.channel.deliver("1e")
+      #expect(fixture.channel.take() == ["1d170003"])
+      for task in tasks { #expect(await task.value == true) }
+      // The timer of a confirmed indication does not close anything.
+      try await EventLoop.shared.sleep(for: .seconds(60))
+      #expect(!fixture.channel.isClosed)
+    }
+  }
+
+  @Test func indicationsThatAreNoLongerWantedAreDropped() async throws {
+    try await onLoop {
+      let fixture = try Fixture()
+      fixture.channel.deliver("1218000200")
+      fixture.server.indicateWhenFree(0x17, [1])
+      let second = EventLoop.shared.spawn { try? await fixture.server.indicate(0x17, [2]) }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      fixture.channel.deliver("1218000000")
+      fixture.channel.deliver("1e")
+      #expect(await second.value == false)
+      #expect(fixture.channel.take() == ["13", "1d170001", "13"])
+    }
+  }
+
+  @Test func silenceForThirtySecondsClosesTheBearer() async throws {
+    try await onLoop {
+      let fixture = try Fixture()
+      let reasons = Reasons()
+      fixture.server.onClosed = { reasons.list.append($0.kind) }
+      fixture.channel.deliver("1218000200")
+      let begin = EventLoop.shared.now
+      let results = [1, 2].map { number in
+        EventLoop.shared.spawn { () -> BluetoothError? in
+          do { _ = try await fixture.server.indicate(0x17, [UInt8(number)]) } catch { return error as? BluetoothError }
+          return nil
+        }
+      }
+      for result in results { #expect(await result.value?.kind == .timeout) }
+      #expect(begin.duration(to: EventLoop.shared.now) == .seconds(30))
+      #expect(fixture.channel.isClosed && reasons.list == [.timeout])
+      fixture.channel.deliver("0a0300")
+      #expect(fixture.channel.take() == ["13", "1d170001"])
+    }
+  }
+
+  @Test func aLostLinkEndsWhatWaits() async throws {
+    try await onLoop {
+      let fixture = try Fixture()
+      let reasons = Reasons()
+      fixture.server.onClosed = { reasons.list.append($0.kind) }
+      fixture.channel.deliver("1218000200")
+      let waiting = EventLoop.shared.spawn { () -> BluetoothError? in
+        do { _ = try await fixture.server.indicate(0x17, [1]) } catch { return error as? BluetoothError }
+        return nil
+      }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      fixture.channel.drop()
+      #expect(await waiting.value?.kind == .linkLost)
+      fixture.server.close()
+      #expect(reasons.list == [.linkLost])
+      #expect(!fixture.server.notify(0x12, [1]))
+      do {
+        _ = try await fixture.server.indicate(0x17, [1])
+        Issue.record("no error after the end")
+      } catch let error as BluetoothError { #expect(error.kind == .linkLost) }
+    }
+  }
+
+  @Test func theAnswerComesBeforeWhatTheWriteSetsOff() async throws {
+    try await onLoop {
+      let fixture = try Fixture()
+      fixture.server.onWrite = { [server = fixture.server] handle, value, kind in
+        #expect(handle == 0x15 && kind == .request)
+        server.notify(0x12, value)
+      }
+      let bits = Reasons()
+      fixture.server.onSubscription = { handle, value in bits.numbers += [handle, value] }
+      fixture.channel.deliver("1213000100")
+      fixture.channel.deliver("121500aabb")
+      #expect(fixture.channel.take() == ["13", "13", "1b1200aabb"])
+      #expect(bits.numbers == [0x12, 1])
+    }
+  }
+
+  @Test(arguments: [(0, 23), (22, 23), (23, 23), (247, 247), (517, 517), (9000, 517)])
+  func ownMTUIsClamped(_ wanted: Int, _ own: Int) async throws {
+    try await onLoop {
+      let fixture = try Fixture(rxMTU: wanted)
+      fixture.channel.deliver("02ffff")
+      #expect(fixture.server.mtu == own)
+    }
+  }
+
+  /// Whatever comes: no trap, at most one answer, never above ATT_MTU, and always one for a request.
+  @Test func hostileClients() throws {
+    let seeds = ServerProcedureTests.cases.flatMap { $0.1.map { octets($0.0) } }
+    var peer = ServerTestPeer(try ServerProcedureTests.database())
+    var worst = 0
+    var unanswered = 0
+    hostile(seeds) { pdu in
+      let before = peer.session.mtu
+      let outcome = peer.ask(pdu)
+      worst = max(worst, (outcome.answer?.count ?? 0) - before)
+      let isRequest = pdu.first.map { $0 & 0x40 == 0 && ($0 % 2 == 0 || $0 > 0x23) && $0 != 0x1E } ?? false
+      if isRequest, outcome.answer == nil { unanswered += 1 }
+      if peer.session.mtu > 23, pdu.count % 7 == 0 { peer = ServerTestPeer(peer.database) }
+    }
+    #expect(worst <= 0 && unanswered == 0)
+    #expect(peer.database.attributes.allSatisfy { $0.value.count <= $0.maximumLength })
+  }
+
+  @LoopActor private final class Reasons {
+    var list: [BluetoothError.Kind] = []
+    var numbers: [UInt16] = []
+  }
+}

@@ -1,0 +1,65 @@
+import ATT
+import Bluetooth
+import EventLoop
+import Foundation
+import GATT
+import TestSupport
+import Testing
+
+/// 94 conversations of GATT.TS server test purposes, byte for byte; in the folder that BLECTL_VECTORS names.
+@Suite struct ServerVectorTests {
+  struct File: Decodable {
+    struct Case: Decodable {
+      let id: String
+      let database: String
+      let pdus: [Step]
+      let server_action: String?
+    }
+    struct Step: Decodable {
+      let dir: String
+      let hex: String
+    }
+    let count: Int
+    let databases: [String: DescribedDatabase]
+    let cases: [Case]
+  }
+
+  @Test func everyCaseByteForByte() async throws {
+    guard let data = try Vectors.data("gatt_ts_server.json") else {
+      print("NOTE: BLECTL_VECTORS is not set: the 94 GATT server cases were not run")
+      return
+    }
+    let file = try JSONDecoder().decode(File.self, from: data)
+    try #require(file.cases.count == file.count && file.count == 94)
+    try await onLoop {
+      for entry in file.cases {
+        let described = try #require(file.databases[entry.database])
+        // Their server keeps client configurations in application code: a database of plain values. Where the case wants a notification or
+        // an indication, it is our own configuration that has to send it.
+        let database = try described.database(hasConfigurations: entry.server_action != nil)
+        let channel = ServerTestChannel()
+        let server = Server(database: database, channel: channel, rxMTU: 512)
+        server.start()
+        var answers: [String] = []
+        for step in entry.pdus {
+          switch step.dir {
+          case "c2s":
+            #expect(answers.isEmpty, "\(entry.id): more than one answer before \(step.hex)")
+            channel.deliver(step.hex)
+            answers += channel.take()
+          case "s2c":
+            // Unsolicited PDUs are the application's doing.
+            if answers.isEmpty, step.hex.hasPrefix("1b") { server.notify(0x0003, [1, 2, 3]) }
+            if answers.isEmpty, step.hex.hasPrefix("1d") { server.indicateWhenFree(0x0003, [1, 2, 3]) }
+            answers += channel.take()
+            #expect(answers == [step.hex], "\(entry.id)")
+            answers = []
+          default: #expect(answers.isEmpty, "\(entry.id): an answer where there is none")
+          }
+        }
+        #expect(answers.isEmpty, "\(entry.id): an answer too many")
+        if entry.id.hasSuffix("hash-db") { #expect(database.hash.count == 16) }
+      }
+    }
+  }
+}
