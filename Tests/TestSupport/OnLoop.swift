@@ -1,4 +1,4 @@
-package import EventLoop
+import EventLoop
 import Glibc
 
 /// Runs a test's body on the event loop in virtual time. The loop has a thread of its own in a test process; tests run side by side on it,

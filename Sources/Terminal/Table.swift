@@ -1,0 +1,31 @@
+import Bluetooth
+
+/// Columns that line up; the last one is clipped to the terminal's width.
+package struct Table {
+  private let header: [String]
+  private var rows: [[String]] = []
+
+  package init(_ header: [String]) { self.header = header }
+
+  package mutating func add(_ row: [String]) { rows.append(row) }
+
+  /// - Parameter width: columns to clip to; nil does not clip.
+  package func lines(width: Int?) -> [String] {
+    let all = [header] + rows
+    var widths = [Int](repeating: 0, count: header.count)
+    for row in all {
+      for (index, cell) in row.enumerated() where index < widths.count { widths[index] = max(widths[index], DisplayText.width(cell)) }
+    }
+    return all.map { row in
+      var line = ""
+      for (index, cell) in row.enumerated() {
+        let isLast = index == row.count - 1
+        line += cell
+        if !isLast, index < widths.count {
+          line += String(repeating: " ", count: max(0, widths[index] - DisplayText.width(cell)) + 2)
+        }
+      }
+      return width.map { DisplayText.clip(line, to: $0) } ?? line
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// RFC 3339 in UTC with milliseconds, from nanoseconds since 1970. (A calendar library for this one format would cost start-up time.)
+package enum Timestamp {
+  package static func text(_ nanoseconds: Int64) -> String {
+    let milliseconds = nanoseconds.flooredDivision(by: 1_000_000)
+    let seconds = milliseconds.flooredDivision(by: 1000)
+    let day = seconds.flooredDivision(by: 86_400)
+    let (year, month, date) = civil(day)
+    let second = seconds - day * 86_400
+    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))T\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
+      + ".\(pad(milliseconds - seconds * 1000, 3))Z"
+  }
+
+  /// The Gregorian date of a day number counted from 1970-01-01, by eras of 400 years that start on 1 March.
+  private static func civil(_ day: Int64) -> (year: Int64, month: Int64, date: Int64) {
+    let shifted = day + 719_468
+    let era = shifted.flooredDivision(by: 146_097)
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let marchMonth = (5 * dayOfYear + 2) / 153
+    let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+  }
+
+  private static func pad(_ number: Int64, _ digits: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
+  }
+}
+
+extension Int64 {
+  fileprivate func flooredDivision(by divisor: Int64) -> Int64 {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+}
