@@ -1,0 +1,76 @@
+import Testing
+
+@testable import Simulation
+
+/// Times and rates by the formulas of Vol 6 Part B §2; the longest ones are the specification's own maxima (2120, 1064, 4542, 17 040 µs).
+@Suite struct AirTimeTests {
+  @Test(arguments: [
+    (AirTime.Coding.le1M, [80, 296, 328, 2088, 2120], [676, 2468, 2500]),
+    (.le2M, [44, 152, 168, 1048, 1064], [496, 1392, 1408]),
+    (.codedS2, [462, 894, 958, 4478, 4542], [1656, 5240, 5304]),
+    (.codedS8, [720, 2448, 2704, 16784, 17040], [3468, 17804, 18060]),
+  ])
+  func timesOnAir(coding: AirTime.Coding, pdus: [Int], exchanges: [Int]) {
+    #expect(AirTime.pdu(octets: 0, coding) == pdus[0])
+    #expect(AirTime.pdu(octets: 0, coding, encrypted: true) == pdus[0])
+    #expect(AirTime.pdu(octets: 27, coding) == pdus[1])
+    #expect(AirTime.pdu(octets: 27, coding, encrypted: true) == pdus[2])
+    #expect(AirTime.pdu(octets: 251, coding) == pdus[3])
+    #expect(AirTime.pdu(octets: 251, coding, encrypted: true) == pdus[4])
+    #expect(AirTime.exchange(octets: 27, coding) == exchanges[0])
+    #expect(AirTime.exchange(octets: 251, coding) == exchanges[1])
+    #expect(AirTime.exchange(octets: 251, coding, encrypted: true) == exchanges[2])
+  }
+
+  @Test func fragmentsOfOneATTPDU() {
+    #expect(AirTime.fragments(attOctets: 23, linkOctets: 27) == [27])
+    #expect(AirTime.fragments(attOctets: 24, linkOctets: 27) == [27, 1])
+    #expect(AirTime.fragments(attOctets: 185, linkOctets: 27) == Array(repeating: 27, count: 7))
+    #expect(AirTime.fragments(attOctets: 517, linkOctets: 251) == [251, 251, 19])
+    #expect(AirTime.fragments(attOctets: 498, linkOctets: 251) == [251, 251])
+    // Short HCI buffers make short LL PDUs.
+    #expect(AirTime.fragments(attOctets: 56, linkOctets: 251, hciOctets: 27) == [27, 27, 6])
+    // An HCI packet ends in a short LL PDU of its own.
+    #expect(AirTime.fragments(attOctets: 247, linkOctets: 100, hciOctets: 251) == [100, 100, 51])
+    #expect(AirTime.fragments(attOctets: 100, linkOctets: 27, hciOctets: 64) == [27, 27, 10, 27, 13])
+  }
+
+  @Test func packetsThatFitAnEvent() {
+    #expect(AirTime.packetsPerEvent(octets: 251, .le1M, interval: 50_000) == 20)
+    #expect(AirTime.packetsPerEvent(octets: 251, .le2M, interval: 50_000) == 35)
+    #expect(AirTime.packetsPerEvent(octets: 251, .le1M, interval: 7_500) == 3)
+    #expect(AirTime.packetsPerEvent(octets: 251, .le1M, interval: 7_500, guardTime: 300) == 2)
+    #expect(AirTime.packetsPerEvent(octets: 251, .codedS8, interval: 7_500) == 0)
+  }
+
+  /// kB/s.
+  @Test(arguments: [
+    (AirTime.Coding.le1M, 27, 20, 29.6, 28.2), (.le1M, 27, 182, 38.5, 36.7), (.le1M, 27, 236, 38.8, 37.0), (.le1M, 27, 514, 37.2, 35.4),
+    (.le1M, 251, 20, 29.6, 28.2), (.le1M, 251, 244, 98.9, 97.6), (.le1M, 251, 495, 100.3, 99.0), (.le1M, 251, 514, 92.6, 91.1),
+    (.le2M, 27, 20, 40.3, 39.1), (.le2M, 27, 244, 50.0, 48.4), (.le2M, 251, 182, 159.1, 156.9), (.le2M, 251, 244, 175.3, 173.3),
+    (.le2M, 251, 248, 138.1, 135.7), (.le2M, 251, 495, 177.8, 175.8), (.le2M, 251, 514, 158.3, 155.9), (.codedS2, 251, 244, 46.6, 46.0),
+    (.codedS8, 251, 244, 13.7, 13.5),
+  ])
+  func saturatedThroughput(coding: AirTime.Coding, link: Int, value: Int, plain: Double, encrypted: Double) {
+    #expect(abs(AirTime.throughput(value: value, linkOctets: link, coding) / 1000 - plain) < 0.06)
+    #expect(abs(AirTime.throughput(value: value, linkOctets: link, coding, encrypted: true) / 1000 - encrypted) < 0.06)
+  }
+
+  /// kB/s at 7.5, 11.25, 15, 30, 50 and 100 ms.
+  @Test(arguments: [
+    (AirTime.Coding.le1M, 27, 20, [29.3, 28.4, 29.3, 29.3, 29.2, 29.4]), (.le1M, 27, 182, [38.1, 37.0, 38.1, 38.1, 38.0, 38.2]),
+    (.le1M, 251, 244, [97.6, 86.8, 97.6, 97.6, 97.6, 97.6]), (.le1M, 251, 495, [99.0, 88.0, 99.0, 99.0, 99.0, 99.0]),
+    (.le1M, 251, 514, [68.5, 91.4, 85.7, 85.7, 92.5, 92.5]), (.le2M, 27, 20, [40.0, 39.1, 40.0, 40.0, 40.0, 40.2]),
+    (.le2M, 251, 244, [162.7, 173.5, 162.7, 170.8, 170.8, 173.2]), (.le2M, 251, 495, [165.0, 176.0, 165.0, 173.2, 173.2, 175.7]),
+    (.le2M, 251, 514, [137.1, 152.3, 154.2, 154.2, 154.2, 156.8]),
+  ])
+  func throughputPerInterval(coding: AirTime.Coding, link: Int, value: Int, rates: [Double]) {
+    for (interval, rate) in zip([7_500, 11_250, 15_000, 30_000, 50_000, 100_000], rates) {
+      #expect(abs(AirTime.throughput(value: value, linkOctets: link, coding, interval: interval) / 1000 - rate) < 0.06)
+    }
+  }
+
+  @Test func nothingGetsThroughAnEventThatIsTooShort() {
+    #expect(AirTime.throughput(value: 244, linkOctets: 251, .codedS8, interval: 7_500) == 0)
+  }
+}

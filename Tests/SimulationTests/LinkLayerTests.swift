@@ -1,0 +1,337 @@
+import Bluetooth
+import Testing
+
+@testable import Simulation
+
+/// The state machine alone, on a clock of the test's own.
+@Suite struct LinkLayerTests {
+  @Test func oneCommandTakesOneEvent() {
+    var bench = Bench(interval: 24)
+    bench.link.send(by: .central, [1, 2, 3], isStart: true, at: 0)
+    #expect(bench.link.due == 0)
+    bench.run(until: .max)
+    #expect(
+      bench.log == [
+        Entry(at: 80 + 24 + 150 + 80 + 150, .received(by: .peripheral, [1, 2, 3], isStart: true)), .completed(484, .central, 1),
+      ])
+    // Nothing more to say: no timer.
+    #expect(bench.link.due == nil)
+  }
+
+  @Test func anIdleLinkWaitsForTheNextAnchor() {
+    var bench = Bench(interval: 24)
+    #expect(bench.link.due == nil)
+    // Hours later, in the middle of an interval.
+    let now: Int64 = 30_000_000 * 1_000_000 + 17
+    bench.link.send(by: .peripheral, [9], isStart: true, at: now)
+    #expect(bench.link.due == now - 17 + 30_000_000)
+  }
+
+  /// The peripheral answers in the next event, the central's next request goes in the one after: two intervals a round trip.
+  @Test func aRoundTripTakesTwoIntervals() {
+    var bench = Bench(interval: 24)
+    var requests: [Int64] = []
+    bench.onReceive = { side, _, link, now in
+      if side == .peripheral {
+        requests.append(now)
+        link.send(by: .peripheral, [2], isStart: true, at: now)
+      } else {
+        link.send(by: .central, [1], isStart: true, at: now)
+      }
+    }
+    bench.link.send(by: .central, [1], isStart: true, at: 0)
+    bench.run(until: 600_000_000)
+    #expect(requests.count == 10)
+    #expect(zip(requests, requests.dropFirst()).allSatisfy { $1 - $0 == 60_000_000 })
+  }
+
+  /// With more commands behind the request, the event is still open when the answer is ready.
+  @Test func theAnswerComesInTheSameEventWhileThatLasts() {
+    var bench = Bench(interval: 80)
+    bench.onReceive = { side, octets, link, now in
+      if side == .peripheral, octets == [1] { link.send(by: .peripheral, [2], isStart: true, at: now) }
+    }
+    for octet in [1, 0, 0, 0, 0, 0] as [UInt8] { bench.link.send(by: .central, [octet], isStart: true, at: 0) }
+    bench.run(until: .max)
+    let answer = bench.log.first { $0.action == .received(by: .central, [2], isStart: true) }
+    #expect((answer?.at ?? .max) < 10_000)
+  }
+
+  @Test func framesAreCutIntoPDUs() {
+    var bench = Bench(interval: 24)
+    bench.link.send(by: .central, Array(0..<60), isStart: true, at: 0)
+    bench.link.send(by: .central, Array(60..<70), isStart: false, at: 0)
+    bench.run(until: .max)
+    let parts = bench.log.compactMap { entry -> ([UInt8], Bool)? in
+      if case .received(_, let octets, let isStart) = entry.action { (octets, isStart) } else { nil }
+    }
+    #expect(parts.map(\.0.count) == [27, 27, 6, 10])
+    #expect(parts.map(\.1) == [true, false, false, false])
+    #expect(parts.flatMap(\.0) == Array(0..<70))
+    #expect(bench.log.filter { if case .completed(_, _) = $0.action { true } else { false } }.count > 0)
+  }
+
+  /// Within 3 % of the table for a host that keeps eight buffers full. Values are those of Write Commands.
+  @Test(arguments: [AirTime.Coding.le1M, .le2M, .codedS2], [6, 9, 12, 24, 40, 80])
+  func throughput(coding: AirTime.Coding, interval: UInt16) {
+    for (octets, value) in [(27, 20), (27, 182), (251, 20), (251, 244), (251, 495), (251, 512)] {
+      for side in [LinkLayer.Side.central, .peripheral] {
+        var bench = Bench(interval: interval)
+        bench.set(octets: octets, coding)
+        let rate = bench.saturate(from: side, value: value, seconds: 4)
+        let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval) * 1250)
+        #expect(abs(rate / expected - 1) < 0.03, "\(coding) \(interval) \(octets) \(value) \(side): \(rate) instead of \(expected)")
+      }
+    }
+  }
+
+  /// kB/s for values of 244, when a missed PDU ends the event.
+  @Test(arguments: [
+    (AirTime.Coding.le1M, 0.01, 6, 96.0), (.le1M, 0.01, 24, 91.0), (.le1M, 0.05, 24, 71.0), (.le2M, 0.01, 24, 153.0),
+    (.le2M, 0.05, 12, 124.0),
+    (.le2M, 0.10, 24, 65.0), (.le2M, 0.05, 80, 45.0),
+  ])
+  func lossCostsTheRestOfTheEvent(coding: AirTime.Coding, loss: Double, interval: UInt16, rate: Double) {
+    var bench = Bench(interval: interval)
+    bench.set(octets: 251, coding)
+    bench.link.packetErrorRate = loss
+    let measured = bench.saturate(from: .central, value: 244, seconds: 60) / 1000
+    #expect(abs(measured / rate - 1) < 0.05, "\(measured) instead of \(rate)")
+  }
+
+  @Test func whatIsLostIsRepeatedOnceAndInOrder() {
+    var bench = Bench(interval: 12)
+    bench.link.packetErrorRate = 0.3
+    var sent: [[UInt8]] = []
+    for number in 0..<200 {
+      let packet = [UInt8](repeating: UInt8(number), count: 1 + number % 40)
+      sent.append(packet)
+      bench.link.send(by: .central, packet, isStart: true, at: 0)
+      bench.link.send(by: .peripheral, packet, isStart: true, at: 0)
+    }
+    bench.run(until: .max)
+    for side in [LinkLayer.Side.central, .peripheral] {
+      var packets: [[UInt8]] = []
+      var completed = 0
+      for entry in bench.log {
+        switch entry.action {
+        case .received(side, let octets, let isStart): if isStart { packets.append(octets) } else { packets[packets.count - 1] += octets }
+        case .completed(side, let count): completed += count
+        default: break
+        }
+      }
+      #expect(packets == sent)
+      #expect(completed == 200)
+    }
+  }
+
+  @Test func aPeripheralThatTakesFourPDUsPerEvent() {
+    var bench = Bench(interval: 12)
+    bench.set(octets: 251, .le2M)
+    bench.link.packetsPerEvent = 4
+    let rate = bench.saturate(from: .central, value: 244, seconds: 2) / 1000
+    #expect(abs(rate - 65) < 1)
+  }
+
+  @Test func guardTimeTakesRoom() {
+    var bench = Bench(interval: 6)
+    bench.set(octets: 251, .le1M)
+    bench.link.guardTime = 300
+    let rate = bench.saturate(from: .central, value: 244, seconds: 2) / 1000
+    #expect(abs(rate - 65) < 1)
+  }
+
+  @Test func aPeripheralWithLatencyIsReachedLateButSpeaksAtOnce() {
+    var bench = Bench(interval: 8, latency: 9)
+    bench.link.send(by: .central, [0], isStart: true, at: 0)
+    bench.run(until: 50_000_000)
+    // Event 0 was used or the grid starts at −1; from the last event on, every tenth is listened to.
+    let last = bench.log.last?.at ?? 0
+    bench.link.send(by: .central, [1], isStart: true, at: 51_000_000)
+    let due = bench.link.due ?? 0
+    #expect(due > 51_000_000 + 10_000_000)
+    #expect(due - last * 1000 <= 100_000_000)
+    bench.link.send(by: .peripheral, [2], isStart: true, at: 52_000_000)
+    #expect(bench.link.due == 60_000_000)
+  }
+
+  @Test func anEventLongerThanItsIntervalStillHappens() {
+    var bench = Bench(interval: 6)
+    bench.set(octets: 251, .codedS8)
+    let rate = bench.saturate(from: .central, value: 244, seconds: 4)
+    // 17.8 ms each: one in three intervals.
+    #expect(abs(rate / (244 / 0.0225) - 1) < 0.03)
+  }
+
+  @Test func proceduresTakeTheirEventsOneAfterTheOther() {
+    var bench = Bench(interval: 8)
+    bench.link.start(.featureExchange, at: 0)
+    bench.link.start(.dataLength(central: 251, peripheral: 100), at: 0)
+    bench.link.start(.phy(central: .le2M, peripheral: .le1M), at: 0)
+    let faster = LinkLayer.Parameters(interval: 6, latency: 0, supervisionTimeout: 100)
+    bench.link.start(.connectionUpdate(faster), at: 0)
+    bench.run(until: .max)
+    #expect(
+      bench.log == [
+        Entry(at: 10_000, .done(.featureExchange)), Entry(at: 20_000, .done(.dataLength(central: 251, peripheral: 100))),
+        Entry(at: 100_000, .done(.phy(central: .le2M, peripheral: .le1M))), Entry(at: 160_000, .done(.connectionUpdate(faster))),
+      ])
+    #expect(bench.link.maxOctets(of: .central) == 251)
+    #expect(bench.link.maxOctets(of: .peripheral) == 100)
+    #expect(bench.link.coding(of: .central) == .le2M)
+    #expect(bench.link.coding(of: .peripheral) == .le1M)
+    // The new interval counts from the instant.
+    bench.link.send(by: .central, [1], isStart: true, at: 161_000_000)
+    #expect(bench.link.due == 167_500_000)
+  }
+
+  @Test func dataFlowsWhileAProcedureIsUnderWay() {
+    var bench = Bench(interval: 6)
+    bench.set(octets: 251, .le1M)
+    let before = bench.saturate(from: .central, value: 244, seconds: 1)
+    bench.link.start(.phy(central: .le2M, peripheral: .le2M), at: bench.now)
+    let after = bench.saturate(from: .central, value: 244, seconds: 2)
+    #expect(bench.log.contains { $0.action == .done(.phy(central: .le2M, peripheral: .le2M)) })
+    #expect(after > before * 1.5)
+  }
+
+  @Test func bothSidesLearnWhyTheLinkEnds() {
+    var bench = Bench(interval: 8)
+    bench.link.terminate(by: .central, reason: .remoteUserTerminated, at: 1)
+    bench.link.send(by: .central, [1], isStart: true, at: 1)
+    bench.run(until: .max)
+    #expect(bench.log == [Entry(at: 10_000, .closed(central: .terminatedByLocalHost, peripheral: .remoteUserTerminated))])
+
+    bench = Bench(interval: 8)
+    bench.link.terminate(by: .peripheral, reason: .remotePowerOff, at: 1)
+    bench.run(until: .max)
+    #expect(bench.log == [Entry(at: 10_000, .closed(central: .remotePowerOff, peripheral: .terminatedByLocalHost))])
+    #expect(bench.link.isClosed)
+    bench.link.send(by: .central, [1], isStart: true, at: 20_000_000)
+    #expect(bench.link.due == nil)
+  }
+
+  @Test func outOfRangeIsNoticedAfterTheSupervisionTimeout() {
+    var bench = Bench(interval: 8, timeout: 42)
+    bench.link.send(by: .central, [1], isStart: true, at: 0)
+    bench.run(until: 5_000_000)
+    bench.log = []
+    bench.link.cut(at: 1_003_000_000)
+    bench.link.send(by: .central, [2], isStart: true, at: 1_004_000_000)
+    bench.run(until: .max)
+    #expect(bench.log == [Entry(at: 1_420_000, .closed(central: .connectionTimeout, peripheral: .connectionTimeout))])
+  }
+
+  @Test func totalLossIsNoticedToo() {
+    var bench = Bench(interval: 8, timeout: 42)
+    bench.link.packetErrorRate = 1
+    bench.link.send(by: .central, [1], isStart: true, at: 0)
+    bench.run(until: .max)
+    #expect(bench.log.map(\.action) == [.closed(central: .connectionTimeout, peripheral: .connectionTimeout)])
+    #expect((420_000...440_000).contains(bench.log.first?.at ?? 0))
+  }
+
+  @Test func theLinkIsCutAfterSoManyOctets() {
+    var bench = Bench(interval: 8)
+    bench.link.cutAfterOctets = 1000
+    for _ in 0..<100 { bench.link.send(by: .central, [UInt8](repeating: 0, count: 27), isStart: true, at: 0) }
+    bench.run(until: .max)
+    let carried = bench.log.reduce(0) { if case .received(_, let octets, _) = $1.action { $0 + octets.count } else { $0 } }
+    #expect(carried == 1026 - 1026 % 27 && carried >= 1000 && carried < 1027)
+    #expect(bench.log.last?.action == .closed(central: .connectionTimeout, peripheral: .connectionTimeout))
+  }
+
+  @Test func aConnectionThatFailsToBeEstablished() {
+    var bench = Bench(interval: 8)
+    bench.link.failEstablishment()
+    bench.link.send(by: .central, [1], isStart: true, at: 0)
+    bench.run(until: .max)
+    let reason = ControllerErrorCode.connectionFailedToBeEstablished
+    #expect(bench.log == [Entry(at: 60_000, .closed(central: reason, peripheral: reason))])
+  }
+
+  @Test func aStoppedProcessDoesNotMakeUpForLostEvents() {
+    var bench = Bench(interval: 8)
+    for _ in 0..<3 { bench.link.send(by: .central, [UInt8](repeating: 0, count: 200), isStart: true, at: 0) }
+    _ = bench.link.wake(at: 0)
+    // The timer of the first event's end fires ten seconds late.
+    _ = bench.link.wake(at: 10_000_000_000)
+    while let due = bench.link.due, due < 10_000_000_000 - 200_000_000 { _ = bench.link.wake(at: 10_000_000_000) }
+    #expect((bench.link.due ?? .max) >= 10_000_000_000 - 200_000_000)
+  }
+}
+
+/// An action and when it was seen, in µs.
+struct Entry: Equatable {
+  let at: Int64
+  let action: LinkLayer.Action
+
+  init(at: Int64, _ action: LinkLayer.Action) {
+    self.at = at
+    self.action = action
+  }
+
+  static func completed(_ at: Int64, _ side: LinkLayer.Side, _ count: Int) -> Entry { Entry(at: at, .completed(by: side, count)) }
+}
+
+/// A link with two hosts that react in no time.
+private struct Bench {
+  var link: LinkLayer
+  var now: Int64 = 0
+  var log: [Entry] = []
+  var onReceive: ((LinkLayer.Side, [UInt8], inout LinkLayer, Int64) -> Void)?
+  var onCompleted: ((LinkLayer.Side, Int, inout LinkLayer, Int64) -> Void)?
+
+  init(interval: UInt16, latency: UInt16 = 0, timeout: UInt16 = 500) {
+    link = LinkLayer(
+      parameters: LinkLayer.Parameters(interval: interval, latency: latency, supervisionTimeout: timeout), firstAnchor: 0,
+      random: AirRandom(seed: 1, stream: 1))
+  }
+
+  mutating func run(until end: Int64) {
+    while let due = link.due, due <= end {
+      now = max(now, due)
+      for action in link.wake(at: now) {
+        log.append(Entry(at: now / 1000, action))
+        switch action {
+        case .received(let side, let octets, _): onReceive?(side, octets, &link, now)
+        case .completed(let side, let count): onCompleted?(side, count, &link, now)
+        default: break
+        }
+      }
+    }
+  }
+
+  mutating func set(octets: Int, _ coding: AirTime.Coding) {
+    link.start(.dataLength(central: octets, peripheral: octets), at: now)
+    link.start(.phy(central: coding, peripheral: coding), at: now)
+    run(until: .max)
+    log = []
+  }
+
+  /// Value octets per second that arrive while eight HCI buffers are kept full.
+  mutating func saturate(from side: LinkLayer.Side, value: Int, seconds: Int64) -> Double {
+    let frame = [UInt8](repeating: 0, count: value + 7)
+    var offset = 0
+    func feed(_ link: inout LinkLayer, _ now: Int64) {
+      let packet = frame[offset..<min(frame.count, offset + 251)]
+      link.send(by: side, Array(packet), isStart: offset == 0, at: now)
+      offset = offset + 251 >= frame.count ? 0 : offset + 251
+    }
+    var arrived = 0
+    let start = now
+    for _ in link.queued(by: side)..<8 { feed(&link, now) }
+    while let due = link.due, due <= start + seconds * 1_000_000_000 {
+      now = max(now, due)
+      for action in link.wake(at: now) {
+        switch action {
+        case .received(_, let octets, _): arrived += octets.count
+        case .completed(_, let count): for _ in 0..<count { feed(&link, now) }
+        default: log.append(Entry(at: now / 1000, action))
+        }
+      }
+    }
+    now = start + seconds * 1_000_000_000
+    return Double(arrived) * Double(value) / Double(frame.count) / Double(seconds)
+  }
+}
