@@ -1,14 +1,15 @@
 package import Bluetooth
 package import EventLoop
 
+/// Which way a PDU went, seen from here.
+package enum Direction: Sendable {
+  case sent
+  case received
+}
+
 /// One ATT bearer on a channel: performs what `Transaction` decides.
 @LoopActor
 package final class Bearer {
-  package enum Direction: Sendable {
-    case sent
-    case received
-  }
-
   /// PDUs that were ignored, by reason; none of them ended anything.
   package struct Faults: Equatable, Sendable {
     package var empty = 0
@@ -81,13 +82,8 @@ package final class Bearer {
     }
   }
 
-  /// Asks for `wanted` octets, at most 517 and at least 23. An Error Response leaves ATT_MTU as it is.
-  /// - Returns: ATT_MTU in effect.
-  package func exchangeMTU(_ wanted: Int) async throws -> Int {
-    transaction.offer(rxMTU: wanted)
-    _ = try await request(.exchangeMTU(clientRxMTU: UInt16(clamping: transaction.rxMTU)))
-    return mtu
-  }
+  /// Sets what the next Exchange MTU offers, 23…517; ignored once the peer was told another value.
+  package func offer(rxMTU wanted: Int) { transaction.offer(rxMTU: wanted) }
 
   /// Sends a command now; may be called while a request is outstanding. See `waitUntilWritable`.
   package func send(_ command: Command) { sendNow(command.bytes) }

@@ -1,0 +1,134 @@
+import ATT
+package import Bluetooth
+
+/// The attributes of a peer as discovery found them.
+package struct AttributeTable: Hashable, Sendable {
+  /// In ascending order of handles.
+  package var services: [Service]
+
+  package init(services: [Service]) { self.services = services }
+
+  package var characteristics: [Characteristic] { services.flatMap(\.characteristics) }
+
+  /// The characteristic whose value has this handle, or one of whose descriptors or whose declaration has it.
+  package func characteristic(owning handle: UInt16) -> (Characteristic, Service)? {
+    for service in services where (service.handle...max(service.handle, service.endHandle)).contains(handle) {
+      for item in service.characteristics where (item.handle...max(item.handle, item.endHandle)).contains(handle) { return (item, service) }
+    }
+    return nil
+  }
+
+  /// What has this handle; `.handle` for declarations and for handles that discovery did not see.
+  package func attribute(at handle: UInt16) -> Attribute {
+    guard let (item, service) = characteristic(owning: handle) else { return .handle(handle) }
+    if item.valueHandle == handle { return .characteristic(item, service) }
+    if let descriptor = item.descriptors.first(where: { $0.handle == handle }) { return .descriptor(descriptor, of: item, service) }
+    return .handle(handle)
+  }
+
+  /// The one attribute that `selector` means.
+  /// - Throws: BluetoothError(.notFound) with what there is instead, `.ambiguous` with the candidates.
+  package func resolve(_ selector: Selector) throws(BluetoothError) -> Attribute {
+    let found = try candidates(for: selector)
+    guard let first = found.first else { throw notFound(selector) }
+    guard found.count > 1 else { return first }
+    let list = found.prefix(16).map(\.description).joined(separator: ", ") + (found.count > 16 ? ", … (\(found.count) in all)" : "")
+    throw BluetoothError(
+      .ambiguous,
+      "\(selector) is ambiguous: \(list). Name the service (SERVICE/\(selector)), the one of several (\(selector)[2]) or the handle (\(Self.text(first.handle)))"
+    )
+  }
+
+  private func candidates(for selector: Selector) throws(BluetoothError) -> [Attribute] {
+    var found: [Attribute]
+    switch selector.main {
+    case .handle(let handle):
+      guard selector.descriptor != nil else { return [attribute(at: handle)] }
+      found = characteristic(owning: handle).map { [.characteristic($0.0, $0.1)] } ?? []
+    case .uuid(let part):
+      var within = services
+      if let service = selector.service {
+        within = try Self.pick(services.filter { $0.uuid == service.uuid }, service, selector)
+        if within.isEmpty { return [] }
+      }
+      let all = within.flatMap { service in service.characteristics.map { ($0, service) } }
+      found = all.filter { $0.0.uuid == part.uuid }.map { .characteristic($0.0, $0.1) }
+      if found.isEmpty, selector.descriptor == nil {
+        found = all.flatMap { item, service in item.descriptors.filter { $0.uuid == part.uuid }.map { .descriptor($0, of: item, service) } }
+      }
+      found = try Self.pick(found, part, selector)
+    }
+    guard let part = selector.descriptor else { return found }
+    let descriptors: [Attribute] = found.flatMap { attribute -> [Attribute] in
+      guard case .characteristic(let item, let service) = attribute else { return [] }
+      return item.descriptors.filter { $0.uuid == part.uuid }.map { .descriptor($0, of: item, service) }
+    }
+    return try Self.pick(descriptors, part, selector)
+  }
+
+  private static func pick<T>(_ items: [T], _ part: Selector.Part, _ selector: Selector) throws(BluetoothError) -> [T] {
+    guard let index = part.index, !items.isEmpty else { return items }
+    guard index <= items.count else {
+      throw BluetoothError(.notFound, "\(selector): the peer has only \(items.count) of \(part.uuid)")
+    }
+    return [items[index - 1]]
+  }
+
+  private func notFound(_ selector: Selector) -> BluetoothError {
+    var hint = "; list what it has with: services"
+    if case .uuid(let part) = selector.main, selector.service == nil, let service = services.first(where: { $0.uuid == part.uuid }) {
+      let names = service.characteristics.map { "\(service.uuid)/\($0.uuid)" }.joined(separator: ", ")
+      hint = "; \(part.uuid) is a service: name one of its characteristics" + (names.isEmpty ? "" : " (\(names))")
+    } else if let part = selector.service, !services.contains(where: { $0.uuid == part.uuid }) {
+      hint = "; it has no service \(part.uuid)\(hint)"
+    } else if let part = selector.descriptor {
+      hint = "; no descriptor \(part.uuid) there\(hint)"
+    }
+    return BluetoothError(.notFound, "the peer has no attribute \(selector)\(hint)")
+  }
+
+  static func text(_ handle: UInt16) -> String { "0x\(Hex.encode(handle))" }
+}
+
+/// What a selector means on one peer.
+package enum Attribute: Hashable, Sendable, CustomStringConvertible {
+  case characteristic(Characteristic, Service)
+  case descriptor(Descriptor, of: Characteristic, Service)
+  /// Something else that has this handle, or nothing that discovery saw.
+  case handle(UInt16)
+
+  /// What to read and write: the value's handle for a characteristic.
+  package var handle: UInt16 {
+    switch self {
+    case .characteristic(let item, _): item.valueHandle
+    case .descriptor(let item, _, _): item.handle
+    case .handle(let handle): handle
+    }
+  }
+
+  /// The type of the attribute.
+  package var uuid: UUID? {
+    switch self {
+    case .characteristic(let item, _): item.uuid
+    case .descriptor(let item, _, _): item.uuid
+    case .handle: nil
+    }
+  }
+
+  /// The characteristic, when it is the attribute itself.
+  package var characteristic: Characteristic? {
+    if case .characteristic(let item, _) = self { item } else { nil }
+  }
+
+  package var properties: Properties? { characteristic?.properties }
+
+  /// `ffe0/ffe1 (handle 0x0010)`.
+  package var description: String {
+    let place = "(handle 0x\(Hex.encode(handle)))"
+    return switch self {
+    case .characteristic(let item, let service): "\(service.uuid)/\(item.uuid) \(place)"
+    case .descriptor(let item, let owner, let service): "\(service.uuid)/\(owner.uuid)@\(item.uuid) \(place)"
+    case .handle: "handle 0x\(Hex.encode(handle))"
+    }
+  }
+}

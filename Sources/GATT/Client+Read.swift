@@ -1,0 +1,54 @@
+package import ATT
+package import Bluetooth
+
+extension Client {
+  /// The whole value of a characteristic or descriptor: Read, then Read Blob as long as parts come full (Vol 3 Part G §4.8.1, §4.8.3).
+  /// A long value is not read atomically: the peer may change it in between.
+  /// - Returns: at most 512 octets, what an attribute can hold; when a peer sends more, a note says so.
+  /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost), CancellationError. Never a part of the value.
+  package func read(_ handle: UInt16) async throws -> [UInt8] {
+    let value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
+    return try await readRest(of: handle, after: value, full: mtu - 1)
+  }
+
+  /// Every attribute of one type, with its whole value (§4.8.2). - Throws: as `read`; Attribute Not Found when there is none.
+  package func read(uuid: UUID, _ range: HandleRange = .all) async throws -> [(handle: UInt16, value: [UInt8])] {
+    var found: [(handle: UInt16, value: [UInt8])] = []
+    var sweep = Sweep(range)
+    while let asked = sweep.nextRange() {
+      let response = try await answer(.readByType(asked, type: uuid), tolerating: found.isEmpty ? [] : [.attributeNotFound])
+      guard case .readByType(let items)? = response else { break }
+      // A value may have been cut to what fits: at most 253 octets, of which the rest is read by its handle.
+      let full = min(mtu - 4, 253)
+      for item in items {
+        do throws(MalformedPacket) { try sweep.take(item.handle, through: item.handle) } catch {
+          throw BluetoothError.violation(.readByTypeResponse, Response.readByType(items).bytes, error.reason)
+        }
+      }
+      for item in items { found.append((item.handle, try await readRest(of: item.handle, after: item.value, full: full))) }
+    }
+    return found
+  }
+
+  /// Two values or more in one request (§4.8.4). - Returns: the values one after the other; the response does not say where one ends.
+  package func readMultiple(_ handles: [UInt16]) async throws -> [UInt8] {
+    try await answer(.readMultiple(handles)) { if case .readMultiple(let value) = $0 { value } else { nil } }
+  }
+
+  /// - Parameter full: octets of a first part that may have been cut.
+  private func readRest(of handle: UInt16, after first: [UInt8], full: Int) async throws -> [UInt8] {
+    var value = first
+    var isFull = first.count >= full
+    while isFull, value.count < WritePlan.largestValue {
+      // Attribute Not Long: a value of fixed length that ended here. Invalid Offset: so do peers for which the offset may not be the length.
+      let response = try await answer(
+        .readBlob(handle, offset: UInt16(clamping: value.count)), tolerating: [.attributeNotLong, .invalidOffset])
+      guard case .readBlob(let part)? = response else { break }
+      value += part
+      isFull = part.count >= mtu - 1
+    }
+    guard value.count > WritePlan.largestValue else { return value }
+    onNote?("\(name(of: handle)) sends more than an attribute can hold: kept the first \(WritePlan.largestValue) octets")
+    return Array(value.prefix(WritePlan.largestValue))
+  }
+}

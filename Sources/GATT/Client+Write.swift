@@ -1,0 +1,102 @@
+package import ATT
+import Bluetooth
+import EventLoop
+
+extension Client {
+  /// Writes `value` as `plan` says.
+  /// - Parameters:
+  ///   - plan: made for a value of this length.
+  ///   - gap: pause between segments.
+  ///   - progress: called with the octets that are through so far: confirmed by the peer for requests, handed to the channel for commands
+  ///     (`barrier` proves that they arrived), queued on the peer for long and reliable writes.
+  /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost) that says how far it came, CancellationError. A long or reliable
+  ///   write that fails is cancelled on the peer: nothing of it is written.
+  package func write(
+    _ value: [UInt8], to handle: UInt16, plan: WritePlan, gap: Duration = .zero, progress: (@LoopActor (Int) -> Void)? = nil
+  ) async throws {
+    guard plan.segments.last?.upperBound == value.count else {
+      throw BluetoothError(.internal, "a plan for \(plan.segments.last?.upperBound ?? 0) octets for a value of \(value.count)")
+    }
+    var done = 0
+    do {
+      switch plan.mode {
+      case .auto, .request:
+        for (index, segment) in plan.segments.enumerated() {
+          if index > 0, gap > .zero { try await EventLoop.shared.sleep(for: gap) }
+          try await writeRequest(Array(value[segment]), to: handle)
+          done = segment.upperBound
+          progress?(done)
+        }
+      case .command:
+        for (index, segment) in plan.segments.enumerated() {
+          if index > 0, gap > .zero { try await EventLoop.shared.sleep(for: gap) }
+          try await writeCommand(Array(value[segment]), to: handle)
+          done = segment.upperBound
+          progress?(done)
+        }
+      case .long, .reliable: try await prepareAndExecute(value, handle, plan, progress)
+      }
+    } catch var error as BluetoothError {
+      if plan.segments.count > 1, plan.mode == .request || plan.mode == .command {
+        error.message += "; \(done) of \(value.count) octets were \(plan.mode == .request ? "confirmed" : "handed over")"
+      }
+      throw error
+    }
+  }
+
+  /// One Write Request (Vol 3 Part G §4.9.3). - Parameter value: at most ATT_MTU − 3 octets.
+  package func writeRequest(_ value: [UInt8], to handle: UInt16) async throws {
+    _ = try await answer(.write(handle, value: value))
+  }
+
+  /// One Write Command (§4.9.1), as soon as the channel takes it: the back-pressure of bulk transfers.
+  /// - Parameter value: at most ATT_MTU − 3 octets.
+  package func writeCommand(_ value: [UInt8], to handle: UInt16) async throws {
+    try await bearer.waitUntilWritable()
+    if let closed { throw closed }
+    bearer.send(.write(handle, value: value))
+  }
+
+  /// One Signed Write Command (§4.9.2), for links that are not encrypted. The caller keeps the counter: it must never repeat.
+  package func signedWrite(_ value: [UInt8], to handle: UInt16, key: SigningKey, counter: UInt32) async throws {
+    try await bearer.waitUntilWritable()
+    if let closed { throw closed }
+    bearer.send(.signedWrite(handle, value: value, key: key, counter: counter))
+  }
+
+  /// §4.9.4 and §4.9.5.
+  private func prepareAndExecute(_ value: [UInt8], _ handle: UInt16, _ plan: WritePlan, _ progress: (@LoopActor (Int) -> Void)?)
+    async throws
+  {
+    do {
+      for segment in plan.segments {
+        let part = Array(value[segment])
+        let request = Request.prepareWrite(handle, offset: UInt16(clamping: segment.lowerBound), value: part)
+        guard let response = try await answer(request) else { continue }
+        if response != .prepareWrite(handle, offset: UInt16(clamping: segment.lowerBound), value: part) {
+          guard plan.mode == .long else {
+            throw BluetoothError.violation(
+              .prepareWriteResponse, response.bytes, "it does not repeat what was sent, so nothing was written")
+          }
+          onNote?("the peer repeated a part of the long write wrongly; --mode reliable would stop here")
+        }
+        progress?(segment.upperBound)
+      }
+      _ = try await answer(.executeWrite(flags: 1))
+    } catch {
+      await cancelPreparedWrites()
+      throw error
+    }
+  }
+
+  /// Whatever went wrong, the peer's queue must not keep a part for the next Execute Write. Limits itself to a second: after Ctrl-C too.
+  private func cancelPreparedWrites() async {
+    guard closed == nil else { return }
+    await shielded {
+      let limit = EventLoop.shared.now.advanced(by: .seconds(1))
+      do {
+        try await withDeadline(limit, orThrow: { CancellationError() }) { _ = try await self.bearer.request(.executeWrite(flags: 0)) }
+      } catch {}
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package import ATT
+package import Bluetooth
+package import EventLoop
+
+/// A GATT client on one ATT bearer (Vol 3 Part G §4). Knows nothing of what is below the channel.
+@LoopActor
+package final class Client {
+  /// One-line notes for the user: what a peer does wrong without ending anything, what was done on the user's behalf.
+  package var onNote: (@LoopActor (String) -> Void)?
+  /// Sees every PDU in both directions.
+  package var onPDU: (@LoopActor (ATT.Direction, [UInt8]) -> Void)?
+  /// Every notification and indication in the order of arrival, subscribed to or not.
+  package var onValue: (@LoopActor (ValueEvent) -> Void)?
+  /// Asked when the peer answers Insufficient Authentication or Insufficient Encryption; true: the link is safer now, repeat the request once.
+  package var onSecurityNeeded: (@LoopActor (ErrorCode) async -> Bool)?
+
+  /// What discovery found; nil before it, and after the peer said that its services have changed.
+  package internal(set) var table: AttributeTable?
+
+  package let bearer: Bearer
+  var subscriptions: [Subscription] = []
+  private let end = Wait<BluetoothError>()
+  private var faultsShown = 0
+
+  /// Begins to receive in the loop's next turn: set the handlers before. - Parameter timeout: of one ATT transaction; when it passes, the bearer is closed.
+  package init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) {
+    bearer = Bearer(channel, timeout: timeout)
+    bearer.onPDU = { [weak self] in self?.onPDU?($0, $1) }
+    bearer.onUnsolicited = { [weak self] in self?.receive($0) }
+    bearer.onFault = { [weak self] in self?.note($0) }
+    bearer.onClosed = { [weak self] in self?.closed(by: $0) }
+    EventLoop.shared.schedule(after: .zero) { [weak self] in self?.bearer.start() }
+  }
+
+  /// ATT_MTU in effect, 23…517.
+  package var mtu: Int { bearer.mtu }
+  /// Why nothing can be asked any more; nil while the bearer is open.
+  package var closed: BluetoothError? { bearer.closed }
+
+  /// Asks for an ATT_MTU (§4.3.1). A peer that refuses or answers nonsense leaves it as it is, which a note says.
+  /// - Returns: ATT_MTU in effect.
+  /// - Throws: BluetoothError(.timeout, .linkLost), CancellationError.
+  @discardableResult
+  package func exchangeMTU(_ wanted: Int = Transaction.largestMTU) async throws -> Int {
+    bearer.offer(rxMTU: wanted)
+    do {
+      switch try await bearer.request(.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))) {
+      case .exchangeMTU(let answer) where Int(answer) < Transaction.defaultMTU:
+        onNote?("the peer offers an MTU of \(answer), which is less than the least (23): ATT_MTU stays \(mtu)")
+      case .error(_, _, let code): onNote?("the peer does not exchange the MTU, \(code): ATT_MTU stays \(mtu)")
+      default: break
+      }
+    } catch let error as BluetoothError where error.kind == .protocolViolation {
+      onNote?("\(error.message): ATT_MTU stays \(mtu)")
+    }
+    return mtu
+  }
+
+  /// Returns when the peer has taken all commands sent so far: a request is answered after them (the bearer keeps the order), and this one,
+  /// Find Information on `handle`, has no side effects. An Error Response proves as much.
+  package func barrier(after handle: UInt16) async throws {
+    _ = try await bearer.request(.findInformation(HandleRange(handle, handle)))
+  }
+
+  /// Waits for the end of the bearer. - Returns: why it ended. - Throws: CancellationError.
+  package func untilClosed() async throws -> BluetoothError {
+    if let closed { return closed }
+    return try await end.value()
+  }
+
+  /// Ends every pending operation and closes the channel. Idempotent. Client configurations are left as they are: `unsubscribeAll` first.
+  package func close() { bearer.close() }
+
+  private func closed(by error: BluetoothError) {
+    end.resume(returning: error)
+    for subscription in subscriptions { subscription.end(error) }
+    subscriptions = []
+  }
+
+  /// The first few of a kind of trouble are worth a line each; a flood is not.
+  private func note(_ fault: Transaction.Fault) {
+    faultsShown &+= 1
+    guard faultsShown <= 5 else { return }
+    switch fault {
+    case .empty: onNote?("ignored an empty ATT PDU")
+    case .malformed(let error, let octets): onNote?("ignored a malformed ATT PDU [\(Hex.encode(octets.prefix(32)))]: \(error)")
+    case .stray(let opcode): onNote?("ignored a \(opcode) that answers nothing")
+    case .unknownCommand(let opcode): onNote?("ignored an unknown command, \(opcode)")
+    case .lost(let count): onNote?("\(count) received PDUs were lost: the values came faster than they were taken")
+    }
+  }
+
+  // MARK: Requests
+
+  /// Sends a request; an Error Response becomes the error that users see. Raises the security once when someone can.
+  /// - Parameter tolerated: codes that are answers in this place; nil is returned for them.
+  func answer(_ request: Request, tolerating tolerated: Set<ErrorCode> = []) async throws -> Response? {
+    var response = try await bearer.request(request)
+    if case .error(_, _, let code) = response, code.needsSecurity, let onSecurityNeeded, await onSecurityNeeded(code) {
+      response = try await bearer.request(request)
+    }
+    guard case .error(_, _, let code) = response else { return response }
+    if tolerated.contains(code) { return nil }
+    if code == .databaseOutOfSync { table = nil }
+    throw refusal(code, request)
+  }
+
+  /// As `answer`, for requests whose response has one form. - Throws: BluetoothError(.internal) when `take` does not know the response, which
+  /// the bearer has matched to the request already.
+  func answer<T>(_ request: Request, _ take: (Response) -> T?) async throws -> T {
+    guard let response = try await answer(request), let value = take(response) else {
+      throw BluetoothError(.internal, "no use for the answer to the \(request.opcode)")
+    }
+    return value
+  }
+}
+
+extension ErrorCode {
+  var needsSecurity: Bool { self == .insufficientAuthentication || self == .insufficientEncryption }
+}

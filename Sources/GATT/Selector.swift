@@ -1,0 +1,82 @@
+package import Bluetooth
+
+/// How users name an attribute: `0x0012`, `ffe1`, `ffe0/ffe1`, `ffe1[2]`, `ffe1@2901`, `battery_level`, and combinations.
+package struct Selector: Hashable, Sendable, CustomStringConvertible {
+  /// A type, and which of several: `ffe1[2]`, counted from 1 in the order of handles.
+  package struct Part: Hashable, Sendable {
+    package let uuid: UUID
+    package let index: Int?
+  }
+
+  package enum Main: Hashable, Sendable {
+    case handle(UInt16)
+    case uuid(Part)
+  }
+
+  package let service: Part?
+  package let main: Main
+  package let descriptor: Part?
+  /// As typed.
+  package let description: String
+
+  /// - Throws: BluetoothError(.usage) that says which part is wrong and why.
+  package init(_ text: String) throws(BluetoothError) {
+    description = text
+    let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    let path = (halves.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
+    guard let name = path.last, path.count <= 2 else { throw Self.wrong(text, "more than one /") }
+    descriptor = halves.count == 2 ? try Self.part(halves[1], text) : nil
+    service = path.count == 2 ? try Self.part(path[0], text) : nil
+    if let handle = try Self.handle(name, text) {
+      guard service == nil else { throw Self.wrong(text, "a handle needs no service") }
+      main = .handle(handle)
+    } else {
+      main = .uuid(try Self.part(name, text))
+    }
+  }
+
+  /// The handle when the selector is nothing but one, so that nothing has to be discovered.
+  package var plainHandle: UInt16? {
+    if case .handle(let handle) = main, descriptor == nil { handle } else { nil }
+  }
+
+  private static func handle(_ text: Substring, _ whole: String) throws(BluetoothError) -> UInt16? {
+    guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
+    let digits = text.dropFirst(2)
+    // A prefix makes a handle of up to four digits; a longer number can only be a UUID.
+    guard digits.utf8.count <= 4 else {
+      if UUID(text) != nil { return nil }
+      throw wrong(whole, "handles go from 0x0001 to 0xffff")
+    }
+    guard let number = Hex.number(digits), let handle = UInt16(exactly: number), handle != 0 else {
+      throw wrong(whole, "handles go from 0x0001 to 0xffff")
+    }
+    return handle
+  }
+
+  private static func part(_ text: Substring, _ whole: String) throws(BluetoothError) -> Part {
+    var name = text
+    var index: Int?
+    if let open = text.firstIndex(of: "[") {
+      let digits = text[text.index(after: open)...].dropLast()
+      guard text.hasSuffix("]"), (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        let number = Int(digits), number > 0
+      else { throw wrong(whole, "[N] takes a number from 1") }
+      index = number
+      name = text[..<open]
+    }
+    guard !name.isEmpty else { throw wrong(whole, "a part is empty") }
+    if let uuid = UUID(name) ?? assigned(String(name)) { return Part(uuid: uuid, index: index) }
+    throw wrong(
+      whole, "\(DisplayText.escape(String(name))) is neither a UUID (4, 8 or 32 hex digits) nor a name that the Bluetooth SIG assigned")
+  }
+
+  private static func assigned(_ name: String) -> UUID? { nil }
+
+  private static func wrong(_ text: String, _ why: String) -> BluetoothError {
+    BluetoothError(
+      .usage,
+      "\(DisplayText.escape(text)) does not name an attribute: \(why). Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, ffe1[2]), "
+        + "a descriptor (ffe1@2901) or a name (battery_level)")
+  }
+}

@@ -1,0 +1,84 @@
+package import Bluetooth
+
+/// A service and everything in it (Vol 3 Part G §3.1).
+package struct Service: Hashable, Sendable {
+  package var uuid: UUID
+  /// Of the declaration.
+  package var handle: UInt16
+  package var endHandle: UInt16
+  package var isPrimary: Bool
+  package var includes: [Include] = []
+  /// In ascending order of handles.
+  package var characteristics: [Characteristic] = []
+
+  package init(uuid: UUID, handle: UInt16, endHandle: UInt16, isPrimary: Bool) {
+    self.uuid = uuid
+    self.handle = handle
+    self.endHandle = endHandle
+    self.isPrimary = isPrimary
+  }
+}
+
+/// An include declaration (§3.2).
+package struct Include: Hashable, Sendable {
+  /// Of the declaration.
+  package var handle: UInt16
+  package var startHandle: UInt16
+  package var endHandle: UInt16
+  /// Nil when the declaration carries none and the included service could not be read.
+  package var uuid: UUID?
+
+  package init(handle: UInt16, startHandle: UInt16, endHandle: UInt16, uuid: UUID?) {
+    self.handle = handle
+    self.startHandle = startHandle
+    self.endHandle = endHandle
+    self.uuid = uuid
+  }
+}
+
+/// A characteristic (§3.3).
+package struct Characteristic: Hashable, Sendable {
+  package var uuid: UUID
+  /// Of the declaration.
+  package var handle: UInt16
+  package var valueHandle: UInt16
+  /// The last handle before the next characteristic or the end of the service.
+  package var endHandle: UInt16
+  package var properties: Properties
+  /// Of the Characteristic Extended Properties descriptor: bit 0 reliable write, bit 1 writable auxiliaries. Nil when there is none.
+  package var extendedProperties: UInt16?
+  package var descriptors: [Descriptor] = []
+
+  package init(uuid: UUID, handle: UInt16, valueHandle: UInt16, endHandle: UInt16, properties: Properties) {
+    self.uuid = uuid
+    self.handle = handle
+    self.valueHandle = valueHandle
+    self.endHandle = endHandle
+    self.properties = properties
+  }
+
+  /// The Client Characteristic Configuration descriptor; the first, when a peer has several.
+  package var clientConfiguration: Descriptor? { descriptors.first { $0.uuid == .clientCharacteristicConfiguration } }
+}
+
+/// A characteristic descriptor (§3.3.3).
+package struct Descriptor: Hashable, Sendable {
+  package var uuid: UUID
+  package var handle: UInt16
+
+  package init(uuid: UUID, handle: UInt16) {
+    self.uuid = uuid
+    self.handle = handle
+  }
+}
+
+/// Attribute types of GATT itself (§3.4).
+extension UUID {
+  static let primaryService = UUID(0x2800)
+  static let secondaryService = UUID(0x2801)
+  static let include = UUID(0x2802)
+  static let characteristic = UUID(0x2803)
+  static let characteristicExtendedProperties = UUID(0x2900)
+  static let clientCharacteristicConfiguration = UUID(0x2902)
+  static let serviceChanged = UUID(0x2A05)
+}

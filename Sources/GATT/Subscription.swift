@@ -1,0 +1,77 @@
+import Bluetooth
+package import EventLoop
+
+/// A value that the peer sent by itself.
+package struct ValueEvent: Hashable, Sendable {
+  package let handle: UInt16
+  package let value: [UInt8]
+  /// Confirmed already.
+  package let isIndication: Bool
+  /// Nanoseconds since 1970-01-01T00:00:00Z, at arrival.
+  package let wallClock: Int64
+}
+
+/// The values of one characteristic, in order, from the moment before the peer was asked to send them.
+@LoopActor
+package final class Subscription {
+  package enum Kind: Sendable {
+    /// Notifications where the characteristic has both.
+    case auto
+    case notification
+    case indication
+  }
+
+  package let characteristic: Characteristic
+  package let kind: Kind
+  /// Values that were not kept because nobody took them: at most `capacity` wait.
+  package private(set) var dropped = 0
+
+  static let capacity = 16_384
+
+  private weak var client: Client?
+  private var queue: [ValueEvent] = []
+  private var head = 0
+  private var waiter: Wait<Void>?
+  private var ended: BluetoothError?
+
+  init(_ characteristic: Characteristic, _ kind: Kind, _ client: Client) {
+    self.characteristic = characteristic
+    self.kind = kind
+    self.client = client
+  }
+
+  /// The next value; those that came before the end are still given out. One caller at a time.
+  /// - Throws: BluetoothError when the link is lost or the subscription was cancelled, CancellationError.
+  package func next() async throws -> ValueEvent {
+    while true {
+      if head < queue.count {
+        let event = queue[head]
+        head += 1
+        if head == queue.count || head > 1024 {
+          queue.removeFirst(head)
+          head = 0
+        }
+        return event
+      }
+      if let ended { throw ended }
+      let wait = Wait<Void>()
+      waiter = wait
+      try await wait.value()
+    }
+  }
+
+  /// Asks the peer to stop (unless others still listen to the same characteristic). Idempotent.
+  package func cancel() async throws { try await client?.unsubscribe(self) }
+
+  func deliver(_ event: ValueEvent) {
+    guard ended == nil else { return }
+    if queue.count - head >= Self.capacity { dropped &+= 1 } else { queue.append(event) }
+    waiter?.resume(returning: ())
+  }
+
+  func end(_ error: BluetoothError) {
+    guard ended == nil else { return }
+    ended = error
+    waiter?.resume(returning: ())
+  }
+}
