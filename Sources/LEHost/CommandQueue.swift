@@ -1,0 +1,92 @@
+import Bluetooth
+import HCI
+
+/// Which command may go to the controller when, and whose answer an event is (Vol 4 Part E §4.4). One command is in flight at a time: the
+/// command credits that events carry are then exact, and an answer cannot be mistaken. Times are nanoseconds of a monotonic clock.
+struct CommandQueue {
+  /// How long a command may take: the specification allows 1 s (§4.5), serial adapters at low rates need more.
+  static let timeout: Int64 = 4_000_000_000
+
+  private struct Entry {
+    let id: Int
+    let command: Command
+    var deadline: Int64
+  }
+
+  private var waiting: [Entry] = []
+  private var inFlight: Entry?
+  private var credits = 1
+  private var starvedSince: Int64?
+  private var lastID = 0
+
+  /// Commands that have not been answered.
+  var count: Int { waiting.count + (inFlight == nil ? 0 : 1) }
+
+  mutating func add(_ command: Command) -> Int {
+    lastID += 1
+    waiting.append(Entry(id: lastID, command: command, deadline: 0))
+    return lastID
+  }
+
+  /// Forgets a command that is not on its way yet. One that is stays, so that its answer is known for what it is.
+  mutating func withdraw(_ id: Int) { waiting.removeAll { $0.id == id } }
+
+  /// The command to send now.
+  mutating func next(at now: Int64) -> Command? {
+    guard inFlight == nil, !waiting.isEmpty else { return nil }
+    guard credits > 0 else {
+      if starvedSince == nil { starvedSince = now }
+      return nil
+    }
+    var entry = waiting.removeFirst()
+    entry.deadline = now + Self.timeout
+    credits -= 1
+    starvedSince = nil
+    inFlight = entry
+    return entry.command
+  }
+
+  /// Takes a Command Complete. Returns the command that it answers; nil when it answers none (credits only, late, or unasked for).
+  mutating func completed(_ event: Event.CommandComplete) -> Int? {
+    credits = Int(event.credits)
+    guard let entry = inFlight, entry.command.opcode == event.opcode else { return nil }
+    inFlight = nil
+    return entry.id
+  }
+
+  /// Takes a Command Status. A success says nothing yet about a command that is to be answered with Command Complete.
+  mutating func status(_ event: Event.CommandStatus) -> Int? {
+    credits = Int(event.credits)
+    guard let entry = inFlight, entry.command.opcode == event.opcode, event.status != .success || entry.command.isAnsweredByStatus else {
+      return nil
+    }
+    inFlight = nil
+    return entry.id
+  }
+
+  /// When `expire` is to be called.
+  var deadline: Int64? { inFlight?.deadline ?? starvedSince.map { $0 + Self.timeout } }
+
+  /// Gives up the command that had its time, and waiting for credits that do not come: a controller that forgot to give one back takes
+  /// the next command all the same. Returns the command given up.
+  mutating func expire(at now: Int64) -> Int? {
+    guard let due = deadline, now >= due else { return nil }
+    let id = inFlight?.id
+    inFlight = nil
+    starvedSince = nil
+    credits = 1
+    return id
+  }
+}
+
+extension Command {
+  /// Answered by Command Status at once and by another event later.
+  var isAnsweredByStatus: Bool {
+    switch self {
+    case .disconnect, .readRemoteVersion, .leCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures, .leSetPHY,
+      .leExtendedCreateConnection:
+      true
+    default: false
+    }
+  }
+}

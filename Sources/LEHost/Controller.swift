@@ -1,0 +1,175 @@
+import Bluetooth
+import EventLoop
+import HCI
+
+/// A controller at the other end of a channel: commands with their answers, events, ACL data.
+@LoopActor
+final class Controller {
+  typealias Answer = Result<ReturnParameters, BluetoothError>
+
+  /// As the user knows it: `tcp:127.0.0.1:9000`.
+  let name: String
+  var onEvent: (@LoopActor (Event) -> Void)?
+  var onData: (@LoopActor (ACLData) -> Void)?
+  var onFailure: (@LoopActor (BluetoothError) -> Void)?
+  /// Why nothing can come any more.
+  private(set) var failure: BluetoothError?
+  /// Packets that did not follow their format; they were ignored.
+  private(set) var malformed = 0
+
+  private let channel: any HCI.Channel
+  private var queue = CommandQueue()
+  private var pending: [Int: (opcode: Opcode, then: @LoopActor (Answer) -> Void)] = [:]
+  private var timer: LoopTimer?
+
+  init(_ channel: any HCI.Channel, name: String) {
+    self.channel = channel
+    self.name = name
+  }
+
+  /// Begins to receive. Idempotent.
+  func open() {
+    guard channel.handler == nil else { return }
+    channel.handler = { [weak self] event in self?.handle(event) }
+  }
+
+  /// Commands that have not been answered: a bound for what the other side can make us ask.
+  var backlog: Int { queue.count }
+
+  /// Sends a command and calls `then` exactly once. Returns a number for `withdraw`.
+  @discardableResult
+  func submit(_ command: Command, then: @escaping @LoopActor (Answer) -> Void = { _ in }) -> Int {
+    if let failure {
+      then(.failure(failure))
+      return 0
+    }
+    let id = queue.add(command)
+    pending[id] = (command.opcode, then)
+    pump()
+    return id
+  }
+
+  /// - Throws: BluetoothError(.hci) with the status when the controller refuses, `.adapter` when it does not answer or is gone,
+  ///   `.protocolViolation` for an answer that cannot be read; CancellationError (a command on its way is not taken back).
+  @discardableResult
+  func perform(_ command: Command) async throws -> ReturnParameters {
+    let wait = Wait<ReturnParameters>()
+    let id = submit(command) { answer in
+      switch answer {
+      case .success(let returned): wait.resume(returning: returned)
+      case .failure(let error): wait.resume(throwing: error)
+      }
+    }
+    do {
+      return try await wait.value()
+    } catch {
+      if error is CancellationError {
+        queue.withdraw(id)
+        pending[id] = nil
+      }
+      throw error
+    }
+  }
+
+  func send(_ data: ACLData) {
+    guard failure == nil else { return }
+    channel.send(data.encoded)
+  }
+
+  /// Ends everything with `error`. Idempotent.
+  func close(_ error: BluetoothError) {
+    guard failure == nil else { return }
+    failure = error
+    timer?.cancel()
+    channel.close()
+    let unanswered = pending.sorted { $0.key < $1.key }
+    pending = [:]
+    for (_, entry) in unanswered { entry.then(.failure(error)) }
+    onFailure?(error)
+    (onEvent, onData, onFailure) = (nil, nil, nil)
+  }
+
+  // MARK: From the controller
+
+  private func handle(_ event: ChannelEvent) {
+    guard failure == nil else { return }
+    switch event {
+    case .closed(let error): close(error)
+    case .received(let octets):
+      do throws(MalformedPacket) {
+        switch try Packet(octets) {
+        case .event(let event): handle(event)
+        case .acl(let data): onData?(data)
+        case .command, .unknown: malformed &+= 1
+        }
+      } catch {
+        malformed &+= 1
+      }
+    }
+  }
+
+  private func handle(_ event: Event) {
+    switch event {
+    case .commandComplete(let complete):
+      if let id = queue.completed(complete) {
+        do throws(MalformedPacket) {
+          let returned = try complete.returned()
+          settle(id, returned.status == .success ? .success(returned) : .failure(refused(complete.opcode, returned.status)))
+        } catch {
+          settle(id, .failure(BluetoothError(.protocolViolation, "\(name) answered \(complete.opcode) with nonsense: \(error)")))
+        }
+      }
+      pump()
+    case .commandStatus(let status):
+      if let id = queue.status(status) {
+        settle(id, status.status == .success ? .success(.none) : .failure(refused(status.opcode, status.status)))
+      }
+      pump()
+    case .hardwareError(let code):
+      close(
+        BluetoothError(
+          .adapter, "the controller \(name) reported a hardware error (0x\(Hex.encode(CollectionOfOne(code)))): reset or replug it",
+          code: Int(code), name: "hardware_error"))
+    default: onEvent?(event)
+    }
+  }
+
+  private func pump() {
+    while failure == nil, let command = queue.next(at: EventLoop.shared.now.nanoseconds) { channel.send(command.encoded) }
+    timer?.cancel()
+    timer = queue.deadline.map { due in
+      EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in self?.expire() }
+    }
+  }
+
+  private func expire() {
+    if let id = queue.expire(at: EventLoop.shared.now.nanoseconds), let entry = pending.removeValue(forKey: id) {
+      entry.then(
+        .failure(
+          BluetoothError(
+            .adapter,
+            "\(name) did not answer \(entry.opcode) within \(CommandQueue.timeout / 1_000_000_000) s: is it a Bluetooth controller, powered, "
+              + "and not used by another program?")))
+    }
+    pump()
+  }
+
+  private func settle(_ id: Int, _ answer: Answer) { pending.removeValue(forKey: id)?.then(answer) }
+
+  private func refused(_ opcode: Opcode, _ status: ControllerErrorCode) -> BluetoothError {
+    let hint =
+      switch status {
+      case .unknownCommand, .unsupportedFeature: ": it does not support that"
+      case .unsupportedRemoteFeature: ": the other device does not support that"
+      case .commandDisallowed: ": not in its present state; another program may be using it"
+      case .unknownConnectionIdentifier: ": it has no such link"
+      default: ""
+      }
+    return BluetoothError(
+      .hci, "\(name) refused \(opcode): \(status)\(hint)", code: Int(status.rawValue), name: status.snakeName)
+  }
+}
+
+extension BluetoothError {
+  func isRefusal(_ status: ControllerErrorCode) -> Bool { kind == .hci && code == Int(status.rawValue) }
+}

@@ -1,0 +1,41 @@
+package import Bluetooth
+package import HCI
+
+/// What a controller said about itself when it was started.
+package struct ControllerInfo: Sendable, Equatable {
+  /// The public address; nil when it has none.
+  package var address: Address?
+  /// What links are made with: the public address, or a generated static random one.
+  package var ownAddress = PeerAddress(Address(rawValue: 0), .public)
+  package var version: ReturnParameters.LocalVersion?
+  package var supported = SupportedCommands()
+  package var leFeatures: LEFeatures = []
+  /// LE ACL buffers: octets each, and how many.
+  package var aclLength = 27
+  package var aclCount = 1
+  /// Largest LL payload, 27…251, and its time on air in µs.
+  package var maxTxOctets: UInt16 = 27
+  package var maxTxTime: UInt16 = 328
+
+  package init() {}
+
+  /// The Core specification's version; nil when unknown to us.
+  package var coreVersion: String? {
+    guard let number = version?.hciVersion else { return nil }
+    return ["1.0b", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2", "5.0", "5.1", "5.2", "5.3", "5.4", "6.0", "6.1"]
+      .enumerated().first { $0.offset == Int(number) }?.element
+  }
+
+  /// What matters to a user, in words that do not change.
+  package var features: [String] {
+    var names: [String] = []
+    if let coreVersion { names.append("core_\(coreVersion)") }
+    if scansExtended { names.append("extended_advertising") }
+    if leFeatures.contains(.dataLengthExtension) { names.append("data_length_\(maxTxOctets)") }
+    if leFeatures.contains(.phy2M) { names.append("2m") }
+    if leFeatures.contains(.phyCoded) { names.append("coded") }
+    return names
+  }
+
+  var scansExtended: Bool { supported.contains(.leSetExtendedScanParameters) && supported.contains(.leSetExtendedScanEnable) }
+}

@@ -1,0 +1,186 @@
+package import Bluetooth
+import EventLoop
+package import GATT
+import HCI
+
+/// A link being made: from LE Create Connection to the Connection Complete that always comes.
+@LoopActor
+final class Initiation {
+  let peer: PeerAddress
+  private(set) var outcome: Result<HostLink, BluetoothError>?
+  private let settled = PendingEvent<Void>()
+
+  init(_ peer: PeerAddress) { self.peer = peer }
+
+  func settle(_ outcome: Result<HostLink, BluetoothError>) {
+    guard self.outcome == nil else { return }
+    self.outcome = outcome
+    settled.fire(())
+  }
+
+  /// - Throws: `timeout()` at `deadline`, CancellationError, or why there is no link.
+  func link(until deadline: LoopClock.Instant, orThrow timeout: @escaping @LoopActor () -> any Error) async throws -> HostLink {
+    if outcome == nil { try await settled.next().value(until: deadline, orThrow: timeout) }
+    guard let outcome else { throw timeout() }
+    return try outcome.get()
+  }
+}
+
+extension HostCentral {
+  package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
+    try check()
+    let deadline = EventLoop.shared.now.advanced(by: timeout)
+    do {
+      return try await establish(peer, deadline)
+    } catch let error as BluetoothError where error.code == Int(ControllerErrorCode.connectionFailedToBeEstablished.rawValue) {
+      // The advertiser did not hear the request, or heard another first: common, and cured by trying again.
+      onNote?("\(peer.address): \(ControllerErrorCode.connectionFailedToBeEstablished.name.lowercased()); trying once more")
+      return try await establish(peer, deadline)
+    }
+  }
+
+  private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink {
+    guard initiation == nil else { throw BluetoothError(.adapter, "\(name) is making another connection; one at a time") }
+    try Task.checkCancellation()
+    let initiation = Initiation(peer)
+    self.initiation = initiation
+    let link: HostLink
+    do {
+      defer { if self.initiation === initiation { self.initiation = nil } }
+      link = try await initiate(initiation, deadline)
+    }
+    do {
+      try await settleIn(link, deadline)
+    } catch {
+      await link.disconnect()
+      throw error
+    }
+    return link
+  }
+
+  private func initiate(_ initiation: Initiation, _ deadline: LoopClock.Instant) async throws -> HostLink {
+    let peer = initiation.peer
+    let late = BluetoothError(
+      .timeout, "no answer from \(peer): is it advertising, connectable and in range, and is the address type right?")
+    do {
+      try await create(peer)
+    } catch let error as BluetoothError where error.kind == .hci {
+      // Refused: there is nothing to take back.
+      throw error
+    } catch {
+      await abandon(initiation)
+      throw error
+    }
+    do {
+      return try await initiation.link(until: deadline) { late }
+    } catch {
+      if initiation.outcome != nil { throw error }
+      await abandon(initiation)
+      // It came up while we were giving up.
+      throw error
+    }
+  }
+
+  /// Cancels and waits for the last word; a link that came up after all is taken down.
+  private func abandon(_ initiation: Initiation) async {
+    await shielded { [self] in
+      var patience: Duration = .seconds(2)
+      do {
+        if initiation.outcome == nil, controller.failure == nil { try await controller.perform(.leCreateConnectionCancel) }
+      } catch {
+        // Nothing to cancel: the completion is on its way, or never will be.
+        patience = .milliseconds(300)
+      }
+      let late = BluetoothError(.timeout, "cancelled")
+      if let link = try? await initiation.link(until: EventLoop.shared.now.advanced(by: patience), orThrow: { late }) {
+        await link.hangUp(within: .seconds(2))
+      }
+    }
+  }
+
+  private func create(_ peer: PeerAddress) async throws {
+    let command = createCommand(peer)
+    do {
+      try await controller.perform(command)
+    } catch let error as BluetoothError where error.isRefusal(.commandDisallowed) {
+      // An attempt that someone left behind.
+      do {
+        try await controller.perform(.leCreateConnectionCancel)
+      } catch let error as BluetoothError where error.kind == .hci {}
+      do {
+        try await controller.perform(command)
+      } catch var error as BluetoothError where error.isRefusal(.commandDisallowed) {
+        error.message =
+          "\(name) cannot connect to \(peer.address) now: \(ControllerErrorCode.commandDisallowed). "
+          + "It may be scanning or connecting for another program"
+        throw error
+      }
+    } catch var error as BluetoothError where error.isRefusal(.connectionAlreadyExists) {
+      error.message = "\(name) has a link to \(peer.address) already"
+      throw error
+    }
+  }
+
+  private func createCommand(_ peer: PeerAddress) -> Command {
+    // Fast: 15–30 ms, no latency; 4 s of silence end the link. Event lengths are left to the controller: 0 asks for nothing.
+    let parameters = Command.ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
+    let own = adapterInfo.ownAddress.type.hciValue
+    guard adapterInfo.supported.contains(.leExtendedCreateConnection) else {
+      return .leCreateConnection(
+        Command.LECreateConnection(scanInterval: 96, scanWindow: 96, peer: peer, ownAddressType: own, parameters: parameters))
+    }
+    var phys: PHYMask = codedPeers.contains(peer) ? .coded : .le1M
+    // Needed when an extended advertisement continues on 2M; never scanned on.
+    if adapterInfo.leFeatures.contains(.phy2M) { phys.insert(.le2M) }
+    return .leExtendedCreateConnection(
+      Command.LEExtendedCreateConnection(
+        ownAddressType: own, peer: peer, phys: phys,
+        initiating: phys.phys.map { _ in
+          Command.LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: parameters)
+        }))
+  }
+
+  /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5): the peer's features are the first
+  /// sign of life, and worth knowing.
+  private func settleIn(_ link: HostLink, _ deadline: LoopClock.Instant) async throws {
+    let alive = link.remoteFeaturesRead.next()
+    controller.submit(.leReadRemoteFeatures(handle: link.handle)) { answer in
+      if case .failure = answer { alive.resume(returning: .unknownCommand) }
+    }
+    struct Silent: Error {}
+    do {
+      _ = try await alive.value(until: min(deadline, EventLoop.shared.now.advanced(by: .seconds(1)))) { Silent() }
+    } catch is Silent {}
+    if let ended = link.ended { throw ended }
+    let isPossible = adapterInfo.leFeatures.contains(.dataLengthExtension) && adapterInfo.supported.contains(.leSetDataLength)
+    guard isPossible, link.remoteFeatures?.contains(.dataLengthExtension) ?? true else { return }
+    controller.submit(.leSetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
+  }
+
+  /// LE Connection Complete. The link exists from this moment: its first data may follow in the same turn.
+  func connected(_ complete: Event.ConnectionComplete) {
+    guard complete.status == .success else {
+      guard let initiation, initiation.outcome == nil else { return }
+      let status = complete.status
+      let kind: BluetoothError.Kind = status == .connectionFailedToBeEstablished ? .linkLost : .hci
+      initiation.settle(
+        .failure(
+          BluetoothError(
+            kind, "no connection to \(initiation.peer.address): \(status)", code: Int(status.rawValue), name: status.snakeName)))
+      return
+    }
+    // Reserved handles cannot carry data.
+    guard complete.handle <= 0x0EFF else { return }
+    if let old = links[complete.handle] {
+      drop(old, BluetoothError(.linkLost, "the link to \(old.peer.address) was lost: \(name) gave its handle to another one"))
+    }
+    guard let initiation, initiation.outcome == nil, complete.role == 0, initiation.peer.address == complete.peer.address else {
+      // Nobody asked for it, and nobody would ever close it.
+      if controller.backlog < 32 { controller.submit(.disconnect(handle: complete.handle, reason: .remoteUserTerminated)) }
+      return
+    }
+    let link = HostLink(complete, peer: initiation.peer, host: self)
+    add(link)
+    initiation.settle(.success(link))
+  }
+}

@@ -1,0 +1,168 @@
+import Bluetooth
+package import EventLoop
+import GATT
+package import HCI
+
+/// Our own LE host, central role, over any HCI channel.
+@LoopActor
+package final class HostCentral: GATT.Central {
+  /// As the user knows the controller: `tcp:127.0.0.1:9000`.
+  package let name: String
+  package var onNote: (@LoopActor (String) -> Void)?
+  /// What `start` found out.
+  package internal(set) var adapterInfo = ControllerInfo()
+  /// The links that are up.
+  package var openLinks: [HostLink] { links.values.sorted { $0.handle < $1.handle } }
+  /// Packets from the controller that did not follow their format; they were ignored.
+  package var malformedPackets: Int { controller.malformed }
+
+  let controller: Controller
+  var sendQueue = SendQueue(length: 27, total: 1)
+  var links: [UInt16: HostLink] = [:]
+  var initiation: Initiation?
+  var scan: Scan?
+  /// Devices seen on the coded PHY: they can only be reached there. Bounded.
+  var codedPeers: Set<PeerAddress> = []
+  var isStarted = false
+  private var isClosed = false
+
+  package init(_ channel: any HCI.Channel, name: String, tap: (any HCI.Tap)? = nil) {
+    self.name = name
+    controller = Controller(tap.map { TappedChannel(channel, tap: $0) } ?? channel, name: name)
+    controller.onEvent = { [weak self] event in self?.handle(event) }
+    controller.onData = { [weak self] data in self?.links[data.handle]?.receive(data) }
+    controller.onFailure = { [weak self] error in self?.fail(error) }
+  }
+
+  package func close() async {
+    guard !isClosed else { return }
+    isClosed = true
+    await shielded { await self.shutDown(within: .seconds(2)) }
+  }
+
+  private func shutDown(within limit: Duration) async {
+    let deadline = EventLoop.shared.now.advanced(by: limit)
+    let closed = BluetoothError(.adapter, "\(name) was closed")
+    if controller.failure == nil, isStarted {
+      // All at once: each of them has the whole time.
+      let hangUps = openLinks.map { link in EventLoop.shared.spawn { await link.hangUp(within: limit) } }
+      var commands: [Wait<Void>] = []
+      if let scan { commands.append(submit(scan.disable)) }
+      if initiation != nil { commands.append(submit(.leCreateConnectionCancel)) }
+      for wait in commands { try? await wait.value(until: deadline) { closed } }
+      for task in hangUps { await task.value }
+      // One that came up meanwhile.
+      for link in openLinks { await link.hangUp(within: EventLoop.shared.now.duration(to: deadline)) }
+    }
+    controller.close(closed)
+  }
+
+  private func submit(_ command: Command) -> Wait<Void> {
+    let done = Wait<Void>()
+    controller.submit(command) { _ in done.resume(returning: ()) }
+    return done
+  }
+
+  func check() throws {
+    if let failure = controller.failure { throw failure }
+    guard isStarted, !isClosed else { throw BluetoothError(.adapter, "\(name) is not started") }
+  }
+
+  // MARK: Links
+
+  func transmit(_ frame: L2CAPFrame, _ link: HostLink) {
+    guard links[link.handle] === link else { return }
+    sendQueue.add(frame, to: link.handle)
+    pump()
+  }
+
+  func add(_ link: HostLink) {
+    links[link.handle] = link
+    sendQueue.open(link.handle)
+  }
+
+  /// The link counts as down from now on.
+  func drop(_ link: HostLink, _ error: BluetoothError) {
+    if links[link.handle] === link {
+      links[link.handle] = nil
+      sendQueue.close(link.handle)
+    }
+    link.end(error)
+    // Its buffers are free for the others.
+    pump()
+  }
+
+  private func pump() {
+    while let data = sendQueue.next() { controller.send(data) }
+  }
+
+  private func fail(_ error: BluetoothError) {
+    for link in openLinks { drop(link, error) }
+    initiation?.settle(.failure(error))
+    scan?.ended.resume(throwing: error)
+  }
+
+  // MARK: Events
+
+  private func handle(_ event: Event) {
+    switch event {
+    case .numberOfCompletedPackets(let entries):
+      for entry in entries { sendQueue.completed(entry.handle, Int(entry.count)) }
+      pump()
+      for entry in entries { links[entry.handle]?.progressed() }
+    case .leAdvertisingReports(let reports):
+      guard let scan else { return }
+      for report in reports.reports { report.report.map(scan.deliver) }
+    case .leExtendedAdvertisingReports(let reports): receive(reports)
+    case .leDirectedAdvertisingReports(let reports):
+      guard let scan else { return }
+      for report in reports.reports { scan.deliver(report.report) }
+    case .leConnectionComplete(let complete): connected(complete)
+    case .disconnectionComplete(let status, let handle, let reason):
+      guard status == .success, let link = links[handle] else { return }
+      drop(link, Self.lost(link.peer, reason))
+    case .leConnectionUpdateComplete(let status, let handle, let interval, let latency, let supervisionTimeout):
+      guard let link = links[handle] else { return }
+      if status == .success { link.note(interval: interval, latency: latency, supervisionTimeout: supervisionTimeout) }
+      link.intervalUpdated.fire(status)
+    case .leReadRemoteFeaturesComplete(let status, let handle, let features):
+      guard let link = links[handle] else { return }
+      if status == .success { link.note(features: features) }
+      link.remoteFeaturesRead.fire(status)
+    case .lePHYUpdateComplete(let status, let handle, let tx, _):
+      guard let link = links[handle] else { return }
+      if status == .success { link.note(txPHY: tx) }
+      link.phyUpdated.fire(status)
+    case .leDataLengthChange(let handle, let maxTxOctets, _, let maxRxOctets, _):
+      links[handle]?.note(maxTxOctets: maxTxOctets, maxRxOctets: maxRxOctets)
+    case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
+      answer(
+        handle,
+        Command.ConnectionParameters(
+          intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: supervisionTimeout))
+    case .readRemoteVersionComplete, .leOther, .other, .commandComplete, .commandStatus, .hardwareError: break
+    }
+  }
+
+  /// A peripheral asks for other parameters through the link layer: it gets what it may have.
+  private func answer(_ handle: UInt16, _ wanted: Command.ConnectionParameters) {
+    guard links[handle] != nil, controller.backlog < 32 else { return }
+    controller.submit(
+      wanted.isValid
+        ? .leRemoteConnectionParameterRequestReply(handle: handle, wanted)
+        : .leRemoteConnectionParameterRequestNegativeReply(handle: handle, reason: .unacceptableParameters))
+  }
+
+  static func lost(_ peer: PeerAddress, _ reason: ControllerErrorCode) -> BluetoothError {
+    let hint =
+      switch reason {
+      case .connectionTimeout, .llResponseTimeout: ": it went silent; out of range or switched off?"
+      case .remoteUserTerminated, .remoteLowResources, .remotePowerOff: ": the device closed it"
+      case .terminatedByLocalHost: ": closed by this side"
+      case .connectionFailedToBeEstablished: ": the device did not answer the first packets; try again"
+      default: ""
+      }
+    return BluetoothError(
+      .linkLost, "the link to \(peer.address) was lost, \(reason)\(hint)", code: Int(reason.rawValue), name: reason.snakeName)
+  }
+}

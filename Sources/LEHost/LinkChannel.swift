@@ -1,0 +1,80 @@
+package import ATT
+import Bluetooth
+package import EventLoop
+
+/// The ATT channel of a link of ours: L2CAP channel 4.
+@LoopActor
+package final class LinkChannel: ATT.Channel {
+  /// What arrives before there is a handler; more than this is dropped and counted.
+  static let earlyLimit = 256
+
+  package var handler: (@LoopActor (ChannelEvent) -> Void)? {
+    didSet { deliverEarly() }
+  }
+
+  private weak var link: HostLink?
+  private var early: [ChannelEvent] = []
+  private var lost = 0
+  private var closed: BluetoothError?
+  private var writers: [Wait<Void>] = []
+
+  init() {}
+
+  func attach(_ link: HostLink) { self.link = link }
+
+  package func send(_ pdu: [UInt8]) {
+    guard closed == nil else { return }
+    link?.transmit(pdu)
+  }
+
+  package func waitUntilWritable() async throws {
+    if let closed { throw closed }
+    guard let link, !link.isWritable else { return }
+    let wait = Wait<Void>()
+    writers.removeAll { $0.isSettled }
+    writers.append(wait)
+    try await wait.value()
+  }
+
+  package func close() { end(BluetoothError(.linkLost, "the ATT bearer was closed by this side")) }
+
+  // MARK: From the link
+
+  func receive(_ pdu: [UInt8]) { deliver(.received(pdu)) }
+
+  func becameWritable() {
+    let all = writers
+    writers = []
+    for wait in all { wait.resume(returning: ()) }
+  }
+
+  func end(_ error: BluetoothError) {
+    guard closed == nil else { return }
+    deliver(.closed(error))
+    closed = error
+    let all = writers
+    writers = []
+    for wait in all { wait.resume(throwing: error) }
+  }
+
+  private func deliver(_ event: ChannelEvent) {
+    guard closed == nil else { return }
+    if let handler { return handler(event) }
+    if case .received = event, early.count >= Self.earlyLimit {
+      lost += 1
+    } else {
+      if lost > 0 { early.append(.dropped(lost)) }
+      lost = 0
+      early.append(event)
+    }
+  }
+
+  private func deliverEarly() {
+    guard let handler else { return }
+    if lost > 0 { early.append(.dropped(lost)) }
+    lost = 0
+    let kept = early
+    early = []
+    for event in kept { handler(event) }
+  }
+}

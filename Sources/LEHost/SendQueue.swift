@@ -1,0 +1,75 @@
+import HCI
+
+/// The controller's LE ACL buffers, shared by all links (Vol 4 Part E §4.1.1): fragments wait here until one is free. Links take turns,
+/// and one link never holds the buffers that the others need to go on: a peer that stopped listening must not stop them all.
+struct SendQueue {
+  /// Largest payload of one ACL packet, octets.
+  let length: Int
+  /// Buffers of the controller.
+  let total: Int
+
+  private struct Line {
+    let handle: UInt16
+    var fragments: [ACLData] = []
+    var head = 0
+    var inFlight = 0
+
+    var queued: Int { fragments.count - head }
+  }
+
+  private var lines: [Line] = []
+  private var turn = 0
+
+  init(length: Int, total: Int) {
+    self.length = max(1, length)
+    self.total = max(1, total)
+  }
+
+  mutating func open(_ handle: UInt16) {
+    close(handle)
+    lines.append(Line(handle: handle))
+  }
+
+  /// Buffers in use by the link are free again: the controller flushes them with the link (§7.7.5).
+  mutating func close(_ handle: UInt16) { lines.removeAll { $0.handle == handle } }
+
+  /// Does nothing for a handle that is not open.
+  mutating func add(_ frame: L2CAPFrame, to handle: UInt16) {
+    guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
+    lines[index].fragments += frame.fragments(handle: handle, length: length)
+  }
+
+  /// Fragments that wait in this process.
+  func queued(_ handle: UInt16) -> Int { lines.first { $0.handle == handle }?.queued ?? 0 }
+
+  /// Fragments that wait here or in the controller.
+  func outstanding(_ handle: UInt16) -> Int { lines.first { $0.handle == handle }.map { $0.queued + $0.inFlight } ?? 0 }
+
+  /// The fragment to send now.
+  mutating func next() -> ACLData? {
+    let used = lines.reduce(0) { $0 + $1.inFlight }
+    guard used < total else { return nil }
+    // One buffer stays reserved for each of the others.
+    let limit = max(1, total - (lines.count - 1))
+    for step in 0..<lines.count {
+      let index = (turn + step) % lines.count
+      guard lines[index].queued > 0, lines[index].inFlight < limit else { continue }
+      let fragment = lines[index].fragments[lines[index].head]
+      lines[index].head += 1
+      lines[index].inFlight += 1
+      if lines[index].head == lines[index].fragments.count || lines[index].head >= 64 {
+        lines[index].fragments.removeFirst(lines[index].head)
+        lines[index].head = 0
+      }
+      turn = (index + 1) % lines.count
+      return fragment
+    }
+    return nil
+  }
+
+  /// Number Of Completed Packets. Never frees more than was sent, whatever the controller says.
+  mutating func completed(_ handle: UInt16, _ count: Int) {
+    guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
+    lines[index].inFlight -= min(max(0, count), lines[index].inFlight)
+  }
+}
