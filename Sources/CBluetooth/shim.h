@@ -45,6 +45,9 @@ static inline ssize_t shim_receive(int socket, void *buffer, size_t size, int *f
   return count;
 }
 
+// On Bluetooth sockets the room that is left in the send buffer (the reverse of TCP), or perhaps, one day, what is used of it.
+static inline int shim_output_queue(int socket, int *octets) { return ioctl(socket, TIOCOUTQ, octets); }
+
 static inline int shim_make_exclusive(int tty) { return ioctl(tty, TIOCEXCL); }
 
 // One pipe for all signals. These statics exist once for each object file that uses them, so only one Swift file may.

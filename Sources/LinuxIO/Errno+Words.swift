@@ -31,3 +31,30 @@ extension Errno {
     Glibc.EDQUOT: "EDQUOT", Glibc.ESTALE: "ESTALE",
   ]
 }
+
+/// The C names, for codes that `Errno` spells in words that hide them.
+extension Errno {
+  static let EPERM_ = Self(rawValue: Glibc.EPERM)
+  static let EACCES_ = Self(rawValue: Glibc.EACCES)
+  static let EBUSY_ = Self(rawValue: Glibc.EBUSY)
+  static let ENODEV_ = Self(rawValue: Glibc.ENODEV)
+  static let EPIPE_ = Self(rawValue: Glibc.EPIPE)
+  static let EBADFD_ = Self(rawValue: Glibc.EBADFD)
+  static let EMLINK_ = Self(rawValue: Glibc.EMLINK)
+  static let EBADE_ = Self(rawValue: Glibc.EBADE)
+  static let EUSERS_ = Self(rawValue: Glibc.EUSERS)
+  static let ENOSYS_ = Self(rawValue: Glibc.ENOSYS)
+  static let EMSGSIZE_ = Self(rawValue: Glibc.EMSGSIZE)
+  static let ENETDOWN_ = Self(rawValue: Glibc.ENETDOWN)
+  static let EAFNOSUPPORT_ = Self(rawValue: Glibc.EAFNOSUPPORT)
+  static let EPROTONOSUPPORT_ = Self(rawValue: Glibc.EPROTONOSUPPORT)
+  static let EOPNOTSUPP_ = Self(rawValue: Glibc.EOPNOTSUPP)
+  static let ERFKILL_ = Self(rawValue: Glibc.ERFKILL)
+  static let ECONNREFUSED_ = Self(rawValue: Glibc.ECONNREFUSED)
+  static let ECONNRESET_ = Self(rawValue: Glibc.ECONNRESET)
+  static let ECONNABORTED_ = Self(rawValue: Glibc.ECONNABORTED)
+  static let ENOTCONN_ = Self(rawValue: Glibc.ENOTCONN)
+  static let ETIMEDOUT_ = Self(rawValue: Glibc.ETIMEDOUT)
+  static let EHOSTUNREACH_ = Self(rawValue: Glibc.EHOSTUNREACH)
+  static let EHOSTDOWN_ = Self(rawValue: Glibc.EHOSTDOWN)
+}

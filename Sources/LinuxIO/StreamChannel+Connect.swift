@@ -1,4 +1,5 @@
 import Bluetooth
+import CBluetooth
 import EventLoop
 import Glibc
 import SystemPackage

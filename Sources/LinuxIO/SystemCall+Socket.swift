@@ -1,3 +1,4 @@
+import CBluetooth
 import Glibc
 import SystemPackage
 

@@ -1,0 +1,39 @@
+package import Bluetooth
+
+/// One radio of this machine as the kernel lists it.
+package struct AdapterInfo: Sendable, Equatable {
+  /// `hciN`.
+  package var index: Int
+  package var name: String { "hci\(index)" }
+  /// Public address; nil when the controller has none (it then uses a static random one).
+  package var address: Address?
+  package var isUp: Bool
+  /// Lower case: `usb`, `uart`, `pci`, `virtual`…
+  package var bus: String
+  /// Whether the controller can do Bluetooth LE, as far as its LMP features tell.
+  package var le: Bool
+  /// Switched off by rfkill: in software, or by a switch or the firmware; nil when rfkill does not know the adapter.
+  package var block: RFKill.State?
+  /// A program owns it through the HCI user channel.
+  package var isTaken: Bool
+
+  package init(
+    index: Int, address: Address?, isUp: Bool, bus: String, le: Bool, block: RFKill.State? = nil, isTaken: Bool = false
+  ) {
+    self.index = index
+    self.address = address
+    self.isUp = isUp
+    self.bus = bus
+    self.le = le
+    self.block = block
+    self.isTaken = isTaken
+  }
+
+  /// What keeps the adapter from being used through the kernel's stack; nil when nothing does.
+  var problem: AdapterProblem? {
+    if let block, block != .unblocked { return .blocked(name, hard: block == .hardBlocked) }
+    if isTaken { return .taken(name) }
+    if !isUp { return .down(name) }
+    return le ? nil : .withoutLE(name)
+  }
+}

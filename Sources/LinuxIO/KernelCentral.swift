@@ -1,0 +1,190 @@
+package import Bluetooth
+package import EventLoop
+package import GATT
+package import HCI
+
+/// A Central on the kernel's own Bluetooth stack: scanning over a raw HCI socket, links over L2CAP sockets. bluetoothd may run beside it.
+@LoopActor
+package final class KernelCentral: GATT.Central {
+  package let adapter: AdapterInfo
+  package var onNote: (@LoopActor (String) -> Void)?
+
+  let hci: HCISocket
+  private let tap: (any HCI.Tap)?
+  private(set) var table = LinkTable()
+  private var scan: ActiveScan?
+  private var links: [KernelLink] = []
+  /// Replaced in tests, where no adapter is.
+  var isUp: (Int) -> Bool = AdapterList.isUp
+
+  @LoopActor
+  private final class ActiveScan {
+    let end = Wait<Void>()
+    let over = Wait<Void>()
+  }
+
+  /// - Parameters:
+  ///   - index: N of `hciN`; nil for the first adapter that can be used.
+  ///   - tap: sees HCI commands and events as far as the process may, and ATT PDUs as ACL packets.
+  /// - Throws: BluetoothError(.adapter) with what to do about it.
+  package static func open(adapter index: Int?, tap: (any HCI.Tap)? = nil) async throws -> KernelCentral {
+    let adapter = try AdapterList.choose(index)
+    return KernelCentral(adapter, try HCISocket(adapter: adapter.index, tap: tap), tap: tap)
+  }
+
+  init(_ adapter: AdapterInfo, _ hci: HCISocket, tap: (any HCI.Tap)?) {
+    self.adapter = adapter
+    self.hci = hci
+    self.tap = tap
+    // From before any connection, so that no event about one is missed.
+    _ = hci.addObserver { [weak self] in self?.table.handle($0) }
+  }
+
+  // MARK: Scanning
+
+  package func scan(
+    _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
+  ) async throws {
+    guard scan == nil else { throw BluetoothError(.internal, "\(adapter.name) is scanning already") }
+    let active = ActiveScan()
+    scan = active
+    defer {
+      scan = nil
+      active.over.resume(returning: ())
+    }
+    let extended = try await hasExtendedScan()
+    guard extended || parameters.phys.isSubset(of: [.le1M]) else {
+      throw BluetoothError(.adapter, "\(adapter.name) can only scan on the 1M PHY: it has no extended advertising (Bluetooth 5)")
+    }
+    var procedure = ScanProcedure(parameters, extended: extended, ownAddressType: adapter.address == nil ? .random : .public)
+    var reader = ReportReader(report)
+    let observer = hci.addObserver {
+      active.end.resume(throwing: $0)
+    } _: {
+      reader.handle($0)
+    }
+    defer { hci.removeObserver(observer) }
+    do {
+      try await start(&procedure)
+      started()
+      try await runUntilEnd(active) { reader.expire() }
+    } catch {
+      // Also when it is not known how far the controller got. Never when the scan is someone else's.
+      if !procedure.isPiggyBack { await stop(procedure) }
+      throw error
+    }
+  }
+
+  private func start(_ procedure: inout ScanProcedure) async throws {
+    var step = procedure.first
+    while true {
+      switch step {
+      case .send(let command): step = procedure.next(try await hci.send(command, purpose: "scanning").status)
+      case .started: return
+      case .piggyBack:
+        onNote?(
+          "another program is scanning on \(adapter.name); showing what that scan finds, perhaps without repeated and scan response packets"
+        )
+        return
+      case .failed(let opcode, let status):
+        throw BluetoothError(
+          .hci, "\(adapter.name) cannot scan: it refused \(opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)
+      }
+    }
+  }
+
+  private func stop(_ procedure: ScanProcedure) async {
+    let hci = hci
+    await shielded { _ = try? await hci.send(procedure.stop, purpose: "scanning") }
+  }
+
+  /// An adapter that goes down stops scanning and tells nobody, so that is looked at once a second.
+  private func runUntilEnd(_ active: ActiveScan, everySecond: @escaping @LoopActor () -> Void) async throws {
+    let (adapter, isUp) = (adapter, isUp)
+    let ticker = EventLoop.shared.spawn {
+      while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
+        everySecond()
+        if !isUp(adapter.index) { active.end.resume(throwing: AdapterProblem.down(adapter.name).error) }
+      }
+    }
+    defer { ticker.cancel() }
+    try await active.end.value()
+  }
+
+  private var supportedCommands: SupportedCommands?
+
+  private func hasExtendedScan() async throws -> Bool {
+    if supportedCommands == nil,
+      case .supportedCommands(let commands) = try await hci.send(.readLocalSupportedCommands, purpose: "scanning")
+    {
+      supportedCommands = commands
+    }
+    // A controller that does not say what it can do is an old one.
+    return supportedCommands.map(ScanProcedure.usesExtended) ?? false
+  }
+
+  // MARK: Connecting
+
+  package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
+    // The kernel looks for the peer with a scan of its own, which would stop ours without a word.
+    if let scan {
+      scan.end.resume(throwing: CancellationError())
+      try await scan.over.value()
+    }
+    let deadline = EventLoop.shared.now.advanced(by: timeout)
+    var isRetry = false
+    while true {
+      let before = table.latest
+      table.attemptStarts()
+      do {
+        let socket = try await L2CAPSocket.connect(adapter, peer, timeout: timeout, until: deadline)
+        hci.pump()
+        let handle = socket.connectionHandle
+        let isOurs = handle.flatMap { table.entries[$0] }.map { $0.number > before } ?? false
+        let link = KernelLink(self, peer, socket, handle: handle, madeByUs: isOurs, tap: tap)
+        links.append(link)
+        return link
+      } catch var failure as ConnectFailure {
+        hci.pump()
+        failure.status = table.failure
+        guard failure.isWorthRetrying, !isRetry else { throw failure.error(peer, adapter: adapter.name, seconds: timeout.inSeconds) }
+        isRetry = true
+        onNote?("the connection to \(peer) failed to be established; trying once more")
+      }
+    }
+  }
+
+  func forget(_ link: KernelLink) { links.removeAll { $0 === link } }
+
+  package func close() async {
+    await shielded { [self] in
+      if let scan {
+        scan.end.resume(throwing: CancellationError())
+        _ = try? await scan.over.value()
+      }
+      for link in links { await link.disconnect() }
+      hci.close()
+    }
+  }
+}
+
+/// Advertising reports out of events, in whatever form the controller sends them: that follows neither the scan command nor the version.
+@LoopActor
+private struct ReportReader {
+  private var parts = ExtendedReportReassembler()
+  private let report: @LoopActor (AdvertisingReport) -> Void
+
+  init(_ report: @escaping @LoopActor (AdvertisingReport) -> Void) { self.report = report }
+
+  mutating func handle(_ event: HCI.Event) {
+    switch event {
+    case .leAdvertisingReports(let event): for one in event.reports { if let one = one.report { report(one) } }
+    case .leDirectedAdvertisingReports(let event): for one in event.reports { report(one.report) }
+    case .leExtendedAdvertisingReports(let event):
+      for one in event.reports { for whole in parts.add(one, at: EventLoop.shared.now.nanoseconds) { report(whole) } }
+    default: break
+    }
+  }
+
+  mutating func expire() { for one in parts.expire(at: EventLoop.shared.now.nanoseconds) { report(one) } }
+}

@@ -1,0 +1,196 @@
+import Bluetooth
+import CBluetooth
+import EventLoop
+import Glibc
+import SystemPackage
+
+/// A socket on which one call moves one packet: raw HCI, the user channel, L2CAP. Nothing blocks and nothing is dropped on the way out.
+@LoopActor
+final class PacketSocket {
+  enum Event {
+    case packet([UInt8])
+    /// The kernel threw away this many packets because its buffer was full (SO_RXQ_OVFL).
+    case dropped(Int)
+    /// A packet that was longer than the buffer; its first part and its true length.
+    case cut([UInt8], length: Int)
+    /// The last event. Nil: the other side closed.
+    case ended(Errno?)
+  }
+
+  private var descriptor: OwnedDescriptor
+  private var watch: Watch?
+  private var queue = OutputQueue()
+  private var roomWaits: [Wait<Void>] = []
+  private var buffer: [UInt8]
+  private var drops: UInt32 = 0
+  private var pendingError: Errno?
+  private(set) var isOver = false
+  private var isReading = false
+
+  /// Packets in one go at most; then the loop gets to its timers and other descriptors.
+  private static let packetsPerTurn = 256
+
+  /// - Parameter largest: octets of the largest packet to expect.
+  init(_ descriptor: consuming OwnedDescriptor, largest: Int) {
+    self.descriptor = descriptor
+    buffer = [UInt8](repeating: 0, count: largest)
+  }
+
+  isolated deinit { close() }
+
+  var rawDescriptor: Int32 { descriptor.rawValue }
+
+  /// Reading starts when a handler is set, so that nothing is lost before.
+  var handler: (@LoopActor (Event) -> Void)? {
+    didSet {
+      updateWatch()
+      if handler != nil, pendingError != nil { receiveSoon() }
+    }
+  }
+
+  /// Queues the packet when the kernel has no room.
+  /// - Throws: what the kernel says to this packet; when it had to be queued, failures come as `.ended`.
+  func send(_ packet: [UInt8]) throws(Errno) {
+    guard !isOver else { throw .ENOTCONN_ }
+    guard queue.isEmpty else { return queue.append(packet) }
+    do throws(Errno) {
+      try transmit(packet[...])
+    } catch .wouldBlock {
+      queue.append(packet)
+      updateWatch()
+    }
+  }
+
+  /// Ends the socket with this error, after what was received before it, and not from within the caller.
+  func fail(_ error: Errno) {
+    if pendingError == nil { pendingError = error }
+    receiveSoon()
+  }
+
+  private func receiveSoon() { EventLoop.shared.schedule(after: .zero) { [weak self] in self?.receive() } }
+
+  /// True while packets wait in this process.
+  var hasBacklog: Bool { !queue.isEmpty }
+
+  /// Returns when the queue of this process is empty.
+  /// - Throws: Errno when the socket is over; CancellationError.
+  func waitForRoom() async throws {
+    if isOver { throw Errno.ENOTCONN_ }
+    guard hasBacklog else { return }
+    let wait = Wait<Void>()
+    roomWaits.append(wait)
+    try await wait.value()
+  }
+
+  /// Reads what is there now: to learn the reason for an end that another socket has just reported.
+  func pump() { if handler != nil { receive() } }
+
+  /// Silent and idempotent.
+  func close() {
+    guard !isOver else { return }
+    isOver = true
+    watch?.cancel()
+    watch = nil
+    descriptor.close()
+    queue = OutputQueue()
+    endWaits(.ENOTCONN_)
+  }
+
+  private func transmit(_ packet: ArraySlice<UInt8>) throws(Errno) {
+    let number = descriptor.rawValue
+    try SystemCall.call { unsafe packet.withUnsafeBytes { unsafe Glibc.send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
+  }
+
+  private func updateWatch() {
+    guard !isOver else { return }
+    var interest: Interest = queue.isEmpty ? [] : .writable
+    if handler != nil { interest.insert(.readable) }
+    if let watch {
+      watch.setInterest(interest)
+    } else if interest != [] {
+      watch = EventLoop.shared.watch(descriptor.rawValue, interest) { [weak self] ready in self?.ready(ready) }
+    }
+  }
+
+  private func ready(_ ready: Readiness) {
+    if ready.writable { flush() }
+    if ready.readable || ready.failed { receive() }
+  }
+
+  private func flush() {
+    do throws(Errno) {
+      while let packet = queue.front {
+        try transmit(packet)
+        queue.removeFirst()
+      }
+    } catch .wouldBlock {
+      return updateWatch()
+    } catch {
+      queue = OutputQueue()
+      if pendingError == nil { pendingError = error }
+      // What was received before is still there, and the read end knows when it is over.
+      receive()
+      return endWaits(error)
+    }
+    updateWatch()
+    let waits = roomWaits
+    roomWaits = []
+    for wait in waits { wait.resume(returning: ()) }
+  }
+
+  private func receive() {
+    guard !isReading else { return }
+    isReading = true
+    defer { isReading = false }
+    for _ in 0..<Self.packetsPerTurn {
+      guard !isOver, let handler else { return }
+      var flags: Int32 = 0
+      var total = drops
+      let number = descriptor.rawValue
+      do throws(Errno) {
+        let count = try SystemCall.call { unsafe shim_receive(number, &buffer, buffer.count, &flags, &total) }
+        if total != drops {
+          let lost = total &- drops
+          drops = total
+          handler(.dropped(Int(lost)))
+          if isOver { return }
+        }
+        if count == 0, isHungUp { return end(pendingError) }
+        if count > buffer.count {
+          handler(.cut(buffer, length: count))
+        } else {
+          handler(.packet(Array(buffer[..<count])))
+        }
+      } catch .wouldBlock {
+        if let pendingError { end(pendingError) }
+        return
+      } catch {
+        // An error overtakes the packets that were received before it, and reading it clears it.
+        if pendingError != nil { return end(pendingError) }
+        pendingError = error
+      }
+    }
+  }
+
+  /// An empty packet and the end both read as zero octets.
+  private var isHungUp: Bool {
+    // A GNU extension that Glibc's module does not show.
+    let POLLRDHUP: Int32 = 0x2000
+    var entry = pollfd(fd: descriptor.rawValue, events: Int16(POLLRDHUP), revents: 0)
+    _ = unsafe poll(&entry, 1, 0)
+    return entry.revents & Int16(POLLHUP | POLLRDHUP | POLLERR) != 0
+  }
+
+  private func end(_ error: Errno?) {
+    guard !isOver else { return }
+    let handler = handler
+    close()
+    handler?(.ended(error))
+  }
+
+  private func endWaits(_ error: Errno) {
+    let waits = roomWaits
+    roomWaits = []
+    for wait in waits { wait.resume(throwing: error) }
+  }
+}
