@@ -177,14 +177,15 @@ import Testing
 
   // MARK: System ID
 
-  @Test(arguments: [
-    ("debc9afeff563412", "12:34:56:9A:BC:DE", ByteOrder.little, FoundMAC.Confidence.high),
-    ("debc9affff563412", "12:34:56:9A:BC:DE", .little, .medium), ("123456fffe9abcde", "12:34:56:9A:BC:DE", .big, .medium),
-    ("debc9a0102563412", "12:34:56:9A:BC:DE", .little, .low), ("0000000000000000", nil, .little, .low),
-    ("ffffffffffffffff", nil, .little, .low),
-    ("000000feff000000", nil, .little, .low), ("debc9afeff5634", nil, .little, .low), ("debc9afeff56341200", nil, .little, .low),
-    ("", nil, .little, .low),
-  ] as [(String, String?, ByteOrder, FoundMAC.Confidence)])
+  @Test(
+    arguments: [
+      ("debc9afeff563412", "12:34:56:9A:BC:DE", ByteOrder.little, FoundMAC.Confidence.high),
+      ("debc9affff563412", "12:34:56:9A:BC:DE", .little, .medium), ("123456fffe9abcde", "12:34:56:9A:BC:DE", .big, .medium),
+      ("debc9a0102563412", "12:34:56:9A:BC:DE", .little, .low), ("0000000000000000", nil, .little, .low),
+      ("ffffffffffffffff", nil, .little, .low),
+      ("000000feff000000", nil, .little, .low), ("debc9afeff5634", nil, .little, .low), ("debc9afeff56341200", nil, .little, .low),
+      ("", nil, .little, .low),
+    ] as [(String, String?, ByteOrder, FoundMAC.Confidence)])
   func systemID(_ hex: String, _ mac: String?, _ order: ByteOrder, _ confidence: FoundMAC.Confidence) throws {
     let found = MACFinder.fromSystemID(try #require(Hex.decode(hex)))
     #expect(found?.text == mac)
