@@ -262,7 +262,7 @@ import Testing
 }
 
 /// An action and when it was seen, in µs.
-struct Entry: Equatable {
+private struct Entry: Equatable {
   let at: Int64
   let action: LinkLayer.Action
 

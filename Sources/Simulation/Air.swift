@@ -1,0 +1,147 @@
+package import Bluetooth
+package import EventLoop
+
+/// The virtual air: devices advertise in it, radios listen, and links cross it. Everything that chance decides comes from the seed.
+/// Nothing happens, and no timer runs, while nobody listens and no link is busy.
+@LoopActor
+package final class Air {
+  /// Things that go wrong on purpose. Changes apply to links made later.
+  package var faults = Faults()
+
+  package struct Faults: Sendable {
+    /// Probability that an LL PDU with data is missed, 0…1.
+    package var packetErrorRate = 0.0
+    /// Every link is cut, as by walking out of range, when it has carried this many LL payload octets in both directions together.
+    package var cutAfterOctets: Int?
+    /// Connections by their number, from 1, that Fail to be Established (0x3E).
+    package var failingConnections: Set<Int> = []
+    /// Devices that stop sending anything while they advertise: switched off since they were seen.
+    package var silent: Set<PeerAddress> = []
+    /// Guard time that the central's scheduler leaves unused at the end of each connection event, µs.
+    package var guardTime = 0
+
+    package init() {}
+  }
+
+  private let seed: UInt64
+  private var stations: [Station] = []
+  private var listeners: [any AirListener] = []
+  private var connections = 0
+
+  package init(seed: UInt64 = 1) { self.seed = seed }
+
+  /// The device advertises from now on, whenever somebody listens, and accepts one central at a time.
+  package func add(_ advertiser: any Advertiser) {
+    let station = Station(advertiser, random: AirRandom(seed: seed, stream: UInt64(stations.count) &* 2))
+    stations.append(station)
+    if !listeners.isEmpty { advertise(station, isFirst: true) }
+  }
+
+  // MARK: Listening
+
+  /// From now on the listener hears advertisements. Idempotent.
+  func listen(_ listener: any AirListener) {
+    guard !listeners.contains(where: { $0 === listener }) else { return }
+    listeners.append(listener)
+    if listeners.count == 1 { for station in stations { advertise(station, isFirst: true) } }
+  }
+
+  func stopListening(_ listener: any AirListener) {
+    listeners.removeAll { $0 === listener }
+    if listeners.isEmpty { for station in stations { station.timer?.cancel() } }
+  }
+
+  /// - Parameter isFirst: with a random phase, because nobody knows when a device was switched on.
+  private func advertise(_ station: Station, isFirst: Bool) {
+    station.timer?.cancel()
+    guard !listeners.isEmpty, station.link == nil else { return }
+    let interval = min(max(station.advertiser.advertising.interval.wholeNanoseconds, 20_000_000), 10_240_000_000)
+    // advDelay, Vol 6 Part B §4.4.2.2.
+    let delay = isFirst ? station.random.fraction() * Double(interval) : Double(interval) + station.random.fraction() * 10_000_000
+    station.timer = EventLoop.shared.schedule(after: .nanoseconds(Int64(delay))) { [weak self, weak station] in
+      guard let self, let station else { return }
+      self.transmit(station)
+      self.advertise(station, isFirst: false)
+    }
+  }
+
+  private func transmit(_ station: Station) {
+    guard !faults.silent.contains(station.advertiser.address) else { return }
+    let settings = station.advertiser.advertising
+    for listener in listeners where station.link == nil {
+      // ±3 dB, as in a quiet room.
+      let advertised = jitter(settings.rssi, &station.random)
+      let answered = jitter(settings.rssi, &station.random)
+      listener.hear(Advertisement(station: station, settings: settings, rssi: advertised, scanResponseRSSI: answered))
+    }
+  }
+
+  private func jitter(_ rssi: Int8, _ random: inout AirRandom) -> Int8 { Int8(clamping: Int(rssi) - 3 + Int(random.next() % 7)) }
+
+  /// One advertising event as a radio hears it.
+  struct Advertisement {
+    fileprivate let station: Station
+    let settings: AdvertisingSettings
+    /// dBm.
+    let rssi: Int8
+    let scanResponseRSSI: Int8
+
+    @LoopActor var peer: PeerAddress { station.advertiser.address }
+    /// More than legacy PDUs carry.
+    var isExtended: Bool { settings.data.count > 31 || settings.scanResponse.count > 31 }
+  }
+
+  // MARK: Connecting
+
+  /// Answers an advertisement with CONNECT_IND. The first connection event follows in about 2 ms.
+  /// - Returns: nil when the device takes no connection.
+  func connect(to advertisement: Advertisement, parameters: LinkLayer.Parameters) -> VirtualLink? {
+    let station = advertisement.station
+    guard advertisement.settings.isConnectable, station.link == nil else { return nil }
+    connections += 1
+    let settings = advertisement.settings
+    // ADV_IND, T_IFS, CONNECT_IND, transmitWindowDelay.
+    let firstAnchor = EventLoop.shared.now.nanoseconds + 376_000 + 150_000 + 352_000 + 1_250_000
+    var layer = LinkLayer(
+      parameters: parameters, firstAnchor: firstAnchor, random: AirRandom(seed: seed, stream: UInt64(connections) &* 2 &+ 1))
+    layer.guardTime = faults.guardTime
+    layer.packetErrorRate = faults.packetErrorRate
+    layer.cutAfterOctets = faults.cutAfterOctets
+    layer.packetsPerEvent = station.advertiser.linkLimits.packetsPerEvent
+    let fails = faults.failingConnections.contains(connections)
+    if fails { layer.failEstablishment() }
+    let link = VirtualLink(
+      number: connections, peer: station.advertiser.address, rssi: settings.rssi, limits: station.advertiser.linkLimits, layer: layer)
+    // Of a connection that fails, the device knows nothing: it goes on advertising.
+    guard !fails else { return link }
+    station.link = link
+    station.timer?.cancel()
+    link.closed = { [weak self, weak station] in
+      guard let self, let station else { return }
+      station.link = nil
+      self.advertise(station, isFirst: true)
+    }
+    station.advertiser.connected(VirtualLinkChannel(link))
+    return link
+  }
+}
+
+/// A radio that receives.
+@LoopActor
+protocol AirListener: AnyObject {
+  func hear(_ advertisement: Air.Advertisement)
+}
+
+/// One device in the air.
+@LoopActor
+private final class Station {
+  let advertiser: any Advertiser
+  var random: AirRandom
+  var timer: LoopTimer?
+  var link: VirtualLink?
+
+  init(_ advertiser: any Advertiser, random: AirRandom) {
+    self.advertiser = advertiser
+    self.random = random
+  }
+}

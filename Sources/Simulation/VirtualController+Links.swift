@@ -1,0 +1,281 @@
+import Bluetooth
+import EventLoop
+import HCI
+
+extension VirtualController {
+  /// A create command that waits for its peer to advertise.
+  struct Initiator {
+    let peer: PeerAddress
+    let parameters: LinkLayer.Parameters
+    let isExtended: Bool
+    let hears1M: Bool
+    /// 0.625 ms units.
+    let scanInterval: UInt16
+    let scanWindow: UInt16
+    let start: Int64
+
+    func isListening(at now: Int64) -> Bool {
+      hears1M && (now - start) % (Int64(scanInterval) * 625_000) < Int64(scanWindow) * 625_000
+    }
+  }
+
+  @LoopActor
+  final class Connection {
+    let link: VirtualLink
+    var isEnding = false
+    /// Procedures that wait for their end.
+    var procedures = 0
+    /// What the peer's controller made of LE Set PHY, in the order of the commands.
+    var phyOutcomes: [ControllerErrorCode] = []
+    /// Octets: ours, theirs.
+    var reportedDataLength = (27, 27)
+
+    init(_ link: VirtualLink) { self.link = link }
+
+    func phy(of side: LinkLayer.Side) -> PHY { link.coding(of: side).phy }
+  }
+
+  // MARK: Creating
+
+  func initiate(_ command: Command) {
+    let opcode = command.opcode
+    switch command {
+    case .leCreateConnection(let create):
+      guard use(.legacy, for: opcode) else { return }
+      guard create.filterPolicy == 0, isOwnAddress(create.ownAddressType) else { return refuse(opcode, .invalidParameters) }
+      initiate(
+        opcode, create.peer, create.parameters, scanInterval: create.scanInterval, scanWindow: create.scanWindow, isExtended: false,
+        hears1M: true)
+    case .leExtendedCreateConnection(let create):
+      guard use(.extended, for: opcode) else { return }
+      // 2M is no primary PHY, so it cannot be alone.
+      guard create.filterPolicy == 0, isOwnAddress(create.ownAddressType), !create.phys.intersection([.le1M, .coded]).isEmpty,
+        let first = create.initiating.first, create.initiating.allSatisfy({ $0.parameters.isValid })
+      else { return refuse(opcode, .invalidParameters) }
+      guard PHYMask(configuration.phys).isSuperset(of: create.phys) else { return refuse(opcode, .unsupportedFeature) }
+      initiate(
+        opcode, create.peer, first.parameters, scanInterval: first.scanInterval, scanWindow: first.scanWindow, isExtended: true,
+        hears1M: create.phys.contains(.le1M))
+    case .leCreateConnectionCancel:
+      guard let initiator else { return refuse(opcode, .commandDisallowed) }
+      self.initiator = nil
+      updateListening()
+      complete(opcode)
+      emitComplete(.unknownConnectionIdentifier, handle: 0, peer: initiator.peer, initiator.parameters)
+    default: break
+    }
+  }
+
+  private func initiate(
+    _ opcode: Opcode, _ peer: PeerAddress, _ parameters: Command.ConnectionParameters, scanInterval: UInt16, scanWindow: UInt16,
+    isExtended: Bool, hears1M: Bool
+  ) {
+    guard parameters.isValid, scanInterval >= 4, (4...scanInterval).contains(scanWindow) else { return refuse(opcode, .invalidParameters) }
+    guard initiator == nil else { return refuse(opcode, .commandDisallowed) }
+    guard !connections.values.contains(where: { $0.link.peer == peer }) else { return refuse(opcode, .connectionAlreadyExists) }
+    guard connections.count < configuration.maxConnections else { return refuse(opcode, .connectionLimitExceeded) }
+    initiator = Initiator(
+      peer: peer,
+      parameters: LinkLayer.Parameters(
+        interval: parameters.intervalMin, latency: parameters.latency, supervisionTimeout: parameters.supervisionTimeout),
+      isExtended: isExtended, hears1M: hears1M, scanInterval: scanInterval, scanWindow: scanWindow, start: EventLoop.shared.now.nanoseconds)
+    status(opcode)
+    updateListening()
+  }
+
+  private func emitComplete(_ status: ControllerErrorCode, handle: UInt16, peer: PeerAddress, _ parameters: LinkLayer.Parameters) {
+    // Enhanced when the host asked to see that (Vol 4 Part E §7.7.65.10).
+    emit(
+      .leConnectionComplete(
+        Event.ConnectionComplete(
+          form: leEventMask & 1 << 9 != 0 ? .enhanced : .plain, status: status, handle: handle, peer: peer, interval: parameters.interval,
+          latency: parameters.latency, supervisionTimeout: parameters.supervisionTimeout)))
+  }
+
+  private func connect(_ advertisement: Air.Advertisement, for initiator: Initiator) {
+    guard let link = air.connect(to: advertisement, parameters: initiator.parameters) else { return }
+    self.initiator = nil
+    updateListening()
+    let handle = (0x0040...0x0EFF).first { connections[$0] == nil } ?? 0x0EFF
+    let connection = Connection(link)
+    connections[handle] = connection
+    link.central = { [weak self] actions in self?.take(actions, handle, connection) }
+    emitComplete(.success, handle: handle, peer: link.peer, link.parameters)
+    if suggestedDataLength > 27 { startDataLength(suggestedDataLength, on: connection) }
+    if !defaultTxPHYs.isEmpty, link.limits.phys.count > 1 {
+      startPHY(tx: defaultTxPHYs, rx: defaultRxPHYs, options: 0, on: connection, isAutomatic: true)
+    }
+  }
+
+  // MARK: On a link
+
+  func executeOnLink(_ command: Command) {
+    let opcode = command.opcode
+    guard let handle = command.handle, let connection = connections[handle] else {
+      return refuse(opcode, .unknownConnectionIdentifier)
+    }
+    switch command {
+    case .disconnect(_, let reason):
+      // Vol 4 Part E §7.1.6.
+      guard [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B].contains(reason.rawValue) else { return refuse(opcode, .invalidParameters) }
+      guard !connection.isEnding else { return refuse(opcode, .commandDisallowed) }
+      connection.isEnding = true
+      status(opcode)
+      connection.link.terminate(by: .central, reason: reason)
+    case .readRSSI: complete(opcode, .rssi(handle: handle, connection.link.rssi))
+    case .leReadPHY:
+      complete(opcode, .phy(handle: handle, tx: connection.phy(of: .central).rawValue, rx: connection.phy(of: .peripheral).rawValue))
+    case .readRemoteVersion: start(.versionExchange, opcode, on: connection)
+    case .leReadRemoteFeatures: start(.featureExchange, opcode, on: connection)
+    case .leConnectionUpdate(_, let parameters):
+      guard parameters.isValid else { return refuse(opcode, .invalidParameters) }
+      let new = LinkLayer.Parameters(
+        interval: parameters.intervalMin, latency: parameters.latency, supervisionTimeout: parameters.supervisionTimeout)
+      start(.connectionUpdate(new), opcode, on: connection)
+    case .leSetDataLength(_, let txOctets, let txTime):
+      guard Self.isDataLength(txOctets, txTime) else { return refuse(opcode, .invalidParameters) }
+      guard connection.procedures < Self.procedureLimit else { return refuse(opcode, .controllerBusy) }
+      complete(opcode, .handle(handle))
+      startDataLength(Int(txOctets), on: connection)
+    case .leSetPHY(_, let allPHYs, let tx, let rx, let options):
+      guard let (tx, rx) = preferences(allPHYs: allPHYs, tx: tx, rx: rx), options <= 2 else { return refuse(opcode, .unsupportedFeature) }
+      guard connection.procedures < Self.procedureLimit else { return refuse(opcode, .controllerBusy) }
+      status(opcode)
+      startPHY(tx: tx, rx: rx, options: options, on: connection, isAutomatic: false)
+    default: status(opcode, .unknownCommand)
+    }
+  }
+
+  private static let procedureLimit = 16
+
+  private func start(_ procedure: LinkLayer.Procedure, _ opcode: Opcode, on connection: Connection) {
+    guard connection.procedures < Self.procedureLimit else { return refuse(opcode, .controllerBusy) }
+    status(opcode)
+    connection.procedures += 1
+    connection.link.start(procedure)
+  }
+
+  /// LL_LENGTH_REQ: each side will send at most what the other takes. Nothing comes of it when the peer does not know it.
+  private func startDataLength(_ octets: Int, on connection: Connection) {
+    let peer = connection.link.limits.dataLength
+    guard peer > 27, configuration.dataLength > 27 else { return }
+    connection.procedures += 1
+    connection.link.start(
+      .dataLength(central: min(octets, peer, configuration.dataLength), peripheral: min(peer, configuration.dataLength)))
+  }
+
+  private func startPHY(tx: PHYMask, rx: PHYMask, options: UInt16, on connection: Connection, isAutomatic: Bool) {
+    let link = connection.link
+    let both = configuration.phys.intersection(link.limits.phys)
+    func choose(_ wanted: PHYMask, _ current: AirTime.Coding) -> AirTime.Coding {
+      guard let phy = [PHY.le2M, .le1M, .coded].first(where: { both.contains($0) && wanted.contains(PHYMask($0)) }) else { return current }
+      // PHY options 1: prefers S=2.
+      return phy == .coded && options == 1 ? .codedS2 : AirTime.Coding(phy)
+    }
+    let chosen = (central: choose(tx, link.coding(of: .central)), peripheral: choose(rx, link.coding(of: .peripheral)))
+    // A change that no command asked for is reported when it is one.
+    if isAutomatic, chosen == (link.coding(of: .central), link.coding(of: .peripheral)) { return }
+    // Who has only 1M does not know LL_PHY_REQ either.
+    connection.phyOutcomes.append(link.limits.phys.count > 1 ? .success : .unsupportedRemoteFeature)
+    connection.procedures += 1
+    link.start(.phy(central: chosen.central, peripheral: chosen.peripheral))
+  }
+
+  func transmit(_ data: ACLData) {
+    guard let connection = connections[data.handle] else { return violate("ACL data for handle \(data.handle), which is no link") }
+    guard data.payload.count <= min(max(configuration.bufferLength, 27), 251) else {
+      return overflow("an ACL packet of \(data.payload.count) octets, longer than the buffers")
+    }
+    let queued = connections.values.reduce(0) { $0 + $1.link.queued(by: .central) }
+    guard queued < configuration.buffers else { return overflow("more ACL packets than buffers") }
+    switch data.boundary {
+    case .firstNonFlushable: break
+    case .continuing: break
+    default: violate("ACL data with a packet boundary flag that LE hosts do not send")
+    }
+    guard !connection.isEnding else { return }
+    connection.link.send(by: .central, data.payload, isStart: data.boundary != .continuing)
+  }
+
+  private func overflow(_ text: String) {
+    violate(text)
+    // Data Buffer Overflow, ACL (Vol 4 Part E §7.7.26).
+    emit(.other(code: 0x1A, [0x01]))
+  }
+
+  // MARK: What a link brings
+
+  private func take(_ actions: [LinkLayer.Action], _ handle: UInt16, _ connection: Connection) {
+    for action in actions {
+      switch action {
+      case .received(by: .central, let octets, let isStart):
+        emit(ACLData(handle: handle, boundary: isStart ? .firstFlushable : .continuing, payload: octets))
+      case .completed(by: .central, let count):
+        emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: UInt16(clamping: count))]))
+      case .done(let procedure):
+        connection.procedures -= 1
+        finish(procedure, handle, connection)
+      case .closed(let reason, _):
+        connections[handle] = nil
+        emit(.disconnectionComplete(status: .success, handle: handle, reason: reason))
+      case .received, .completed: break
+      }
+    }
+    deliver()
+  }
+
+  private func finish(_ procedure: LinkLayer.Procedure, _ handle: UInt16, _ connection: Connection) {
+    switch procedure {
+    case .featureExchange:
+      let limits = connection.link.limits
+      var features: LEFeatures = [.peripheralInitiatedFeatures]
+      if limits.dataLength > 27 { features.insert(.dataLengthExtension) }
+      if limits.phys.contains(.le2M) { features.insert(.phy2M) }
+      if limits.phys.contains(.coded) { features.insert(.phyCoded) }
+      emit(.leReadRemoteFeaturesComplete(status: .success, handle: handle, features: features))
+    case .versionExchange:
+      emit(.readRemoteVersionComplete(status: .success, handle: handle, version: 13, company: 0xFFFF, subversion: 1))
+    case .connectionUpdate(let new):
+      emit(
+        .leConnectionUpdateComplete(
+          status: .success, handle: handle, interval: new.interval, latency: new.latency, supervisionTimeout: new.supervisionTimeout))
+    case .dataLength(let central, let peripheral):
+      // Only a change is reported (Vol 4 Part E §7.7.65.7).
+      guard connection.reportedDataLength != (central, peripheral) else { return }
+      connection.reportedDataLength = (central, peripheral)
+      emit(
+        .leDataLengthChange(
+          handle: handle, maxTxOctets: UInt16(central), maxTxTime: Self.time(octets: central), maxRxOctets: UInt16(peripheral),
+          maxRxTime: Self.time(octets: peripheral)))
+    case .phy(let central, let peripheral):
+      let outcome = connection.phyOutcomes.isEmpty ? .success : connection.phyOutcomes.removeFirst()
+      emit(.lePHYUpdateComplete(status: outcome, handle: handle, tx: central.phy.rawValue, rx: peripheral.phy.rawValue))
+    }
+  }
+}
+
+extension VirtualController: AirListener {
+  func hear(_ advertisement: Air.Advertisement) {
+    let now = EventLoop.shared.now.nanoseconds
+    report(advertisement, at: now)
+    if let initiator, initiator.peer == advertisement.peer, initiator.isListening(at: now),
+      initiator.isExtended || !advertisement.isExtended
+    {
+      connect(advertisement, for: initiator)
+    }
+    deliver()
+  }
+}
+
+extension Command {
+  /// The link that a command is about.
+  fileprivate var handle: UInt16? {
+    switch self {
+    case .disconnect(let handle, _), .readRemoteVersion(let handle), .readRSSI(let handle), .leConnectionUpdate(let handle, _),
+      .leReadRemoteFeatures(let handle), .leSetDataLength(let handle, _, _), .leReadPHY(let handle),
+      .leSetPHY(let handle, _, _, _, _):
+      handle
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,201 @@
+package import Bluetooth
+package import EventLoop
+package import HCI
+
+/// A Bluetooth LE controller without a radio: it speaks HCI to a host and works in a virtual air. Central role only.
+/// It is strict where controllers are: masked events stay away, scan parameters cannot change while it scans, legacy and extended commands
+/// do not mix, and more ACL packets than it has buffers for are lost.
+@LoopActor
+package final class VirtualController: HCI.Channel {
+  package struct Configuration: Sendable {
+    /// Extended scanning and connecting (Core 5); without, a Core 4.2 controller that knows legacy commands only.
+    package var extended = true
+    /// LE ACL data buffers: length in octets, 27…251, and number.
+    package var bufferLength = 251
+    package var buffers = 8
+    /// Largest LL payload both ways, 27…251; 27 means no data length extension.
+    package var dataLength = 251
+    package var phys: Set<PHY> = [.le1M, .le2M, .coded]
+    package var maxConnections = 8
+
+    package init() {}
+  }
+
+  /// An address of the block for documentation (RFC 7042 §2.1.1).
+  package static let defaultAddress = Address(rawValue: 0x0000_5E00_5301)
+
+  package var handler: (@LoopActor (HCI.ChannelEvent) -> Void)? {
+    didSet { scheduleDelivery() }
+  }
+  /// What the host did that a real controller would have punished in its own way: lost packets, sent nonsense.
+  package private(set) var violations: [String] = []
+
+  let air: Air
+  let address: Address
+  let configuration: Configuration
+  let supportedOpcodes: Set<Opcode>
+
+  // What Reset resets.
+  var eventMask = defaultEventMask
+  var leEventMask = defaultLEEventMask
+  var randomAddress: Address?
+  var suggestedDataLength = 27
+  var defaultTxPHYs = PHYMask()
+  var defaultRxPHYs = PHYMask()
+  var commandSet: CommandSet?
+  var scanner = Scanner()
+  var initiator: Initiator?
+  var connections: [UInt16: Connection] = [:]
+
+  private var outgoing: [HCI.ChannelEvent] = []
+  private var isDelivering = false
+  private var isDeliveryScheduled = false
+  private var isClosed = false
+
+  /// Vol 4 Part E §3.1.1: once one kind was used, the other is refused until Reset.
+  enum CommandSet { case legacy, extended }
+
+  /// Vol 4 Part E §7.3.1: everything but the events of later versions, and so no LE Meta event.
+  static let defaultEventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
+  /// §7.8.1.
+  static let defaultLEEventMask: UInt64 = 0x1F
+
+  package init(air: Air, address: Address = defaultAddress, configuration: Configuration = Configuration()) {
+    self.air = air
+    self.address = address
+    self.configuration = configuration
+    supportedOpcodes = Self.opcodes(of: configuration)
+  }
+
+  // MARK: HCI.Channel
+
+  package func send(_ packet: [UInt8]) {
+    guard !isClosed else { return }
+    do throws(MalformedPacket) {
+      switch try Packet(packet) {
+      case .command(let command): execute(command)
+      case .acl(let data): transmit(data)
+      case .event, .unknown: violate("the host sent a packet that is neither a command nor ACL data")
+      }
+    } catch {
+      guard packet.count >= 4, packet[0] == Packet.commandIndicator else { return violate("\(error)") }
+      let opcode = Opcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
+      violate("\(opcode): \(error)")
+      refuse(opcode, .invalidParameters)
+    }
+  }
+
+  /// As when the adapter is pulled out by its owner: links are lost, nothing is reported any more.
+  package func close() {
+    guard !isClosed else { return }
+    reset()
+    isClosed = true
+    outgoing = []
+  }
+
+  /// As when the adapter is pulled out by somebody else.
+  package func unplug() {
+    guard !isClosed else { return }
+    reset()
+    isClosed = true
+    outgoing.append(.closed(BluetoothError(.adapter, "The simulated adapter was removed.")))
+    scheduleDelivery()
+  }
+
+  func violate(_ text: String) {
+    // The first ones tell; a hostile host must not fill the memory.
+    if violations.count < 100 { violations.append(text) }
+  }
+
+  // MARK: Events
+
+  /// Queues an event that the host did not mask.
+  func emit(_ event: Event) {
+    guard !isClosed, isWanted(event) else { return }
+    outgoing.append(.received(event.encoded))
+    scheduleDelivery()
+  }
+
+  func emit(_ data: ACLData) {
+    guard !isClosed else { return }
+    outgoing.append(.received(data.encoded))
+    scheduleDelivery()
+  }
+
+  /// Delivers on the loop's next turn: a controller never answers inside the host's call.
+  private func scheduleDelivery() {
+    guard !isDeliveryScheduled, handler != nil, !outgoing.isEmpty else { return }
+    isDeliveryScheduled = true
+    EventLoop.shared.schedule(after: .zero) {
+      self.isDeliveryScheduled = false
+      self.deliver()
+    }
+  }
+
+  /// For what the air brings, which is on a turn of its own already.
+  func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    while let handler, !outgoing.isEmpty {
+      let batch = outgoing
+      outgoing = []
+      for event in batch { handler(event) }
+    }
+  }
+
+  private func isWanted(_ event: Event) -> Bool {
+    func subevent(_ code: UInt8) -> Bool { eventMask & 1 << 61 != 0 && leEventMask & 1 << (UInt64(code) - 1) != 0 }
+    return switch event {
+    case .disconnectionComplete: eventMask & 1 << 4 != 0
+    case .readRemoteVersionComplete: eventMask & 1 << 11 != 0
+    case .leConnectionComplete(let complete): subevent(complete.form.rawValue)
+    case .leAdvertisingReports: subevent(0x02)
+    case .leConnectionUpdateComplete: subevent(0x03)
+    case .leReadRemoteFeaturesComplete: subevent(0x04)
+    case .leDataLengthChange: subevent(0x07)
+    case .lePHYUpdateComplete: subevent(0x0C)
+    case .leExtendedAdvertisingReports: subevent(0x0D)
+    case .leOther(let code?, _) where code > 0 && code <= 64: subevent(code)
+    default: true
+    }
+  }
+
+  func complete(_ opcode: Opcode, _ parameters: ReturnParameters = .success) {
+    emit(.commandComplete(Event.CommandComplete(opcode: opcode, parameters)))
+  }
+
+  func status(_ opcode: Opcode, _ status: ControllerErrorCode = .success) {
+    emit(.commandStatus(Event.CommandStatus(status: status, opcode: opcode)))
+  }
+
+  /// Refuses with the event that this command is answered with.
+  func refuse(_ opcode: Opcode, _ code: ControllerErrorCode) {
+    if Self.statusCommands.contains(opcode) { status(opcode, code) } else { complete(opcode, .failed(code)) }
+  }
+
+  private static let statusCommands: Set<Opcode> = [
+    .disconnect, .readRemoteVersion, .leCreateConnection, .leExtendedCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures,
+    .leSetPHY,
+  ]
+
+  /// Back to the state after power-on. Links are not ended but vanish: their peers wait for the supervision timeout.
+  func reset() {
+    for connection in connections.values {
+      connection.link.central = nil
+      connection.link.cut()
+    }
+    connections = [:]
+    scanner.timer?.cancel()
+    scanner = Scanner()
+    initiator = nil
+    air.stopListening(self)
+    eventMask = Self.defaultEventMask
+    leEventMask = Self.defaultLEEventMask
+    randomAddress = nil
+    suggestedDataLength = 27
+    defaultTxPHYs = PHYMask()
+    defaultRxPHYs = PHYMask()
+    commandSet = nil
+  }
+}

@@ -1,0 +1,79 @@
+import Bluetooth
+import EventLoop
+
+/// Runs one link layer on the event loop's clock and carries what happens to the two ends.
+@LoopActor
+final class VirtualLink {
+  let number: Int
+  let peer: PeerAddress
+  /// dBm, without the jitter.
+  let rssi: Int8
+  let limits: LinkLimits
+  private var layer: LinkLayer
+  private var timer: LoopTimer?
+  /// The ends are told in the order of the actions.
+  var central: (@LoopActor ([LinkLayer.Action]) -> Void)?
+  var peripheral: (@LoopActor ([LinkLayer.Action]) -> Void)?
+  /// The link is gone.
+  var closed: (@LoopActor () -> Void)?
+
+  init(number: Int, peer: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
+    self.number = number
+    self.peer = peer
+    self.rssi = rssi
+    self.limits = limits
+    self.layer = layer
+    arm()
+  }
+
+  private var now: Int64 { EventLoop.shared.now.nanoseconds }
+
+  var parameters: LinkLayer.Parameters { layer.parameters }
+  var isClosed: Bool { layer.isClosed }
+  func coding(of side: LinkLayer.Side) -> AirTime.Coding { layer.coding(of: side) }
+  func maxOctets(of side: LinkLayer.Side) -> Int { layer.maxOctets(of: side) }
+  func queued(by side: LinkLayer.Side) -> Int { layer.queued(by: side) }
+
+  func send(by side: LinkLayer.Side, _ packet: [UInt8], isStart: Bool) {
+    let before = layer.due
+    layer.send(by: side, packet, isStart: isStart, at: now)
+    if layer.due != before { arm() }
+  }
+
+  func start(_ procedure: LinkLayer.Procedure) {
+    layer.start(procedure, at: now)
+    arm()
+  }
+
+  func terminate(by side: LinkLayer.Side, reason: ControllerErrorCode) {
+    layer.terminate(by: side, reason: reason, at: now)
+    arm()
+  }
+
+  func cut() {
+    layer.cut(at: now)
+    arm()
+  }
+
+  private func arm() {
+    timer?.cancel()
+    timer = layer.due.map { due in
+      EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in self?.wake() }
+    }
+  }
+
+  private func wake() {
+    timer = nil
+    let actions = layer.wake(at: now)
+    guard !actions.isEmpty else { return arm() }
+    // The next step waits for a turn of the loop, so that the hosts' reactions are in the queues by then.
+    timer = EventLoop.shared.schedule(after: .zero) { [weak self] in self?.arm() }
+    let ends = [peripheral, central]
+    if case .closed = actions.last {
+      closed?()
+      // The ends keep the link, and the link the ends, until here.
+      (closed, peripheral, central) = (nil, nil, nil)
+    }
+    for end in ends { end?(actions) }
+  }
+}

@@ -1,0 +1,280 @@
+import Bluetooth
+import EventLoop
+import HCI
+import TestSupport
+import Testing
+
+@testable import Simulation
+
+@Suite struct VirtualControllerCommandTests {
+  @Test func tellsWhatItIs() async throws {
+    try await onLoop {
+      let host = TestHost(air: Air())
+      #expect(try await host.complete(.reset) == .success)
+      #expect(try await host.complete(.readBDADDR) == .address(VirtualController.defaultAddress))
+      #expect(VirtualController.defaultAddress.description == "00:00:5E:00:53:01")
+      #expect(try await host.complete(.leReadBufferSize) == .leBufferSize(aclLength: 251, aclCount: 8))
+      #expect(try await host.complete(.leReadBufferSizeV2) == .leBufferSizeV2(aclLength: 251, aclCount: 8, isoLength: 0, isoCount: 0))
+      #expect(
+        try await host.complete(.leReadMaximumDataLength) == .maximumDataLength(txOctets: 251, txTime: 2120, rxOctets: 251, rxTime: 2120))
+      guard case .leFeatures(let features) = try await host.complete(.leReadLocalSupportedFeatures),
+        case .supportedCommands(let commands) = try await host.complete(.readLocalSupportedCommands),
+        case .localVersion(let version) = try await host.complete(.readLocalVersion)
+      else {
+        Issue.record("wrong answers")
+        return
+      }
+      #expect(features.isSuperset(of: [.dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising]))
+      // What the kernel looks at before it uses extended scanning and connecting.
+      #expect(commands.octets[37] & 0xE0 == 0xE0)
+      #expect(version.hciVersion == 13)
+    }
+  }
+
+  @Test func aLegacyControllerKnowsLess() async throws {
+    try await onLoop {
+      let host = TestHost(air: Air()) {
+        $0.extended = false
+        $0.dataLength = 27
+        $0.phys = [.le1M]
+        $0.bufferLength = 27
+        $0.buffers = 1
+      }
+      #expect(try await host.complete(.leReadBufferSize) == .leBufferSize(aclLength: 27, aclCount: 1))
+      guard case .leFeatures(let features) = try await host.complete(.leReadLocalSupportedFeatures),
+        case .supportedCommands(let commands) = try await host.complete(.readLocalSupportedCommands)
+      else {
+        Issue.record("wrong answers")
+        return
+      }
+      #expect(features.intersection([.dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising]).isEmpty)
+      #expect(commands.octets[37] == 0)
+      for command in [
+        Command.leReadBufferSizeV2, .extendedScanParameters(), .extendedScan(true), .extendedCreate(TestDevice().address),
+        .leReadMaximumDataLength, .leReadPHY(handle: 1), .leSetDataLength(handle: 1, txOctets: 251, txTime: 2120),
+      ] {
+        #expect(try await host.status(command) == .unknownCommand)
+      }
+    }
+  }
+
+  @Test func aCommandThatItDoesNotKnowIsAnsweredToo() async throws {
+    try await onLoop {
+      let host = TestHost(air: Air())
+      for (opcode, parameters) in [(0xFC01, [1, 2, 3]), (0x0C14, [])] as [(UInt16, [UInt8])] {
+        let status = try await host.status(.other(Opcode(rawValue: opcode), parameters))
+        #expect(status == .unknownCommand)
+      }
+    }
+  }
+
+  @Test func answersComeOnALaterTurnAndInOrder() async throws {
+    try await onLoop {
+      let host = TestHost(air: Air())
+      host.send(.reset)
+      host.send(.readBDADDR)
+      host.send(.readLocalVersion)
+      #expect(host.events.isEmpty)
+      try await host.wait { host.events.count == 3 }
+      let opcodes = host.events.map { if case .commandComplete(let complete) = $0 { complete.opcode } else { Opcode.none } }
+      #expect(opcodes == [.reset, .readBDADDR, .readLocalVersion])
+    }
+  }
+
+  @Test func maskedEventsStayAway() async throws {
+    try await onLoop {
+      let air = Air()
+      air.add(TestDevice())
+      let host = TestHost(air: air)
+      // After Reset no LE Meta event is wanted.
+      try await host.complete(.reset)
+      try await host.complete(.scanParameters())
+      try await host.complete(.scan(true))
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(host.events.isEmpty)
+      try await host.complete(.setEventMask(1 << 61))
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(host.reports.count >= 16)
+      try await host.complete(.leSetEventMask(~2))
+      let count = host.reports.count
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(host.reports.count == count)
+      host.controller.close()
+    }
+  }
+
+  @Test func theFormOfConnectionCompleteFollowsTheMask() async throws {
+    try await onLoop {
+      for (mask, form) in [(UInt64(0x1F), Event.ConnectionComplete.Form.plain), (0x3FF, .enhanced)] {
+        let air = Air()
+        let device = TestDevice()
+        air.add(device)
+        let host = TestHost(air: air)
+        try await host.setUp()
+        try await host.complete(.leSetEventMask(mask))
+        let complete = try await host.connect(device.address, interval: 40, latency: 2, timeout: 600)
+        #expect(complete.form == form)
+        #expect(complete.status == .success && complete.peer == device.address && complete.role == 0)
+        #expect(complete.interval == 40 && complete.latency == 2 && complete.supervisionTimeout == 600)
+        host.controller.close()
+      }
+    }
+  }
+
+  /// Each is refused with this status, in the event that the command is answered with.
+  @Test(arguments: [
+    (Command.disconnect(handle: 0x40, reason: .remoteUserTerminated), ControllerErrorCode.unknownConnectionIdentifier),
+    (.readRemoteVersion(handle: 0xFFFF), .unknownConnectionIdentifier), (.leReadRemoteFeatures(handle: 0), .unknownConnectionIdentifier),
+    (.leSetPHY(handle: 0, allPHYs: 3, tx: [], rx: [], options: 0), .unknownConnectionIdentifier),
+    (.create(TestDevice.nobody, interval: 5), .invalidParameters), (.create(TestDevice.nobody, timeout: 3201), .invalidParameters),
+    (.create(TestDevice.nobody, interval: 3200, timeout: 800), .invalidParameters),
+  ])
+  func refusedWithAStatus(command: Command, status: ControllerErrorCode) async throws {
+    try await onLoop {
+      let host = TestHost(air: Air())
+      try await host.setUp()
+      #expect(try await host.status(command) == status)
+    }
+  }
+
+  @Test(arguments: [
+    (Command.readRSSI(handle: 1), ControllerErrorCode.unknownConnectionIdentifier), (.leReadPHY(handle: 1), .unknownConnectionIdentifier),
+    (.leSetDataLength(handle: 1, txOctets: 251, txTime: 2120), .unknownConnectionIdentifier),
+    (.leCreateConnectionCancel, .commandDisallowed),
+    (.scanParameters(interval: 3, window: 3), .invalidParameters), (.scanParameters(interval: 0x4001), .invalidParameters),
+    (.scanParameters(interval: 16, window: 17), .invalidParameters),
+    (
+      .leSetScanParameters(Command.ScanTiming(isActive: true, interval: 16, window: 16), ownAddressType: 1, filterPolicy: 0),
+      .invalidParameters
+    ),
+    (.extendedScanParameters(phys: .le2M), .invalidParameters), (.extendedScan(true), .commandDisallowed),
+    (.leWriteSuggestedDefaultDataLength(txOctets: 26, txTime: 2120), .invalidParameters),
+    (.leSetDefaultPHY(allPHYs: 0, tx: [], rx: .le1M), .unsupportedFeature),
+  ])
+  func refusedWithACompletion(command: Command, status: ControllerErrorCode) async throws {
+    try await onLoop {
+      let host = TestHost(air: Air())
+      try await host.setUp()
+      #expect(try await host.complete(command) == .failed(status))
+    }
+  }
+
+  /// Cut short or too long, a command is refused as well; its opcode is known.
+  @Test func aCommandOfTheWrongLengthHasInvalidParameters() async throws {
+    try await onLoop {
+      let host = TestHost(air: Air())
+      host.controller.send([0x01, 0x0C, 0x20, 0x01, 0x01])
+      host.controller.send([0x01, 0x0D, 0x20, 0x00])
+      host.controller.send([0x01, 0x03, 0x0C, 0x01, 0x00])
+      try await host.wait { host.events.count == 3 }
+      guard case .commandComplete(let scan) = host.events[0], case .commandStatus(let create) = host.events[1],
+        case .commandComplete(let reset) = host.events[2]
+      else {
+        Issue.record("wrong events")
+        return
+      }
+      #expect(scan.parameters == [0x12] && create.status == .invalidParameters && reset.parameters == [0x12])
+      #expect(host.controller.violations.count == 3)
+    }
+  }
+
+  @Test func closingAndUnplugging() async throws {
+    try await onLoop {
+      let air = Air()
+      let device = TestDevice()
+      air.add(device)
+      let host = TestHost(air: air)
+      try await host.setUp()
+      _ = try await host.connect(device.address)
+      host.controller.unplug()
+      try await host.wait { host.closed != nil }
+      #expect(host.closed?.kind == .adapter)
+      let count = host.log.count
+      host.send(.reset)
+      try await EventLoop.shared.sleep(for: .seconds(10))
+      #expect(host.log.count == count)
+      // The device waited for the supervision timeout.
+      #expect(device.closed?.code == 0x08)
+    }
+  }
+
+  @Test func resetForgetsEverything() async throws {
+    try await onLoop {
+      let air = Air()
+      let (device, other) = (TestDevice(1), TestDevice(2))
+      air.add(device)
+      air.add(other)
+      let host = TestHost(air: air)
+      try await host.setUp()
+      let link = try await host.connect(device.address)
+      try await host.complete(.scanParameters())
+      try await host.complete(.scan(true))
+      host.send(.create(TestDevice.nobody))
+      try await host.setUp()
+      let count = host.reports.count
+      try await EventLoop.shared.sleep(for: .seconds(10))
+      #expect(host.reports.count == count)
+      #expect(device.closed?.code == 0x08)
+      #expect(try await host.complete(.readRSSI(handle: link.handle)) == .failed(.unknownConnectionIdentifier))
+      // The other command set may be used again, and the device be connected to again.
+      try await host.complete(.extendedScanParameters())
+      #expect(try await host.status(.extendedCreate(device.address)) == .success)
+      #expect(try await host.connectionComplete().status == .success)
+      #expect(device.links == 2)
+      host.controller.close()
+    }
+  }
+
+  @Test func nothingThatAHostSendsTraps() async throws {
+    try await onLoop {
+      let air = Air()
+      let device = TestDevice()
+      air.add(device)
+      let host = TestHost(air: air) { $0.bufferLength = 60 }
+      try await host.setUp()
+      let link = try await host.connect(device.address)
+      device.keeps = false
+      let timing = Command.ScanTiming(isActive: true, interval: 16, window: 16)
+      let parameters = Command.ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 0, supervisionTimeout: 100)
+      let handle = link.handle
+      let commands: [Command] = [
+        .reset, .setEventMask(.max), .leSetEventMask(.max), .disconnect(handle: handle, reason: .remoteUserTerminated),
+        .readRemoteVersion(handle: handle), .readLocalVersion, .readRSSI(handle: handle), .leSetRandomAddress(device.address.address),
+        .leSetScanParameters(timing, ownAddressType: 0, filterPolicy: 0), .scan(true), .create(device.address), .leCreateConnectionCancel,
+        .leConnectionUpdate(handle: handle, parameters), .leReadRemoteFeatures(handle: handle),
+        .leSetDataLength(handle: handle, txOctets: 251, txTime: 2120), .leWriteSuggestedDefaultDataLength(txOctets: 100, txTime: 1000),
+        .leReadPHY(handle: handle), .leSetDefaultPHY(allPHYs: 0, tx: .le2M, rx: .le2M),
+        .leSetPHY(handle: handle, allPHYs: 0, tx: .le2M, rx: .coded, options: 1), .extendedScanParameters(phys: [.le1M, .coded]),
+        .extendedScan(true, filter: 2, duration: 10, period: 1), .extendedCreate(device.address), .other(Opcode(rawValue: 0xFC00), [1]),
+      ]
+      let seeds =
+        commands.map(\.encoded) + [
+          ACLData(handle: handle, boundary: .firstNonFlushable, payload: [3, 0, 4, 0, 0x52, 1, 0]).encoded,
+          ACLData(handle: handle, boundary: .continuing, payload: [1]).encoded,
+          ACLData(handle: handle, boundary: .firstNonFlushable, payload: [4, 0, 5, 0, 0x14, 1, 0, 0]).encoded,
+          ACLData(handle: handle, boundary: .firstNonFlushable, payload: [2, 0, 6, 0, 1, 0]).encoded,
+        ]
+      var sent = 0
+      var packets: [[UInt8]] = []
+      hostile(seeds) { packets.append($0) }
+      for packet in packets {
+        host.controller.send(packet)
+        sent += 1
+        // Let the air answer: links come and go in between.
+        if sent % 50 == 0 { try await EventLoop.shared.sleep(for: .milliseconds(100)) }
+      }
+      #expect(sent > 100_000)
+      host.controller.close()
+      try await EventLoop.shared.sleep(for: .seconds(60))
+      // It still is a controller.
+      let again = TestHost(air: air)
+      try await again.setUp()
+      #expect(try await again.connect(device.address).status == .success)
+      again.controller.close()
+    }
+  }
+}
+
+extension TestDevice {
+  static nonisolated var nobody: PeerAddress { PeerAddress(Address(rawValue: 0xD1FF_FFFF_FFFF), .random) }
+}

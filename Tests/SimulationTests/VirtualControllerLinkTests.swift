@@ -1,0 +1,395 @@
+import ATT
+import Bluetooth
+import EventLoop
+import HCI
+import TestSupport
+import Testing
+
+@testable import Simulation
+
+@Suite struct VirtualControllerLinkTests {
+  @LoopActor
+  private struct Setup {
+    let air = Air()
+    let device = TestDevice()
+    let host: TestHost
+
+    init(_ configure: (inout VirtualController.Configuration) -> Void = { _ in }) async throws {
+      air.add(device)
+      host = TestHost(air: air, configure)
+      try await host.setUp()
+    }
+  }
+
+  // MARK: Connecting
+
+  @Test(arguments: [false, true])
+  func connectsAndDisconnects(extended: Bool) async throws {
+    try await onLoop {
+      let it = try await Setup { $0.extended = extended }
+      #expect(try await it.host.status(extended ? .extendedCreate(it.device.address) : .create(it.device.address)) == .success)
+      #expect(try await it.host.status(extended ? .extendedCreate(it.device.address) : .create(it.device.address)) == .commandDisallowed)
+      let link = try await it.host.connectionComplete()
+      #expect(link.status == .success)
+      #expect(it.device.links == 1)
+      #expect(
+        try await it.host.status(extended ? .extendedCreate(it.device.address) : .create(it.device.address)) == .connectionAlreadyExists)
+      #expect(try await it.host.status(.disconnect(handle: link.handle, reason: .success)) == .invalidParameters)
+      #expect(try await it.host.status(.disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .success)
+      #expect(try await it.host.status(.disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .commandDisallowed)
+      #expect(try await it.host.disconnection() == .terminatedByLocalHost)
+      #expect(it.device.closed?.code == 0x13)
+      // And again.
+      #expect(try await it.host.status(extended ? .extendedCreate(it.device.address) : .create(it.device.address)) == .success)
+      #expect(try await it.host.connectionComplete().handle == link.handle)
+      it.host.controller.close()
+    }
+  }
+
+  @Test func cancelling() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      try await it.host.status(.create(TestDevice.nobody))
+      try await EventLoop.shared.sleep(for: .seconds(10))
+      #expect(try await it.host.complete(.leCreateConnectionCancel) == .success)
+      let complete = try await it.host.connectionComplete()
+      #expect(complete.status == .unknownConnectionIdentifier)
+      #expect(complete.peer == TestDevice.nobody)
+      #expect(try await it.host.complete(.leCreateConnectionCancel) == .failed(.commandDisallowed))
+      #expect(try await it.host.connect(it.device.address).status == .success)
+      it.host.controller.close()
+    }
+  }
+
+  @Test func whoDoesNotAcceptOrIsOfTheOtherTypeIsWaitedFor() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      it.device.advertising.isConnectable = false
+      try await it.host.status(.create(it.device.address))
+      try await EventLoop.shared.sleep(for: .seconds(10))
+      #expect(it.device.links == 0)
+      it.device.advertising.isConnectable = true
+      #expect(try await it.host.connectionComplete().status == .success)
+      it.host.controller.close()
+
+      let other = try await Setup()
+      try await other.host.status(.create(PeerAddress(other.device.address.address, .public)))
+      try await EventLoop.shared.sleep(for: .seconds(10))
+      #expect(other.device.links == 0)
+      other.host.controller.close()
+    }
+  }
+
+  @Test func severalLinksAtATime() async throws {
+    try await onLoop {
+      let air = Air()
+      let devices = (1...3).map { TestDevice($0) }
+      for device in devices { air.add(device) }
+      let host = TestHost(air: air) { $0.maxConnections = 3 }
+      try await host.setUp()
+      var handles: [UInt16] = []
+      for device in devices { handles.append(try await host.connect(device.address).handle) }
+      #expect(Set(handles).count == 3)
+      #expect(try await host.status(.create(TestDevice.nobody)) == .connectionLimitExceeded)
+      for (index, handle) in handles.enumerated() { try await host.send([UInt8(index)], handle: handle) }
+      try await host.wait { devices.allSatisfy { !$0.received.isEmpty } && host.credits == 8 }
+      #expect(devices.map(\.received) == [[[0]], [[1]], [[2]]])
+      // A second host finds nobody free.
+      let second = TestHost(air: air)
+      try await second.setUp()
+      try await second.status(.create(devices[0].address))
+      try await EventLoop.shared.sleep(for: .seconds(5))
+      #expect(devices[0].links == 1)
+      try await host.status(.disconnect(handle: handles[0], reason: .remoteUserTerminated))
+      #expect(try await second.connectionComplete().status == .success)
+      host.controller.close()
+      second.controller.close()
+    }
+  }
+
+  // MARK: Data
+
+  @Test(arguments: [(251, 8), (27, 1), (27, 8), (64, 3), (192, 1)])
+  func dataCrossesWholeBothWays(length: Int, buffers: Int) async throws {
+    try await onLoop {
+      let it = try await Setup {
+        $0.bufferLength = length
+        $0.buffers = buffers
+      }
+      it.device.onReceive = { pdu, channel in channel.send(pdu.reversed()) }
+      let link = try await it.host.connect(it.device.address, interval: 6)
+      let pdus = [0, 1, 20, 23, 24, 100, 244, 247, 248, 512, 517].map { count in (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
+      for pdu in pdus { try await it.host.send(pdu, handle: link.handle, length: length) }
+      try await it.host.wait { it.host.frames.map(\.count).reduce(0, +) == pdus.reduce(0) { $0 + $1.count + 4 } }
+      #expect(it.device.received == pdus)
+      #expect(it.host.frames.map { Array($0.dropFirst(4)) } == pdus.map { $0.reversed() })
+      try await it.host.wait { it.host.credits == buffers }
+      #expect(it.host.controller.violations.isEmpty)
+      // LL PDUs come as they are: nobody asked for longer ones.
+      #expect(it.host.acl.allSatisfy { $0.payload.count <= 27 && $0.handle == link.handle })
+      it.host.controller.close()
+    }
+  }
+
+  @Test func packetsAreCompletedWhenThePeerHasThem() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      let link = try await it.host.connect(it.device.address, interval: 800, timeout: 3200)
+      // Let the first connection event pass.
+      try await EventLoop.shared.sleep(for: .milliseconds(500))
+      try await it.host.send([1], handle: link.handle)
+      try await EventLoop.shared.sleep(for: .milliseconds(400))
+      #expect(it.host.credits == 7)
+      #expect(it.device.received.isEmpty)
+      try await EventLoop.shared.sleep(for: .milliseconds(200))
+      #expect(it.host.credits == 8)
+      #expect(it.device.received == [[1]])
+      it.host.controller.close()
+    }
+  }
+
+  @Test func aHostThatDoesNotCountIsToldSo() async throws {
+    try await onLoop {
+      let it = try await Setup { $0.buffers = 2 }
+      let link = try await it.host.connect(it.device.address)
+      it.host.credits = 5
+      for number in 0..<5 { try await it.host.send([UInt8(number)], handle: link.handle) }
+      try await it.host.wait { it.device.received.count == 2 }
+      #expect(it.host.events.filter { $0 == .other(code: 0x1A, [0x01]) }.count == 3)
+      #expect(it.host.controller.violations.count == 3)
+      it.host.credits = 2
+      // Longer than a buffer.
+      it.host.controller.send(
+        ACLData(handle: link.handle, boundary: .firstNonFlushable, payload: [UInt8](repeating: 0, count: 252)).encoded)
+      try await it.host.wait { it.host.controller.violations.count == 4 }
+      it.host.controller.close()
+    }
+  }
+
+  @Test func backPressureOnTheDevice() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      let link = try await it.host.connect(it.device.address, interval: 6)
+      let channel = try #require(it.device.channel)
+      for number in 0..<100 {
+        try await channel.waitUntilWritable()
+        channel.send([UInt8](repeating: UInt8(number), count: 20))
+        #expect(it.host.frames.count >= number - 8)
+      }
+      try await it.host.wait { it.host.frames.count == 100 }
+      #expect(it.host.frames.map { $0[4] } == Array(0..<100))
+      // A closed link ends the wait.
+      let waiting = EventLoop.shared.spawn { () async -> Int? in
+        for _ in 0..<9 { channel.send([0]) }
+        do { try await channel.waitUntilWritable() } catch { return (error as? BluetoothError)?.code }
+        return nil
+      }
+      try await it.host.status(.disconnect(handle: link.handle, reason: .remoteUserTerminated))
+      #expect(await waiting.value == 0x13)
+      it.host.controller.close()
+    }
+  }
+
+  // MARK: Procedures
+
+  @Test func whatALinkReports() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      it.device.linkLimits.dataLength = 100
+      it.device.linkLimits.phys = [.le1M, .le2M]
+      let link = try await it.host.connect(it.device.address)
+      let handle = link.handle
+      #expect(try await it.host.complete(.readRSSI(handle: handle)) == .rssi(handle: handle, -60))
+      #expect(try await it.host.complete(.leReadPHY(handle: handle)) == .phy(handle: handle, tx: 1, rx: 1))
+
+      try await it.host.status(.leReadRemoteFeatures(handle: handle))
+      let features: LEFeatures = try await it.host.event {
+        if case .leReadRemoteFeaturesComplete(.success, handle, let f) = $0 { f } else { nil }
+      }
+      #expect(features == [.peripheralInitiatedFeatures, .dataLengthExtension, .phy2M])
+
+      try await it.host.status(.readRemoteVersion(handle: handle))
+      try await it.host.event { if case .readRemoteVersionComplete(.success, handle, 13, _, _) = $0 { () } else { nil } }
+
+      #expect(try await it.host.complete(.leSetDataLength(handle: handle, txOctets: 251, txTime: 2120)) == .handle(handle))
+      try await it.host.event {
+        if case .leDataLengthChange(handle, maxTxOctets: 100, maxTxTime: 912, maxRxOctets: 100, maxRxTime: 912) = $0 { () } else { nil }
+      }
+
+      try await it.host.status(.leSetPHY(handle: handle, allPHYs: 0, tx: [.le2M, .coded], rx: .coded, options: 0))
+      // Coded is not common: that direction stays as it is.
+      try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 1) = $0 { () } else { nil } }
+      #expect(try await it.host.complete(.leReadPHY(handle: handle)) == .phy(handle: handle, tx: 2, rx: 1))
+
+      let new = Command.ConnectionParameters(intervalMin: 12, intervalMax: 20, latency: 3, supervisionTimeout: 300)
+      let start = EventLoop.shared.now
+      #expect(try await it.host.status(.leConnectionUpdate(handle: handle, new)) == .success)
+      try await it.host.event { if case .leConnectionUpdateComplete(.success, handle, 12, 3, 300) = $0 { () } else { nil } }
+      // The instant is at least six events of 30 ms away.
+      #expect((180...210).contains(start.duration(to: EventLoop.shared.now).inMilliseconds))
+
+      var bad = new
+      bad.supervisionTimeout = 10
+      #expect(try await it.host.status(.leConnectionUpdate(handle: handle, bad)) == .invalidParameters)
+      it.host.controller.close()
+    }
+  }
+
+  @Test func aDeviceOfTheFirstGeneration() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      it.device.linkLimits.dataLength = 27
+      it.device.linkLimits.phys = [.le1M]
+      let handle = try await it.host.connect(it.device.address).handle
+      try await it.host.complete(.leSetDataLength(handle: handle, txOctets: 251, txTime: 2120))
+      try await it.host.status(.leSetPHY(handle: handle, allPHYs: 0, tx: .le2M, rx: .le2M, options: 0))
+      try await it.host.event { if case .lePHYUpdateComplete(.unsupportedRemoteFeature, handle, tx: 1, rx: 1) = $0 { () } else { nil } }
+      // It never heard of longer packets, so there is no event at all.
+      try await EventLoop.shared.sleep(for: .seconds(5))
+      #expect(!it.host.events.contains { if case .leDataLengthChange = $0 { true } else { false } })
+      it.host.controller.close()
+    }
+  }
+
+  @Test func defaultsApplyToNewLinks() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      try await it.host.complete(.leWriteSuggestedDefaultDataLength(txOctets: 251, txTime: 2120))
+      try await it.host.complete(.leSetDefaultPHY(allPHYs: 0, tx: .le2M, rx: .le2M))
+      let handle = try await it.host.connect(it.device.address).handle
+      try await it.host.event { if case .leDataLengthChange(handle, 251, 2120, 251, 2120) = $0 { () } else { nil } }
+      try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 2) = $0 { () } else { nil } }
+      // A data length that is there already is no change.
+      let count = it.host.log.count
+      try await it.host.complete(.leSetDataLength(handle: handle, txOctets: 251, txTime: 2120))
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(it.host.log.count == count + 1)
+      it.host.controller.close()
+    }
+  }
+
+  @Test func tooManyProceduresAtATime() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      let handle = try await it.host.connect(it.device.address).handle
+      for _ in 0..<16 { #expect(try await it.host.status(.leReadRemoteFeatures(handle: handle)) == .success) }
+      #expect(try await it.host.status(.leReadRemoteFeatures(handle: handle)) == .controllerBusy)
+      for _ in 0..<16 { try await it.host.event { if case .leReadRemoteFeaturesComplete = $0 { () } else { nil } } }
+      #expect(try await it.host.status(.leReadRemoteFeatures(handle: handle)) == .success)
+      it.host.controller.close()
+    }
+  }
+
+  // MARK: The device's own wishes
+
+  @Test func signallingAndSecurity() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      let handle = try await it.host.connect(it.device.address, interval: 6).handle
+      let channel = try #require(it.device.channel)
+      channel.requestParameters(identifier: 7, intervalMin: 6, intervalMax: 12, latency: 1, timeout: 200)
+      channel.requestSecurity()
+      try await it.host.wait { it.host.frames.count == 2 }
+      #expect(it.host.frames == [[12, 0, 5, 0, 0x12, 7, 8, 0, 6, 0, 12, 0, 1, 0, 200, 0], [2, 0, 6, 0, 0x0B, 0x01]])
+
+      // What it does not support it says so; a response it takes silently.
+      try await it.host.send([0x14, 9, 2, 0, 0, 0], onChannel: 5, handle: handle)
+      try await it.host.send([0x01, 3, 0, 0, 16, 7, 7], onChannel: 6, handle: handle)
+      try await it.host.send([0x13, 7, 2, 0, 0, 0], onChannel: 5, handle: handle)
+      try await it.host.send([0xFF], onChannel: 0x40, handle: handle)
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(it.host.frames.dropFirst(2) == [[6, 0, 5, 0, 0x01, 9, 2, 0, 0, 0], [2, 0, 6, 0, 0x05, 0x05]])
+      #expect(it.device.received.isEmpty)
+
+      var heard: [UInt16] = []
+      channel.otherChannels = { cid, _ in heard.append(cid) }
+      try await it.host.send([0x13, 7, 2, 0, 0, 0], onChannel: 5, handle: handle)
+      try await it.host.wait { heard == [5] }
+      it.host.controller.close()
+    }
+  }
+
+  @Test func framesThatDoNotAddUpAreDropped() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      let handle = try await it.host.connect(it.device.address, interval: 6).handle
+      @LoopActor func raw(_ payload: [UInt8], _ boundary: ACLData.Boundary = .firstNonFlushable) {
+        it.host.controller.send(ACLData(handle: handle, boundary: boundary, payload: payload).encoded)
+      }
+      raw([1, 0, 4, 0, 1, 2])  // longer than it says
+      raw([9], .continuing)  // of nothing
+      raw([3, 0, 4])  // cut in the header
+      raw([2, 0, 4, 0, 7, 7])
+      raw([3, 0, 4])
+      raw([0, 1, 2, 3], .continuing)
+      raw([])
+      try await it.host.wait { it.device.received.count == 2 }
+      #expect(it.device.received == [[7, 7], [1, 2, 3]])
+      it.host.controller.close()
+    }
+  }
+
+  // MARK: Ends
+
+  @Test func theDeviceHangsUp() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      for reason in [ControllerErrorCode.remoteUserTerminated, .remotePowerOff, .remoteLowResources] {
+        let handle = try await it.host.connect(it.device.address).handle
+        if reason == .remoteUserTerminated { it.device.channel?.close() } else { it.device.channel?.terminate(reason: reason) }
+        #expect(try await it.host.disconnection() == reason)
+        #expect(it.device.closed?.code == 0x16)
+        #expect(try await it.host.complete(.readRSSI(handle: handle)) == .failed(.unknownConnectionIdentifier))
+        it.device.channel?.close()
+        it.device.channel?.send([1])
+      }
+      it.host.controller.close()
+    }
+  }
+
+  @Test func theDeviceWalksAway() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      _ = try await it.host.connect(it.device.address, timeout: 200)
+      try await EventLoop.shared.sleep(for: .seconds(10))
+      let start = EventLoop.shared.now
+      it.device.channel?.cut()
+      #expect(try await it.host.disconnection() == .connectionTimeout)
+      #expect((1950...2000).contains(start.duration(to: EventLoop.shared.now).inMilliseconds))
+      #expect(it.device.closed?.code == 0x08)
+      #expect(it.device.closed?.name == "connection_timeout")
+      it.host.controller.close()
+    }
+  }
+
+  @Test func theSecondConnectionFailsToBeEstablished() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      it.air.faults.failingConnections = [2]
+      for attempt in 1...3 {
+        let handle = try await it.host.connect(it.device.address).handle
+        if attempt == 2 {
+          #expect(try await it.host.disconnection() == .connectionFailedToBeEstablished)
+        } else {
+          try await it.host.status(.disconnect(handle: handle, reason: .remoteUserTerminated))
+          #expect(try await it.host.disconnection() == .terminatedByLocalHost)
+        }
+      }
+      #expect(it.device.links == 2)
+      it.host.controller.close()
+    }
+  }
+
+  @Test func theLinkBreaksInATransfer() async throws {
+    try await onLoop {
+      let it = try await Setup()
+      it.air.faults.cutAfterOctets = 10_000
+      let handle = try await it.host.connect(it.device.address, interval: 6).handle
+      for _ in 0..<100 { try await it.host.send([UInt8](repeating: 1, count: 244), handle: handle) }
+      #expect(try await it.host.disconnection() == .connectionTimeout)
+      // The last whole frame before the cut.
+      #expect(it.device.received.count == 10_000 / 248)
+      it.host.controller.close()
+    }
+  }
+}

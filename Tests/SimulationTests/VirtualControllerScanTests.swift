@@ -1,0 +1,177 @@
+import Bluetooth
+import EventLoop
+import HCI
+import TestSupport
+import Testing
+
+@testable import Simulation
+
+@Suite struct VirtualControllerScanTests {
+  @LoopActor
+  private static func host(_ devices: TestDevice..., extended: Bool = true) async throws -> TestHost {
+    let air = Air()
+    for device in devices { air.add(device) }
+    let host = TestHost(air: air) { $0.extended = extended }
+    try await host.setUp()
+    return host
+  }
+
+  @Test(arguments: [false, true])
+  func activeAndPassive(extended: Bool) async throws {
+    try await onLoop {
+      let connectable = TestDevice(1)
+      let scannable = TestDevice(2, type: .public)
+      scannable.advertising.isConnectable = false
+      let beacon = TestDevice(3)
+      beacon.advertising.isConnectable = false
+      beacon.advertising.scanResponse = []
+      let host = try await Self.host(connectable, scannable, beacon, extended: extended)
+      for active in [true, false] {
+        try await host.complete(extended ? .extendedScanParameters(active: active) : .scanParameters(active: active))
+        try await host.complete(extended ? .extendedScan(true) : .scan(true))
+        try await EventLoop.shared.sleep(for: .seconds(1))
+        try await host.complete(extended ? .extendedScan(false) : .scan(false))
+        let reports = host.reports
+        func kinds(_ device: TestDevice) -> Set<AdvertisingReport.PDU> { Set(reports.filter { $0.peer == device.address }.map(\.pdu)) }
+        #expect(kinds(connectable) == (active ? [.connectable, .scanResponse] : [.connectable]))
+        #expect(kinds(scannable) == (active ? [.scannable, .scanResponse] : [.scannable]))
+        #expect(kinds(beacon) == [.nonConnectable])
+        #expect(reports.filter { $0.pdu == .scanResponse }.allSatisfy { $0.data == connectable.advertising.scanResponse })
+        #expect(reports.filter { $0.pdu != .scanResponse }.allSatisfy { $0.data == connectable.advertising.data })
+        #expect(reports.allSatisfy { (-63 ... -57).contains($0.rssi ?? 0) })
+        // The form of the report goes with the command.
+        #expect(host.events.contains { if case .leExtendedAdvertisingReports = $0 { true } else { false } } == extended)
+        // It is over.
+        let count = host.reports.count
+        try await EventLoop.shared.sleep(for: .seconds(1))
+        #expect(host.reports.count == count)
+        host.forget()
+      }
+    }
+  }
+
+  @Test func parametersCannotChangeWhileItScans() async throws {
+    try await onLoop {
+      let host = try await Self.host()
+      try await host.complete(.scanParameters())
+      try await host.complete(.scan(true))
+      #expect(try await host.complete(.scanParameters()) == .failed(.commandDisallowed))
+      #expect(try await host.complete(.leSetRandomAddress(VirtualController.defaultAddress)) == .failed(.commandDisallowed))
+      #expect(try await host.complete(.scan(true)) == .success)
+      #expect(try await host.complete(.scan(false)) == .success)
+      #expect(try await host.complete(.scan(false)) == .success)
+      #expect(try await host.complete(.scanParameters()) == .success)
+    }
+  }
+
+  @Test func legacyAndExtendedDoNotMix() async throws {
+    try await onLoop {
+      let host = try await Self.host()
+      try await host.complete(.extendedScanParameters())
+      #expect(try await host.complete(.scanParameters()) == .failed(.commandDisallowed))
+      #expect(try await host.complete(.scan(true)) == .failed(.commandDisallowed))
+      #expect(try await host.status(.create(TestDevice.nobody)) == .commandDisallowed)
+      try await host.complete(.reset)
+      try await host.complete(.scanParameters())
+      #expect(try await host.complete(.extendedScanParameters()) == .failed(.commandDisallowed))
+      #expect(try await host.status(.extendedCreate(TestDevice.nobody)) == .commandDisallowed)
+    }
+  }
+
+  @Test func duplicatesAreFilteredByDeviceAndKind() async throws {
+    try await onLoop {
+      let host = try await Self.host(TestDevice(1), TestDevice(2))
+      try await host.complete(.scanParameters())
+      try await host.complete(.scan(true, filterDuplicates: true))
+      try await EventLoop.shared.sleep(for: .seconds(5))
+      #expect(host.reports.count == 4)
+      // Enabling again starts anew.
+      try await host.complete(.scan(true, filterDuplicates: true))
+      try await EventLoop.shared.sleep(for: .seconds(5))
+      #expect(host.reports.count == 8)
+      host.controller.close()
+    }
+  }
+
+  @Test func anExtendedScanHasADurationAndAPeriod() async throws {
+    try await onLoop {
+      let host = try await Self.host(TestDevice())
+      try await host.complete(.extendedScanParameters())
+      try await host.complete(.extendedScan(true, duration: 100))
+      let start = EventLoop.shared.now
+      try await host.event { if case .leOther(0x11, _) = $0 { () } else { nil } }
+      #expect(start.duration(to: EventLoop.shared.now) == .seconds(1))
+      let count = host.reports.count
+      #expect((16...22).contains(count))
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(host.reports.count == count)
+
+      host.forget()
+      #expect(try await host.complete(.extendedScan(true, filter: 2)) == .failed(.invalidParameters))
+      #expect(try await host.complete(.extendedScan(true, duration: 128, period: 1)) == .failed(.invalidParameters))
+      // A second of every 1.28; each period reports the device once more.
+      try await host.complete(.extendedScan(true, filter: 2, duration: 100, period: 1))
+      try await EventLoop.shared.sleep(for: .milliseconds(12_799))
+      #expect(host.reports.count == 20)
+      host.controller.close()
+    }
+  }
+
+  @Test func aNarrowWindowMissesMost() async throws {
+    try await onLoop {
+      let device = TestDevice()
+      device.advertising.interval = .milliseconds(20)
+      let host = try await Self.host(device)
+      try await host.complete(.scanParameters(active: false, interval: 160, window: 16))
+      try await host.complete(.scan(true))
+      try await EventLoop.shared.sleep(for: .seconds(100))
+      // 40 a second are sent.
+      #expect((300...500).contains(host.reports.count))
+      host.controller.close()
+    }
+  }
+
+  @Test func longDataComesInPartsAndToExtendedScannersOnly() async throws {
+    try await onLoop {
+      let device = TestDevice()
+      device.advertising.data = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
+      device.advertising.scanResponse = []
+      let host = try await Self.host(device)
+      try await host.complete(.extendedScanParameters())
+      try await host.complete(.extendedScan(true, filter: 1))
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      let parts = host.events.flatMap { event -> [ExtendedAdvertisingReport] in
+        if case .leExtendedAdvertisingReports(let reports) = event { reports.reports } else { [] }
+      }
+      #expect(parts.map(\.data.count) == [229, 229, 42])
+      #expect(parts.map(\.dataStatus) == [.more, .more, .complete])
+      #expect(parts.flatMap(\.data) == device.advertising.data)
+      #expect(parts.allSatisfy { $0.isConnectable && !$0.isLegacy && !$0.isScanResponse && $0.sid == 0 })
+      host.forget()
+      try await host.setUp()
+      try await host.complete(.scanParameters())
+      try await host.complete(.scan(true))
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(host.reports.isEmpty)
+      host.controller.close()
+    }
+  }
+
+  @Test func aConnectedDeviceDoesNotAdvertise() async throws {
+    try await onLoop {
+      let device = TestDevice()
+      let host = try await Self.host(device)
+      try await host.complete(.scanParameters())
+      try await host.complete(.scan(true))
+      let link = try await host.connect(device.address)
+      host.forget()
+      try await EventLoop.shared.sleep(for: .seconds(5))
+      #expect(host.reports.isEmpty)
+      try await host.status(.disconnect(handle: link.handle, reason: .remoteUserTerminated))
+      #expect(try await host.disconnection() == .terminatedByLocalHost)
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(host.reports.count >= 16)
+      host.controller.close()
+    }
+  }
+}

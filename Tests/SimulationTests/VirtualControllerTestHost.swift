@@ -1,0 +1,240 @@
+import ATT
+import Bluetooth
+import EventLoop
+import HCI
+import Simulation
+
+/// The least that a host must do: sends a packet, waits for an event, counts credits.
+@LoopActor
+final class TestHost {
+  let controller: VirtualController
+  /// Everything received, with its time since the host was made, in µs.
+  private(set) var log: [(time: Int64, packet: [UInt8])] = []
+  fileprivate(set) var events: [Event] = []
+  private(set) var acl: [ACLData] = []
+  private(set) var closed: BluetoothError?
+  /// Packets that the controller can still take.
+  var credits = 0
+  private let start = EventLoop.shared.now.nanoseconds
+  private var arrival = Wait<Void>()
+
+  init(_ controller: VirtualController) {
+    self.controller = controller
+    controller.handler = { [weak self] in self?.take($0) }
+  }
+
+  convenience init(air: Air, _ configure: (inout VirtualController.Configuration) -> Void = { _ in }) {
+    var configuration = VirtualController.Configuration()
+    configure(&configuration)
+    self.init(VirtualController(air: air, configuration: configuration))
+  }
+
+  private func take(_ event: HCI.ChannelEvent) {
+    switch event {
+    case .received(let packet):
+      log.append(((EventLoop.shared.now.nanoseconds - start) / 1000, packet))
+      switch try? Packet(packet) {
+      case .event(let event):
+        if case .numberOfCompletedPackets(let entries) = event { credits += entries.reduce(0) { $0 + Int($1.count) } }
+        events.append(event)
+      case .acl(let data): acl.append(data)
+      default: break
+      }
+    case .closed(let error): closed = error
+    }
+    let arrival = arrival
+    self.arrival = Wait()
+    arrival.resume(returning: ())
+  }
+
+  struct NothingCame: Error {}
+
+  /// Returns when the condition holds; it is looked at after every packet, for at most a minute.
+  func wait(until condition: () -> Bool) async throws {
+    let deadline = EventLoop.shared.now.advanced(by: .seconds(60))
+    while !condition() { try await arrival.value(until: deadline, orThrow: { NothingCame() }) }
+  }
+
+  /// Takes the first event that matches out of those that came.
+  func event<T>(_ match: (Event) -> T?) async throws -> T {
+    var found: T?
+    try await wait {
+      for (index, event) in events.enumerated() {
+        guard let value = match(event) else { continue }
+        found = value
+        events.remove(at: index)
+        return true
+      }
+      return false
+    }
+    guard let found else { throw NothingCame() }
+    return found
+  }
+
+  func send(_ command: Command) { controller.send(command.encoded) }
+
+  /// Sends and returns what Command Complete brings.
+  @discardableResult
+  func complete(_ command: Command) async throws -> ReturnParameters {
+    send(command)
+    return try await event { event -> Event.CommandComplete? in
+      guard case .commandComplete(let complete) = event, complete.opcode == command.opcode else { return nil }
+      return complete
+    }.returned()
+  }
+
+  /// Sends and returns the status of Command Status.
+  @discardableResult
+  func status(_ command: Command) async throws -> ControllerErrorCode {
+    send(command)
+    return try await event {
+      guard case .commandStatus(let status) = $0, status.opcode == command.opcode else { return nil }
+      return status.status
+    }
+  }
+
+  /// Reset, and all events wanted.
+  func setUp() async throws {
+    try await complete(.reset)
+    try await complete(.setEventMask(.max))
+    try await complete(.leSetEventMask(.max))
+    if case .leBufferSize(_, let count) = try await complete(.leReadBufferSize) { credits = Int(count) }
+  }
+
+  func connect(
+    _ peer: PeerAddress, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 500
+  ) async throws -> Event.ConnectionComplete {
+    try await status(.create(peer, interval: interval, latency: latency, timeout: timeout))
+    return try await connectionComplete()
+  }
+
+  func connectionComplete() async throws -> Event.ConnectionComplete {
+    try await event { if case .leConnectionComplete(let complete) = $0 { complete } else { nil } }
+  }
+
+  func disconnection() async throws -> ControllerErrorCode {
+    try await event { if case .disconnectionComplete(_, _, let reason) = $0 { reason } else { nil } }
+  }
+
+  /// Sends one L2CAP frame, in packets of at most `length` octets, when the controller has room.
+  func send(_ payload: [UInt8], onChannel cid: UInt16 = 4, handle: UInt16, length: Int = 251) async throws {
+    var frame = ByteWriter()
+    frame.uint16(UInt16(payload.count))
+    frame.uint16(cid)
+    frame.append(payload)
+    for start in stride(from: 0, to: frame.bytes.count, by: length) {
+      try await wait { credits > 0 || closed != nil || events.contains { if case .disconnectionComplete = $0 { true } else { false } } }
+      credits -= 1
+      let part = Array(frame.bytes[start..<min(frame.bytes.count, start + length)])
+      controller.send(ACLData(handle: handle, boundary: start == 0 ? .firstNonFlushable : .continuing, payload: part).encoded)
+    }
+  }
+
+  /// The frames that arrived, put together from their fragments.
+  var frames: [[UInt8]] {
+    acl.reduce(into: [[UInt8]]()) { frames, data in
+      if data.boundary == .continuing, let last = frames.popLast() {
+        frames.append(last + data.payload)
+      } else {
+        frames.append(data.payload)
+      }
+    }
+  }
+
+  var reports: [AdvertisingReport] {
+    events.flatMap { event -> [AdvertisingReport] in
+      switch event {
+      case .leAdvertisingReports(let reports): reports.reports.compactMap(\.report)
+      case .leExtendedAdvertisingReports(let reports): reports.reports.map(\.report)
+      default: []
+      }
+    }
+  }
+}
+
+extension Command {
+  static func create(_ peer: PeerAddress, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 500) -> Command {
+    .leCreateConnection(
+      LECreateConnection(
+        scanInterval: 0x10, scanWindow: 0x10, peer: peer, ownAddressType: 0,
+        parameters: ConnectionParameters(
+          intervalMin: interval, intervalMax: interval, latency: latency, supervisionTimeout: timeout)))
+  }
+
+  static func extendedCreate(_ peer: PeerAddress, interval: UInt16 = 24) -> Command {
+    .leExtendedCreateConnection(
+      LEExtendedCreateConnection(
+        ownAddressType: 0, peer: peer, phys: .le1M,
+        initiating: [
+          .init(
+            scanInterval: 0x10, scanWindow: 0x10,
+            parameters: ConnectionParameters(intervalMin: interval, intervalMax: interval, latency: 0, supervisionTimeout: 500))
+        ]))
+  }
+
+  static func scan(_ isOn: Bool, filterDuplicates: Bool = false) -> Command { .leSetScanEnable(isOn, filterDuplicates: filterDuplicates) }
+
+  static func scanParameters(active: Bool = true, interval: UInt16 = 0x10, window: UInt16 = 0x10) -> Command {
+    .leSetScanParameters(ScanTiming(isActive: active, interval: interval, window: window), ownAddressType: 0, filterPolicy: 0)
+  }
+
+  static func extendedScanParameters(active: Bool = true, phys: PHYMask = .le1M) -> Command {
+    .leSetExtendedScanParameters(
+      ownAddressType: 0, filterPolicy: 0, phys: phys,
+      Array(repeating: ScanTiming(isActive: active, interval: 0x10, window: 0x10), count: phys.rawValue.nonzeroBitCount))
+  }
+
+  static func extendedScan(_ isOn: Bool, filter: UInt8 = 0, duration: UInt16 = 0, period: UInt16 = 0) -> Command {
+    .leSetExtendedScanEnable(isOn, filterDuplicates: filter, duration: duration, period: period)
+  }
+}
+
+/// A device that keeps what it gets.
+@LoopActor
+final class TestDevice: Advertiser {
+  let address: PeerAddress
+  var advertising = AdvertisingSettings()
+  var linkLimits = LinkLimits()
+  private(set) var channel: VirtualLinkChannel?
+  private(set) var links = 0
+  private(set) var received: [[UInt8]] = []
+  private(set) var octets = 0
+  /// When the first and the last PDU came, ns.
+  private(set) var firstTime: Int64 = 0
+  private(set) var lastTime: Int64 = 0
+  private(set) var closed: BluetoothError?
+  var onConnect: ((VirtualLinkChannel) -> Void)?
+  var onReceive: (([UInt8], VirtualLinkChannel) -> Void)?
+  var keeps = true
+
+  init(_ number: UInt64 = 1, type: AddressType = .random) {
+    address = PeerAddress(Address(rawValue: 0xD100_0000_0000 + number), type)
+    advertising.data = [0x02, 0x01, 0x06]
+    advertising.scanResponse = [0x03, 0x09, 0x41, 0x42]
+  }
+
+  func connected(_ channel: any ATT.Channel) {
+    guard let channel = channel as? VirtualLinkChannel else { return }
+    self.channel = channel
+    links += 1
+    closed = nil
+    channel.handler = { [weak self, weak channel] event in
+      guard let self, let channel else { return }
+      switch event {
+      case .received(let pdu):
+        if self.octets == 0 { self.firstTime = EventLoop.shared.now.nanoseconds }
+        self.lastTime = EventLoop.shared.now.nanoseconds
+        self.octets += pdu.count
+        if self.keeps { self.received.append(pdu) }
+        self.onReceive?(pdu, channel)
+      case .dropped: break
+      case .closed(let error): self.closed = error
+      }
+    }
+    onConnect?(channel)
+  }
+}
+
+extension TestHost {
+  func forget() { events = [] }
+}

@@ -1,0 +1,119 @@
+import Bluetooth
+import EventLoop
+import HCI
+import TestSupport
+import Testing
+
+@testable import Simulation
+
+/// Through the whole simulation: HCI, link layer, L2CAP of the device.
+@Suite struct VirtualControllerTransferTests {
+  struct Case: Sendable, CustomStringConvertible {
+    let phy: PHYMask
+    let octets: UInt16
+    let interval: UInt16
+    let value: Int
+    var buffers = (length: 251, count: 8)
+    var description: String { "\(phy.phys.map(\.name)) LL \(octets) \(Double(interval) * 1.25) ms, \(value) octets" }
+  }
+
+  @LoopActor
+  private static func connect(
+    _ it: Case, air: Air = Air()
+  ) async throws -> (host: TestHost, device: TestDevice, handle: UInt16) {
+    let device = TestDevice()
+    device.keeps = false
+    air.add(device)
+    let host = TestHost(air: air) { ($0.bufferLength, $0.buffers) = it.buffers }
+    try await host.setUp()
+    let handle = try await host.connect(device.address, interval: it.interval).handle
+    if it.octets > 27 {
+      try await host.complete(.leSetDataLength(handle: handle, txOctets: it.octets, txTime: 2120))
+      try await host.event { if case .leDataLengthChange = $0 { () } else { nil } }
+    }
+    if it.phy != .le1M {
+      try await host.status(.leSetPHY(handle: handle, allPHYs: 0, tx: it.phy, rx: it.phy, options: 0))
+      try await host.event { if case .lePHYUpdateComplete = $0 { () } else { nil } }
+    }
+    return (host, device, handle)
+  }
+
+  /// Sends Write Commands of `value` octets until `total` are sent, and waits for the last credit.
+  @LoopActor
+  private static func transfer(_ it: Case, _ total: Int, air: Air = Air()) async throws -> (host: TestHost, device: TestDevice) {
+    let (host, device, handle) = try await connect(it, air: air)
+    let pdu = [UInt8](repeating: 0x52, count: it.value + 3)
+    var left = total
+    while left > 0 {
+      try await host.send(Array(pdu.prefix(left + 3)), handle: handle, length: it.buffers.length)
+      left -= it.value
+    }
+    try await host.wait { host.credits == it.buffers.count }
+    host.controller.close()
+    return (host, device)
+  }
+
+  @Test(arguments: [
+    Case(phy: .le1M, octets: 27, interval: 6, value: 20), Case(phy: .le1M, octets: 27, interval: 24, value: 182),
+    Case(phy: .le1M, octets: 251, interval: 6, value: 244), Case(phy: .le1M, octets: 251, interval: 24, value: 244),
+    Case(phy: .le1M, octets: 251, interval: 40, value: 495), Case(phy: .le1M, octets: 251, interval: 12, value: 512),
+    Case(phy: .le2M, octets: 27, interval: 12, value: 20), Case(phy: .le2M, octets: 251, interval: 9, value: 244),
+    Case(phy: .le2M, octets: 251, interval: 12, value: 244), Case(phy: .le2M, octets: 251, interval: 24, value: 495),
+    Case(phy: .le2M, octets: 251, interval: 80, value: 512), Case(phy: .le2M, octets: 251, interval: 320, value: 244),
+    Case(phy: .le2M, octets: 251, interval: 40, value: 182), Case(phy: .le2M, octets: 251, interval: 12, value: 244, buffers: (27, 16)),
+  ])
+  func throughputIsThatOfTheAir(it: Case) async throws {
+    try await onLoop {
+      let count = 400_000 / it.value
+      let (_, device) = try await Self.transfer(it, count * it.value)
+      #expect(device.octets == count * (it.value + 3))
+      let rate = Double((count - 1) * it.value) / (Double(device.lastTime - device.firstTime) / 1e9)
+      let coding: AirTime.Coding = it.phy == .le2M ? .le2M : .le1M
+      let expected = AirTime.throughput(
+        value: it.value, linkOctets: Int(it.octets), coding, interval: Int(it.interval) * 1250, hciOctets: it.buffers.length)
+      #expect(abs(rate / expected - 1) < 0.03, "\(rate) instead of \(expected)")
+    }
+  }
+
+  /// The picture of the fifth field report: 77 831 octets. In virtual time, so only the processor's time counts.
+  @Test(arguments: [20, 182, 244])
+  func aPicture(value: Int) async throws {
+    try await onLoop {
+      let (host, device) = try await Self.transfer(Case(phy: .le1M, octets: value == 20 ? 27 : 251, interval: 6, value: value), 77_831)
+      let segments = (77_831 + value - 1) / value
+      #expect(device.octets == 77_831 + 3 * segments)
+      #expect(host.controller.violations.isEmpty)
+    }
+  }
+
+  @Test func theSameSeedGivesTheSameLog() async throws {
+    let logs = try await onLoop { () async throws -> [[String]] in
+      var logs: [[String]] = []
+      for seed in [3, 3, 4] as [UInt64] {
+        let air = Air(seed: seed)
+        air.faults.packetErrorRate = 0.05
+        let (host, device) = try await Self.transfer(Case(phy: .le2M, octets: 251, interval: 12, value: 244), 50_000, air: air)
+        #expect(device.octets == 50_000 + 3 * 205)
+        logs.append(host.log.map { "\($0.time) \(Hex.encode($0.packet))" })
+      }
+      return logs
+    }
+    #expect(logs[0] == logs[1])
+    #expect(logs[0] != logs[2])
+  }
+
+  /// One request at a time, one answer each: two intervals a round trip.
+  @Test func requestsTakeTwoIntervals() async throws {
+    try await onLoop {
+      let (host, device, handle) = try await Self.connect(Case(phy: .le1M, octets: 251, interval: 24, value: 244))
+      device.onReceive = { _, channel in channel.send([0x13]) }
+      for count in 1...50 {
+        try await host.send([UInt8](repeating: 0x12, count: 247), handle: handle)
+        try await host.wait { host.frames.count == count }
+      }
+      let rate = 49 * 244 / (Double(device.lastTime - device.firstTime) / 1e9)
+      #expect(abs(rate / 4066 - 1) < 0.03)
+      host.controller.close()
+    }
+  }
+}
