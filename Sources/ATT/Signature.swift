@@ -4,9 +4,9 @@ import Bluetooth
 package struct SigningKey: Sendable {
   private let cipher: AES128
 
-  /// - Parameter octets: 16, most significant first; nil for any other count.
+  /// - Parameter octets: 16, least significant first, as the Signing Information PDU carries them (§3.6.6); nil for any other count.
   package init?(_ octets: [UInt8]) {
-    guard let cipher = AES128(key: octets) else { return nil }
+    guard let cipher = AES128(key: octets.reversed()) else { return nil }
     self.cipher = cipher
   }
 

@@ -38,10 +38,11 @@ extension Client {
   }
 
   /// §4.4.2: the services with this UUID.
-  package func discoverPrimaryServices(_ uuid: UUID, _ range: HandleRange = .all) async throws -> [Service] {
+  /// - Parameter inFull: asks for the 128-bit form although there is a shorter one: servers compare octets, and some declare their services so.
+  package func discoverPrimaryServices(_ uuid: UUID, _ range: HandleRange = .all, inFull: Bool = false) async throws -> [Service] {
     var services: [Service] = []
     try await sweep(range) {
-      .findByTypeValue($0, type: 0x2800, value: uuid.attBytes)
+      .findByTypeValue($0, type: 0x2800, value: inFull ? uuid.littleEndianBytes : uuid.attBytes)
     } take: { response, sweep throws(MalformedPacket) in
       guard case .findByTypeValue(let ranges) = response else { return }
       for found in ranges {
@@ -107,6 +108,7 @@ extension Client {
             throw BluetoothError.violation(
               .readResponse, Response.read(value).bytes, "a service declaration holds a UUID of 2 or 16 octets")
           }
+          if value.count == 2 { onNote?("the include at 0x\(Hex.encode(includes[index].handle)) left out its 16-bit UUID, \(uuid)") }
           includes[index].uuid = uuid
         }
       }

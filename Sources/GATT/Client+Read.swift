@@ -37,7 +37,8 @@ extension Client {
 
   /// - Parameter full: octets of a first part that may have been cut.
   private func readRest(of handle: UInt16, after first: [UInt8], full: Int) async throws -> [UInt8] {
-    var value = first
+    // What a peer sends beyond ATT_MTU is asked for again, in parts that fit.
+    var value = Array(first.prefix(full))
     var isFull = first.count >= full
     while isFull, value.count < WritePlan.largestValue {
       // Attribute Not Long: a value of fixed length that ended here. Invalid Offset: so do peers for which the offset may not be the length.
