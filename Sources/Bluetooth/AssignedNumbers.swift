@@ -1,0 +1,91 @@
+/// Names for the numbers that the Bluetooth SIG assigns, and back. The tables are constant text, searched where they stand.
+package enum AssignedNumbers {
+  /// `Battery Level` for 2a19; services, declarations, characteristics and descriptors, and vendors' UUIDs in wide use.
+  package static func name(of uuid: UUID) -> String? {
+    if let short = uuid.short { return search(shortUUIDs, hex(short)) }
+    return search(longUUIDs, Array(Hex.encode(uuid.littleEndianBytes.reversed()).utf8))
+  }
+
+  /// `battery_level` for 2a19: the form that `uuid(named:)` takes.
+  package static func snakeName(of uuid: UUID) -> String? {
+    name(of: uuid).map { String(decoding: snake(Array($0.utf8)[...]), as: UTF8.self) }
+  }
+
+  /// The UUID with this name, in any case, with any separators: `battery_level`, `Battery Level`. A service may be named with or without
+  /// `service`. Where a characteristic and a service share a name (`device_time`) the characteristic is meant.
+  package static func uuid(named text: String) -> UUID? {
+    let wanted = snake(Array(text.utf8)[...])
+    guard !wanted.isEmpty else { return nil }
+    var best: (rank: Int, uuid: UUID)?
+    for table in [shortUUIDs, longUUIDs] {
+      for line in table.utf8.split(separator: UInt8(ascii: "\n")) {
+        guard let end = line.firstIndex(of: UInt8(ascii: " ")), let uuid = UUID(String(decoding: line[..<end], as: UTF8.self)) else {
+          continue
+        }
+        let name = snake(Array(line[end...])[...])
+        let isService = uuid.short.map { $0 >> 8 == 0x18 } ?? false
+        guard name == wanted || (isService && (name + service == wanted || name == wanted + service)) else { continue }
+        let rank = isService ? 1 : 0
+        if best.map({ rank < $0.rank }) ?? true { best = (rank, uuid) }
+      }
+    }
+    return best?.uuid
+  }
+
+  /// `Apple, Inc.` for 0x004C.
+  package static func company(_ id: UInt16) -> String? { search(companies, hex(id)) }
+
+  /// The sub-category, or the category when the sub-category is 0 or not assigned: `Keyboard` for 0x03C1.
+  package static func appearance(_ value: UInt16) -> String? {
+    search(appearances, hex(value)) ?? search(appearances, hex(value & ~0x3F))
+  }
+
+  // MARK: Search
+
+  private static let service = Array("_service".utf8)
+
+  private static func hex(_ number: UInt16) -> [UInt8] { Array(Hex.encode([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]).utf8) }
+
+  /// The rest of the line that starts with `key` and a blank. Lines are sorted, and all keys of a table have the same length.
+  private static func search(_ table: String, _ key: [UInt8]) -> String? {
+    let text = table.utf8.span
+    let newline = UInt8(ascii: "\n")
+    var low = 0
+    var high = text.count
+    while low < high {
+      var start = low + (high - low) / 2
+      var end = start
+      while start > low, text[start - 1] != newline { start -= 1 }
+      while end < high, text[end] != newline { end += 1 }
+      var order = 0
+      for (index, octet) in key.enumerated() where order == 0 {
+        guard start + index < end else { return nil }
+        order = Int(octet) - Int(text[start + index])
+      }
+      if order < 0 {
+        high = start
+      } else if order > 0 {
+        low = end + 1
+      } else {
+        var name: [UInt8] = []
+        for index in start + key.count + 1..<max(end, start + key.count + 1) { name.append(text[index]) }
+        return String(decoding: name, as: UTF8.self)
+      }
+    }
+    return nil
+  }
+
+  /// Lower case, with one `_` for every run of anything but ASCII letters and digits.
+  private static func snake(_ name: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    for octet in name {
+      switch octet {
+      case 0x30...0x39, 0x61...0x7A: result.append(octet)
+      case 0x41...0x5A: result.append(octet | 0x20)
+      default: if let last = result.last, last != 0x5F { result.append(0x5F) }
+      }
+    }
+    if result.last == 0x5F { result.removeLast() }
+    return result
+  }
+}
