@@ -53,20 +53,14 @@ extension AttributeDatabase {
     try self.init(attributes: try layout.attributes(services))
   }
 
-  /// Handle of a described characteristic's value: `services[service].characteristics[characteristic]` of the list that was given.
-  package func valueHandle(service: Int, characteristic: Int) -> UInt16? {
-    var services = -1
-    var characteristics = -1
+  /// The handles of the characteristic values, by service, both in order.
+  package var valueHandles: [[UInt16]] {
+    var services: [[UInt16]] = []
     for attribute in attributes {
-      if case .service = attribute.role {
-        services += 1
-        characteristics = -1
-      } else if case .value = attribute.role {
-        characteristics += 1
-        if services == service, characteristics == characteristic { return attribute.handle }
-      }
+      if case .service = attribute.role { services.append([]) }
+      if case .value = attribute.role, !services.isEmpty { services[services.count - 1].append(attribute.handle) }
     }
-    return nil
+    return services
   }
 }
 

@@ -101,6 +101,9 @@ package final class Server {
   /// Sends a Handle Value Indication when this client asked for it and all earlier ones are confirmed.
   package func indicateWhenFree(_ handle: UInt16, _ value: [UInt8]) { _ = enqueueIndication(handle, value) }
 
+  /// An indication waits for its confirmation, or to be sent.
+  package var isIndicating: Bool { !indications.isEmpty }
+
   /// Sends a Handle Value Indication after all earlier ones and waits for its confirmation.
   /// - Returns: false when this client did not ask for it.
   /// - Throws: BluetoothError(.linkLost) when the channel closes first; `.timeout` when there is no confirmation for 30 seconds, which

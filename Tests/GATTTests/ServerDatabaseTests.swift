@@ -35,8 +35,7 @@ import Testing
     #expect(database[4]?.role == .configuration(ofValue: 3, allowed: 1))
     #expect(database[19]?.permissions == .write)
     #expect(database[5] == nil)
-    #expect(database.valueHandle(service: 1, characteristic: 0) == 19)
-    #expect(database.valueHandle(service: 0, characteristic: 1) == nil)
+    #expect(database.valueHandles == [[3], [19]])
     #expect(database.allowsReliableWrite(19) && database.allowsReliableWrite(21) && !database.allowsReliableWrite(3))
     #expect(!database.allowsReliableWrite(16) && !database.allowsReliableWrite(5))
   }

@@ -1,0 +1,46 @@
+package import Bluetooth
+package import GATT
+
+/// A virtual peripheral: what it advertises, what it serves and how it behaves. Made by `PeripheralFile`, run by `VirtualPeripheral`.
+package struct PeripheralDescription: Sendable {
+  package var name: String
+  package var address: PeerAddress
+  package var advertising = AdvertisingSettings()
+  package var linkLimits = LinkLimits()
+  /// Server Rx MTU, 23…517.
+  package var mtu = 517
+  package var database: AttributeDatabase
+  /// By the handle of the characteristic value that they belong to.
+  package var behaviours: [UInt16: Behaviour] = [:]
+
+  package struct Behaviour: Sendable {
+    /// The first that matches is performed.
+    package var reactions: [Reaction] = []
+    package var collect: Collect?
+    package var periodic: Periodic?
+    package var sink: Sink?
+  }
+
+  /// Writes are put together before the reactions see them.
+  package struct Collect: Sendable, Equatable {
+    /// Complete as soon as there are this many octets.
+    package var octets: Int
+    /// Complete when nothing was written for so long.
+    package var pause: Duration
+  }
+
+  /// Values sent one after the other, over and over, to those who subscribed.
+  package struct Periodic: Sendable, Equatable {
+    package var interval: Duration
+    /// Not empty.
+    package var values: [Reaction.Template]
+  }
+
+  /// Everything written is counted; the count is the value of another characteristic.
+  package struct Sink: Sendable, Equatable {
+    /// Value handle of the characteristic that reports.
+    package var report: UInt16
+    /// The report is notified when nothing was written for so long.
+    package var pause: Duration
+  }
+}

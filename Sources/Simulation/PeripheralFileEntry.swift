@@ -1,0 +1,153 @@
+import Bluetooth
+
+/// One value of the file with its place, and the checked ways to read it. Every error names the file, the line and the path of the entry.
+struct FileEntry {
+  let file: String
+  /// `[1].services[0].uuid`; empty for the whole.
+  let path: String
+  let tree: SyntaxTree
+
+  func error(_ reason: String) -> BluetoothError {
+    BluetoothError(.input, "\(DisplayText.escape(file)):\(tree.line): \(path.isEmpty ? "" : "\(path): ")\(reason)")
+  }
+
+  private func mismatch(_ wanted: String) -> BluetoothError { error("\(tree.noun) where \(wanted) should be") }
+
+  static func quote(_ text: String) -> String { "\"" + DisplayText.clip(DisplayText.escape(text), to: 60) + "\"" }
+
+  // MARK: Scalars
+
+  func string() throws(BluetoothError) -> String {
+    guard case .string(let text) = tree.kind else { throw mismatch("a string") }
+    return text
+  }
+
+  func bool() throws(BluetoothError) -> Bool {
+    guard case .bool(let value) = tree.kind else { throw mismatch("true or false") }
+    return value
+  }
+
+  /// A decimal or 0x number, or the latter as a string (`"0x0012"`).
+  func integer(_ range: ClosedRange<Int>) throws(BluetoothError) -> Int {
+    let text: String
+    switch tree.kind {
+    case .number(let number): text = number
+    case .string(let string) where string.hasPrefix("0x"): text = string
+    default: throw mismatch("a number")
+    }
+    let negative = text.hasPrefix("-")
+    let digits = negative ? text.dropFirst() : text[...]
+    let isHex = digits.hasPrefix("0x") || digits.hasPrefix("0X")
+    let magnitude = isHex ? Hex.number(digits.dropFirst(2)).flatMap { Int(exactly: $0) } : Self.decimal(digits)
+    guard let magnitude else { throw error("\(Self.quote(text)) is not a whole number of a sensible size") }
+    let value = negative ? -magnitude : magnitude
+    guard range.contains(value) else { throw error("\(value) is not in \(range.lowerBound)…\(range.upperBound)") }
+    return value
+  }
+
+  private static func decimal(_ digits: Substring) -> Int? {
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(digits)
+  }
+
+  func milliseconds(_ range: ClosedRange<Int>) throws(BluetoothError) -> Duration { .milliseconds(try integer(range)) }
+
+  func uuid() throws(BluetoothError) -> UUID {
+    let text = try string()
+    guard let uuid = UUID(text) else {
+      throw error("\(Self.quote(text)) is not a UUID: ffe0, 0000ffe0 or 0000ffe0-0000-1000-8000-00805f9b34fb")
+    }
+    return uuid
+  }
+
+  func handle() throws(BluetoothError) -> UInt16 { UInt16(clamping: try integer(1...0xFFFF)) }
+
+  // MARK: Lists and objects
+
+  func list() throws(BluetoothError) -> [FileEntry] {
+    guard case .array(let items) = tree.kind else { throw mismatch("a list") }
+    var entries: [FileEntry] = []
+    for (index, item) in items.enumerated() { entries.append(FileEntry(file: file, path: "\(path)[\(index)]", tree: item)) }
+    return entries
+  }
+
+  /// The members in the order of the file, whatever their keys.
+  func members() throws(BluetoothError) -> [(key: String, entry: FileEntry)] {
+    guard case .object(let members) = tree.kind else { throw mismatch("an object") }
+    var entries: [(key: String, entry: FileEntry)] = []
+    for (key, value) in members {
+      let name = DisplayText.clip(DisplayText.escape(key), to: 60)
+      entries.append((key, FileEntry(file: file, path: path.isEmpty ? name : "\(path).\(name)", tree: value)))
+    }
+    return entries
+  }
+
+  /// The members of an object that may have these keys only.
+  func object(_ keys: [String]) throws(BluetoothError) -> [String: FileEntry] {
+    var result: [String: FileEntry] = [:]
+    for (key, entry) in try members() {
+      guard keys.contains(key) else { throw entry.error("unknown key; there are \(keys.joined(separator: ", "))") }
+      result[key] = entry
+    }
+    return result
+  }
+
+  /// The one member of an object, which says what it is by its key.
+  func single(of keys: [String]) throws(BluetoothError) -> (key: String, entry: FileEntry) {
+    let members = try members()
+    guard let first = members.first, members.count == 1 else {
+      throw error("an object with one key: one of \(keys.joined(separator: ", "))")
+    }
+    guard keys.contains(first.key) else { throw first.entry.error("unknown key; there are \(keys.joined(separator: ", "))") }
+    return first
+  }
+
+  var isObject: Bool {
+    if case .object = tree.kind { return true }
+    return false
+  }
+
+  var isList: Bool {
+    if case .array = tree.kind { return true }
+    return false
+  }
+
+  // MARK: Octets
+
+  /// A literal value: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
+  func octets(limit: Int) throws(BluetoothError) -> [UInt8] {
+    var octets: [UInt8] = []
+    for part in isList ? try list() : [self] { octets += try part.part() }
+    guard octets.count <= limit else { throw error("\(octets.count) octets: at most \(limit) are allowed") }
+    return octets
+  }
+
+  private func part() throws(BluetoothError) -> [UInt8] {
+    guard isObject else { return try hex() }
+    let (key, entry) = try single(of: ValueFormat.names)
+    return try entry.typed(key)
+  }
+
+  func hex() throws(BluetoothError) -> [UInt8] {
+    let text = try string()
+    guard let octets = Hex.decode(text) else {
+      throw error("\(Self.quote(text)) is not hex: digits 0-9 a-f, as in \"0100\" or \"01 00\"; text is {\"utf8\": \"…\"}")
+    }
+    return octets
+  }
+
+  /// The value of `{"u16le": 5}`, `{"utf8": "text"}`; several numbers may be given as a list.
+  func typed(_ format: String) throws(BluetoothError) -> [UInt8] {
+    var octets: [UInt8] = []
+    for item in isList ? try list() : [self] {
+      let text: String
+      switch item.tree.kind {
+      case .string(let string): text = string
+      case .number(let number): text = number
+      default: throw item.mismatch("a string or a number")
+      }
+      do { octets += try ValueFormat(format).parse(text) } catch { throw item.error(error.message) }
+    }
+    return octets
+  }
+}

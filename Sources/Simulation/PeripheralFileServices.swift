@@ -1,0 +1,164 @@
+import Bluetooth
+import GATT
+
+/// The services of one peripheral. First pass: what is in the attributes; second, when the handles are known: what refers to them.
+struct PeripheralServices {
+  typealias Database = AttributeDatabase
+
+  private var services: [Database.ServiceDescription] = []
+  private var entries: [FileEntry] = []
+  /// Characteristics by service, as in the file.
+  private var characteristics: [[(entry: FileEntry, fields: [String: FileEntry])]] = []
+  private var descriptors: [[[FileEntry]]] = []
+  private var includes: [[FileEntry]] = []
+  private let name: String
+  private let appearance: UInt16
+  /// Services in front of those of the file.
+  private var added = 0
+
+  init(name: String, appearance: UInt16) {
+    self.name = name
+    self.appearance = appearance
+  }
+
+  // MARK: First pass
+
+  mutating func add(_ entry: FileEntry) throws(BluetoothError) {
+    let fields = try entry.object(["uuid", "primary", "handle", "includes", "characteristics"])
+    guard let uuid = fields["uuid"] else { throw entry.error("a service has a uuid") }
+    var service = Database.ServiceDescription(try uuid.uuid())
+    if let value = fields["primary"] { service.isPrimary = try value.bool() }
+    if let value = fields["handle"] { service.handle = try value.handle() }
+    var own: [(entry: FileEntry, fields: [String: FileEntry])] = []
+    var ownDescriptors: [[FileEntry]] = []
+    for item in try fields["characteristics"]?.list() ?? [] {
+      let fields = try item.object(Self.characteristicKeys)
+      let list = try fields["descriptors"]?.list() ?? []
+      service.characteristics.append(try characteristic(item, fields, list))
+      own.append((item, fields))
+      ownDescriptors.append(list)
+    }
+    entries.append(entry)
+    characteristics.append(own)
+    descriptors.append(ownDescriptors)
+    includes.append(try fields["includes"]?.list() ?? [])
+    services.append(service)
+  }
+
+  private static let characteristicKeys = [
+    "uuid", "properties", "handle", "value", "permissions", "max_length", "descriptors", "reactions", "collect", "periodic", "sink",
+  ]
+
+  private func characteristic(
+    _ entry: FileEntry, _ fields: [String: FileEntry], _ descriptors: [FileEntry]
+  ) throws(BluetoothError) -> Database.CharacteristicDescription {
+    guard let uuid = fields["uuid"] else { throw entry.error("a characteristic has a uuid") }
+    guard let list = fields["properties"] else { throw entry.error("a characteristic has properties") }
+    var properties: Properties = []
+    for item in try list.list() {
+      guard let property = Properties(name: try item.string()) else {
+        throw item.error(
+          "unknown property \(FileEntry.quote(try item.string())); there are \(Properties(rawValue: 0xFF).names.joined(separator: ", "))")
+      }
+      properties.formUnion(property)
+    }
+    var characteristic = Database.CharacteristicDescription(try uuid.uuid(), properties)
+    if let value = fields["handle"] { characteristic.handle = try value.handle() }
+    if let value = fields["permissions"] { characteristic.permissions = try permissions(value) }
+    (characteristic.value, characteristic.maximumLength) = try value(fields)
+    for item in descriptors { characteristic.descriptors.append(try descriptor(item)) }
+    return characteristic
+  }
+
+  private func descriptor(_ entry: FileEntry) throws(BluetoothError) -> Database.DescriptorDescription {
+    let fields = try entry.object(["uuid", "handle", "value", "permissions", "max_length"])
+    guard let uuid = fields["uuid"] else { throw entry.error("a descriptor has a uuid") }
+    var descriptor = Database.DescriptorDescription(try uuid.uuid())
+    if let value = fields["handle"] { descriptor.handle = try value.handle() }
+    if let value = fields["permissions"] { descriptor.permissions = try permissions(value) }
+    (descriptor.value, descriptor.maximumLength) = try value(fields)
+    return descriptor
+  }
+
+  private func value(_ fields: [String: FileEntry]) throws(BluetoothError) -> ([UInt8], Int) {
+    let limit = try fields["max_length"]?.integer(0...Database.maximumValueLength) ?? Database.maximumValueLength
+    return (try fields["value"]?.octets(limit: limit) ?? [], limit)
+  }
+
+  private func permissions(_ entry: FileEntry) throws(BluetoothError) -> Database.Permissions {
+    var permissions: Database.Permissions = []
+    for item in try entry.list() {
+      let text = try item.string()
+      guard let found = Database.Permissions.names.first(where: { $0.name == text }) else {
+        throw item.error(
+          "unknown permission \(FileEntry.quote(text)); there are \(Database.Permissions.names.map(\.name).joined(separator: ", "))")
+      }
+      permissions.formUnion(found.permission)
+    }
+    return permissions
+  }
+
+  // MARK: Layout
+
+  /// Adds the two services that every device has (Vol 3 Part C §12, Part G §7) where the file leaves them out, and gives handles.
+  mutating func database(_ peripheral: FileEntry) throws(BluetoothError) -> Database {
+    var front: [Database.ServiceDescription] = []
+    if !services.contains(where: { $0.uuid == UUID(0x1800) }) {
+      var access = Database.ServiceDescription(UUID(0x1800))
+      var name = Database.CharacteristicDescription(UUID(0x2A00), .read)
+      name.value = Array(self.name.utf8)
+      var appearance = Database.CharacteristicDescription(UUID(0x2A01), .read)
+      appearance.value = [UInt8(truncatingIfNeeded: self.appearance), UInt8(self.appearance >> 8)]
+      access.characteristics = [name, appearance]
+      front.append(access)
+    }
+    if !services.contains(where: { $0.uuid == UUID(0x1801) }) {
+      var attribute = Database.ServiceDescription(UUID(0x1801))
+      attribute.characteristics = [Database.CharacteristicDescription(UUID(0x2A05), .indicate)]
+      front.append(attribute)
+    }
+    added = front.count
+    let byUUID = Dictionary(zip(services.map(\.uuid), services.indices), uniquingKeysWith: { first, _ in first })
+    for (index, list) in includes.enumerated() {
+      for item in list {
+        let uuid = try item.uuid()
+        guard let target = byUUID[uuid], target != index else {
+          throw item.error("no other service of this peripheral has the UUID \(uuid)")
+        }
+        services[index].includes.append(added + target)
+      }
+    }
+    do { return try Database(services: front + services) } catch { throw self.error(error, peripheral) }
+  }
+
+  private func error(_ invalid: Database.Invalid, _ peripheral: FileEntry) -> BluetoothError {
+    let service = invalid.service - added
+    guard entries.indices.contains(service) else { return peripheral.error(invalid.reason) }
+    guard let number = invalid.characteristic, characteristics[service].indices.contains(number) else {
+      return entries[service].error(invalid.reason)
+    }
+    guard let descriptor = invalid.descriptor, descriptors[service][number].indices.contains(descriptor) else {
+      return characteristics[service][number].entry.error(invalid.reason)
+    }
+    return descriptors[service][number][descriptor].error(invalid.reason)
+  }
+
+  // MARK: Second pass
+
+  func behaviours(_ database: Database) throws(BluetoothError) -> [UInt16: PeripheralDescription.Behaviour] {
+    let handles = Array(database.valueHandles.dropFirst(added))
+    var table = BehaviourReader.Table()
+    for (service, list) in zip(services, zip(handles, characteristics)) {
+      for (handle, item) in zip(list.0, list.1) {
+        table.add(handle, service: service.uuid, database, isSink: item.fields["sink"] != nil)
+      }
+    }
+    var result: [UInt16: PeripheralDescription.Behaviour] = [:]
+    for (handles, list) in zip(handles, characteristics) {
+      for (handle, item) in zip(handles, list) {
+        if let behaviour = try BehaviourReader(table: table, own: handle).read(item.entry, item.fields) { result[handle] = behaviour }
+      }
+    }
+    return result
+  }
+}

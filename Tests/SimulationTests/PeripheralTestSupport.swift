@@ -1,0 +1,57 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import Simulation
+
+/// A client that talks to a virtual peripheral in PDUs, without air.
+@LoopActor
+final class PeripheralTestClient: ATT.Channel {
+  var handler: (@LoopActor (ATT.ChannelEvent) -> Void)?
+  /// When it came, since the client connected, and what.
+  private(set) var log: [(milliseconds: Int64, pdu: String)] = []
+  private(set) var isClosed = false
+  private let begin = EventLoop.shared.now
+  /// As the air does.
+  private let peripheral: VirtualPeripheral
+
+  init(_ peripheral: VirtualPeripheral) {
+    self.peripheral = peripheral
+    peripheral.connected(self)
+  }
+
+  func send(_ pdu: [UInt8]) {
+    log.append((begin.duration(to: EventLoop.shared.now).wholeNanoseconds / 1_000_000, Hex.encode(pdu)))
+  }
+  func waitUntilWritable() async throws {}
+  func close() { isClosed = true }
+
+  func write(_ hex: String) { handler?(.received(Hex.decode(hex) ?? [])) }
+  func write(_ octets: [UInt8]) { handler?(.received(octets)) }
+  /// The answer to a request.
+  func ask(_ hex: String) -> String {
+    let before = log.count
+    write(hex)
+    return log.dropFirst(before).first?.pdu ?? ""
+  }
+  func drop() { handler?(.closed(BluetoothError(.linkLost, "gone"))) }
+  func take() -> [String] {
+    defer { log = [] }
+    return log.map(\.pdu)
+  }
+}
+
+func little(_ handle: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] }
+
+extension PeripheralDescription {
+  /// The value handle of the characteristic with this UUID.
+  func handle(_ uuid: String) -> UInt16 {
+    database.attributes.first { attribute in
+      if case .value = attribute.role { return attribute.type.description == uuid }
+      return false
+    }?.handle ?? 0
+  }
+  func hex(_ uuid: String) -> String { Hex.encode(little(handle(uuid))) }
+  /// Its client configuration.
+  func configuration(_ uuid: String) -> String { Hex.encode(little(handle(uuid) + 1)) }
+}
