@@ -1,0 +1,49 @@
+import Bluetooth
+import EventLoop
+import GATT
+import HCI
+import LEHost
+import LinuxIO
+import Simulation
+
+extension AdapterSpec {
+  /// The one place that knows which radio is made of what.
+  @LoopActor
+  func open(tap: (any HCI.Tap)?, verbose: @escaping (String) -> Void) async throws -> any Central {
+    switch self {
+    case .kernel(let index):
+      return try await KernelCentral.open(adapter: index, tap: tap)
+    case .user(let index):
+      return try await host(UserChannel.open(index), "user:\(index)", tap)
+    case .stream(.serial(let path, let baud)):
+      return try await host(SerialPort.open(path, baud: baud), "serial:\(path)", tap)
+    case .stream(let address):
+      return try await host(StreamChannel.connect(to: address, timeout: .seconds(10)), "\(address)", tap)
+    case .simulation(let file):
+      return try await host(VirtualController(air: try await Self.air(file)), file.map { "sim:\($0)" } ?? "sim", tap)
+    }
+  }
+
+  @LoopActor
+  private func host(_ channel: any HCI.Channel, _ name: String, _ tap: (any HCI.Tap)?) async throws -> HostCentral {
+    let central = HostCentral(channel, name: name, tap: tap)
+    do {
+      try await central.start()
+      return central
+    } catch {
+      await shielded { await central.close() }
+      throw error
+    }
+  }
+
+  @LoopActor
+  private static func air(_ file: String?) async throws -> Air {
+    let air = Air()
+    let descriptions =
+      if let file { try PeripheralFile.parse(try await InputFile.read(file, limit: 4 << 20), name: file) } else {
+        try Presets.peripherals()
+      }
+    for description in descriptions { air.add(VirtualPeripheral(description)) }
+    return air
+  }
+}

@@ -1,0 +1,39 @@
+import Bluetooth
+import LinuxIO
+
+/// The SPEC of `--adapter`.
+enum AdapterSpec: Sendable, Equatable {
+  /// The kernel's own stack; nil is the first adapter that is up.
+  case kernel(Int?)
+  /// The exclusive user channel of a kernel adapter, with our own host.
+  case user(Int)
+  /// A controller that speaks H4, with our own host.
+  case stream(TransportAddress)
+  /// The simulated air with the preset peripherals, or those of a file.
+  case simulation(file: String?)
+
+  init(_ text: String) throws(BluetoothError) {
+    if text == "sim" {
+      self = .simulation(file: nil)
+    } else if let file = text.after("sim:"), !file.isEmpty {
+      self = .simulation(file: file)
+    } else if let number = text.after("hci").flatMap(Self.index) {
+      self = .kernel(number)
+    } else if let number = text.after("user:").flatMap({ Self.index($0.after("hci") ?? $0) }) {
+      self = .user(number)
+    } else if ["tcp:", "unix:", "serial:"].contains(where: text.hasPrefix) {
+      self = .stream(try TransportAddress(text))
+    } else {
+      throw Self.unknown(text)
+    }
+  }
+
+  private static func index(_ text: String) -> Int? { Int(text).flatMap { (0..<65_535).contains($0) ? $0 : nil } }
+
+  private static func unknown(_ text: String) -> BluetoothError {
+    BluetoothError(
+      .usage,
+      "unknown adapter \"\(DisplayText.escape(text))\"; use hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:/dev/ttyACM0[@BAUD], sim or sim:FILE"
+    )
+  }
+}

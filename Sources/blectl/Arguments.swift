@@ -1,0 +1,34 @@
+import Glibc
+
+enum Arguments {
+  /// Moves global options that stand before the command's name behind it, where the command's own parser takes them:
+  /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`.
+  static func commandFirst(_ arguments: [String]) -> [String] {
+    var leading: [String] = []
+    var rest = arguments[...]
+    while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--" {
+      rest = rest.dropFirst()
+      leading.append(word)
+      if GlobalOptions.namesWithValue.contains(word), let value = rest.first {
+        leading.append(value)
+        rest = rest.dropFirst()
+      }
+    }
+    guard let command = rest.first, !leading.contains("--version"), !leading.contains("--help"), !leading.contains("-h") else {
+      return arguments
+    }
+    return [command] + leading + rest.dropFirst()
+  }
+
+  /// Read once, before anything runs beside: `environ` is C's, and not for two threads.
+  static func environment() -> [String: String] {
+    var variables: [String: String] = [:]
+    var entry = unsafe environ
+    while let text = unsafe entry.pointee {
+      let parts = unsafe String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+      unsafe entry += 1
+    }
+    return variables
+  }
+}

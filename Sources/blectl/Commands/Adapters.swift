@@ -1,0 +1,86 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import LEHost
+import LinuxIO
+import Terminal
+
+struct Adapters: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List the radios of this machine, or describe the one of --adapter.",
+    discussion: "Shows address, state, bus and what they can do.")
+
+  @OptionGroup var options: GlobalOptions
+
+  func run(in context: Context) async throws {
+    let adapters = try await found(context)
+    if options.json {
+      for adapter in adapters {
+        try context.output.record {
+          $0.string("event", "adapter")
+          $0.string("name", adapter.name)
+          $0.string("address", adapter.address?.description)
+          $0.bool("up", adapter.isUp)
+          $0.string("bus", adapter.bus)
+          $0.bool("le", adapter.le)
+          $0.strings("features", adapter.features)
+        }
+      }
+      return
+    }
+    var table = Table(["NAME", "ADDRESS", "STATE", "BUS", "CAN"])
+    for adapter in adapters {
+      table.add([
+        adapter.name, adapter.address?.description ?? "-", adapter.state, adapter.bus,
+        ((adapter.le ? ["le"] : []) + adapter.features).joined(separator: " "),
+      ])
+    }
+    for line in table.lines(width: context.output.outIsTerminal ? context.output.width : nil) { try context.output.line(line) }
+  }
+
+  private struct Row {
+    var name: String
+    var address: Address?
+    var isUp: Bool
+    var state: String
+    var bus: String
+    var le: Bool
+    var features: [String]
+  }
+
+  @LoopActor
+  private func found(_ context: Context) async throws -> [Row] {
+    let spec = try context.configuration.adapter(options)
+    switch spec {
+    case .kernel(let index):
+      let all = try AdapterList.adapters().filter { index == nil || $0.name == "hci\(index ?? 0)" }
+      if all.isEmpty, let index {
+        throw BluetoothError(.adapter, "there is no hci\(index); `blectl adapters` lists the radios of this machine")
+      }
+      return all.map {
+        Row(
+          name: $0.name, address: $0.address, isUp: $0.isUp, state: Self.state($0), bus: $0.bus,
+          le: $0.le, features: [])
+      }
+    default:
+      guard let host = try await context.radio() as? HostCentral else { return [] }
+      let info = host.adapterInfo
+      return [Row(name: host.name, address: info.address, isUp: true, state: "up", bus: bus(spec), le: true, features: info.features)]
+    }
+  }
+
+  private static func state(_ adapter: AdapterInfo) -> String {
+    if let block = adapter.block, block != .unblocked { return "blocked" }
+    return adapter.isTaken ? "taken" : adapter.isUp ? "up" : "down"
+  }
+
+  private func bus(_ spec: AdapterSpec) -> String {
+    switch spec {
+    case .kernel, .user: "kernel"
+    case .stream(.tcp): "tcp"
+    case .stream(.unix): "unix"
+    case .stream(.serial): "serial"
+    case .simulation: "virtual"
+    }
+  }
+}

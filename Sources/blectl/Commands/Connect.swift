@@ -1,0 +1,61 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import GATT
+import Terminal
+
+struct Connect: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Connect and report the link.",
+    discussion: "When standard input is a pipe the link is kept until its end; otherwise it is taken down at once.")
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var who: PeerOptions
+
+  func run(in context: Context) async throws {
+    let output = context.output
+    try await context.withPeer(who) { session in
+      let link = try await session.link.parameters()
+      if options.json {
+        try output.record {
+          $0.string("event", "connected")
+          $0.string("address", session.peer.address.description)
+          $0.string("address_type", session.peer.type.rawValue)
+          $0.integer("mtu", session.client.mtu)
+          $0.number("interval_ms", link.interval?.inMilliseconds)
+          $0.integer("latency", link.latency)
+          $0.number("supervision_timeout_ms", link.supervisionTimeout?.inMilliseconds)
+          $0.string("phy", link.phy?.name)
+          $0.integer("data_length", link.maxTxOctets)
+          $0.integer("rssi", link.rssi)
+        }
+      } else {
+        try output.line("connected to \(session.peer)" + (session.name.map { " (\(DisplayText.escape($0)))" } ?? ""))
+        let facts: [(String, String?)] = [
+          ("MTU", "\(session.client.mtu) octets"), ("interval", link.interval.map { "\($0.inMilliseconds) ms" }),
+          ("latency", link.latency.map { "\($0) events" }),
+          ("supervision timeout", link.supervisionTimeout.map { "\($0.inMilliseconds) ms" }),
+          ("PHY", link.phy?.name), ("data length", link.maxTxOctets.map { "\($0) octets" }), ("RSSI", link.rssi.map { "\($0) dBm" }),
+        ]
+        for case (let name, let value?) in facts { try output.line("  \(name): \(value)") }
+      }
+      try await untilInputEnds(session, output)
+    }
+  }
+
+  /// A pipe or file on standard input keeps the link up until it ends. (Commands on it come with scripts.)
+  @LoopActor
+  private func untilInputEnds(_ session: Session, _ output: Output) async throws {
+    guard !StandardInput.isTerminal else { return }
+    var hasTold = false
+    try await race(
+      {
+        try await StandardInput.untilEnd { chunk in
+          if !hasTold, chunk.contains(where: { !" \t\r\n".utf8.contains($0) }) {
+            hasTold = true
+            output.note("commands on standard input are not understood yet; they are ignored until it ends")
+          }
+        }
+      }, { throw try await session.client.untilClosed() })
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import GATT
+import Terminal
+
+struct Read: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Read values; long ones whole.",
+    discussion: "With one ATTR prints the value alone, with several one line each: ATTR, a tab, the value.")
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: "What to read: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2901, battery_level.")
+  var attributes: [String]
+
+  @Option(name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"))
+  var format: ValueFormat = .auto
+
+  @Flag(help: "Write the octets themselves.")
+  var raw = false
+
+  func validate() throws {
+    if attributes.isEmpty { throw ValidationError("Name at least one attribute to read.") }
+    if raw, options.json { throw ValidationError("--raw and --json exclude each other.") }
+  }
+
+  func run(in context: Context) async throws {
+    let selectors = try attributes.map { try Selector($0) }
+    let output = context.output
+    try await context.withPeer(who) { session in
+      for (name, selector) in zip(attributes, selectors) {
+        let target = try await Target.find(selector, session.client)
+        let value = try await session.client.read(target.handle)
+        if options.json {
+          try output.record {
+            $0.string("event", "value")
+            $0.string("uuid", target.uuid?.description)
+            $0.integer("handle", target.handle)
+            $0.string("value", Hex.encode(value))
+            $0.string("text", ValueText.text(value))
+          }
+        } else if raw {
+          try output.write(value)
+        } else {
+          let text = format.render(value)
+          try output.line(selectors.count == 1 ? text : "\(name)\t\(text)")
+        }
+      }
+    }
+  }
+}

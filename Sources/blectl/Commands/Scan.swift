@@ -1,0 +1,141 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import GATT
+import Terminal
+
+struct Scan: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show advertisements.",
+    discussion: """
+      A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses
+      are separate records. On a terminal a table shows one line per device. Filters look at all that was heard of a device.
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Option(help: ArgumentHelp("How long, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
+  var duration: Double = 10
+
+  @Flag(help: "Only listen; sends no scan requests and so sees no scan responses.")
+  var passive = false
+
+  @Option(help: ArgumentHelp("Only devices with a name like this, case-insensitive.", valueName: "glob"))
+  var name: String?
+
+  @Option(help: ArgumentHelp("Only devices that advertise this service (UUID or name).", valueName: "uuid"))
+  var service: ServiceArgument?
+
+  @Option(help: ArgumentHelp("Only this device.", valueName: "address"))
+  var address: AddressArgument?
+
+  @Option(help: ArgumentHelp("Only devices with manufacturer data of this company, beginning with HEX.", valueName: "id[:hex]"))
+  var manufacturer: ManufacturerArgument?
+
+  @Option(help: ArgumentHelp("Only reports at least this strong, in dBm.", valueName: "dBm"))
+  var minRssi: Int?
+
+  @Flag(help: "Print every report, not only new ones.")
+  var duplicates = false
+
+  @Option(help: ArgumentHelp("Primary PHYs to scan on: 1m, coded or 1m,coded.", valueName: "phys"))
+  var phy: ScanPHYs = .le1M
+
+  @Option(help: ArgumentHelp("Stop after this many records; exit 2 when the time is over first.", valueName: "n"))
+  var count: Int?
+
+  @Flag(help: "Show the octets of each record instead of the table.")
+  var raw = false
+
+  func validate() throws {
+    if !(duration >= 0 && duration <= 31_536_000) { throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration)") }
+    if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
+  }
+
+  func run(in context: Context) async throws {
+    let radio = try await context.radio()
+    var parameters = ScanParameters()
+    parameters.isActive = !passive
+    parameters.phys = phy.phys
+    let view = ScanView(self, context.output)
+    let ended = Wait<Void>()
+    let seconds = duration
+    let scanning = EventLoop.shared.spawn {
+      do {
+        try await radio.scan(parameters) {
+          // The time counts from when the controller listens, not from when it was asked.
+          if seconds > 0 { EventLoop.shared.schedule(after: .limited(seconds: seconds)) { ended.resume(returning: ()) } }
+        } report: { report in
+          do { if try view.add(report) { ended.resume(returning: ()) } } catch { ended.resume(throwing: error) }
+        }
+      } catch { ended.resume(throwing: error) }
+    }
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await ended.value()) } catch { outcome = .failure(error) }
+    scanning.cancel()
+    await scanning.value
+    if !(((try? outcome.get()) == nil) && context.output.outIsTerminal == false) { try view.finish() }
+    try outcome.get()
+    if let count, view.printed < count {
+      throw BluetoothError(.notFound, "\(view.printed) of \(count) records in \(duration) s; \(view.devices.count) device(s) heard in all")
+    }
+  }
+}
+
+struct ServiceArgument: ExpressibleByArgument, Sendable {
+  let uuid: UUID
+
+  init?(argument: String) {
+    guard let uuid = AssignedNumbers.uuid(named: argument) ?? UUID(argument) else { return nil }
+    self.uuid = uuid
+  }
+}
+
+struct AddressArgument: ExpressibleByArgument, Sendable {
+  let address: Address
+
+  init?(argument: String) {
+    guard let address = Address(argument) else { return nil }
+    self.address = address
+  }
+}
+
+/// `0x0305`, `0305:1240`: a company identifier, four hex digits with or without 0x, and the first octets of its data.
+struct ManufacturerArgument: ExpressibleByArgument, Sendable {
+  let company: UInt16
+  let prefix: [UInt8]
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let id = parts.first, let number = Hex.number(String(id).after("0x") ?? String(id)), let company = UInt16(exactly: number) else {
+      return nil
+    }
+    self.company = company
+    guard parts.count == 2 else {
+      prefix = []
+      return
+    }
+    guard let prefix = Hex.decode(String(parts[1])) else { return nil }
+    self.prefix = prefix
+  }
+}
+
+struct ScanPHYs: ExpressibleByArgument, Sendable {
+  let phys: Set<PHY>
+
+  static let le1M = Self(phys: [.le1M])
+
+  private init(phys: Set<PHY>) { self.phys = phys }
+
+  init?(argument: String) {
+    var phys: Set<PHY> = []
+    for word in argument.split(separator: ",") {
+      guard let phy = PHY(name: word), phy != .le2M else { return nil }
+      phys.insert(phy)
+    }
+    guard !phys.isEmpty else { return nil }
+    self.phys = phys
+  }
+
+  var defaultValueDescription: String { phys.map(\.name).sorted().joined(separator: ",") }
+}

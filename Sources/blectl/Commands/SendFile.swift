@@ -1,0 +1,247 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import GATT
+import LinuxIO
+import Terminal
+
+struct SendFile: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "send-file",
+    abstract: "Push a file to a characteristic without losing a packet.",
+    discussion: """
+      Segments are cut to what fills the link best, the link's own flow control paces them, and a request at the end proves that the peer's
+      ATT layer has taken them all. --verify also asks the application: read-back compares the value, notify:ATTR waits for a notification
+      of the number of octets and their CRC-32 (both u32le).
+      """)
+
+  /// Of a file that is sent from memory: larger than any image for such a device, small enough to hold.
+  static let limit = 64 << 20
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: "The characteristic to write to.")
+  var attribute: String
+
+  @Argument(help: "The file; - is standard input.")
+  var file: String
+
+  @Option(help: ArgumentHelp("command (default where the characteristic has it) or request.", valueName: "mode"))
+  var mode: TransferMode?
+
+  @Option(help: ArgumentHelp("Octets per segment; auto is what fills the link best.", valueName: "n"))
+  var chunk: ChunkArgument = .auto
+
+  @Option(help: ArgumentHelp("Segments in flight; auto lets the controller's buffers decide.", valueName: "n"))
+  var window: WindowArgument = .auto
+
+  @Option(help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
+  var gap: Double = 0
+
+  @Option(help: ArgumentHelp("Ask for proof of arrival after every N segments.", valueName: "n"))
+  var ackEvery: Int?
+
+  @Option(help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))
+  var offset = 0
+
+  @Option(help: ArgumentHelp("read-back, or notify:ATTR.", valueName: "how"))
+  var verify: VerifyArgument?
+
+  @Option(help: ArgumentHelp("Ask for this PHY first: 1m, 2m or coded.", valueName: "phy"))
+  var phy: PHYArgument?
+
+  @Option(help: ArgumentHelp("Ask for this connection interval first, 7.5 to 4000 milliseconds.", valueName: "ms"))
+  var interval: Double?
+
+  @Option(help: ArgumentHelp("Ask for this link-layer data length first, 27 to 251 octets.", valueName: "n"))
+  var dataLength: Int?
+
+  func validate() throws {
+    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
+    if let ackEvery, ackEvery < 1 { throw ValidationError("--ack-every takes 1 or more, not \(ackEvery)") }
+    if offset < 0 { throw ValidationError("--offset takes 0 or more, not \(offset)") }
+    if let interval, !(interval >= 7.5 && interval <= 4000) { throw ValidationError("--interval takes 7.5 to 4000 ms, not \(interval)") }
+    if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 octets, not \(dataLength)") }
+  }
+
+  func run(in context: Context) async throws {
+    let selector = try Selector(attribute)
+    let proof = try verify?.notifying.map { try Selector($0) }
+    let data = try await payload()
+    let output = context.output
+    try await context.withPeer(who) { session in
+      let target = try await Target.discovered(selector, session.client)
+      var subscription: Subscription?
+      if let proof {
+        guard let characteristic = try await Target.discovered(proof, session.client).characteristic else {
+          throw BluetoothError(.notFound, "--verify: handle of \(verify?.notifying ?? "") is not a characteristic's value")
+        }
+        subscription = try await session.client.subscribe(characteristic, kind: .auto)
+      }
+      await tune(session.link, output)
+      let link = try await session.link.parameters()
+      let transfer = try Transfer(
+        self, data, target: target, client: session.client, dataLength: link.maxTxOctets, progress: Progress(data.count, offset, output))
+      let start = EventLoop.shared.now
+      try await transfer.run()
+      let seconds = start.duration(to: EventLoop.shared.now).inSeconds
+      let verified = try await check(data, target, session.client, subscription, context)
+      try report(transfer, data.count, seconds, verified, session.client.mtu, output)
+      if verified == false { throw ExitStatus.expectation }
+    }
+  }
+
+  @LoopActor
+  private func payload() async throws -> [UInt8] {
+    let all = try await InputFile.read(file, limit: Self.limit)
+    if all.isEmpty { throw BluetoothError(.input, "\(DisplayText.escape(file)) is empty: there is nothing to send") }
+    guard offset < all.count else {
+      throw BluetoothError(.input, "--offset \(offset) is not inside \(DisplayText.escape(file)), which has \(all.count) octets")
+    }
+    return Array(all[offset...])
+  }
+
+  /// What is refused is said and does not stop the transfer: it is slower then, not wrong.
+  @LoopActor
+  private func tune(_ link: any Link, _ output: Output) async {
+    func ask(_ what: String, _ request: () async throws -> LinkParameters, _ agreed: (LinkParameters) -> String?) async {
+      do {
+        let parameters = try await request()
+        output.status("\(what): agreed on \(agreed(parameters) ?? "an unknown value")")
+      } catch { output.note("\(what) was not agreed: \(error)") }
+    }
+    if let dataLength {
+      await ask("data length", { try await link.requestDataLength(dataLength) }, { $0.maxTxOctets.map { "\($0) octets" } })
+    }
+    if let phy { await ask("PHY", { try await link.requestPHY(phy.phy) }, { $0.phy?.name }) }
+    if let interval {
+      await ask(
+        "interval", { try await link.requestInterval(.limited(seconds: interval / 1000)) },
+        { $0.interval.map { "\($0.inMilliseconds) ms" } })
+    }
+  }
+
+  /// - Returns: nil when no verification was asked for.
+  @LoopActor
+  private func check(_ data: [UInt8], _ target: Target, _ client: Client, _ subscription: Subscription?, _ context: Context) async throws
+    -> Bool?
+  {
+    guard let verify else { return nil }
+    guard let subscription else {
+      let value = try await client.read(target.handle)
+      if value == data { return true }
+      context.output.failure(
+        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(data.count)")
+      return false
+    }
+    var crc = CRC32()
+    crc.add(data)
+    let deadline = EventLoop.shared.now.advanced(by: context.transactionLimit)
+    var last: ArrivalReport?
+    while true {
+      let event: ValueEvent
+      do {
+        event = try await withDeadline(deadline, orThrow: { BluetoothError(.timeout, "") }) { try await subscription.next() }
+      } catch let error as BluetoothError where error.kind == .timeout {
+        context.output.failure(
+          "--verify notify:\(verify.notifying ?? ""): sent \(data.count) octets with CRC-32 \(crc.value); the peer reports \(last.map { "\($0)" } ?? "nothing")"
+        )
+        return false
+      }
+      guard let arrived = ArrivalReport(event.value) else {
+        context.output.note("not a report of count and CRC-32: \(ValueText.forEyes(event.value))")
+        continue
+      }
+      if arrived.count == data.count, arrived.crc == crc.value { return true }
+      last = arrived
+      // The peer has told its final count: waiting longer cannot make it right.
+      if arrived.count >= data.count {
+        context.output.failure(
+          "--verify notify:\(verify.notifying ?? ""): sent \(data.count) octets with CRC-32 \(crc.value); the peer reports \(arrived)")
+        return false
+      }
+    }
+  }
+
+  private func report(_ transfer: Transfer, _ count: Int, _ seconds: Double, _ verified: Bool?, _ mtu: Int, _ output: Output) throws {
+    let rate = seconds > 0 ? Double(count) / seconds : 0
+    if options.json {
+      try output.record {
+        $0.string("event", "sent")
+        $0.integer("bytes", count)
+        $0.integer("segments", transfer.segments)
+        $0.integer("chunk", transfer.chunk)
+        $0.integer("mtu", mtu)
+        $0.number("seconds", (seconds * 1000).rounded() / 1000)
+        $0.number("bytes_per_second", rate.rounded())
+        $0.string("mode", transfer.mode.rawValue)
+        $0.bool("verified", verified)
+      }
+    } else {
+      output.clearTransient()
+      let proof = verified.map { $0 ? ", verified" : ", NOT verified" } ?? ""
+      try output.line(
+        "sent \(count) octets in \(transfer.segments) segments of \(transfer.chunk) by \(transfer.mode.rawValue) (MTU \(mtu)): "
+          + "\((seconds * 1000).rounded() / 1000) s, \(Int(rate)) octets/s\(proof)")
+    }
+  }
+}
+
+/// u32le number of octets and u32le CRC-32.
+private struct ArrivalReport: CustomStringConvertible {
+  let count: Int
+  let crc: UInt32
+
+  init?(_ value: [UInt8]) {
+    var reader = ByteReader(value)
+    guard let count = try? reader.uint32("count"), let crc = try? reader.uint32("CRC-32"), reader.isAtEnd else { return nil }
+    self.count = Int(count)
+    self.crc = crc
+  }
+
+  var description: String { "\(count) octets with CRC-32 \(crc)" }
+}
+
+enum TransferMode: String, ExpressibleByArgument, CaseIterable, Sendable { case command, request }
+
+enum WindowArgument: ExpressibleByArgument, Sendable {
+  case auto
+  case segments(Int)
+
+  init?(argument: String) {
+    if argument == "auto" {
+      self = .auto
+    } else {
+      guard let number = Int(argument), (1...10_000).contains(number) else { return nil }
+      self = .segments(number)
+    }
+  }
+
+  var defaultValueDescription: String { "auto" }
+}
+
+enum VerifyArgument: ExpressibleByArgument, Sendable {
+  case readBack
+  case notify(String)
+
+  init?(argument: String) {
+    if argument == "read-back" {
+      self = .readBack
+    } else {
+      guard let attribute = argument.after("notify:"), !attribute.isEmpty else { return nil }
+      self = .notify(attribute)
+    }
+  }
+
+  var notifying: String? { if case .notify(let attribute) = self { attribute } else { nil } }
+}
+
+struct PHYArgument: ExpressibleByArgument, Sendable {
+  let phy: PHY
+
+  init?(argument: String) {
+    guard let phy = PHY(name: argument) else { return nil }
+    self.phy = phy
+  }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import GATT
+import Terminal
+
+struct Services: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show the whole GATT tree: services, characteristics, properties, descriptors.")
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var who: PeerOptions
+
+  @Flag(help: "Also read what is readable.")
+  var values = false
+
+  func run(in context: Context) async throws {
+    let output = context.output
+    try await context.withPeer(who) { session in
+      let table = try await session.client.discover()
+      var read: [UInt16: Result<[UInt8], BluetoothError>] = [:]
+      if values {
+        for characteristic in table.services.flatMap(\.characteristics) where characteristic.properties.contains(.read) {
+          do {
+            read[characteristic.valueHandle] = .success(try await session.client.read(characteristic.valueHandle))
+          } catch let error as BluetoothError where error.kind == .att {
+            // One value that may not be read (security, authorization) does not hide the rest.
+            read[characteristic.valueHandle] = .failure(error)
+          }
+        }
+      }
+      for service in table.services {
+        if options.json {
+          try output.record { ServiceTree.json(&$0, service, read) }
+        } else {
+          for line in ServiceTree.lines(service, read, output) { try output.line(line) }
+        }
+      }
+    }
+  }
+}

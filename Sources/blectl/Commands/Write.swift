@@ -1,0 +1,171 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import GATT
+import Terminal
+
+struct Write: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write a value, in segments when it does not fit, and wait for the answer if asked.",
+    discussion: """
+      --mode auto: a characteristic with the write property gets a Write Request (a long write when the value does not fit the MTU); one with
+      only write-without-response gets Write Commands, cut into segments when the value does not fit. An explicit mode is obeyed as given.
+      """)
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: "What to write: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2902.")
+  var attribute: String
+
+  @Argument(help: "The value in the format of --as, @FILE, or - for standard input.")
+  var value: String
+
+  @Option(name: .customLong("as"), help: ArgumentHelp("Format of VALUE: \(ValueFormat.choices).", valueName: "format"))
+  var format: ValueFormat = .hex
+
+  @Option(help: ArgumentHelp("auto, request, command, long or reliable.", valueName: "mode"))
+  var mode: WriteMode = .auto
+
+  @Option(help: ArgumentHelp("Octets per segment; auto is what fits.", valueName: "n"))
+  var chunk: ChunkArgument = .auto
+
+  @Option(help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
+  var gap: Double = 0
+
+  @Flag(help: "Read the value back and compare.")
+  var readBack = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Subscribe to ATTR first and wait for a notification, beginning with HEXPREFIX, as the answer.", valueName: "attr[=hexprefix]"))
+  var expect: ExpectArgument?
+
+  func validate() throws {
+    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
+  }
+
+  func run(in context: Context) async throws {
+    let selector = try Selector(attribute)
+    let answer = try expect.map { try Selector($0.attribute) }
+    let bytes = try await ValueArgument.bytes(value, format)
+    let output = context.output
+    try await context.withPeer(who) { session in
+      let client = session.client
+      // An explicit mode on a plain handle needs nothing from discovery.
+      let target = try await mode == .auto || answer != nil ? Target.discovered(selector, client) : Target.find(selector, client)
+      var subscription: Subscription?
+      if let answer { subscription = try await subscribe(answer, client) }
+      let plan = try WritePlan(
+        value: bytes.count, properties: target.characteristic?.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
+      try await client.write(bytes, to: target.handle, plan: plan, gap: .limited(seconds: gap / 1000), progress: nil)
+      if plan.mode == .command { try await client.barrier(after: target.handle) }
+      try report(target, plan, bytes.count, output)
+      if readBack { try await compare(bytes, target, client) }
+      if let subscription, let expect { try await wait(subscription, expect, context) }
+    }
+  }
+
+  private func report(_ target: Target, _ plan: WritePlan, _ count: Int, _ output: Output) throws {
+    if options.json {
+      try output.record {
+        $0.string("event", "written")
+        $0.string("uuid", target.uuid?.description)
+        $0.integer("handle", target.handle)
+        $0.integer("bytes", count)
+        $0.string("mode", plan.mode.rawValue)
+        $0.integer("segments", plan.segments.count)
+      }
+    } else {
+      output.status(
+        "wrote \(count) octets to \(target.uuid?.description ?? HandleText.hex(target.handle)) by \(plan.mode.rawValue), \(plan.segments.count) segment(s)"
+      )
+    }
+  }
+
+  @LoopActor
+  private func subscribe(_ selector: Selector, _ client: Client) async throws -> Subscription {
+    let target = try await Target.discovered(selector, client)
+    guard let characteristic = target.characteristic else {
+      throw BluetoothError(
+        .notFound, "--expect \(expect?.attribute ?? ""): handle \(HandleText.hex(target.handle)) is not a characteristic's value")
+    }
+    return try await client.subscribe(characteristic, kind: .auto)
+  }
+
+  @LoopActor
+  private func compare(_ bytes: [UInt8], _ target: Target, _ client: Client) async throws {
+    let now = try await client.read(target.handle)
+    guard now == bytes else {
+      throw BluetoothError(
+        .expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(HandleText.hex(target.handle)) now reads \(Hex.encode(now))")
+    }
+  }
+
+  private struct TooLate: Error {}
+
+  /// Other notifications may come at any time and are not answers: they are noted and passed over.
+  @LoopActor
+  private func wait(_ subscription: Subscription, _ expect: ExpectArgument, _ context: Context) async throws {
+    let limit = Duration.limited(seconds: options.timeout ?? 10)
+    let deadline = EventLoop.shared.now.advanced(by: limit)
+    var seen = "none came"
+    while true {
+      let event: ValueEvent
+      do {
+        event = try await withDeadline(deadline, orThrow: { TooLate() }) { try await subscription.next() }
+      } catch is TooLate {
+        let wanted = expect.prefix.isEmpty ? "" : " beginning with \(Hex.encode(expect.prefix))"
+        throw BluetoothError(.expectation, "--expect: no notification\(wanted) on \(expect.attribute) within \(limit.inSeconds) s; \(seen)")
+      }
+      seen = "the last one was \(ValueText.forEyes(event.value))"
+      if event.value.starts(with: expect.prefix) {
+        return try NotificationRecord.show(event, subscription.characteristic.uuid, .auto, context.output)
+      }
+      context.output.note("not the answer: \(ValueText.forEyes(event.value))")
+    }
+  }
+}
+
+extension WriteMode: ExpressibleByArgument {}
+
+enum ChunkArgument: ExpressibleByArgument, Sendable {
+  case auto
+  case octets(Int)
+
+  init?(argument: String) {
+    if argument == "auto" {
+      self = .auto
+    } else {
+      guard let number = Int(argument), (1...512).contains(number) else { return nil }
+      self = .octets(number)
+    }
+  }
+
+  var octets: Int? {
+    switch self {
+    case .auto: nil
+    case .octets(let number): number
+    }
+  }
+
+  var defaultValueDescription: String { octets.map(String.init) ?? "auto" }
+}
+
+/// `ffe2` or `ffe2=4f50`.
+struct ExpectArgument: ExpressibleByArgument, Sendable {
+  let attribute: String
+  let prefix: [UInt8]
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let attribute = parts.first, !attribute.isEmpty else { return nil }
+    self.attribute = String(attribute)
+    guard parts.count == 2 else {
+      prefix = []
+      return
+    }
+    guard let prefix = Hex.decode(String(parts[1])) else { return nil }
+    self.prefix = prefix
+  }
+}

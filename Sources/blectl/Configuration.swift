@@ -1,0 +1,86 @@
+import Bluetooth
+import EventLoop
+import FoundationEssentials
+import Glibc
+import LinuxIO
+
+/// The user's files and environment: `$XDG_CONFIG_HOME/blectl/config.json` with aliases, `$XDG_STATE_HOME/blectl/last` with the last peer.
+struct Configuration: Sendable {
+  private let environment: [String: String]
+
+  init(environment: [String: String]) { self.environment = environment }
+
+  func variable(_ name: String) -> String? { environment[name] }
+
+  /// `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up.
+  func adapter(_ options: GlobalOptions) throws -> AdapterSpec {
+    let named = options.adapter ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 }
+    guard let named else { return .kernel(nil) }
+    return try AdapterSpec(named)
+  }
+
+  /// Replaces `@last` and `@ALIAS` by what they stand for.
+  @LoopActor
+  func resolve(_ selector: PeerSelector) async throws -> PeerSelector {
+    switch selector {
+    case .last:
+      guard let path = statePath, let text = try? await InputFile.read(path, limit: 256),
+        let peer = PeerSelector(String(decoding: text, as: UTF8.self).trimmed), case .address = peer
+      else { throw BluetoothError(.notFound, "@last: no device has been connected yet; name one by address, name:, mac: or service:") }
+      return peer
+    case .alias(let name):
+      let aliases = try await self.aliases()
+      guard let text = aliases[name] else {
+        let known = aliases.isEmpty ? "none are defined" : "known: " + aliases.keys.sorted().joined(separator: ", ")
+        throw BluetoothError(.notFound, "@\(name): no such alias in \(configPath ?? "the configuration") (\(known))")
+      }
+      guard let peer = PeerSelector(text) else {
+        throw BluetoothError(.input, "@\(name) in \(configPath ?? "the configuration") is not a peer: \(text)")
+      }
+      if case .alias = peer { throw BluetoothError(.input, "@\(name) in \(configPath ?? "the configuration") is an alias of an alias") }
+      return try await resolve(peer)
+    default: return selector
+    }
+  }
+
+  /// For `@last`. A home that cannot be written is not worth a message at every connect.
+  func remember(_ peer: PeerAddress) {
+    guard let path = statePath else { return }
+    let folder = path.split(separator: "/").dropLast().joined(separator: "/")
+    try? FileManager.default.createDirectory(atPath: "/" + folder, withIntermediateDirectories: true)
+    try? Data("\(peer)\n".utf8).write(to: URL(filePath: path), options: .atomic)
+  }
+
+  private struct File: Decodable { var aliases: [String: String]? }
+
+  @LoopActor
+  private func aliases() async throws -> [String: String] {
+    guard let path = configPath, unsafe access(path, F_OK) == 0 else { return [:] }
+    let decoder = JSONDecoder()
+    decoder.allowsJSON5 = true
+    do {
+      return try decoder.decode(File.self, from: Data(try await InputFile.read(path, limit: 1 << 20))).aliases ?? [:]
+    } catch is DecodingError {
+      throw BluetoothError(.input, "\(path) is not what it should be: { \"aliases\": { \"door\": \"mac:A4:C1:38:00:11:22\" } }")
+    }
+  }
+
+  private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
+  private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "last") }
+
+  private func path(_ variable: String, _ fallback: String, _ file: String) -> String? {
+    // The XDG specification: relative paths are to be ignored.
+    if let base = environment[variable], base.hasPrefix("/") { return "\(base)/blectl/\(file)" }
+    guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+    return "\(home)/\(fallback)/blectl/\(file)"
+  }
+}
+
+extension String {
+  var trimmed: String {
+    var text = self[...]
+    while let first = text.first, first.isWhitespace { text = text.dropFirst() }
+    while let last = text.last, last.isWhitespace { text = text.dropLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,99 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import LinuxIO
+import Terminal
+
+/// What a running command works with: the output, the radio, and the user's state. One for the process.
+@LoopActor
+final class Context {
+  let output: Output
+  let options: GlobalOptions
+  let configuration: Configuration
+  private var central: (any Central)?
+  private var trace: SnoopFile?
+
+  init(_ options: GlobalOptions, _ output: Output, _ configuration: Configuration) {
+    self.options = options
+    self.output = output
+    self.configuration = configuration
+  }
+
+  /// The radio of `--adapter`, opened at the first call.
+  func radio() async throws -> any Central {
+    if let central { return central }
+    if let path = options.trace, trace == nil { trace = try SnoopFile(path) }
+    let opened = try await configuration.adapter(options).open(tap: trace, verbose: { [output] in output.verbose(1, $0) })
+    opened.onNote = { [output] in output.note($0) }
+    central = opened
+    return opened
+  }
+
+  /// Links down, scan off, files closed.
+  func close() async {
+    if let central { await shielded { await central.close() } }
+    central = nil
+  }
+
+  /// The trace is a result too: a full disk must not pass unnoticed.
+  func closeTrace() throws {
+    defer { trace = nil }
+    try trace?.close()
+  }
+
+  /// How long a device may take to turn up, and to accept the connection.
+  var searchLimit: Duration { .limited(seconds: options.timeout ?? 10) }
+  var connectLimit: Duration { .limited(seconds: options.timeout ?? 20) }
+  var transactionLimit: Duration { .limited(seconds: options.timeout ?? 30) }
+
+  /// Finds and connects the peer, agrees on the MTU, runs `body`, and takes the link down again on every path.
+  func withPeer<T: Sendable>(_ who: PeerOptions, _ body: @escaping @LoopActor (Session) async throws -> T) async throws -> T {
+    let central = try await radio()
+    let selector = try await configuration.resolve(who.peer)
+    if case .address(_, .some) = selector {} else { output.status("looking for \(selector) …") }
+    let match = try await PeerFinder(central: central, note: { self.output.note($0) }).find(selector, first: who.first, within: searchLimit)
+    output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
+    let link: any Link
+    do {
+      link = try await central.connect(match.peer, timeout: connectLimit)
+    } catch var error as BluetoothError {
+      if error.kind == .timeout, case .address(_, let type?) = who.peer {
+        error.message +=
+          "; if it advertises, its address may be \(type == .public ? "random" : "public"): leave /\(type.rawValue) away and it is found by scanning"
+      }
+      throw error
+    }
+    let client = Client(link.channel, timeout: transactionLimit)
+    client.onNote = { [output] in output.note($0) }
+    if output.style.verbosity >= 2 { client.onPDU = { [output] in output.verbose(2, PDUText.line($0, $1)) } }
+    let session = Session(link: link, client: client, name: match.name)
+    do {
+      try await client.exchangeMTU()
+      configuration.remember(match.peer)
+      let value = try await body(session)
+      await end(session)
+      return value
+    } catch {
+      await end(session)
+      throw error
+    }
+  }
+
+  private func end(_ session: Session) async {
+    await shielded {
+      await session.link.disconnect()
+      session.client.close()
+    }
+  }
+}
+
+/// One connected peer.
+@LoopActor
+struct Session {
+  let link: any Link
+  let client: Client
+  let name: String?
+
+  var peer: PeerAddress { link.peer }
+}

@@ -1,0 +1,25 @@
+import Bluetooth
+import EventLoop
+import GATT
+import Terminal
+
+/// One notification or indication as text or JSON.
+@LoopActor
+enum NotificationRecord {
+  static func show(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) throws {
+    let time = Timestamp.text(event.wallClock)
+    if output.style.json {
+      try output.record {
+        $0.string("event", event.isIndication ? "indication" : "notification")
+        $0.string("time", time)
+        $0.string("uuid", uuid?.description)
+        $0.integer("handle", event.handle)
+        $0.string("value", Hex.encode(event.value))
+        $0.string("text", ValueText.text(event.value))
+      }
+    } else {
+      let value = format == .auto ? ValueText.forEyes(event.value) : format.render(event.value)
+      try output.line("\(output.paint(time, .dim)) \(uuid?.description ?? HandleText.hex(event.handle)) \(value)")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Terminal
+
+/// Options that every command takes, before or after its name.
+struct GlobalOptions: ParsableArguments {
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp(
+      "Which radio: hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE.",
+      discussion: "Default: $BLECTL_ADAPTER, else the first hciN that is up.", valueName: "spec"))
+  var adapter: String?
+
+  @Option(help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"))
+  var timeout: Double?
+
+  @Flag(help: "Print one JSON object per line.")
+  var json = false
+
+  @Flag(name: [.short, .long], help: "No notes and no progress, only results and errors.")
+  var quiet = false
+
+  @Flag(name: [.short, .long], help: "Say what is done; twice: every ATT PDU.")
+  var verbose: Int
+
+  @Option(help: ArgumentHelp("Colour: auto, always or never.", valueName: "when"))
+  var color: ColorChoice = .auto
+
+  @Option(help: ArgumentHelp("Write everything that crosses HCI and ATT to a btsnoop file.", valueName: "file"))
+  var trace: String?
+
+  /// Those that take a value, for moving them behind the command's name.
+  static let namesWithValue: Set<String> = ["-i", "--adapter", "--timeout", "--color", "--trace"]
+
+  func validate() throws {
+    if let timeout, !(timeout > 0 && timeout <= 86_400) {
+      throw ValidationError("--timeout takes seconds between 0 and 86400, not \(timeout)")
+    }
+  }
+
+  var outputStyle: Output.Style {
+    var style = Output.Style()
+    style.json = json
+    style.quiet = quiet
+    style.verbosity = verbose
+    style.color = color
+    return style
+  }
+}
+
+extension ColorChoice: ExpressibleByArgument {}

@@ -1,0 +1,74 @@
+import Bluetooth
+import Terminal
+
+/// One advertisement as text or JSON.
+enum ScanRecord {
+  static func json(_ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64) {
+    json.string("event", "advertisement")
+    json.string("time", Timestamp.text(time))
+    json.string("address", report.peer?.address.description)
+    json.string("address_type", report.peer?.type.rawValue)
+    json.integer("rssi", report.rssi)
+    json.string("pdu", report.pdu.rawValue)
+    json.bool("connectable", report.isConnectable)
+    json.string("name", advertisement.displayName)
+    json.strings("services", advertisement.serviceUUIDs.lazy.map(\.description))
+    json.object("manufacturer_data") { object in
+      for (company, data) in merged(advertisement.manufacturerData.map { (Hex.encode(bigEndian($0.company)), $0.data) }) {
+        object.string(company, Hex.encode(data))
+      }
+    }
+    json.object("service_data") { object in
+      for (uuid, data) in merged(advertisement.serviceData.map { ($0.uuid.description, $0.data) }) { object.string(uuid, Hex.encode(data)) }
+    }
+    json.integer("tx_power", report.txPower ?? advertisement.txPower)
+    json.string("raw", Hex.encode(report.data))
+    json.string("phy", report.primaryPHY.name)
+    if let secondary = report.secondaryPHY { json.string("secondary_phy", secondary.name) }
+    if let sid = report.sid { json.integer("sid", sid) }
+    if report.isTruncated { json.bool("truncated", true) }
+    if let error = advertisement.error { json.string("error", "\(error)") }
+  }
+
+  /// A JSON object has each key once: of two structures with the same id the last is shown; `raw` has both.
+  private static func merged(_ items: [(String, [UInt8])]) -> [(String, [UInt8])] {
+    guard items.count > 1 else { return items }
+    var result: [(String, [UInt8])] = []
+    for item in items {
+      if let index = result.firstIndex(where: { $0.0 == item.0 }) { result[index] = item } else { result.append(item) }
+    }
+    return result
+  }
+
+  static func line(_ report: AdvertisingReport, _ advertisement: Advertisement) -> String {
+    var fields = [who(report), strength(report.rssi), report.pdu.rawValue]
+    if let name = advertisement.name { fields.append("\"\(DisplayText.escape(name))\"") }
+    fields += advertisement.serviceUUIDs.map(\.description)
+    fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode(bigEndian($0.company)))=\(Hex.encode($0.data))" }
+    fields += advertisement.serviceData.map { "svc:\($0.uuid)=\(Hex.encode($0.data))" }
+    if let power = report.txPower ?? advertisement.txPower { fields.append("tx:\(power)dBm") }
+    if report.isTruncated { fields.append("(truncated by the controller)") }
+    if let error = advertisement.error { fields.append("(malformed: \(error))") }
+    return fields.joined(separator: " ")
+  }
+
+  static func rawLine(_ report: AdvertisingReport) -> String {
+    [who(report), strength(report.rssi), report.pdu.rawValue, Hex.encode(report.data)].joined(separator: " ")
+  }
+
+  static func row(_ device: DeviceView) -> [String] {
+    [
+      device.peer.address.description, device.peer.type.rawValue, strength(device.rssi), device.name.map { DisplayText.escape($0) } ?? "-",
+      device.services.map { AssignedNumbers.name(of: $0) ?? $0.description }.sorted().joined(separator: " "),
+      device.manufacturerData.map { "\(AssignedNumbers.company($0.company) ?? Hex.encode(bigEndian($0.company))):\(Hex.encode($0.data))" }
+        .joined(
+          separator: " "),
+    ]
+  }
+
+  private static func who(_ report: AdvertisingReport) -> String { report.peer?.description ?? "anonymous" }
+
+  private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "?" }
+
+  private static func bigEndian(_ id: UInt16) -> [UInt8] { [UInt8(id >> 8), UInt8(truncatingIfNeeded: id)] }
+}

@@ -1,0 +1,96 @@
+import Bluetooth
+import EventLoop
+import Terminal
+
+/// Decides which reports become records, and shows them: JSON lines, plain lines, or a table that is drawn in place.
+@LoopActor
+final class ScanView {
+  private let command: Scan
+  private let output: Output
+  private let isLive: Bool
+  private var live = LiveView()
+  private var drawnAt: LoopClock.Instant?
+  private var seen: Set<Record> = []
+  private var order: [PeerAddress] = []
+  private(set) var devices: [PeerAddress: DeviceView] = [:]
+  private var shown: Set<PeerAddress> = []
+  private(set) var printed = 0
+
+  private struct Record: Hashable {
+    let peer: PeerAddress?
+    let pdu: AdvertisingReport.PDU
+    let data: [UInt8]
+  }
+
+  init(_ command: Scan, _ output: Output) {
+    self.command = command
+    self.output = output
+    isLive = output.canAnimateOut && !command.raw
+  }
+
+  /// - Returns: true when `--count` is reached.
+  func add(_ report: AdvertisingReport) throws -> Bool {
+    let advertisement = Advertisement(report.data)
+    if let peer = report.peer {
+      if devices[peer] == nil { order.append(peer) }
+      devices[peer, default: DeviceView(peer)].add(report, advertisement)
+    }
+    guard passes(report, advertisement) else { return false }
+    if !command.duplicates {
+      guard seen.insert(Record(peer: report.peer, pdu: report.pdu, data: report.data)).inserted else {
+        if isLive { try redraw(force: false) }
+        return false
+      }
+    }
+    printed += 1
+    if let peer = report.peer { shown.insert(peer) }
+    if command.options.json {
+      try output.record { ScanRecord.json(&$0, report, advertisement, EventLoop.shared.wallClock) }
+    } else if isLive {
+      try redraw(force: false)
+    } else {
+      try output.line(command.raw ? ScanRecord.rawLine(report) : ScanRecord.line(report, advertisement))
+    }
+    return command.count.map { printed >= $0 } ?? false
+  }
+
+  func finish() throws { if isLive { try redraw(force: true) } }
+
+  private func passes(_ report: AdvertisingReport, _ advertisement: Advertisement) -> Bool {
+    if let floor = command.minRssi { guard let rssi = report.rssi, Int(rssi) >= floor else { return false } }
+    if let address = command.address { guard report.peer?.address == address.address else { return false } }
+    guard command.name != nil || command.service != nil || command.manufacturer != nil else { return true }
+    var device = report.peer.flatMap { devices[$0] }
+    if device == nil {
+      // An anonymous advertiser has no history: the record stands for itself.
+      var alone = DeviceView(PeerAddress(Address(rawValue: 0), .random))
+      alone.add(report, advertisement)
+      device = alone
+    }
+    guard let device else { return false }
+    if let pattern = command.name { guard let name = device.name, Glob.matches(pattern, name) else { return false } }
+    if let service = command.service { guard device.services.contains(service.uuid) else { return false } }
+    if let wanted = command.manufacturer {
+      guard device.manufacturerData.contains(where: { $0.company == wanted.company && $0.data.starts(with: wanted.prefix) }) else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// At most ten times a second: eyes are slower, and a busy air is not.
+  private func redraw(force: Bool) throws {
+    let now = EventLoop.shared.now
+    if !force, let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
+    drawnAt = now
+    var table = Table(["ADDRESS", "TYPE", "RSSI", "NAME", "SERVICES", "MANUFACTURER"])
+    let room = max(3, output.height - 3)
+    let rows = order.filter { shown.contains($0) }.compactMap { devices[$0] }
+    for device in rows.suffix(force ? rows.count : room) { table.add(ScanRecord.row(device)) }
+    var lines = table.lines(width: output.width)
+    if !force, rows.count > room { lines.append("… \(rows.count - room) more above") }
+    if let header = lines.first { lines[0] = output.paint(header, .bold) }
+    if !force { lines.append(output.paint("\(rows.count) devices, \(printed) records; Ctrl-C ends", .dim)) }
+    try live.draw(lines, on: output)
+  }
+}

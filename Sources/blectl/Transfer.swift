@@ -1,0 +1,107 @@
+import Bluetooth
+import EventLoop
+import GATT
+
+/// The bulk transfer of `send-file`: segments, flow control, proof of arrival.
+@LoopActor
+final class Transfer {
+  let mode: TransferMode
+  let chunk: Int
+  let segments: Int
+  private let data: [UInt8]
+  private let target: Target
+  private let client: Client
+  private let command: SendFile
+  private let progress: Progress
+  /// Octets that the peer's ATT layer is known to have.
+  private var confirmed = 0
+
+  /// - Parameter dataLength: octets per LL packet when known, for the size of segments that wastes the least air.
+  init(
+    _ command: SendFile, _ data: [UInt8], target: Target, client: Client, dataLength: Int?, progress: Progress
+  ) throws {
+    self.command = command
+    self.data = data
+    self.target = target
+    self.client = client
+    self.progress = progress
+    let properties = target.characteristic?.properties
+    mode = try command.mode ?? Self.mode(for: properties, target)
+    let fits = WritePlan.largestSegment(mtu: client.mtu)
+    if let wanted = command.chunk.octets {
+      guard wanted <= fits else {
+        throw BluetoothError(.usage, "--chunk \(wanted) does not fit: with MTU \(client.mtu) a segment has at most \(fits) octets")
+      }
+      chunk = wanted
+    } else {
+      // A request costs a round trip whatever its size; commands are cut to whole link-layer packets.
+      chunk = mode == .request ? fits : WritePlan.fastestSegment(mtu: client.mtu, dataLength: dataLength)
+    }
+    segments = (data.count + chunk - 1) / chunk
+  }
+
+  private static func mode(for properties: Properties?, _ target: Target) throws -> TransferMode {
+    guard let properties else {
+      throw BluetoothError(
+        .notFound, "handle \(HandleText.hex(target.handle)) is not a characteristic's value; name --mode to write to it all the same")
+    }
+    if properties.contains(.writeWithoutResponse) { return .command }
+    if properties.contains(.write) { return .request }
+    throw BluetoothError(
+      .att,
+      "\(target.uuid?.description ?? HandleText.hex(target.handle)) has neither write nor write_without_response: it cannot be written",
+      code: 3, name: "write_not_permitted")
+  }
+
+  func run() async throws {
+    do {
+      try await sendAll()
+    } catch var error as BluetoothError {
+      progress.end()
+      error.message += Self.where(
+        error.kind, confirmed: confirmed + command.offset, sent: sent + command.offset, total: data.count + command.offset)
+      throw error
+    }
+    progress.end()
+  }
+
+  private var sent = 0
+
+  private func sendAll() async throws {
+    var number = 0
+    while sent < data.count {
+      let end = min(sent + chunk, data.count)
+      let segment = Array(data[sent..<end])
+      number += 1
+      let wantsProof = command.ackEvery.map { number % $0 == 0 } ?? false
+      if mode == .request {
+        try await client.writeRequest(segment, to: target.handle)
+        confirmed = end
+      } else {
+        try await client.writeCommand(segment, to: target.handle)
+        if wantsProof {
+          try await client.barrier(after: target.handle)
+          confirmed = end
+        }
+      }
+      sent = end
+      try progress.update(sent)
+      if command.gap > 0, sent < data.count { try await EventLoop.shared.sleep(for: .limited(seconds: command.gap / 1000)) }
+    }
+    if mode == .command {
+      try await client.barrier(after: target.handle)
+      confirmed = sent
+    }
+    try progress.update(sent)
+  }
+
+  /// The octet counts that let the user go on with `--offset`.
+  private static func `where`(_ kind: BluetoothError.Kind, confirmed: Int, sent: Int, total: Int) -> String {
+    "; \(confirmed) of \(total) octets are known to have arrived"
+      + (sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : "") + "; go on with --offset \(confirmed)"
+  }
+}
+
+extension WindowArgument {
+  var count: Int? { if case .segments(let number) = self { number } else { nil } }
+}

@@ -1,3 +1,0 @@
-import EventLoop
-
-try EventLoop.shared.run {}

@@ -1,0 +1,75 @@
+import TestSupport
+import Testing
+
+/// "Open the door with 100-odd bytes": two locks with one name, told apart by the MAC in their advertisements.
+@Suite struct DoorLockTests {
+  /// 104 octets whose sum modulo 256 is 0.
+  static let openCode = [UInt8](repeating: 0x41, count: 103) + [217]
+  static let lock = "mac:A4:C1:38:00:11:22"
+
+  @Test func theMACInTheAdvertisementTellsTheLocksApart() throws {
+    let result = try Blectl.run("mac-from-adv", "--json", "--duration", "3")
+    #expect(result.status == 0)
+    let macs = try result.records.reduce(into: [String: String]()) { $0[$1.string("address") ?? ""] = $1.string("mac") }
+    #expect(macs["D1:00:00:00:00:01"] == "A4:C1:38:00:11:22")
+    #expect(macs["D1:00:00:00:00:02"] == "A4:C1:38:00:11:33")
+    let first = try #require(try result.records.first { $0.string("address") == "D1:00:00:00:00:01" })
+    #expect(first.string("source") == "manufacturer_data/0305")
+    #expect(first.string("order") == "little")
+    #expect(first.bool("matches_sender") == false)
+  }
+
+  @Test func opensWithACodeInSegmentsAndWaitsForTheAnswer() throws {
+    let result = try Blectl.run(["write", Self.lock, "ffe1", "-", "--json", "--expect", "ffe2=4f50454e"], input: Self.openCode)
+    #expect(result.status == 0, "\(result.errors)")
+    let records = try result.records
+    #expect(records.map { $0.string("event") } == ["written", "notification"])
+    #expect(records.first?.string("mode") == "command")
+    #expect(records.first?.int("bytes") == 104)
+    #expect(records.first?.int("segments") == 6)
+    #expect(records.last?.string("value") == "4f50454e")
+    #expect(records.last?.string("uuid") == "ffe2")
+  }
+
+  @Test func aWrongCodeIsAFailedExpectation() throws {
+    let wrong = [UInt8](repeating: 0x41, count: 104)
+    let result = try Blectl.run(["write", Self.lock, "ffe1", "-", "--expect", "ffe2=4f50454e", "--timeout", "5"], input: wrong)
+    #expect(result.status == 7)
+    #expect(result.errors.contains("46 41 49 4c") || result.errors.contains("4641494c"), "\(result.errors)")
+  }
+
+  /// ATT error 0x03 on a write with response cost users days.
+  @Test func aWriteRequestIsRefusedWithTheRemedy() throws {
+    let result = try Blectl.run("write", Self.lock, "ffe1", "01", "--mode", "request", "--json")
+    #expect(result.status == 5)
+    #expect(result.error?.string("kind") == "att")
+    #expect(result.error?.int("code") == 3)
+    #expect(result.error?.string("name") == "write_not_permitted")
+    let message = result.error?.string("message") ?? ""
+    #expect(message.contains("Write Not Permitted (0x03)") && message.contains("--mode command"), "\(message)")
+  }
+
+  @Test func theSameNameTwiceIsSaidAndTheStrongestWins() throws {
+    let result = try Blectl.run("connect", "name:gatelock", "--json")
+    #expect(result.status == 0)
+    #expect(result.errors.contains("2 devices match name:gatelock"), "\(result.errors)")
+  }
+
+  @Test func readsWhatCanBeReadAndSubscribesToTheRest() throws {
+    let tree = try Blectl.run("services", Self.lock, "--values", "--json").records
+    let service = try #require(tree.first { $0.string("uuid") == "ffe0" })
+    let characteristics = service.records("characteristics")
+    #expect(characteristics.map { $0.string("uuid") } == ["ffe1", "ffe2"])
+    #expect(characteristics.first?.strings("properties") == ["write_without_response"])
+    #expect(characteristics.last?.strings("properties") == ["read", "notify"])
+    #expect(characteristics.last?.records("descriptors").first?.string("uuid") == "2902")
+    #expect(characteristics.last?.keys.contains("value") == true)
+  }
+
+  @Test func aChunkMayBeSmallerAndPaced() throws {
+    let result = try Blectl.run(
+      ["write", Self.lock, "ffe1", "-", "--json", "--chunk", "13", "--gap", "10", "--expect", "ffe2=4f50454e"], input: Self.openCode)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.records.first?.int("segments") == 8)
+  }
+}

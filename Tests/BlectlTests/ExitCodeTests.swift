@@ -1,0 +1,100 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Each way to fail has its code and a sentence that helps, and nothing is left running.
+@Suite struct ExitCodeTests {
+  @Test(arguments: [
+    ["frobnicate"], ["scan", "--count", "0"], ["scan", "--duration", "-1"], ["scan", "--phy", "2m"], ["scan", "--nonsense"],
+    ["read", "name:Band-7"],
+    ["read", "not-a-peer", "ffe1"], ["read", "AA:BB:CC:DD:EE", "ffe1"], ["write", "name:Band-7", "ff02", "xyz"],
+    ["write", "name:Band-7", "ff02", "256", "--as", "u8"],
+    ["read", "name:Band-7", "0x10000"], ["read", "name:Band-7", "0x0000"], ["read", "name:Band-7", "ffe1[0]"], ["connect"],
+    ["-i", "bogus", "scan"],
+    ["scan", "-i", "tcp:host"], ["mac-from-adv", "--hex", "zz"], ["mac-from-adv", "--rule", "nonsense", "--hex", "00"],
+    ["notify", "name:Band-7"],
+    ["--timeout", "0", "scan"],
+  ])
+  func wrongUse(_ arguments: [String]) throws {
+    let result = try Blectl.run(arguments)
+    #expect(result.status == 64, "\(result.status) \(result.errors)")
+    #expect(result.output.isEmpty)
+    #expect(!result.errors.isEmpty)
+  }
+
+  @Test(arguments: [
+    (["read", "name:nobody", "ffe1"], 2, "nobody"), (["read", "name:Band-7", "abcd"], 2, "abcd"),
+    (["read", "name:Band-7", "2a19[2]"], 2, "2a19"),
+    (["read", "name:Band-7", "0x0fff"], 2, "0x0fff"), (["connect", "@last"], 2, "@last"), (["connect", "@door"], 2, "door"),
+    (["connect", "AA:AA:AA:AA:AA:AA"], 2, "AA:AA:AA:AA:AA:AA"), (["connect", "AA:AA:AA:AA:AA:AA/public"], 4, "AA:AA:AA:AA:AA:AA"),
+    (["read", "name:Band-7", "ff02"], 5, "ff02"), (["notify", "name:Band-7", "2a19@2902"], 2, "not a characteristic"),
+    (["mac-from-adv", "--hex", "020106"], 2, "no MAC"),
+    (["mac-from-adv", "--hex", "1a1695fe4855c211165068b6fe3c878095c8a5834f000000463221c6"], 2, "carries no MAC"),
+    (["-i", "sim:/nonexistent", "scan"], 66, "/nonexistent"), (["-i", "tcp:127.0.0.1:1", "scan"], 3, "127.0.0.1"),
+    (["-i", "unix:/nonexistent", "scan"], 3, "/nonexistent"),
+    (["-i", "serial:/nonexistent", "scan"], 3, "/nonexistent"), (["write", "name:Band-7", "ff02", "@/nonexistent"], 66, "/nonexistent"),
+    (["notify", "name:Band-7", "ff01", "--count", "1", "--duration", "2"], 4, "0 of 1"),
+  ])
+  func failure(_ arguments: [String], _ status: Int32, _ mention: String) throws {
+    let plain = try Blectl.run(arguments)
+    #expect(plain.status == status, "\(plain.errors)")
+    #expect(plain.errors.contains(mention), "\(plain.errors)")
+    let json = try Blectl.run(arguments + ["--json"])
+    #expect(json.status == status)
+    let error = try #require(json.error, "\(json.errors)")
+    #expect(error.string("kind") != nil && error.string("message")?.isEmpty == false && error.keys.isSuperset(of: ["code", "name"]))
+  }
+
+  /// This machine has no AF_BLUETOOTH, or no adapter, or one that this test must not touch: the two former are told apart by the message.
+  @Test func noAdapter() throws {
+    let result = try Blectl.run(["scan", "-i", "hci99"], adapter: nil)
+    #expect(result.status == 3, "\(result.errors)")
+    #expect(
+      result.errors.contains("hci99") || result.errors.contains("AF_BLUETOOTH") || result.errors.contains("kernel"), "\(result.errors)")
+  }
+
+  @Test func anAmbiguousAttributeListsTheCandidates() throws {
+    let file = try SendFileTests.file(
+      Array(
+        """
+        { "peripherals": [ { "name": "Twins", "address": "D1:00:00:00:00:20", "services": [
+          { "uuid": "fff0", "characteristics": [
+            { "uuid": "fff1", "properties": ["read"], "value": "01" }, { "uuid": "fff1", "properties": ["read"], "value": "02" } ] } ] } ] }
+        """.utf8))
+    let result = try Blectl.run(["read", "name:Twins", "fff1"], adapter: "sim:\(file)")
+    #expect(result.status == 2, "\(result.errors)")
+    let handles = result.errors.matches(of: /0x00[0-9a-f]{2}/).count
+    #expect(handles >= 2, "\(result.errors)")
+    #expect(try Blectl.run(["read", "name:Twins", "fff1[2]", "--as", "hex"], adapter: "sim:\(file)").text == "02\n")
+  }
+
+  @Test func controlCEndsAtOnce() throws {
+    let running = try Blectl.start(["notify", "name:Band-7", "2a37"], virtual: false)
+    #expect(running.waitForOutput(containing: "Z "))
+    running.signal(SIGINT)
+    #expect(running.wait().status == 130)
+  }
+
+  @Test func controlCWhileScanningAndConnecting() throws {
+    let scan = try Blectl.start(["scan", "--duration", "0"], virtual: false)
+    #expect(scan.waitForOutput(containing: "Band-7"))
+    scan.signal(SIGINT)
+    #expect(scan.wait().status == 130)
+    let connect = try Blectl.start(["connect", "AA:AA:AA:AA:AA:AA/random", "-v"], virtual: false)
+    #expect(connect.waitForOutput(containing: "connecting"))
+    connect.signal(SIGTERM)
+    #expect(connect.wait().status == 143)
+  }
+
+  @Test func aClosedPipeEndsQuietly() throws {
+    let shell = try Shell.run("\(Blectl.path) -i sim scan --duration 0 --duplicates | head -n 1; echo ${PIPESTATUS[0]}")
+    #expect(shell.output.split(separator: "\n").last == "74")
+    #expect(shell.errors.isEmpty)
+  }
+
+  @Test func aFullDiskIsSaid() throws {
+    let shell = try Shell.run("\(Blectl.path) -i sim scan --duration 1 >/dev/full")
+    #expect(shell.status == 74)
+    #expect(shell.errors.contains("No space left"))
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The man page, the help and the README say what the program does.
+@Suite struct ManualTests {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  static func commands() throws -> [String: Set<String>] {
+    let dump = try JSONSerialization.jsonObject(with: Data(try Blectl.run("--experimental-dump-help").output)) as? [String: Any]
+    let root = dump?["command"] as? [String: Any] ?? [:]
+    var result: [String: Set<String>] = [:]
+    for command in root["subcommands"] as? [[String: Any]] ?? [] {
+      guard let name = command["commandName"] as? String, name != "help" else { continue }
+      let names = (command["arguments"] as? [[String: Any]] ?? []).flatMap { $0["names"] as? [[String: Any]] ?? [] }
+      result[name] = Set(names.filter { $0["kind"] as? String == "long" }.compactMap { $0["name"] as? String })
+    }
+    return result
+  }
+
+  @Test func everyCommandAndOptionIsInTheManual() throws {
+    let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
+    let commands = try Self.commands()
+    #expect(Set(commands.keys) == ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file"])
+    for (command, options) in commands {
+      #expect(page.contains(".Ss \(command)"), "\(command) is not in the manual")
+      for option in options where !["help", "version"].contains(option) {
+        #expect(page.contains("-\(option) ") || page.contains("-\(option)\n"), "--\(option) of \(command) is not in the manual")
+      }
+    }
+  }
+
+  @Test func everyOptionOfTheManualExists() throws {
+    let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
+    let known = try Self.commands().values.reduce(into: Set<String>(["version", "help"])) { $0.formUnion($1) }
+    for line in page.split(separator: "\n") where line.hasPrefix(".It Fl") {
+      for match in line.matches(of: /Fl -([a-z-]+)/) { #expect(known.contains(String(match.1)), "--\(match.1) does not exist") }
+    }
+  }
+
+  @Test func thePagesAreWellFormed() throws {
+    for page in ["blectl.1", "blectl-peripheral.5"] {
+      let path = Self.root.appendingPathComponent("man/\(page)").path
+      let result = try Shell.run("man --warnings -E UTF-8 -l -Tutf8 -Z '\(path)' >/dev/null")
+      #expect(result.status == 0 && result.errors.isEmpty, "\(page): \(result.errors)")
+    }
+  }
+
+  @Test func helpOfEveryCommand() throws {
+    for command in try Self.commands().keys {
+      let result = try Blectl.run(command, "--help")
+      #expect(result.status == 0)
+      #expect(result.text.contains("USAGE: blectl \(command)"))
+    }
+    #expect(try Blectl.run("--version").text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+  }
+}

@@ -1,0 +1,76 @@
+import TestSupport
+import Testing
+
+@Suite struct ScanTests {
+  static let fields: Set = [
+    "event", "time", "address", "address_type", "rssi", "pdu", "connectable", "name", "services", "manufacturer_data", "service_data",
+    "tx_power", "raw",
+  ]
+
+  @Test func recordsHaveTheFieldsOfTheContract() throws {
+    let result = try Blectl.run("scan", "--duration", "3", "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    let records = try result.records
+    #expect(
+      Set(records.compactMap { $0.string("address") }) == [
+        "D1:00:00:00:00:01", "D1:00:00:00:00:02", "C0:FF:EE:00:00:07", "D1:00:00:00:00:10",
+      ])
+    for record in records {
+      #expect(record.keys.isSuperset(of: Self.fields), "\(Self.fields.subtracting(record.keys))")
+      #expect(record.string("event") == "advertisement")
+      #expect(record.string("time")?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
+    }
+    let band = try #require(records.first { $0.string("address") == "C0:FF:EE:00:00:07" && $0.string("pdu") == "adv_ind" })
+    #expect(band.string("address_type") == "public")
+    #expect(band.bool("connectable") == true)
+    #expect(band["manufacturer_data"]?.string("0157") != nil)
+  }
+
+  @Test func advertisementsAndScanResponsesStayApartAndComeOnce() throws {
+    let records = try Blectl.run("scan", "--duration", "5", "--json").records
+    let keys = records.map { "\($0.string("address") ?? "") \($0.string("pdu") ?? "") \($0.string("raw") ?? "")" }
+    #expect(Set(keys).count == keys.count)
+    #expect(Set(records.compactMap { $0.string("pdu") }) == ["adv_ind", "scan_rsp"])
+    let passive = try Blectl.run("scan", "--duration", "5", "--json", "--passive").records
+    #expect(Set(passive.compactMap { $0.string("pdu") }) == ["adv_ind"])
+  }
+
+  @Test func duplicatesPrintEveryReport() throws {
+    let once = try Blectl.run("scan", "--duration", "5", "--json").records.count
+    #expect(try Blectl.run("scan", "--duration", "5", "--json", "--duplicates").records.count > 5 * once)
+  }
+
+  @Test(arguments: [
+    (["--name", "gate*"], ["D1:00:00:00:00:01", "D1:00:00:00:00:02"]), (["--address", "d1:00:00:00:00:02"], ["D1:00:00:00:00:02"]),
+    (["--manufacturer", "0x0157"], ["C0:FF:EE:00:00:07"]), (["--manufacturer", "0305:ffff"], []),
+    (["--service", "fff0"], ["D1:00:00:00:00:10"]),
+    (["--min-rssi", "0"], []), (["--name", "nobody"], []),
+  ])
+  func filters(_ filter: [String], _ addresses: [String]) throws {
+    let result = try Blectl.run(["scan", "--duration", "3", "--json"] + filter)
+    #expect(result.status == 0)
+    #expect(Set(try result.records.compactMap { $0.string("address") }) == Set(addresses))
+  }
+
+  @Test func countEndsEarlyOrFails() throws {
+    let enough = try Blectl.run("scan", "--count", "2", "--json")
+    #expect(enough.status == 0)
+    #expect(try enough.records.count == 2)
+    #expect(try Blectl.run("scan", "--count", "2", "--duration", "1", "--name", "nobody").status == 2)
+  }
+
+  @Test func plainLinesOnAPipe() throws {
+    let result = try Blectl.run("scan", "--duration", "2")
+    #expect(result.lines.contains { $0.hasPrefix("C0:FF:EE:00:00:07/public ") && $0.contains("Band-7") })
+    #expect(!result.text.contains("\u{1B}"))
+    #expect(result.errors.isEmpty)
+    #expect(try Blectl.run("scan", "--duration", "2", "--raw").lines.allSatisfy { $0.split(separator: " ").count == 5 })
+  }
+
+  @Test func globalOptionsStandBeforeOrAfterTheCommand() throws {
+    let before = try Blectl.run(["-i", "sim", "--json", "scan", "--duration", "1"], adapter: nil)
+    let after = try Blectl.run(["scan", "--duration", "1", "--json", "-i", "sim"], adapter: nil)
+    #expect(before.status == 0)
+    #expect(before.text == after.text)
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// 77 831 octets without loss: the case that every fixed pause gets wrong.
+@Suite struct SendFileTests {
+  static let picture = (0..<77_831).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+
+  static func file(_ bytes: [UInt8]) throws -> String {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)")
+    try Data(bytes).write(to: url)
+    return url.path
+  }
+
+  @Test(arguments: [
+    ["--mode", "command"], ["--mode", "request"], ["--window", "4"], ["--ack-every", "50"], ["--chunk", "182"], ["--phy", "2m"],
+    ["--interval", "15"],
+  ])
+  func arrivesWhole(_ options: [String]) throws {
+    let path = try Self.file(Self.picture)
+    let result = try Blectl.run(["send-file", "name:Panel", "fff6", path, "--verify", "notify:fff7", "--json"] + options)
+    #expect(result.status == 0, "\(result.errors)")
+    let records = try result.records
+    let sent = try #require(records.last)
+    #expect(sent.string("event") == "sent")
+    #expect(sent.int("bytes") == 77_831)
+    #expect(sent.int("mtu") == 247)
+    #expect(sent.bool("verified") == true)
+    let chunk = try #require(sent.int("chunk"))
+    #expect(sent.int("segments") == (77_831 + chunk - 1) / chunk)
+    #expect(records.dropLast().allSatisfy { $0.string("event") == "progress" && $0.int("total") == 77_831 })
+  }
+
+  @Test func commandsFillTheAir() throws {
+    let path = try Self.file(Self.picture)
+    let sent = try #require(try Blectl.run("send-file", "name:Panel", "fff6", path, "--json").records.last)
+    #expect(sent.int("chunk") == 244)
+    // 98.9 kB/s is what 1M with data length 251 can carry; discovery of the pace must not cost more than a tenth.
+    #expect((sent.double("bytes_per_second") ?? 0) > 88_000)
+  }
+
+  @Test func theSameTransferTwiceIsTheSame() throws {
+    let path = try Self.file(Self.picture)
+    let arguments = ["send-file", "name:Panel", "fff6", path, "--json", "--verify", "notify:fff7"]
+    #expect(try Blectl.run(arguments).text == Blectl.run(arguments).text)
+  }
+
+  @Test func fromStandardInputAndFromAnOffset() throws {
+    let result = try Blectl.run(["send-file", "name:Panel", "fff6", "-", "--offset", "77000", "--json"], input: Self.picture)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.records.last?.int("bytes") == 831)
+  }
+
+  @Test(arguments: [
+    (["/nonexistent/file"], 66), (["/"], 66), (["/dev/null"], 66), (["/dev/null", "--chunk", "0"], 64),
+    (["/dev/null", "--data-length", "9"], 64),
+  ])
+  func refusesBeforeConnecting(_ arguments: [String], _ status: Int32) throws {
+    let result = try Blectl.run(["send-file", "name:Panel", "fff6"] + arguments)
+    #expect(result.status == status, "\(result.errors)")
+    #expect(result.output.isEmpty)
+  }
+
+  @Test func aChunkThatDoesNotFitIsRefused() throws {
+    let result = try Blectl.run(["send-file", "name:Panel", "fff6", "-", "--chunk", "245"], input: [1])
+    #expect(result.status == 64)
+    #expect(result.errors.contains("244"))
+  }
+}

@@ -1,0 +1,81 @@
+import TestSupport
+import Testing
+
+/// The wristband: properties, a command whose answer is a notification, heart beats, the MAC by two ways.
+@Suite struct WristbandTests {
+  static let band = "name:Band-7"
+
+  @Test func theWholeTree() throws {
+    let result = try Blectl.run("services", Self.band, "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    let services = try result.records
+    #expect(services.allSatisfy { $0.string("event") == "service" && $0.bool("primary") == true })
+    #expect(Set(services.compactMap { $0.string("uuid") }).isSuperset(of: ["1800", "1801", "180a", "180f", "180d", "fee0"]))
+    var last = 0
+    for service in services {
+      let start = try #require(service.int("handle"))
+      let end = try #require(service.int("end_handle"))
+      #expect(start > last && end >= start)
+      last = end
+      for characteristic in service.records("characteristics") {
+        let handle = try #require(characteristic.int("handle"))
+        let value = try #require(characteristic.int("value_handle"))
+        #expect(start < handle && handle < value && value <= end)
+      }
+    }
+  }
+
+  @Test func battery() throws {
+    #expect(try Blectl.run("read", Self.band, "battery_level", "--as", "u8").text == "60\n")
+    let record = try Blectl.run("read", Self.band, "2a19", "--json").records.first
+    #expect(record?.string("event") == "value")
+    #expect(record?.string("uuid") == "2a19")
+    #expect(record?.string("value") == "3c")
+  }
+
+  @Test func commandAndAnswer() throws {
+    let result = try Blectl.run("write", Self.band, "ff02", "1b9901", "--expect", "ff01=567b", "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    let value = try #require(try result.records.last?.string("value"))
+    #expect(value.hasPrefix("567b3c"))
+    // 56 + 7b + 3c = 10d: the low octet is the checksum.
+    #expect(value == "567b3c0d")
+  }
+
+  @Test func anOddNumberOfDigitsHasALeadingZero() throws {
+    let record = try Blectl.run("write", Self.band, "ff02", "b99", "--json").records.first
+    #expect(record?.int("bytes") == 2)
+  }
+
+  @Test func historyComesInThreePackets() throws {
+    let running = try Blectl.start(["notify", Self.band, "ff01", "--count", "3", "--duration", "20", "--json"])
+    running.endInput()
+    #expect(running.wait().status == 4, "nothing was asked, so nothing comes")
+    let result = try Blectl.run("write", Self.band, "ff02", "1b9902", "--expect", "ff01", "--json")
+    #expect(result.status == 0)
+  }
+
+  @Test func heartBeatsOnceASecond() throws {
+    let result = try Blectl.run("notify", Self.band, "2a37", "--count", "3", "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    let records = try result.records
+    #expect(records.count == 3)
+    #expect(records.allSatisfy { $0.string("event") == "notification" && $0.string("uuid") == "2a37" && $0.int("handle") != nil })
+    let seconds = records.compactMap { $0.string("time")?.suffix(7).prefix(2) }
+    #expect(Set(seconds).count == 3, "one a second: \(seconds)")
+  }
+
+  @Test func theMACByAdvertisementAndBySystemID() throws {
+    let advertised = try Blectl.run("mac-from-adv", Self.band, "--json").records.first
+    #expect(advertised?.string("mac") == "C0:FF:EE:00:00:07")
+    #expect(advertised?.bool("matches_sender") == true)
+    let connected = try Blectl.run("read", Self.band, "180a/2a23", "--json").records.first
+    #expect(connected?.string("value")?.count == 16)
+  }
+
+  @Test func severalAttributesOneLineEach() throws {
+    let result = try Blectl.run("read", Self.band, "180a/2a29", "battery_level")
+    #expect(result.lines.count == 2)
+    #expect(result.lines.last?.hasPrefix("battery_level\t") == true)
+  }
+}
