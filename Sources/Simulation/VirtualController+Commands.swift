@@ -56,7 +56,7 @@ extension VirtualController {
 
   private func refuseUnknown(_ opcode: Opcode) { status(opcode, .unknownCommand) }
 
-  private var bufferLength: UInt16 { UInt16(clamping: min(max(configuration.bufferLength, 27), 251)) }
+  private var bufferLength: UInt16 { UInt16(clamping: configuration.bufferLength) }
 
   private var localFeatures: LEFeatures {
     var features: LEFeatures = [.extendedReject, .peripheralInitiatedFeatures]

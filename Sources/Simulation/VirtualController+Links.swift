@@ -183,7 +183,7 @@ extension VirtualController {
 
   func transmit(_ data: ACLData) {
     guard let connection = connections[data.handle] else { return violate("ACL data for handle \(data.handle), which is no link") }
-    guard data.payload.count <= min(max(configuration.bufferLength, 27), 251) else {
+    guard data.payload.count <= configuration.bufferLength else {
       return overflow("an ACL packet of \(data.payload.count) octets, longer than the buffers")
     }
     let queued = connections.values.reduce(0) { $0 + $1.link.queued(by: .central) }

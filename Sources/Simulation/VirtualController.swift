@@ -19,6 +19,15 @@ package final class VirtualController: HCI.Channel {
     package var maxConnections = 8
 
     package init() {}
+
+    /// With every number in its range.
+    fileprivate var limited: Configuration {
+      var limited = self
+      limited.bufferLength = min(max(bufferLength, 27), 251)
+      limited.buffers = min(max(buffers, 1), 255)
+      limited.dataLength = min(max(dataLength, 27), 251)
+      return limited
+    }
   }
 
   /// An address of the block for documentation (RFC 7042 §2.1.1).
@@ -63,6 +72,7 @@ package final class VirtualController: HCI.Channel {
   package init(air: Air, address: Address = defaultAddress, configuration: Configuration = Configuration()) {
     self.air = air
     self.address = address
+    let configuration = configuration.limited
     self.configuration = configuration
     supportedOpcodes = Self.opcodes(of: configuration)
   }
