@@ -170,33 +170,59 @@ extension Client {
   /// One sweep over the gaps between the values and the next declarations: after each answer it goes on at the first gap that is not known
   /// yet, so that values with UUIDs of the other size, which end an answer early, cost nothing.
   private func discoverDescriptors(of services: inout [Service]) async throws {
-    let gaps = services.flatMap(\.characteristics).filter { $0.valueHandle < $0.endHandle }
-    guard let first = gaps.first, let last = gaps.last else { return }
-    var found: [Descriptor] = []
-    var current = Sweep(HandleRange(first.valueHandle + 1, last.endHandle))
-    var rest = gaps[...]
-    while let asked = current.nextRange() {
-      guard let response = try await answer(.findInformation(asked), tolerating: [.attributeNotFound]) else { break }
-      guard case .findInformation(let items) = response else { break }
-      var known = asked.start
-      try judge(response) { () throws(MalformedPacket) in
-        for item in items {
-          try current.take(item.handle, through: item.handle)
-          found.append(Descriptor(uuid: item.type, handle: item.handle))
-          known = item.handle
-        }
-      }
-      rest = rest.drop { $0.endHandle <= known }
-      guard let gap = rest.first else { break }
-      current.skip(to: gap.valueHandle + 1)
-      noteProgress(current)
+    var gaps = services.flatMap(\.characteristics).filter { $0.valueHandle < $0.endHandle }
+    var found: [UInt16: UUID] = [:]
+    // Every value with a 128-bit UUID starts a new answer. When there are many, the usual descriptor is found faster by its type.
+    if gaps.dropFirst().filter({ $0.uuid.short == nil }).count > 3 {
+      for handle in try await findClientConfigurations(gaps) { found[handle] = .clientCharacteristicConfiguration }
+      gaps.removeAll { gap in (gap.valueHandle + 1...gap.endHandle).allSatisfy { found[$0] != nil } }
     }
+    if let first = gaps.first, let last = gaps.last {
+      var current = Sweep(HandleRange(first.valueHandle + 1, last.endHandle))
+      var rest = gaps[...]
+      while let asked = current.nextRange() {
+        guard let response = try await answer(.findInformation(asked), tolerating: [.attributeNotFound]) else { break }
+        guard case .findInformation(let items) = response else { break }
+        var known = asked.start
+        try judge(response) { () throws(MalformedPacket) in
+          for item in items {
+            try current.take(item.handle, through: item.handle)
+            found[item.handle] = item.type
+            known = item.handle
+          }
+        }
+        rest = rest.drop { $0.endHandle <= known }
+        guard let gap = rest.first else { break }
+        current.skip(to: gap.valueHandle + 1)
+        noteProgress(current)
+      }
+    }
+    let all = found.map { Descriptor(uuid: $0.value, handle: $0.key) }.sorted { $0.handle < $1.handle }
     for service in services.indices {
       for index in services[service].characteristics.indices {
         let item = services[service].characteristics[index]
-        services[service].characteristics[index].descriptors = found.within(item.valueHandle, item.endHandle) { $0.handle }
+        services[service].characteristics[index].descriptors = all.within(item.valueHandle, item.endHandle) { $0.handle }
       }
     }
+  }
+
+  /// The handles of all Client Characteristic Configurations, by Read By Type; they are readable by rule. A peer that refuses is asked for
+  /// every descriptor instead, so an error only ends this.
+  private func findClientConfigurations(_ gaps: [Characteristic]) async throws -> [UInt16] {
+    guard let first = gaps.first, let last = gaps.last else { return [] }
+    var handles: [UInt16] = []
+    var current = Sweep(HandleRange(first.valueHandle + 1, last.endHandle))
+    while let asked = current.nextRange() {
+      let response = try await bearer.request(.readByType(asked, type: .clientCharacteristicConfiguration))
+      guard case .readByType(let items) = response else { break }
+      try judge(response) { () throws(MalformedPacket) in
+        for item in items {
+          try current.take(item.handle, through: item.handle)
+          handles.append(item.handle)
+        }
+      }
+    }
+    return handles
   }
 
   private func readExtendedProperties(_ services: inout [Service]) async throws {

@@ -66,12 +66,10 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
       name = text[..<open]
     }
     guard !name.isEmpty else { throw wrong(whole, "a part is empty") }
-    if let uuid = UUID(name) ?? assigned(String(name)) { return Part(uuid: uuid, index: index) }
+    if let uuid = UUID(name) ?? AssignedNumbers.uuid(named: String(name)) { return Part(uuid: uuid, index: index) }
     throw wrong(
       whole, "\(DisplayText.escape(String(name))) is neither a UUID (4, 8 or 32 hex digits) nor a name that the Bluetooth SIG assigned")
   }
-
-  private static func assigned(_ name: String) -> UUID? { nil }
 
   private static func wrong(_ text: String, _ why: String) -> BluetoothError {
     BluetoothError(

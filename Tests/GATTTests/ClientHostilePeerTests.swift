@@ -60,6 +60,47 @@ import Testing
     #expect(accept.contains { outcome.matches($0) }, "\(outcome.results) is none of \(accept)")
   }
 
+  /// A peer whose every fifth answer is damaged: discovery, reading and writing end, by success or by an error that says why.
+  @Test func survivesDamagedAnswers() async throws {
+    let outcomes = try await onLoop { () -> [String: Int] in
+      var random = SplitMix64(seed: 3)
+      var outcomes: [String: Int] = [:]
+      for _ in 0..<3000 {
+        let (near, far) = MemoryChannel.pair()
+        var server = ClientDiscoveryTests.server(services: 3, characteristics: 2, isLong: { $0 == 1 })
+        let peer = ScriptedPeer(far) { pdu in
+          guard var answer = server.answer(pdu) else { return nil }
+          guard random.next() % 5 == 0, !answer.isEmpty else { return answer }
+          let position = Int(random.next() % UInt64(answer.count))
+          switch random.next() % 4 {
+          case 0: answer[position] = UInt8(truncatingIfNeeded: random.next())
+          case 1: answer.removeSubrange(position...)
+          case 2: answer.insert(UInt8(truncatingIfNeeded: random.next()), at: position)
+          default: answer += answer.suffix(7)
+          }
+          return answer
+        }
+        let client = Client(near)
+        do {
+          try await client.exchangeMTU([23, 65, 517][Int(random.next() % 3)])
+          let table = try await client.discover()
+          for item in table.characteristics { _ = try await client.read(item.valueHandle) }
+          _ = try await client.read(uuid: AttributeUUID(0xA000))
+          let plan = try WritePlan(value: 40, properties: nil, mtu: client.mtu, mode: .reliable)
+          try await client.write([UInt8](repeating: 1, count: 40), to: 3, plan: plan)
+          outcomes["success", default: 0] += 1
+        } catch let error as BluetoothError {
+          outcomes[error.kind.rawValue, default: 0] += 1
+        }
+        #expect(peer.received.count < 1000)
+        client.close()
+      }
+      return outcomes
+    }
+    #expect(Set(outcomes.keys).isSubset(of: ["success", "protocol", "att", "timeout"]), "\(outcomes)")
+    #expect(outcomes["protocol", default: 0] > 1000, "\(outcomes)")
+  }
+
   struct Outcome: Sendable {
     var results: Set<String>
     func matches(_ accepted: String) -> Bool {

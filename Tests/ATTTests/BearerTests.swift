@@ -1,0 +1,132 @@
+import Bluetooth
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import ATT
+
+@Suite struct BearerTests {
+  @Test func waitersGoInOrderAndEachGetsItsAnswer() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      near.delay = .milliseconds(15)
+      let peer = ScriptedPeer(far) { pdu in [0x0B, pdu[1]] }
+      let bearer = Bearer(near)
+      var order: [UInt16] = []
+      let tasks = (UInt16(1)...5).map { handle in
+        EventLoop.shared.spawn {
+          if case .read(let value)? = try? await bearer.request(.read(handle)) {
+            #expect(value == [UInt8(handle)])
+            order.append(handle)
+          }
+        }
+      }
+      for task in tasks { await task.value }
+      #expect(order == [1, 2, 3, 4, 5] && bearer.isIdle)
+      #expect(peer.received.map { $0[1] } == [1, 2, 3, 4, 5])
+      bearer.close()
+    }
+  }
+
+  @Test func silenceEndsAfterThirtySecondsAndClosesTheBearer() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far)
+      let bearer = Bearer(near)
+      var ends: [BluetoothError] = []
+      bearer.onClosed = { ends.append($0) }
+      let start = EventLoop.shared.now
+      let waiting = EventLoop.shared.spawn { await Self.kind { try await bearer.request(.read(2)) } }
+      #expect(await Self.kind { try await bearer.request(.read(1)) } == .timeout)
+      #expect(await waiting.value == .timeout)
+      #expect(start.duration(to: EventLoop.shared.now) >= .seconds(30))
+      #expect(near.isClosed && peer.received.count == 1 && ends.count == 1)
+      let again = EventLoop.shared.now
+      #expect(await Self.kind { try await bearer.request(.read(3)) } == .timeout)
+      #expect(again.duration(to: EventLoop.shared.now) < .seconds(1), "a closed bearer answers at once")
+      bearer.send(.write(1, value: [1]))
+      #expect(await Self.kind { try await bearer.waitUntilWritable() } == .timeout)
+      #expect(peer.received.count == 1, "no more PDUs shall be sent")
+    }
+  }
+
+  @Test func aCancelledRequestDoesNotGiveItsAnswerToTheNext() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      far.delay = .milliseconds(50)
+      let peer = ScriptedPeer(far) { pdu in [0x0B, pdu[1]] }
+      let bearer = Bearer(near)
+      let task = EventLoop.shared.spawn { () -> Bool in
+        do { _ = try await bearer.request(.read(1)) } catch { return error is CancellationError }
+        return false
+      }
+      try await EventLoop.shared.sleep(for: .milliseconds(10))
+      task.cancel()
+      #expect(await task.value)
+      #expect(try await bearer.request(.read(2)) == .read([2]))
+      #expect(peer.received.count == 2 && bearer.faults.total == 0)
+      bearer.close()
+    }
+  }
+
+  @Test func linkLossEndsEveryPendingOperationOnce() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let bearer = Bearer(near)
+      var ends = 0
+      bearer.onClosed = { _ in ends += 1 }
+      near.isWritable = false
+      let tasks = (UInt16(1)...3).map { handle in EventLoop.shared.spawn { await Self.kind { try await bearer.request(.read(handle)) } } }
+      let writer = EventLoop.shared.spawn { await Self.kind { try await bearer.waitUntilWritable() } }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      far.lose(BluetoothError(.linkLost, "supervision timeout"))
+      for task in tasks { #expect(await task.value == .linkLost) }
+      #expect(await writer.value == .linkLost)
+      #expect(bearer.closed?.message == "supervision timeout" && ends == 1)
+      bearer.close()
+      #expect(ends == 1)
+    }
+  }
+
+  @Test func aServerMayTakeThePeersRequests() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far)
+      let bearer = Bearer(near)
+      bearer.onRequest = { if case .read(7) = $0 { .read([0xAA]) } else { nil } }
+      var seen: [String] = []
+      bearer.onPDU = { seen.append("\($0 == .sent ? ">" : "<")\(Hex.encode($1))") }
+      var commands: [Command] = []
+      bearer.onCommand = { commands.append($0) }
+      peer.push([0x0A, 7, 0])
+      peer.push([0x52, 7, 0, 1])
+      peer.push([0x0A, 8, 0])
+      bearer.start()
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(peer.received == [[0x0B, 0xAA], [0x01, 0x0A, 8, 0, 0x01]])
+      #expect(commands == [.write(7, value: [1])])
+      #expect(seen == ["<0a0700", ">0b aa".filter { $0 != " " }, "<52070001", "<0a0800", ">010a080001"])
+      bearer.close()
+    }
+  }
+
+  @Test func faultsAreCountedAndEndNothing() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far, rules: [.init([0x0A], [.pdu([]), .pdu([0x1B]), .pdu([0xFF]), .pdu([0x0B, 1]), .pdu([0x0B, 2])])])
+      let bearer = Bearer(near)
+      #expect(try await bearer.request(.read(1)) == .read([1]))
+      far.drop(3)
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(bearer.faults == Bearer.Faults(empty: 1, malformed: 1, stray: 1, unknownCommands: 1, lost: 3))
+      #expect(bearer.closed == nil && peer.received.count == 1)
+      bearer.close()
+    }
+  }
+
+  @LoopActor
+  private static func kind<T>(_ body: @escaping @LoopActor () async throws -> T) async -> BluetoothError.Kind? {
+    do { _ = try await body() } catch { return (error as? BluetoothError)?.kind }
+    return nil
+  }
+}

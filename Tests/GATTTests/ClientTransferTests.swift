@@ -1,0 +1,211 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import TestSupport
+import Testing
+
+/// Writing in segments, subscriptions, and how they end.
+@Suite struct ClientTransferTests {
+  @Test func commandsWaitForTheChannel() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far)
+      let client = Client(near)
+      near.isWritable = false
+      let plan = try WritePlan(value: 50, properties: nil, mtu: 23, mode: .command)
+      var progress: [Int] = []
+      let task = EventLoop.shared.spawn {
+        do { try await client.write([UInt8](repeating: 1, count: 50), to: 0x10, plan: plan) { progress.append($0) } } catch {
+          Issue.record(error)
+        }
+      }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(peer.received.isEmpty && progress.isEmpty && near.blockedWriters == 1, "nothing may pile up in this process")
+      near.isWritable = true
+      await task.value
+      #expect(progress == [20, 40, 50])
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(peer.received.map(\.count) == [23, 23, 13])
+      client.close()
+    }
+  }
+
+  @Test func gapsAreKept() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far) { _ in [0x13] }
+      let client = Client(near)
+      let start = EventLoop.shared.now
+      try await client.write(
+        [UInt8](repeating: 1, count: 6), to: 0x10, plan: WritePlan(value: 6, properties: nil, mtu: 23, mode: .request, chunk: 2),
+        gap: .milliseconds(100))
+      #expect(start.duration(to: EventLoop.shared.now) >= .milliseconds(200))
+      #expect(peer.received.count == 3)
+      client.close()
+    }
+  }
+
+  @Test(arguments: [WriteMode.request, .command]) func linkLossSaysHowFarItCame(_ mode: WriteMode) async throws {
+    let error = await onLoopError {
+      let (near, far) = MemoryChannel.pair()
+      var count = 0
+      let peer = ScriptedPeer(far) { pdu in
+        count += 1
+        if count == 3 { far.lose(BluetoothError(.linkLost, "connection timeout")) }
+        return pdu.first == 0x12 ? [0x13] : nil
+      }
+      defer { withExtendedLifetime(peer) {} }
+      let client = Client(near)
+      try await client.write(
+        [UInt8](repeating: 1, count: 100), to: 0x10, plan: WritePlan(value: 100, properties: nil, mtu: 23, mode: mode, chunk: 20),
+        gap: .milliseconds(5))
+    }
+    #expect(error?.kind == .linkLost)
+    #expect(
+      error?.message == "connection timeout; \(mode == .request ? "40 of 100 octets were confirmed" : "60 of 100 octets were handed over")")
+  }
+
+  /// Ctrl-C in a long write: the parts that the peer holds are cancelled, although the task is.
+  @Test func aCancelledLongWriteIsCancelledOnThePeer() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      far.delay = .milliseconds(50)
+      let peer = ScriptedPeer(far) { pdu in [pdu[0] + 1] + (pdu[0] == 0x16 ? pdu.dropFirst() : []) }
+      let client = Client(near)
+      let plan = try WritePlan(value: 200, properties: nil, mtu: 23, mode: .long)
+      let task = EventLoop.shared.spawn { () -> Bool in
+        do { try await client.write([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan) } catch { return error is CancellationError }
+        return false
+      }
+      try await EventLoop.shared.sleep(for: .milliseconds(120))
+      task.cancel()
+      #expect(await task.value)
+      #expect(peer.received.last == [0x18, 0x00])
+      #expect(!peer.received.contains([0x18, 0x01]))
+      #expect(client.bearer.isIdle)
+      client.close()
+    }
+  }
+
+  @Test func aDeadPeerDoesNotHoldTheCancellation() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far)
+      let client = Client(near)
+      let plan = try WritePlan(value: 20, properties: nil, mtu: 23, mode: .reliable)
+      let task = EventLoop.shared.spawn {
+        do { try await client.write([UInt8](repeating: 1, count: 20), to: 0x10, plan: plan) } catch {}
+      }
+      try await EventLoop.shared.sleep(for: .milliseconds(10))
+      let start = EventLoop.shared.now
+      task.cancel()
+      await task.value
+      #expect(start.duration(to: EventLoop.shared.now) <= .seconds(2))
+      #expect(peer.received.count == 1)
+      client.close()
+    }
+  }
+
+  @Test func subscriptionsAreIndependentAndInOrder() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : nil }
+      let client = Client(near)
+      var all: [UInt16] = []
+      client.onValue = { all.append($0.handle) }
+      var other = ClientProcedureTests.notifying
+      (other.valueHandle, other.descriptors) = (0x22, [Descriptor(uuid: UUID(0x2902), handle: 0x23)])
+      let first = try await client.subscribe(ClientProcedureTests.notifying)
+      let twin = try await client.subscribe(ClientProcedureTests.notifying)
+      let second = try await client.subscribe(other)
+      for value in UInt8(0)..<10 {
+        peer.push([0x1B, 0x12, 0, value])
+        peer.push([0x1B, 0x22, 0, value + 100])
+      }
+      peer.push([0x1B, 0x99, 0, 1])
+      for value in UInt8(0)..<10 {
+        #expect(try await first.next().value == [value])
+        #expect(try await second.next().value == [value + 100])
+      }
+      #expect(try await twin.next().value == [0])
+      #expect(all.count == 21 && all.last == 0x99)
+      // The peer goes on while someone listens.
+      let before = peer.received.count
+      try await first.cancel()
+      #expect(peer.received.count == before)
+      try await first.cancel()
+      try await twin.cancel()
+      #expect(peer.received.last == [0x12, 0x13, 0, 0, 0])
+      try await client.unsubscribeAll()
+      #expect(peer.received.last == [0x12, 0x23, 0, 0, 0])
+      client.close()
+    }
+  }
+
+  @Test func whatCameBeforeTheEndIsGivenOut() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : nil }
+      let client = Client(near)
+      let subscription = try await client.subscribe(ClientProcedureTests.notifying)
+      let ended = EventLoop.shared.spawn { try? await client.untilClosed().message }
+      peer.push([0x1B, 0x12, 0, 1])
+      far.lose(BluetoothError(.linkLost, "gone"))
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(try await subscription.next().value == [1])
+      await #expect(throws: BluetoothError(.linkLost, "gone")) { try await subscription.next() }
+      #expect(await ended.value == "gone")
+      #expect(try await client.untilClosed().kind == .linkLost)
+    }
+  }
+
+  @Test func aFloodIsBoundedAndCounted() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : nil }
+      let client = Client(near)
+      let subscription = try await client.subscribe(ClientProcedureTests.notifying)
+      for _ in 0..<20_000 { peer.push([0x1B, 0x12, 0, 1]) }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(subscription.dropped == 20_000 - 16_384)
+      client.close()
+    }
+  }
+
+  /// The sentences of the contract.
+  @Test(arguments: [
+    (
+      "write", "0112160003", "Write Not Permitted (0x03) on ffe1 (handle 0x0016): it only takes writes without response; use --mode command"
+    ),
+    ("read", "010a160002", "Read Not Permitted (0x02) on ffe1 (handle 0x0016): its properties are: write_without_response"),
+    (
+      "read", "010a16000f",
+      "Insufficient Encryption (0x0f) on ffe1 (handle 0x0016): the peer wants a paired, encrypted link, and blectl does not pair"
+    ),
+    ("read", "010a160081", "Application Error (0x81) on ffe1 (handle 0x0016): its meaning is the peer's own"),
+    ("read", "0b\(String(repeating: "ff", count: 3))", ""),
+    ("read", "13ff", "the peer broke the Attribute Protocol: Write Response [13ff]: Write Response: 1 trailing octets (at octet 1)"),
+    ("read", "", "no answer to the Read Request for handle 0x0016 within 30 s"),
+  ]) func errorsSayWhatToDo(_ operation: String, _ answer: String, _ sentence: String) async throws {
+    let error = await onLoopError {
+      let (near, far) = MemoryChannel.pair()
+      var server = PlainServer([
+        .init(handle: 0x14, type: UUID(0x2800), value: [0xE0, 0xFF]),
+        .init(handle: 0x15, type: UUID(0x2803), value: [0x04, 0x16, 0x00, 0xE1, 0xFF]),
+        .init(handle: 0x16, type: UUID(0xFFE1), value: []),
+      ])
+      let peer = ScriptedPeer(far) { server.answer($0) }
+      let client = Client(near)
+      _ = try await client.discover()
+      let bytes = Hex.decode(answer) ?? []
+      peer.rules = [0x0A, 0x12].map { ScriptedPeer.Rule([$0], bytes.isEmpty ? [] : [.pdu(bytes)]) }
+      if operation == "read" { _ = try await client.read(0x16) } else { try await client.writeRequest([1], to: 0x16) }
+      client.close()
+    }
+    let message = error.map(\.message) ?? ""
+    #expect(message.hasPrefix(sentence), "\(message)")
+    #expect((error == nil) == sentence.isEmpty)
+    if error?.kind == .att { #expect(error?.code != nil && error?.name != nil) }
+  }
+}
