@@ -29,7 +29,12 @@ struct CommandQueue {
   }
 
   /// Forgets a command that is not on its way yet. One that is stays, so that its answer is known for what it is.
-  mutating func withdraw(_ id: Int) { waiting.removeAll { $0.id == id } }
+  /// Returns whether it was forgotten.
+  mutating func withdraw(_ id: Int) -> Bool {
+    let count = waiting.count
+    waiting.removeAll { $0.id == id }
+    return waiting.count < count
+  }
 
   /// The command to send now.
   mutating func next(at now: Int64) -> Command? {

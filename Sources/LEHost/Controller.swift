@@ -51,22 +51,22 @@ final class Controller {
 
   /// - Throws: BluetoothError(.hci) with the status when the controller refuses, `.adapter` when it does not answer or is gone,
   ///   `.protocolViolation` for an answer that cannot be read; CancellationError (a command on its way is not taken back).
+  /// - Parameter accepted: called when the answer comes, before any later event is looked at, also when the task was cancelled meanwhile.
   @discardableResult
-  func perform(_ command: Command) async throws -> ReturnParameters {
+  func perform(_ command: Command, accepted: @escaping @LoopActor () -> Void = {}) async throws -> ReturnParameters {
     let wait = Wait<ReturnParameters>()
     let id = submit(command) { answer in
       switch answer {
-      case .success(let returned): wait.resume(returning: returned)
+      case .success(let returned):
+        accepted()
+        wait.resume(returning: returned)
       case .failure(let error): wait.resume(throwing: error)
       }
     }
     do {
       return try await wait.value()
     } catch {
-      if error is CancellationError {
-        queue.withdraw(id)
-        pending[id] = nil
-      }
+      if error is CancellationError, queue.withdraw(id) { pending[id] = nil }
       throw error
     }
   }

@@ -31,9 +31,9 @@ package struct ControllerInfo: Sendable, Equatable {
     var names: [String] = []
     if let coreVersion { names.append("core_\(coreVersion)") }
     if scansExtended { names.append("extended_advertising") }
-    if leFeatures.contains(.dataLengthExtension) { names.append("data_length_\(maxTxOctets)") }
-    if leFeatures.contains(.phy2M) { names.append("2m") }
-    if leFeatures.contains(.phyCoded) { names.append("coded") }
+    if maxTxOctets > 27 { names.append("data_length_\(maxTxOctets)") }
+    if leFeatures.contains(.phy2M), supported.contains(.leSetPHY) { names.append("2m") }
+    if leFeatures.contains(.phyCoded), supported.contains(.leSetPHY) { names.append("coded") }
     return names
   }
 

@@ -7,6 +7,8 @@ import HCI
 @LoopActor
 final class Initiation {
   let peer: PeerAddress
+  /// The controller took the command. A Connection Complete before that is the last word about someone else's attempt.
+  var isAccepted = false
   private(set) var outcome: Result<HostLink, BluetoothError>?
   private let settled = PendingEvent<Void>()
 
@@ -63,7 +65,7 @@ extension HostCentral {
     let late = BluetoothError(
       .timeout, "no answer from \(peer): is it advertising, connectable and in range, and is the address type right?")
     do {
-      try await create(peer)
+      try await create(initiation)
     } catch let error as BluetoothError where error.kind == .hci {
       // Refused: there is nothing to take back.
       throw error
@@ -98,17 +100,18 @@ extension HostCentral {
     }
   }
 
-  private func create(_ peer: PeerAddress) async throws {
+  private func create(_ initiation: Initiation) async throws {
+    let peer = initiation.peer
     let command = createCommand(peer)
     do {
-      try await controller.perform(command)
+      try await controller.perform(command) { initiation.isAccepted = true }
     } catch let error as BluetoothError where error.isRefusal(.commandDisallowed) {
       // An attempt that someone left behind.
       do {
         try await controller.perform(.leCreateConnectionCancel)
       } catch let error as BluetoothError where error.kind == .hci {}
       do {
-        try await controller.perform(command)
+        try await controller.perform(command) { initiation.isAccepted = true }
       } catch var error as BluetoothError where error.isRefusal(.commandDisallowed) {
         error.message =
           "\(name) cannot connect to \(peer.address) now: \(ControllerErrorCode.commandDisallowed). "
@@ -160,7 +163,7 @@ extension HostCentral {
   /// LE Connection Complete. The link exists from this moment: its first data may follow in the same turn.
   func connected(_ complete: Event.ConnectionComplete) {
     guard complete.status == .success else {
-      guard let initiation, initiation.outcome == nil else { return }
+      guard let initiation, initiation.isAccepted, initiation.outcome == nil else { return }
       let status = complete.status
       let kind: BluetoothError.Kind = status == .connectionFailedToBeEstablished ? .linkLost : .hci
       initiation.settle(
@@ -174,7 +177,9 @@ extension HostCentral {
     if let old = links[complete.handle] {
       drop(old, BluetoothError(.linkLost, "the link to \(old.peer.address) was lost: \(name) gave its handle to another one"))
     }
-    guard let initiation, initiation.outcome == nil, complete.role == 0, initiation.peer.address == complete.peer.address else {
+    guard let initiation, initiation.isAccepted, initiation.outcome == nil, complete.role == 0,
+      initiation.peer.address == complete.peer.address
+    else {
       // Nobody asked for it, and nobody would ever close it.
       if controller.backlog < 32 { controller.submit(.disconnect(handle: complete.handle, reason: .remoteUserTerminated)) }
       return

@@ -120,7 +120,7 @@ package final class HostCentral: GATT.Central {
     case .leConnectionComplete(let complete): connected(complete)
     case .disconnectionComplete(let status, let handle, let reason):
       guard status == .success, let link = links[handle] else { return }
-      drop(link, Self.lost(link.peer, reason))
+      drop(link, link.isHangingUp ? Self.closed(link.peer, reason) : Self.lost(link.peer, reason))
     case .leConnectionUpdateComplete(let status, let handle, let interval, let latency, let supervisionTimeout):
       guard let link = links[handle] else { return }
       if status == .success { link.note(interval: interval, latency: latency, supervisionTimeout: supervisionTimeout) }
@@ -146,11 +146,16 @@ package final class HostCentral: GATT.Central {
 
   /// A peripheral asks for other parameters through the link layer: it gets what it may have.
   private func answer(_ handle: UInt16, _ wanted: Command.ConnectionParameters) {
-    guard links[handle] != nil, controller.backlog < 32 else { return }
+    guard let link = links[handle], controller.backlog < 64 else { return }
     controller.submit(
-      wanted.isValid
-        ? .leRemoteConnectionParameterRequestReply(handle: handle, wanted)
-        : .leRemoteConnectionParameterRequestNegativeReply(handle: handle, reason: .unacceptableParameters))
+      link.judge(wanted).map { .leRemoteConnectionParameterRequestReply(handle: handle, $0) }
+        ?? .leRemoteConnectionParameterRequestNegativeReply(handle: handle, reason: .unacceptableParameters))
+  }
+
+  /// We asked for it, whatever reason the controller gives.
+  private static func closed(_ peer: PeerAddress, _ reason: ControllerErrorCode) -> BluetoothError {
+    BluetoothError(
+      .linkLost, "the link to \(peer.address) was closed by this side", code: Int(reason.rawValue), name: reason.snakeName)
   }
 
   static func lost(_ peer: PeerAddress, _ reason: ControllerErrorCode) -> BluetoothError {

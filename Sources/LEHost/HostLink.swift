@@ -33,8 +33,10 @@ package final class HostLink: GATT.Link {
   private let idle = PendingEvent<Void>()
   private var reassembler = ACLReassembler()
   private var known = LinkParameters()
-  private var isHangingUp = false
+  private(set) var isHangingUp = false
   private var isUpdatingForPeer = false
+  /// What the user asked for, 1.25 ms units: the peer does not undo it.
+  private var pinnedInterval: UInt16?
 
   init(_ complete: Event.ConnectionComplete, peer: PeerAddress, host: HostCentral) {
     handle = complete.handle
@@ -71,6 +73,7 @@ package final class HostLink: GATT.Link {
     try await update(
       HCI.Command.ConnectionParameters(intervalMin: units, intervalMax: units, latency: 0, supervisionTimeout: timeout),
       "the connection interval")
+    pinnedInterval = units
     return known
   }
 
@@ -91,11 +94,13 @@ package final class HostLink: GATT.Link {
     try check()
     guard (27...251).contains(octets) else { throw BluetoothError(.usage, "a data length is 27 to 251 octets, not \(octets)") }
     guard host.adapterInfo.supported.contains(.leSetDataLength) else { throw unsupported("longer data packets") }
+    // Nothing would change, and no event would say so.
+    if known.maxTxOctets == octets || !(remoteFeatures?.contains(.dataLengthExtension) ?? true) { return known }
     let change = dataLengthChanged.next()
     // The time that the octets take on 1M: preamble 1, access address 4, header 2, MIC 4, CRC 3.
     try await host.controller.perform(
       .leSetDataLength(handle: handle, txOctets: UInt16(octets), txTime: max(328, UInt16((octets + 14) * 8))))
-    // The event comes only when something changes.
+    // The event comes only when something changes: the peer may allow less.
     do {
       try await change.value(until: limit(atMost: .seconds(2))) { Unchanged() }
     } catch is Unchanged {}
@@ -180,10 +185,21 @@ package final class HostLink: GATT.Link {
 
   func note(features: LEFeatures) { remoteFeatures = features }
 
+  /// What of the parameters that the peer wants it gets: all, with the interval that the user asked for when it allows that; nil refuses.
+  func judge(_ wanted: HCI.Command.ConnectionParameters) -> HCI.Command.ConnectionParameters? {
+    // One at a time, and never so many that our own commands wait behind them.
+    guard wanted.isValid, !isUpdatingForPeer, host.controller.backlog < 32 else { return nil }
+    guard let pinnedInterval else { return wanted }
+    guard (wanted.intervalMin...wanted.intervalMax).contains(pinnedInterval) else { return nil }
+    var granted = wanted
+    (granted.intervalMin, granted.intervalMax) = (pinnedInterval, pinnedInterval)
+    return granted
+  }
+
   // MARK: L2CAP
 
   private func signal(_ payload: [UInt8]) {
-    guard let answer = Signalling.answer(payload, isBusy: isUpdatingForPeer || host.controller.backlog > 32) else { return }
+    guard let answer = Signalling.answer(payload, judge: judge) else { return }
     switch answer {
     case .reply(let reply): self.answer(5, reply)
     case .update(let reply, let parameters):

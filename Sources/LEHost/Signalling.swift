@@ -10,9 +10,11 @@ enum Signalling {
   }
 
   /// - Parameter payload: of one frame; LE allows one command in it.
-  /// - Parameter isBusy: whether an earlier update is still under way; another one is then refused.
+  /// - Parameter judge: what of the wanted parameters, which are valid, the link will get; nil refuses.
   /// - Returns: nil for what must not be answered: responses, and packets without an identifier to answer to.
-  static func answer(_ payload: [UInt8], isBusy: Bool) -> Answer? {
+  static func answer(
+    _ payload: [UInt8], judge: (Command.ConnectionParameters) -> Command.ConnectionParameters? = { $0 }
+  ) -> Answer? {
     var reader = ByteReader(payload)
     guard let code = try? reader.uint8("code"), let identifier = try? reader.uint8("identifier"), let length = try? reader.uint16("length"),
       identifier != 0
@@ -29,7 +31,7 @@ enum Signalling {
     let wanted = Command.ConnectionParameters(
       intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: timeout)
     // Connection Parameter Update Response: 0 accepted, 1 rejected.
-    guard wanted.isValid, !isBusy else { return .reply([0x13, identifier, 2, 0, 1, 0]) }
-    return .update(reply: [0x13, identifier, 2, 0, 0, 0], wanted)
+    guard wanted.isValid, let granted = judge(wanted) else { return .reply([0x13, identifier, 2, 0, 1, 0]) }
+    return .update(reply: [0x13, identifier, 2, 0, 0, 0], granted)
   }
 }

@@ -1,0 +1,226 @@
+import Bluetooth
+import EventLoop
+import GATT
+import HCI
+import TestSupport
+import Testing
+
+@testable import LEHost
+
+@Suite struct ConnectTests {
+  @Test(arguments: [false, true]) func connectsFast(_ isExtended: Bool) async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      if isExtended {
+        controller.supported = ScriptedController.extended
+        controller.features = [.dataLengthExtension, .phy2M]
+      }
+      let (central, _) = try await started(controller)
+      let link = try await central.connect(lock, timeout: .seconds(5))
+      #expect(link.peer == lock)
+      let fast = Command.ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
+      if isExtended {
+        let create = Command.LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: fast)
+        #expect(
+          controller.commands.contains(
+            .leExtendedCreateConnection(
+              Command.LEExtendedCreateConnection(ownAddressType: 0, peer: lock, phys: [.le1M, .le2M], initiating: [create, create]))))
+        #expect(controller.commands.contains(.leSetDataLength(handle: 0x40, txOctets: 251, txTime: 2120)))
+      } else {
+        #expect(
+          controller.commands.contains(
+            .leCreateConnection(
+              Command.LECreateConnection(scanInterval: 96, scanWindow: 96, peer: lock, ownAddressType: 0, parameters: fast))))
+        #expect(controller.count(.leSetDataLength) == 0)
+      }
+      #expect(controller.count(.leReadRemoteFeatures) == 1)
+      try await settle()
+      let parameters = try await link.parameters()
+      #expect(parameters.interval == .milliseconds(30))
+      #expect(parameters.latency == 0)
+      #expect(parameters.supervisionTimeout == .seconds(4))
+      #expect(parameters.rssi == -60)
+      #expect(parameters.phy == .le1M)
+      #expect(parameters.maxTxOctets == (isExtended ? 251 : 27))
+      await link.disconnect()
+      #expect(controller.commands.last == .disconnect(handle: 0x40, reason: .remoteUserTerminated))
+      #expect(central.openLinks.isEmpty)
+    }
+  }
+
+  @Test func timeoutCancelsAndWaitsForTheLastWord() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      var error: BluetoothError?
+      let time = await duration { error = await failure { _ = try await central.connect(absent, timeout: .seconds(5)) } }
+      #expect(error?.kind == .timeout)
+      #expect(time >= .seconds(5))
+      #expect(time < .seconds(6))
+      #expect(controller.count(.leCreateConnectionCancel) == 1)
+      // Nothing is left behind.
+      _ = try await central.connect(lock, timeout: .seconds(5))
+    }
+  }
+
+  @Test func aCancelledTaskCancels() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      let task = EventLoop.shared.spawn { () -> Bool in
+        do {
+          _ = try await central.connect(absent, timeout: .seconds(50))
+          return false
+        } catch {
+          return error is CancellationError
+        }
+      }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      task.cancel()
+      #expect(await task.value)
+      #expect(controller.count(.leCreateConnectionCancel) == 1)
+    }
+  }
+
+  @Test func aLinkThatComesUpDuringTheCancelIsTakenDown() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      controller.rules[.leCreateConnectionCancel] = {
+        controller.complete($0, .failed(.commandDisallowed)) + [controller.connected(absent)]
+      }
+      let error = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) }
+      #expect(error?.kind == .timeout)
+      #expect(controller.commands.last == .disconnect(handle: 0x40, reason: .remoteUserTerminated))
+      #expect(central.openLinks.isEmpty)
+    }
+  }
+
+  @Test func aCancelThatIsNeverConfirmedEndsToo() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      controller.rules[.leCreateConnectionCancel] = { controller.complete($0, .success) }
+      let time = await duration { _ = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) } }
+      #expect(time < .seconds(4))
+      controller.rules[.leCreateConnectionCancel] = { _ in nil }
+      let silent = await duration { _ = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) } }
+      #expect(silent < .seconds(15))
+    }
+  }
+
+  @Test(arguments: [false, true]) func failedToBeEstablishedIsTriedOnceMore(_ isLate: Bool) async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      var notes: [String] = []
+      central.onNote = { notes.append($0) }
+      var attempts = 0
+      controller.rules[.leCreateConnection] = { command in
+        attempts += 1
+        if attempts > 1 { return controller.status(command) + [controller.connected(lock)] }
+        guard isLate else {
+          return controller.status(command) + [controller.connected(lock, status: .connectionFailedToBeEstablished, handle: 0)]
+        }
+        controller.rules[.leReadRemoteFeatures] = { features in
+          controller.rules[.leReadRemoteFeatures] = nil
+          return controller.status(features)
+            + [.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionFailedToBeEstablished)]
+        }
+        return controller.status(command) + [controller.connected(lock)]
+      }
+      let link = try await central.connect(lock, timeout: .seconds(5))
+      #expect(attempts == 2)
+      #expect(notes.count == 1)
+      #expect(link.peer == lock)
+      #expect(central.openLinks.count == 1)
+    }
+  }
+
+  @Test func failedTwiceIsAnError() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      controller.rules[.leCreateConnection] = {
+        controller.status($0) + [controller.connected(lock, status: .connectionFailedToBeEstablished, handle: 0)]
+      }
+      let error = await failure { _ = try await central.connect(lock, timeout: .seconds(5)) }
+      #expect(error?.kind == .linkLost)
+      #expect(error?.code == 0x3E)
+      #expect(controller.count(.leCreateConnection) == 2)
+    }
+  }
+
+  @Test func anAttemptLeftBehindIsCancelledFirst() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      var isBusy = true
+      controller.rules[.leCreateConnection] = { command in
+        isBusy ? controller.status(command, .commandDisallowed) : controller.status(command) + [controller.connected(lock)]
+      }
+      controller.rules[.leCreateConnectionCancel] = { command in
+        isBusy = false
+        return controller.complete(command, .success) + [controller.connected(absent, status: .unknownConnectionIdentifier, handle: 0)]
+      }
+      // The left-behind attempt's last word must not be taken for ours.
+      let link = try? await central.connect(lock, timeout: .seconds(5))
+      #expect(controller.count(.leCreateConnectionCancel) == 1)
+      #expect(link != nil)
+    }
+  }
+
+  @Test(arguments: [ControllerErrorCode.commandDisallowed, .connectionLimitExceeded, .connectionAlreadyExists])
+  func refusalsAreExplained(_ status: ControllerErrorCode) async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      controller.rules[.leCreateConnection] = { controller.status($0, status) }
+      let error = await failure { _ = try await central.connect(lock, timeout: .seconds(5)) }
+      #expect(error?.kind == .hci)
+      #expect(error?.code == Int(status.rawValue))
+    }
+  }
+
+  @Test func hostileCompletions() async throws {
+    let bad = try BadInputs.packets("T15")
+    try await onLoop {
+      let (central, controller) = try await started()
+      // Unasked for: no link of ours, and it is closed again.
+      controller.emit(bad[0])
+      controller.emit(bad[1])
+      try await settle()
+      #expect(central.openLinks.isEmpty)
+      #expect(controller.commands.last == .disconnect(handle: 0x40, reason: .remoteUserTerminated))
+      // Another peer than the one asked for; a reserved handle; then the right one.
+      controller.rules[.leCreateConnection] = {
+        controller.status($0) + [
+          controller.connected(absent, handle: 0x55), controller.connected(lock, handle: 0x0FFF), controller.connected(lock, handle: 0x41),
+        ]
+      }
+      let link = try await central.connect(lock, timeout: .seconds(5))
+      #expect(central.openLinks.map(\.handle) == [0x41])
+      // The handle again: the old link is over, the new one was not asked for.
+      controller.emit(controller.connected(absent, handle: 0x41))
+      try await settle()
+      #expect(central.openLinks.isEmpty)
+      #expect(await failure { _ = try await link.parameters() }?.kind == .linkLost)
+    }
+  }
+
+  @Test func dataRightBehindTheCompletionIsKept() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      controller.rules[.leReadRemoteFeatures] = { command in
+        controller.frame(4, [0x02, 23, 0])
+        return controller.status(command) + [.leReadRemoteFeaturesComplete(status: .success, handle: 0x40, features: [])]
+      }
+      let link = try await central.connect(lock, timeout: .seconds(5))
+      var received: [[UInt8]] = []
+      link.channel.handler = { if case .received(let pdu) = $0 { received.append(pdu) } }
+      #expect(received == [[0x02, 23, 0]])
+    }
+  }
+
+  @Test func oneAtATime() async throws {
+    try await onLoop {
+      let (central, _) = try await started()
+      let first = EventLoop.shared.spawn { await failure { _ = try await central.connect(absent, timeout: .seconds(2)) } }
+      try await settle()
+      #expect(await failure { _ = try await central.connect(lock, timeout: .seconds(1)) }?.kind == .adapter)
+      #expect(await first.value?.kind == .timeout)
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import Bluetooth
+import HCI
+import TestSupport
+import Testing
+
+@testable import LEHost
+
+@Suite struct CommandQueueTests {
+  private func complete(_ opcode: Opcode, credits: UInt8 = 1) -> Event.CommandComplete {
+    Event.CommandComplete(credits: credits, opcode: opcode, .success)
+  }
+
+  @Test func oneAtATimeInOrder() {
+    var queue = CommandQueue()
+    let first = queue.add(.reset)
+    let second = queue.add(.readBDADDR)
+    #expect(queue.next(at: 0) == .reset)
+    #expect(queue.next(at: 0) == nil)
+    #expect(queue.completed(complete(.reset, credits: 5)) == first)
+    #expect(queue.next(at: 0) == .readBDADDR)
+    #expect(queue.completed(complete(.readBDADDR)) == second)
+    #expect(queue.next(at: 0) == nil)
+    #expect(queue.count == 0)
+    #expect(queue.deadline == nil)
+  }
+
+  @Test func foreignAnswersAreNobodysButTheirCreditsCount() {
+    var queue = CommandQueue()
+    let id = queue.add(.reset)
+    _ = queue.next(at: 0)
+    #expect(queue.completed(complete(.readBDADDR)) == nil)
+    #expect(queue.status(Event.CommandStatus(status: .commandDisallowed, opcode: .disconnect)) == nil)
+    // A success status says nothing about a command that completes.
+    #expect(queue.status(Event.CommandStatus(status: .success, opcode: .reset)) == nil)
+    #expect(queue.completed(complete(.reset, credits: 0)) == id)
+    _ = queue.add(.readBDADDR)
+    #expect(queue.next(at: 0) == nil)
+    #expect(queue.completed(Event.CommandComplete(credits: 1, opcode: .none, .none)) == nil)
+    #expect(queue.next(at: 0) == .readBDADDR)
+  }
+
+  @Test func statusAnswers() {
+    var queue = CommandQueue()
+    let disconnect = queue.add(.disconnect(handle: 1, reason: .remoteUserTerminated))
+    _ = queue.next(at: 0)
+    #expect(queue.status(Event.CommandStatus(status: .success, opcode: .disconnect)) == disconnect)
+    let phy = queue.add(.leReadPHY(handle: 1))
+    _ = queue.next(at: 0)
+    #expect(queue.status(Event.CommandStatus(status: .unknownCommand, opcode: .leReadPHY)) == phy)
+  }
+
+  @Test func limits() {
+    var queue = CommandQueue()
+    let id = queue.add(.reset)
+    _ = queue.next(at: 10)
+    #expect(queue.deadline == 4_000_000_010)
+    #expect(queue.expire(at: 4_000_000_009) == nil)
+    #expect(queue.expire(at: 4_000_000_010) == id)
+    // The late answer belongs to nobody, and the next command goes out.
+    #expect(queue.completed(complete(.reset)) == nil)
+    _ = queue.add(.readBDADDR)
+    #expect(queue.next(at: 0) == .readBDADDR)
+  }
+
+  @Test func creditsThatNeverComeBackAreNotWaitedForForEver() {
+    var queue = CommandQueue()
+    _ = queue.add(.reset)
+    _ = queue.next(at: 0)
+    _ = queue.completed(complete(.reset, credits: 0))
+    _ = queue.add(.readBDADDR)
+    #expect(queue.next(at: 5) == nil)
+    #expect(queue.deadline == 4_000_000_005)
+    #expect(queue.expire(at: 4_000_000_005) == nil)
+    #expect(queue.next(at: 4_000_000_005) == .readBDADDR)
+  }
+
+  @Test func withdrawnCommandsAreNotSent() {
+    var queue = CommandQueue()
+    let first = queue.add(.reset)
+    let second = queue.add(.readBDADDR)
+    _ = queue.next(at: 0)
+    // One on its way is not taken back.
+    let withdrawn = (queue.withdraw(first), queue.withdraw(second))
+    #expect(withdrawn == (false, true))
+    #expect(queue.completed(complete(.reset)) == first)
+    #expect(queue.next(at: 0) == nil)
+  }
+}
+
+@Suite struct SendQueueTests {
+  private func frame(_ octets: Int) -> L2CAPFrame { L2CAPFrame(channel: 4, payload: [UInt8](repeating: 7, count: octets)) }
+
+  private func drain(_ queue: inout SendQueue) -> [UInt16] {
+    var handles: [UInt16] = []
+    while let data = queue.next() { handles.append(data.handle) }
+    return handles
+  }
+
+  @Test func creditsAreRespected() {
+    var queue = SendQueue(length: 27, total: 3)
+    queue.open(1)
+    queue.add(frame(27 * 5 - 4), to: 1)
+    #expect(drain(&queue) == [1, 1, 1])
+    #expect(queue.queued(1) == 2)
+    queue.completed(1, 1)
+    #expect(drain(&queue) == [1])
+    queue.completed(1, 3)
+    #expect(drain(&queue) == [1])
+    #expect(queue.outstanding(1) == 1)
+    queue.completed(1, 1)
+    #expect(queue.outstanding(1) == 0)
+  }
+
+  @Test func linksTakeTurnsAndKeepAReserve() {
+    var queue = SendQueue(length: 27, total: 4)
+    queue.open(1)
+    queue.open(2)
+    queue.add(frame(1000), to: 1)
+    // Alone it may take all but the other's reserve.
+    #expect(drain(&queue) == [1, 1, 1])
+    queue.add(frame(1000), to: 2)
+    #expect(drain(&queue) == [2])
+    // The first one is stuck: the second goes on with its one.
+    for _ in 0..<5 {
+      queue.completed(2, 1)
+      #expect(drain(&queue) == [2])
+    }
+    queue.completed(1, 3)
+    queue.completed(2, 1)
+    #expect(drain(&queue) == [1, 2, 1, 2])
+  }
+
+  @Test func hostileCountsFreeNothingThatWasNotSent() {
+    var queue = SendQueue(length: 27, total: 2)
+    queue.open(1)
+    queue.add(frame(1000), to: 1)
+    #expect(drain(&queue).count == 2)
+    queue.completed(9, 0xFFFF)
+    #expect(drain(&queue).isEmpty)
+    queue.completed(1, 0xFFFF)
+    queue.completed(1, -5)
+    #expect(drain(&queue).count == 2)
+  }
+
+  @Test func closingGivesTheBuffersBack() {
+    var queue = SendQueue(length: 27, total: 2)
+    queue.open(1)
+    queue.add(frame(100), to: 1)
+    _ = drain(&queue)
+    queue.open(2)
+    queue.add(frame(10), to: 2)
+    #expect(drain(&queue).isEmpty)
+    queue.close(1)
+    #expect(drain(&queue) == [2])
+    queue.add(frame(10), to: 1)
+    #expect(queue.next() == nil)
+  }
+
+  @Test func fragmentsStayInOrder() {
+    var queue = SendQueue(length: 27, total: 1)
+    queue.open(1)
+    let frames = (0..<40).map { L2CAPFrame(channel: 4, payload: [UInt8](repeating: UInt8($0), count: 100)) }
+    for frame in frames { queue.add(frame, to: 1) }
+    var reassembler = ACLReassembler()
+    var joined: [L2CAPFrame] = []
+    while let data = queue.next() {
+      if let frame = reassembler.add(data) { joined.append(frame) }
+      queue.completed(1, 1)
+    }
+    #expect(joined == frames)
+    #expect(reassembler.dropped == 0)
+  }
+}
+
+@Suite struct SignallingTests {
+  @Test(arguments: [
+    // T26: unknown command.
+    ("aa010000", false, "0101" + "02000000"),
+    // Connection Parameter Update Request 7.5–30 ms, latency 0, 4 s; the same when the link refuses.
+    ("1207080006001800000090" + "01", false, "update 1307" + "02000000"),
+    ("1207080006001800000090" + "01", true, "1307" + "02000100"),
+    // Interval 5 units; supervision timeout too short; wrong length, both ways.
+    ("120708000500180000009001", false, "1307" + "02000100"),
+    ("120708000600180000000200", false, "1307" + "02000100"),
+    ("1207080006001800000090", false, "0107" + "02000000"),
+    ("12070800060018000000900100", false, "0107" + "02000000"),
+    ("12070700060018000000" + "90", false, "0107" + "02000000"),
+    // Credit based connection request.
+    ("1409" + "0a00" + "80004000170017000a00", false, "0109" + "02000000"),
+    // Never answered: responses, rejects, no identifier, no header.
+    ("010102000000", false, ""), ("130102000000", false, ""), ("aa000000", false, ""), ("aa01", false, ""), ("", false, ""),
+  ]) func answers(_ row: (String, Bool, String)) throws {
+    let text =
+      switch Signalling.answer(try #require(Hex.decode(row.0)), judge: { row.1 ? nil : $0 }) {
+      case nil: ""
+      case .reply(let reply): Hex.encode(reply)
+      case .update(let reply, _): "update " + Hex.encode(reply)
+      }
+    #expect(text == row.2)
+  }
+
+  @Test func hostileNeverTraps() {
+    hostile([[0x12, 7, 8, 0, 6, 0, 24, 0, 0, 0, 0x90, 1], [0xAA, 1, 0, 0]]) { _ = Signalling.answer($0) }
+  }
+}

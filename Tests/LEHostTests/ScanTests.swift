@@ -1,0 +1,172 @@
+import Bluetooth
+import EventLoop
+import GATT
+import HCI
+import LEHost
+import TestSupport
+import Testing
+
+@Suite struct ScanTests {
+  /// Scans for `time`; returns what was reported.
+  @LoopActor
+  private func scan(
+    _ central: HostCentral, for time: Duration = .seconds(1), _ parameters: ScanParameters = ScanParameters(),
+    started: @escaping @LoopActor () -> Void = {}
+  ) async throws -> [AdvertisingReport] {
+    var reports: [AdvertisingReport] = []
+    struct Over: Error {}
+    do {
+      try await withDeadline(EventLoop.shared.now.advanced(by: time), orThrow: { Over() }) {
+        try await central.scan(parameters, started: started) { reports.append($0) }
+      }
+    } catch is Over {}
+    return reports
+  }
+
+  private func legacyReport(_ data: [UInt8]) -> Event {
+    .leAdvertisingReports(AdvertisingReports([LegacyAdvertisingReport(eventType: 0, peer: lock, data: data, rssi: -60)]))
+  }
+
+  private func extendedReport(_ eventType: UInt16, _ data: [UInt8]) -> Event {
+    .leExtendedAdvertisingReports(
+      AdvertisingReports([ExtendedAdvertisingReport(eventType: eventType, peer: lock, sid: 1, rssi: -60, data: data)]))
+  }
+
+  @Test(arguments: [false, true]) func commandsFollowTheControllerReportsDoNot(_ isExtended: Bool) async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      if isExtended { controller.supported = ScriptedController.extended }
+      let (central, _) = try await started(controller)
+      let reports = try await self.scan(central) {
+        // Before the confirmation nothing counts; after it both kinds do.
+        controller.emit(self.legacyReport([1]))
+        controller.emit(self.extendedReport(0x13, [2]))
+        controller.emit(
+          .leDirectedAdvertisingReports(AdvertisingReports([DirectedAdvertisingReport(peer: lock, direct: absent, rssi: -1)])))
+      }
+      #expect(reports.map(\.data) == [[1], [2], []])
+      #expect(reports.map(\.pdu) == [.connectable, .connectable, .directed])
+      let scanning = controller.commands.suffix(3)
+      if isExtended {
+        #expect(scanning.map(\.opcode) == [.leSetExtendedScanParameters, .leSetExtendedScanEnable, .leSetExtendedScanEnable])
+        #expect(scanning.last == .leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0))
+      } else {
+        #expect(scanning.map(\.opcode) == [.leSetScanParameters, .leSetScanEnable, .leSetScanEnable])
+        #expect(scanning.last == .leSetScanEnable(false, filterDuplicates: false))
+      }
+      // Late reports go nowhere, and it can scan again.
+      controller.emit(self.legacyReport([9]))
+      #expect(try await self.scan(central).isEmpty)
+    }
+  }
+
+  @Test func aScanLeftOnIsTurnedOffFirst() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      var isOn = true
+      controller.rules[.leSetScanParameters] = { controller.complete($0, isOn ? .failed(.commandDisallowed) : .success) }
+      controller.rules[.leSetScanEnable] = { command in
+        if case .leSetScanEnable(let enable, _) = command { isOn = enable }
+        return controller.complete(command, .success)
+      }
+      var confirmed = 0
+      _ = try await self.scan(central) { confirmed += 1 }
+      #expect(confirmed == 1)
+      #expect(!isOn)
+    }
+  }
+
+  @Test func disallowedForGoodIsExplained() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      controller.rules[.leSetScanParameters] = { controller.complete($0, .failed(.commandDisallowed)) }
+      let error = await failure { _ = try await self.scan(central) }
+      #expect(error?.kind == .hci)
+      #expect(error?.code == 0x0C)
+      #expect(error?.message.contains("cannot scan now") == true)
+      #expect(controller.count(.leSetScanParameters) == 2)
+    }
+  }
+
+  @Test func cancelledWhileTheCommandIsOnItsWay() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      controller.rules[.leSetScanEnable] = { command in
+        EventLoop.shared.schedule(after: .seconds(1)) { for event in controller.complete(command, .success) { controller.emit(event) } }
+        return nil
+      }
+      var confirmed = 0
+      _ = try await self.scan(central, for: .milliseconds(500)) { confirmed += 1 }
+      #expect(confirmed == 0)
+      #expect(controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+    }
+  }
+
+  @Test func theTransportEndsIt() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      let error = await failure {
+        _ = try await self.scan(central, for: .seconds(100)) {
+          EventLoop.shared.schedule(after: .seconds(1)) { controller.emit(.hardwareError(7)) }
+        }
+      }
+      #expect(error?.name == "hardware_error")
+      #expect(await failure { _ = try await self.scan(central) }?.name == "hardware_error")
+    }
+  }
+
+  @Test func chainedDataIsJoinedAndGivenUpAfterAWhile() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.supported = ScriptedController.extended
+      let (central, _) = try await started(controller)
+      let reports = try await self.scan(central, for: .seconds(5)) {
+        controller.emit(self.extendedReport(0x20, [1]))
+        controller.emit(self.extendedReport(0x00, [2]))
+        controller.emit(self.extendedReport(0x20, [3]))
+      }
+      #expect(reports.map(\.data) == [[1, 2], [3]])
+      #expect(reports.map(\.isTruncated) == [false, true])
+    }
+  }
+
+  @Test func whatCannotBeIsRefusedHere() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      let before = controller.commands.count
+      var parameters = ScanParameters()
+      parameters.phys = [.coded]
+      let coded = parameters
+      #expect(await failure { _ = try await self.scan(central, coded) }?.kind == .adapter)
+      parameters.phys = [.le2M]
+      let none = parameters
+      #expect(await failure { _ = try await self.scan(central, none) }?.kind == .usage)
+      #expect(controller.commands.count == before)
+      let error = await failure {
+        _ = try await self.scan(central) {
+          EventLoop.shared.spawn { #expect(await failure { _ = try await self.scan(central) }?.kind == .adapter) }
+        }
+      }
+      #expect(error == nil)
+    }
+  }
+
+  @Test func closingEndsIt() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      let error = await failure {
+        _ = try await self.scan(central, for: .seconds(100)) { EventLoop.shared.spawn { await central.close() } }
+      }
+      #expect(error?.kind == .adapter)
+      #expect(controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+      #expect(controller.isClosed)
+    }
+  }
+}
+
+extension ScanTests {
+  @LoopActor
+  private func scan(_ central: HostCentral, _ parameters: ScanParameters) async throws -> [AdvertisingReport] {
+    try await scan(central, for: .seconds(1), parameters)
+  }
+}

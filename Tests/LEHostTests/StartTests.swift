@@ -1,0 +1,141 @@
+import Bluetooth
+import EventLoop
+import HCI
+import LEHost
+import TestSupport
+import Testing
+
+@Suite struct StartTests {
+  @Test func sequenceAndFacts() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.supported = ScriptedController.extended
+      controller.features = [.dataLengthExtension, .extendedAdvertising, .phy2M]
+      let (central, _) = try await started(controller)
+      #expect(
+        controller.opcodes == [
+          .reset, .readLocalVersion, .readLocalSupportedCommands, .readLocalSupportedFeatures, .leReadLocalSupportedFeatures,
+          .leReadBufferSize, .setEventMask, .leSetEventMask, .readBDADDR, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength,
+        ])
+      #expect(controller.commands.contains(.setEventMask(0x2000_1FFF_FFFF_FFFF)))
+      #expect(controller.commands.contains(.leSetEventMask(0x184F)))
+      let info = central.adapterInfo
+      #expect(info.address == controller.address)
+      #expect(info.ownAddress == PeerAddress(controller.address, .public))
+      #expect(info.aclLength == 27)
+      #expect(info.aclCount == 4)
+      #expect(info.maxTxOctets == 251)
+      #expect(info.features == ["core_5.0", "extended_advertising", "data_length_251", "2m"])
+      // Again: nothing.
+      let before = controller.commands.count
+      try await central.start()
+      #expect(controller.commands.count == before)
+    }
+  }
+
+  @Test func classicBuffersAndGeneratedAddress() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.aclLength = 0
+      controller.address = Address(rawValue: 0)
+      let (central, _) = try await started(controller)
+      #expect(central.adapterInfo.aclLength == 1021)
+      #expect(central.adapterInfo.aclCount == 6)
+      #expect(central.adapterInfo.address == nil)
+      let own = central.adapterInfo.ownAddress
+      #expect(own.randomKind == .static)
+      #expect(controller.commands.contains(.leSetRandomAddress(own.address)))
+    }
+  }
+
+  @Test func missingCommandsAreLivedWithout() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      for opcode in [Opcode.readLocalVersion, .readLocalSupportedCommands, .readLocalSupportedFeatures, .leReadLocalSupportedFeatures] {
+        controller.rules[opcode] = { controller.complete($0, .failed(.unknownCommand)) }
+      }
+      // Some refuse bits that they do not know.
+      controller.rules[.leSetEventMask] = { command in
+        controller.complete(command, command == .leSetEventMask(0x0F) ? .success : .failed(.invalidParameters))
+      }
+      let (central, _) = try await started(controller)
+      #expect(central.adapterInfo.features.isEmpty)
+    }
+  }
+
+  @Test func aSilentDeviceIsNamed() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.rules[.reset] = { _ in nil }
+      let central = HostCentral(controller, name: "serial:/dev/ttyACM0")
+      var error: BluetoothError?
+      let time = await duration { error = await failure { try await central.start() } }
+      #expect(error?.kind == .adapter)
+      #expect(error?.message.contains("serial:/dev/ttyACM0") == true)
+      #expect(error?.message.contains("Reset") == true)
+      #expect(time < .seconds(5))
+      let closing = await duration { await central.close() }
+      #expect(closing < .seconds(3))
+      #expect(controller.isClosed)
+    }
+  }
+
+  @Test func refusalsNameCommandAndStatus() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.rules[.setEventMask] = { controller.complete($0, .failed(.invalidParameters)) }
+      let error = await failure { try await HostCentral(controller, name: "tcp:test").start() }
+      #expect(error?.kind == .hci)
+      #expect(error?.code == 0x12)
+      #expect(error?.name == "invalid_hci_command_parameters")
+      #expect(error?.message.contains("Set Event Mask (0x0c01)") == true)
+      #expect(error?.message.contains("Invalid HCI Command Parameters (0x12)") == true)
+    }
+  }
+
+  @Test func classicOnlyAndNoBuffers() async throws {
+    try await onLoop {
+      let classic = ScriptedController()
+      classic.rules[.readLocalSupportedFeatures] = { classic.complete($0, .localFeatures(0xFF)) }
+      #expect(await failure { try await HostCentral(classic, name: "x").start() }?.kind == .adapter)
+      let none = ScriptedController()
+      none.aclCount = 0
+      none.rules[.readBufferSize] = {
+        none.complete($0, .bufferSize(aclLength: 0, synchronousLength: 0, aclCount: 0, synchronousCount: 0))
+      }
+      #expect(await failure { try await HostCentral(none, name: "x").start() }?.kind == .adapter)
+    }
+  }
+
+  @Test func aNonsenseAnswerFailsItsCommand() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      // T11: no status; too short for what it is.
+      controller.rules[.leReadBufferSize] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: []))] }
+      controller.rules[.readBufferSize] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: [0, 1]))] }
+      let error = await failure { try await HostCentral(controller, name: "tcp:test").start() }
+      #expect(error?.kind == .protocolViolation)
+    }
+  }
+
+  @Test func anythingButStartFailsBefore() async throws {
+    try await onLoop {
+      let central = HostCentral(ScriptedController(), name: "tcp:test")
+      #expect(await failure { _ = try await central.connect(lock, timeout: .seconds(1)) }?.kind == .adapter)
+    }
+  }
+
+  @Test func aDeadTransportFailsEverything() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.rules[.readBDADDR] = { _ in
+        EventLoop.shared.schedule(after: .zero) { controller.lose("the cable is gone") }
+        return nil
+      }
+      let central = HostCentral(controller, name: "tcp:test")
+      #expect(await failure { try await central.start() }?.message == "the cable is gone")
+      #expect(await failure { try await central.start() }?.message == "the cable is gone")
+      await central.close()
+    }
+  }
+}

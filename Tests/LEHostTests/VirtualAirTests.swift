@@ -1,0 +1,88 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import HCI
+import Simulation
+import TestSupport
+import Testing
+
+@testable import LEHost
+
+/// The host on the virtual controller: two independent readings of the same specification.
+@Suite struct VirtualAirTests {
+  @LoopActor private final class Echo: Advertiser {
+    let address: PeerAddress
+    var advertising = AdvertisingSettings()
+    var linkLimits = LinkLimits()
+    private(set) var received: [[UInt8]] = []
+    private var channel: (any ATT.Channel)?
+
+    init(_ address: PeerAddress) {
+      self.address = address
+      advertising.data = [2, 1, 6]
+    }
+
+    /// Sends back every PDU.
+    func connected(_ channel: any ATT.Channel) {
+      self.channel = channel
+      channel.handler = { [self] event in
+        guard case .received(let pdu) = event else { return }
+        received.append(pdu)
+        channel.send(pdu)
+      }
+    }
+  }
+
+  @Test(arguments: [(true, 251, 8, 251), (false, 27, 4, 27), (true, 27, 1, 251)])
+  func wholeSession(_ row: (extended: Bool, buffer: Int, buffers: Int, dataLength: Int)) async throws {
+    try await onLoop {
+      let air = Air(seed: 1)
+      let echo = Echo(lock)
+      air.add(echo)
+      var configuration = VirtualController.Configuration()
+      configuration.extended = row.extended
+      configuration.bufferLength = row.buffer
+      configuration.buffers = row.buffers
+      configuration.dataLength = row.dataLength
+      let controller = VirtualController(air: air, configuration: configuration)
+      let central = HostCentral(controller, name: "sim")
+      try await central.start()
+
+      var seen: [AdvertisingReport] = []
+      struct Over: Error {}
+      do {
+        try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(1)), orThrow: { Over() }) {
+          try await central.scan(ScanParameters(), started: {}) { seen.append($0) }
+        }
+      } catch is Over {}
+      #expect(seen.count >= 5)
+      #expect(seen.allSatisfy { $0.peer == lock })
+
+      let link = try await central.connect(lock, timeout: .seconds(5))
+      var echoed: [[UInt8]] = []
+      link.channel.handler = { if case .received(let pdu) = $0 { echoed.append(pdu) } }
+      var sent: [[UInt8]] = []
+      for number in 0..<200 {
+        try await link.channel.waitUntilWritable()
+        let pdu = [0x52] + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 1 + number * 5 % 240)
+        sent.append(pdu)
+        link.channel.send(pdu)
+      }
+      try await EventLoop.shared.sleep(for: .seconds(5))
+      #expect(echo.received == sent)
+      #expect(echoed == sent)
+      let parameters = try await link.requestInterval(.microseconds(7500))
+      #expect(parameters.interval == .microseconds(7500))
+      #expect(parameters.maxTxOctets == row.dataLength)
+      await link.disconnect()
+
+      // It can be found and connected to again; an absent device is given up, and nothing stays behind.
+      #expect(await failure { _ = try await central.connect(absent, timeout: .seconds(1)) }?.kind == .timeout)
+      let again = try await central.connect(lock, timeout: .seconds(5))
+      #expect(again.peer == lock)
+      await central.close()
+      #expect(controller.violations.isEmpty, "\(controller.violations)")
+    }
+  }
+}
