@@ -16,8 +16,8 @@ package enum AdapterList {
     } catch {
       throw AdapterProblem.of(error, adapter: "hci0", purpose: "listing the adapters").error
     }
-    let switches = RFKill()
-    return numbers.prefix(Int(count)).sorted().compactMap { info($0, switches) }
+    let (switches, managed) = (RFKill(), ManagementIndexes.read())
+    return numbers.prefix(Int(count)).sorted().compactMap { info($0, switches, managed) }
   }
 
   /// The adapter that a command should use.
@@ -42,20 +42,22 @@ package enum AdapterList {
   /// Whether the adapter is there and up at this moment.
   static func isUp(_ index: Int) -> Bool {
     guard let number = UInt16(exactly: index) else { return false }
-    return info(number, nil)?.isUp == true
+    return info(number)?.isUp == true
   }
 
-  private static func info(_ number: UInt16, _ switches: RFKill?) -> AdapterInfo? {
+  private static func info(_ number: UInt16, _ switches: RFKill? = nil, _ managed: Set<Int>? = nil) -> AdapterInfo? {
     var device = hci_dev_info()
     // Nil: unplugged since it was listed.
     guard unsafe hci_devinfo(Int32(number), &device) >= 0 else { return nil }
     // Only primary controllers; AMP controllers, which old kernels list too, are another radio.
     guard device.type >> 4 & 3 == 0 else { return nil }
     let address = unsafe withUnsafeBytes(of: device.bdaddr) { unsafe Address(bigEndian: $0.reversed()) }
+    let isUp = isSet(HCI_UP, device.flags)
+    let isTaken = isUp && managed.map { !$0.contains(Int(number)) } ?? false
     return AdapterInfo(
-      index: Int(number), address: address?.rawValue == 0 ? nil : address, isUp: isSet(HCI_UP, device.flags), bus: bus(device.type & 0x0F),
+      index: Int(number), address: address?.rawValue == 0 ? nil : address, isUp: isUp, bus: bus(device.type & 0x0F),
       // LE Supported (Controller), bit 38 (Vol 2 Part C §3.2).
-      le: device.features.4 & 0x40 != 0, block: switches?.states["hci\(number)"], isTaken: isSet(HCI_RAW, device.flags))
+      le: device.features.4 & 0x40 != 0, block: switches?.states["hci\(number)"], isTaken: isTaken)
   }
 
   private static func isSet(_ flag: some BinaryInteger, _ flags: UInt32) -> Bool { flags & 1 << UInt32(flag) != 0 }

@@ -100,11 +100,10 @@ package final class KernelCentral: GATT.Central {
 
   /// An adapter that goes down stops scanning and tells nobody, so that is looked at once a second.
   private func runUntilEnd(_ active: ActiveScan, everySecond: @escaping @LoopActor () -> Void) async throws {
-    let (adapter, isUp) = (adapter, isUp)
     let ticker = EventLoop.shared.spawn {
       while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
         everySecond()
-        if !isUp(adapter.index) { active.end.resume(throwing: AdapterProblem.down(adapter.name).error) }
+        if !self.isUp(self.adapter.index) { active.end.resume(throwing: AdapterProblem.down(self.adapter.name).error) }
       }
     }
     defer { ticker.cancel() }

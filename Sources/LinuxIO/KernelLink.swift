@@ -31,6 +31,9 @@ package final class KernelLink: GATT.Link {
     socket.explain = { [weak central] error in
       // The raw socket knows the reason, but may not have been read yet.
       central?.hci.pump()
+      if let central, !central.isUp(central.adapter.index) {
+        return BluetoothError(.linkLost, "the connection to \(peer) was lost: \(central.adapter.name) was switched off or unplugged")
+      }
       return LinkEnd.error(peer, error, reason: handle.flatMap { central?.table.entries[$0]?.reason })
     }
     if let tap {
@@ -51,7 +54,14 @@ package final class KernelLink: GATT.Link {
     var parameters = known
     guard let handle else { return parameters }
     if case .rssi(_, let rssi)? = try await answer(.readRSSI(handle: handle)), rssi != 127 { parameters.rssi = rssi }
-    if parameters.phy == nil, case .phy(_, let tx, _)? = try await answer(.leReadPHY(handle: handle)) { parameters.phy = PHY(rawValue: tx) }
+    if parameters.phy == nil {
+      switch try await answer(.leReadPHY(handle: handle)) {
+      case .phy(_, let tx, _): parameters.phy = PHY(rawValue: tx)
+      // A controller that does not know the command knows only one PHY.
+      case .failed(.unknownCommand): parameters.phy = .le1M
+      default: break
+      }
+    }
     if parameters.phy == nil { parameters.phy = socket.phy }
     return parameters
   }

@@ -123,6 +123,9 @@ final class L2CAPSocket: ATT.Channel {
     return found.count == 1 ? found[0].1 : nil
   }
 
+  /// True when the next PDU goes to the kernel at once, as far as is known.
+  var isRoomy: Bool { !isOver && !socket.hasBacklog }
+
   /// True when the controller has taken everything.
   var isDrained: Bool { isOver || !socket.hasBacklog && outputQueue == idleOutput }
 

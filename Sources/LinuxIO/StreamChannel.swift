@@ -80,9 +80,15 @@ package final class StreamChannel: HCI.Channel {
     } catch .wouldBlock {
       // The watch says when there is room.
     } catch {
-      // What the other side sent before it left is still to be read; the read end then says why it left.
+      // What the other side sent before it left is still to be read, and may say more than EPIPE does. Not from within send, which its
+      // caller does not expect to end anything.
       unsent = OutputQueue()
-      if handler == nil { end(lost(error)) }
+      EventLoop.shared.schedule(after: .zero) { [weak self] in
+        guard let self else { return }
+        receive()
+        end(lost(error))
+        deliver()
+      }
     }
     updateWatch()
   }

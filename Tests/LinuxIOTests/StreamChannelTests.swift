@@ -94,6 +94,22 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
     }
   }
 
+  /// The other side may stop reading and go on writing.
+  @Test func aHalfClosedStreamEndsIt() async throws {
+    try await onLoop {
+      let rig = Rig()
+      rig.listen()
+      SignalWatch.ignoreBrokenPipes()
+      try SystemCall.call { shutdown(rig.other.rawValue, Int32(SHUT_RD)) }
+      _ = try SystemCall.write(rig.other.rawValue, event[...])
+      rig.channel.send(event)
+      #expect(rig.ending.isEmpty)
+      try await rig.settle()
+      #expect(rig.packets == [event])
+      #expect(rig.ending.first?.message.contains("EPIPE") == true)
+    }
+  }
+
   @Test func whatIsNotH4EndsIt() async throws {
     try await onLoop {
       let rig = Rig()

@@ -1,0 +1,97 @@
+import EventLoop
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import LinuxIO
+
+@Suite struct PacketSocketTests {
+  /// A UDP socket loses what finds its buffer full and counts it, as the kernel's L2CAP sockets do.
+  @Test func lossIsCounted() async throws {
+    try await onLoop {
+      let descriptor = try SystemCall.socket(AF_INET, Int32(SOCK_DGRAM.rawValue))
+      let number = descriptor.rawValue
+      try SystemCall.setOption(number, SOL_SOCKET, SO_RCVBUF, Int32(4096))
+      try SystemCall.setOption(number, SOL_SOCKET, SO_RXQ_OVFL, Int32(1))
+      // Connected to itself: bound by an automatic port.
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      try SystemCall.bind(number, SocketAddress(address))
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      try SystemCall.call {
+        withUnsafeMutableBytes(of: &address) { getsockname(number, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length) }
+      }
+      try SystemCall.connect(number, SocketAddress(address))
+      let socket = PacketSocket(descriptor, largest: 100)
+      for _ in 0..<200 { try socket.send([UInt8](repeating: 1, count: 50)) }
+      var (received, lost) = (0, 0)
+      socket.handler = { event in
+        switch event {
+        case .packet: received += 1
+        case .dropped(let count): lost += count
+        case .cut, .ended: break
+        }
+      }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(received < 200)
+      // The count comes with the next packet that is not lost.
+      try socket.send([2])
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(lost > 0)
+      #expect(received + lost == 201)
+      socket.close()
+    }
+  }
+
+  @Test func aPacketLongerThanTheBufferIsCutAndSaidToBe() async throws {
+    try await onLoop {
+      let pair = SocketPair()
+      let socket = PacketSocket(pair.takeOther(), largest: 4)
+      var cut: [(bytes: [UInt8], length: Int)] = []
+      socket.handler = { if case .cut(let bytes, let length) = $0 { cut.append((bytes, length)) } }
+      try pair.write([1, 2, 3, 4, 5, 6])
+      try await pair.settle()
+      #expect(cut.first?.bytes == [1, 2, 3, 4])
+      #expect(cut.first?.length == 6)
+      socket.close()
+    }
+  }
+
+  @Test func aHandlerMayCloseInTheMiddle() async throws {
+    try await onLoop {
+      let pair = SocketPair()
+      let socket = PacketSocket(pair.takeOther(), largest: 16)
+      var count = 0
+      socket.handler = { _ in
+        count += 1
+        socket.close()
+      }
+      for _ in 0..<3 { try pair.write([1]) }
+      try await pair.settle()
+      #expect(count == 1)
+      #expect(throws: Errno.ENOTCONN_) { try socket.send([1]) }
+    }
+  }
+}
+
+@Suite struct OutputQueueTests {
+  @Test func partsOfPacketsInOrder() {
+    var queue = OutputQueue()
+    var taken: [UInt8] = []
+    for number in 0..<1000 { queue.append([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 5 + 1)) }
+    let all = (0..<1000).flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0 % 5 + 1) }
+    while let front = queue.front {
+      let part = front.prefix(2)
+      taken += part
+      queue.removeFirst(part.count)
+    }
+    #expect(taken == all)
+    #expect(queue.isEmpty)
+    #expect(queue.count == 0)
+    queue.removeFirst()
+    queue.removeFirst(3)
+    #expect(queue.front == nil)
+  }
+}
