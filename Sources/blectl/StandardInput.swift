@@ -5,7 +5,12 @@ import Glibc
 /// Standard input, read without blocking the loop.
 @LoopActor
 enum StandardInput {
-  static nonisolated var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+  /// Someone feeds it: a pipe, a socket or a file, not a terminal and not /dev/null.
+  static nonisolated var isFed: Bool {
+    var status = stat()
+    guard unsafe fstat(STDIN_FILENO, &status) == 0 else { return false }
+    return [S_IFIFO, S_IFREG, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
 
   /// Returns at the end of the input.
   static func untilEnd(_ chunk: @escaping @LoopActor ([UInt8]) throws -> Void) async throws {

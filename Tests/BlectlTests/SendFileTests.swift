@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// 77 831 octets without loss: the case that every fixed pause gets wrong.
-@Suite struct SendFileTests {
+@Suite(.timeLimit(.minutes(3))) struct SendFileTests {
   static let picture = (0..<77_831).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   static func file(_ bytes: [UInt8]) throws -> String {
@@ -55,9 +55,9 @@ import Testing
     (["/nonexistent/file"], 66), (["/"], 66), (["/dev/null"], 66), (["/dev/null", "--chunk", "0"], 64),
     (["/dev/null", "--data-length", "9"], 64),
   ])
-  func refusesBeforeConnecting(_ arguments: [String], _ status: Int32) throws {
+  func refusesBeforeConnecting(_ arguments: [String], _ status: Int) throws {
     let result = try Blectl.run(["send-file", "name:Panel", "fff6"] + arguments)
-    #expect(result.status == status, "\(result.errors)")
+    #expect(result.status == Int32(status), "\(result.errors)")
     #expect(result.output.isEmpty)
   }
 

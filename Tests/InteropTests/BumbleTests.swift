@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Every command against Bumble's peripheral over Bumble's controller: what two stacks by different people agree on.
-@Suite(.serialized) struct BumbleTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BumbleTests {
   static let peer = "F0:F1:F2:F3:F4:F5"
   /// What its controller may be: each reports advertisements in another way, "bumble" extended ones even after legacy commands.
   static let controllers = [["--controller", "legacy"], ["--controller", "extended"], ["--controller", "bumble"]]

@@ -24,11 +24,11 @@ package struct Blectl {
     package var error: Record? { errors.split(separator: "\n").last.flatMap { try? Record(String($0)) }?["error"] }
   }
 
-  /// Runs to the end on the simulated air in virtual time, unless `arguments` or `environment` say otherwise.
+  /// Runs to the end, with /dev/null or `input` on a pipe as standard input, on the simulated air in virtual time, unless `arguments` or `environment` say otherwise.
   package static func run(
     _ arguments: [String], input: [UInt8]? = nil, environment: [String: String] = [:], adapter: String? = "sim", virtual: Bool = true
   ) throws -> Result {
-    let running = try start(arguments, environment: environment, adapter: adapter, virtual: virtual)
+    let running = try start(arguments, environment: environment, adapter: adapter, virtual: virtual, hasInput: input != nil)
     running.send(input ?? [])
     running.endInput()
     return running.wait()
@@ -39,16 +39,17 @@ package struct Blectl {
   }
 
   package static func start(
-    _ arguments: [String], environment: [String: String] = [:], adapter: String? = "sim", virtual: Bool = true
+    _ arguments: [String], environment: [String: String] = [:], adapter: String? = "sim", virtual: Bool = true, hasInput: Bool = true
   ) throws -> Running {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    var variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"]
+    // A test runner in the background has SIGINT ignored, and would pass that on.
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["--default-signal=INT,TERM,HUP", path] + arguments
+    var variables = ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TERM": "xterm"]
     if let adapter { variables["BLECTL_ADAPTER"] = adapter }
     if virtual { variables["BLECTL_CLOCK"] = "virtual" }
     process.environment = variables.merging(environment) { $1 }
-    return try Running(process)
+    return try Running(process, hasInput)
   }
 
   /// A started blectl. Reads both outputs on threads of their own, so that a full pipe never stops it.
@@ -60,12 +61,16 @@ package struct Blectl {
     private let collected = Collected()
     private let readers = DispatchGroup()
 
-    fileprivate init(_ process: Process) throws {
+    fileprivate init(_ process: Process, _ hasInput: Bool) throws {
       self.process = process
-      process.standardInput = input
+      process.standardInput = hasInput ? input : FileHandle.nullDevice
       process.standardOutput = output
       process.standardError = errors
       try process.run()
+      // Not a measure of speed: a hanging blectl must fail its test, not stop the whole run.
+      DispatchQueue.global().asyncAfter(deadline: .now() + 120) { [weak process] in
+        if let process, process.isRunning { kill(process.processIdentifier, SIGKILL) }
+      }
       for (pipe, isError) in [(output, false), (errors, true)] {
         let handle = pipe.fileHandleForReading
         let collected = collected
@@ -84,6 +89,9 @@ package struct Blectl {
       guard !bytes.isEmpty else { return }
       try? input.fileHandleForWriting.write(contentsOf: Data(bytes))
     }
+
+    /// A test that failed halfway leaves nothing running.
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     package func endInput() { try? input.fileHandleForWriting.close() }
 

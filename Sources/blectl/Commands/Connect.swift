@@ -46,7 +46,7 @@ struct Connect: LoopCommand {
   /// A pipe or file on standard input keeps the link up until it ends. (Commands on it come with scripts.)
   @LoopActor
   private func untilInputEnds(_ session: Session, _ output: Output) async throws {
-    guard !StandardInput.isTerminal else { return }
+    guard StandardInput.isFed else { return }
     var hasTold = false
     try await race(
       {

@@ -57,7 +57,7 @@ struct MacFromAdv: LoopCommand {
     if let hex {
       guard let data = Hex.decode(hex) else { throw BluetoothError(.usage, "--hex: \"\(DisplayText.escape(hex))\" is not hex") }
       try report.add(data, sender: sender.map { PeerAddress($0.address, .public) }, typeIsKnown: false)
-    } else if peer == nil, !StandardInput.isTerminal {
+    } else if peer == nil, StandardInput.isFed {
       try await offline(report)
     } else {
       try await live(report, context)

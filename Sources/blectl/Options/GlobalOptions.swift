@@ -4,7 +4,7 @@ import Terminal
 /// Options that every command takes, before or after its name.
 struct GlobalOptions: ParsableArguments {
   @Option(
-    name: [.short, .long],
+    name: [.customShort("i"), .long],
     help: ArgumentHelp(
       "Which radio: hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE.",
       discussion: "Default: $BLECTL_ADAPTER, else the first hciN that is up.", valueName: "spec"))
