@@ -1,0 +1,26 @@
+import Bluetooth
+import Foundation
+
+/// The HCI and L2CAP rows of `Vectors/bad_inputs.json`: what hostile controllers and peers send.
+package enum BadInputs {
+  private struct File: Decodable { let cases: [Case] }
+
+  private struct Case: Decodable {
+    let id: String
+    let packets: [String]?
+  }
+
+  package struct Missing: Error {
+    package let id: String
+    package init(id: String) { self.id = id }
+  }
+
+  /// The packets of a case, in H4 form.
+  package static func packets(_ id: String) throws -> [[UInt8]] {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let data = try Data(contentsOf: tests.appendingPathComponent("Vectors/bad_inputs.json"))
+    let cases = try JSONDecoder().decode(File.self, from: data).cases
+    guard let packets = cases.first(where: { $0.id == id })?.packets else { throw Missing(id: id) }
+    return packets.compactMap(Hex.decode)
+  }
+}
