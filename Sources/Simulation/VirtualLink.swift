@@ -65,15 +65,14 @@ final class VirtualLink {
   private func wake() {
     timer = nil
     let actions = layer.wake(at: now)
-    guard !actions.isEmpty else { return arm() }
-    // The next step waits for a turn of the loop, so that the hosts' reactions are in the queues by then.
-    timer = EventLoop.shared.schedule(after: .zero) { [weak self] in self?.arm() }
     let ends = [peripheral, central]
     if case .closed = actions.last {
       closed?()
       // The ends keep the link, and the link the ends, until here.
       (closed, peripheral, central) = (nil, nil, nil)
     }
-    for end in ends { end?(actions) }
+    if !actions.isEmpty { for end in ends { end?(actions) } }
+    // The next step may be due at once. Its timer still waits for a turn of the loop, and so for what the hosts do now.
+    arm()
   }
 }
