@@ -20,7 +20,9 @@ package final class UserChannel: HCI.Channel {
       try SystemCall.bind(descriptor.rawValue, .hci(adapter: UInt16(clamping: index), channel: HCI_CHANNEL_USER))
       return UserChannel(descriptor, name: "user:\(index)")
     } catch {
-      throw problem(error, adapter: "hci\(index)").error
+      // A busy adapter is the kernel's, or already another program's; bind() says the same for both.
+      let isTaken = error == .EBUSY_ && (try? AdapterList.adapters())?.first { $0.index == index }?.isTaken == true
+      throw problem(isTaken ? .EUSERS_ : error, adapter: "hci\(index)").error
     }
   }
 
