@@ -44,11 +44,11 @@ private final class Rig {
     controller.start()
   }
 
-  func answer(_ opcode: Opcode, _ returned: ReturnParameters, then events: Event...) {
+  func answer(_ opcode: HCI.Opcode, _ returned: ReturnParameters, then events: HCI.Event...) {
     controller.answers[opcode] = [.commandComplete(Event.CommandComplete(opcode: opcode, returned))] + events
   }
 
-  func accept(_ opcode: Opcode, then events: Event...) {
+  func accept(_ opcode: HCI.Opcode, then events: HCI.Event...) {
     controller.answers[opcode] = [.commandStatus(Event.CommandStatus(status: .success, opcode: opcode))] + events
   }
 }

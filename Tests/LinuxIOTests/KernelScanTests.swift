@@ -65,7 +65,7 @@ private final class Rig {
     return error
   }
 
-  var opcodes: [Opcode] { controller.commands.map(\.opcode).filter { $0 != .readLocalSupportedCommands } }
+  var opcodes: [HCI.Opcode] { controller.commands.map(\.opcode).filter { $0 != .readLocalSupportedCommands } }
 }
 
 @Suite struct KernelScanTests {
