@@ -108,7 +108,7 @@ class Lock:
 
     def connected(self, connection):
         report('connected', peer=str(connection.peer_address), public=connection.peer_address.is_public)
-        self.fuse, self.deaf = None, False
+        self.deaf = False   # the fuse stays: it may be lit on one link for the next
         connection.on('connection_att_mtu_update', lambda: report('mtu', mtu=connection.att_mtu))
         connection.on('disconnection', self.disconnected)
 
