@@ -91,6 +91,14 @@ package final class Bearer {
   /// Sends a notification, or an indication: the caller keeps to one outstanding indication (`onConfirmation`).
   package func send(_ event: Unsolicited) { sendNow(event.bytes) }
 
+  /// See `Channel.unacknowledged`.
+  package var unacknowledged: Int? { channel.unacknowledged }
+
+  package func waitUntilUnacknowledged(below count: Int) async throws {
+    if let closed { throw closed }
+    try await channel.waitUntilUnacknowledged(below: count)
+  }
+
   /// Returns when another command would not have to wait in this process.
   package func waitUntilWritable() async throws {
     start()

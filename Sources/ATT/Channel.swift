@@ -12,8 +12,17 @@ package protocol Channel: AnyObject {
   /// Returns when another PDU would not have to wait in this process: the back-pressure for commands.
   /// - Throws: BluetoothError(.linkLost) when the channel closes, CancellationError.
   func waitUntilWritable() async throws
+  /// PDUs given to `send` that the peer's link layer has not acknowledged yet; nil when the transport cannot know.
+  var unacknowledged: Int? { get }
+  /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known. - Throws: as `waitUntilWritable`.
+  func waitUntilUnacknowledged(below count: Int) async throws
   /// Idempotent. Closes the bearer only; the link's owner decides about the link.
   func close()
+}
+
+extension Channel {
+  package var unacknowledged: Int? { nil }
+  package func waitUntilUnacknowledged(below count: Int) async throws {}
 }
 
 package enum ChannelEvent: Sendable {

@@ -3,6 +3,9 @@
 /// Strict UTF-8; octets that are none, control and format characters, unassigned and private ones, and line and paragraph separators
 /// appear as `\xNN` or `\u{…}`; the backslash is doubled, so that nothing can pretend to be an escape. Nothing is trimmed or dropped.
 package enum DisplayText {
+  /// Escaped, clipped and in quotes: how a message shows what somebody else wrote.
+  package static func quote(_ text: String) -> String { "\"" + clip(escape(text), to: 60) + "\"" }
+
   package static func escape(_ octets: [UInt8]) -> String { escape(octets[...]) }
 
   package static func escape(_ text: String) -> String { escape(Array(text.utf8)[...]) }

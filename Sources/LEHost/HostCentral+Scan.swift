@@ -10,8 +10,13 @@ final class Scan {
   let ended = Wait<Void>()
   var joiner = ExtendedReportReassembler()
   var expiry: LoopTimer?
-  /// False before the controller confirmed, and after the end.
-  var isDelivering = false
+  enum Phase { case preparing, asked, on, over }
+
+  /// Reports count from the moment the controller is asked to scan; what comes earlier belongs to someone else's scan.
+  var phase = Phase.preparing
+  /// What came together with the confirmation, before it was seen.
+  private var early: [AdvertisingReport] = []
+  private static let earlyLimit = 256
   private let report: @LoopActor (AdvertisingReport) -> Void
 
   init(isExtended: Bool, report: @escaping @LoopActor (AdvertisingReport) -> Void) {
@@ -20,7 +25,24 @@ final class Scan {
   }
 
   func deliver(_ one: AdvertisingReport) {
-    if isDelivering { report(one) }
+    switch phase {
+    case .on: report(one)
+    case .asked where early.count < Self.earlyLimit: early.append(one)
+    default: break
+    }
+  }
+
+  func begin() {
+    phase = .on
+    let kept = early
+    early = []
+    for one in kept where phase == .on { report(one) }
+  }
+
+  func end() {
+    phase = .over
+    early = []
+    expiry?.cancel()
   }
 
   var disable: Command {
@@ -46,8 +68,8 @@ extension HostCentral {
     self.scan = scan
     do {
       try await enable(scan, phys, isActive: parameters.isActive)
-      scan.isDelivering = true
       started()
+      scan.begin()
       try await scan.ended.value()
     } catch {
       await finish(scan)
@@ -58,8 +80,7 @@ extension HostCentral {
 
   /// However it ended, the command to start may be on its way: the scan is off when this returns.
   private func finish(_ scan: Scan) async {
-    scan.isDelivering = false
-    scan.expiry?.cancel()
+    scan.end()
     if controller.failure == nil {
       await shielded { [controller] in _ = try? await controller.perform(scan.disable) }
     }
@@ -79,20 +100,28 @@ extension HostCentral {
         .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0),
       ] : [.leSetScanParameters(timing, ownAddressType: own, filterPolicy: 0), .leSetScanEnable(true, filterDuplicates: false)]
     do {
-      for command in commands { try await controller.perform(command) }
+      try await perform(commands, scan)
     } catch let error as BluetoothError where error.isRefusal(.commandDisallowed) {
       // A scan that someone left on: parameters cannot change under it.
       do {
         _ = try await controller.perform(scan.disable)
       } catch let error as BluetoothError where error.kind == .hci {}
       do {
-        for command in commands { try await controller.perform(command) }
+        try await perform(commands, scan)
       } catch var error as BluetoothError where error.isRefusal(.commandDisallowed) {
         error.message =
           "\(name) cannot scan now: \(ControllerErrorCode.commandDisallowed). "
           + "It may be connecting, or have been used with \(scan.isExtended ? "legacy" : "extended") commands by another program"
         throw error
       }
+    }
+  }
+
+  /// The last command enables.
+  private func perform(_ commands: [Command], _ scan: Scan) async throws {
+    for command in commands {
+      if command.opcode == scan.disable.opcode { scan.phase = .asked }
+      try await controller.perform(command)
     }
   }
 
@@ -110,7 +139,7 @@ extension HostCentral {
 
   /// Parts whose rest never comes are delivered all the same.
   private func awaitRest(of scan: Scan) {
-    guard scan.joiner.count > 0, scan.expiry == nil, scan.isDelivering else { return }
+    guard scan.joiner.count > 0, scan.expiry == nil, scan.phase == .on else { return }
     scan.expiry = EventLoop.shared.schedule(after: ExtendedReportReassembler.timeout + .milliseconds(10)) { [weak self, weak scan] in
       guard let self, let scan else { return }
       scan.expiry = nil

@@ -117,6 +117,9 @@ package final class HostLink: GATT.Link {
 
   var isWritable: Bool { host.sendQueue.queued(handle) < Self.writableLimit }
 
+  /// L2CAP frames on their way to the peer's link layer.
+  var unacknowledged: Int { host.sendQueue.frames(handle) }
+
   /// An ATT PDU.
   func transmit(_ pdu: [UInt8]) { host.transmit(L2CAPFrame(channel: 4, payload: pdu), self) }
 
@@ -133,6 +136,7 @@ package final class HostLink: GATT.Link {
   /// The controller took fragments of this link.
   func progressed() {
     if isWritable { att.becameWritable() }
+    att.acknowledged()
     if host.sendQueue.outstanding(handle) == 0 { idle.fire(()) }
   }
 

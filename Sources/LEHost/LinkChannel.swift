@@ -17,6 +17,8 @@ package final class LinkChannel: ATT.Channel {
   private var lost = 0
   private var closed: BluetoothError?
   private var writers: [Wait<Void>] = []
+  /// Those who wait for acknowledgements.
+  private var watchers: [Wait<Void>] = []
 
   init() {}
 
@@ -36,6 +38,23 @@ package final class LinkChannel: ATT.Channel {
     try await wait.value()
   }
 
+  package var unacknowledged: Int? { closed == nil ? link?.unacknowledged : nil }
+
+  package func waitUntilUnacknowledged(below count: Int) async throws {
+    while true {
+      if let closed { throw closed }
+      guard let link, link.unacknowledged >= max(1, count) else { return }
+      try await nextProgress()
+    }
+  }
+
+  private func nextProgress() async throws {
+    let wait = Wait<Void>()
+    watchers.removeAll { $0.isSettled }
+    watchers.append(wait)
+    try await wait.value()
+  }
+
   package func close() { end(BluetoothError(.linkLost, "the ATT bearer was closed by this side")) }
 
   // MARK: From the link
@@ -48,12 +67,19 @@ package final class LinkChannel: ATT.Channel {
     for wait in all { wait.resume(returning: ()) }
   }
 
+  func acknowledged() {
+    let all = watchers
+    watchers = []
+    for wait in all { wait.resume(returning: ()) }
+  }
+
   func end(_ error: BluetoothError) {
     guard closed == nil else { return }
     deliver(.closed(error))
     closed = error
-    let all = writers
+    let all = writers + watchers
     writers = []
+    watchers = []
     for wait in all { wait.resume(throwing: error) }
   }
 

@@ -13,6 +13,8 @@ struct SendQueue {
     var fragments: [ACLData] = []
     var head = 0
     var inFlight = 0
+    /// Fragments still to be completed of each frame that is not through yet, in order.
+    var frames: [Int] = []
 
     var queued: Int { fragments.count - head }
   }
@@ -36,7 +38,9 @@ struct SendQueue {
   /// Does nothing for a handle that is not open.
   mutating func add(_ frame: L2CAPFrame, to handle: UInt16) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
-    lines[index].fragments += frame.fragments(handle: handle, length: length)
+    let fragments = frame.fragments(handle: handle, length: length)
+    lines[index].fragments += fragments
+    lines[index].frames.append(fragments.count)
   }
 
   /// Fragments that wait in this process.
@@ -44,6 +48,9 @@ struct SendQueue {
 
   /// Fragments that wait here or in the controller.
   func outstanding(_ handle: UInt16) -> Int { lines.first { $0.handle == handle }.map { $0.queued + $0.inFlight } ?? 0 }
+
+  /// Frames that are not completed.
+  func frames(_ handle: UInt16) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
 
   /// The fragment to send now.
   mutating func next() -> ACLData? {
@@ -70,6 +77,12 @@ struct SendQueue {
   /// Number Of Completed Packets. Never frees more than was sent, whatever the controller says.
   mutating func completed(_ handle: UInt16, _ count: Int) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
-    lines[index].inFlight -= min(max(0, count), lines[index].inFlight)
+    var left = min(max(0, count), lines[index].inFlight)
+    lines[index].inFlight -= left
+    while left > 0, let first = lines[index].frames.first {
+      let taken = min(left, first)
+      left -= taken
+      if taken == first { lines[index].frames.removeFirst() } else { lines[index].frames[0] = first - taken }
+    }
   }
 }

@@ -16,8 +16,8 @@ package enum PeripheralFile {
     guard bytes.count <= maximumLength else {
       throw BluetoothError(.input, "\(file): \(bytes.count) octets: a peripheral file has at most \(maximumLength)")
     }
-    let tree: SyntaxTree
-    do { tree = try SyntaxTree.parse(bytes) } catch { throw BluetoothError(.input, "\(file):\(error.line): \(error.reason)") }
+    let tree: JSONTree
+    do { tree = try JSONTree.parse(bytes) } catch { throw BluetoothError(.input, "\(file):\(error.line): \(error.reason)") }
     let root = FileEntry(file: name, path: "", tree: tree)
     let entries = root.isList ? try root.list() : [root]
     guard !entries.isEmpty else { throw root.error("no peripheral: the list is empty") }
@@ -70,7 +70,7 @@ package enum PeripheralFile {
     let text = try entry.string()
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let address = Address(parts[0]), let type = AddressType(rawValue: String(parts[1])) else {
-      throw entry.error("\(FileEntry.quote(text)) is not an address with its type: D1:00:00:00:00:01/random, A4:C1:38:00:11:22/public")
+      throw entry.error("\(DisplayText.quote(text)) is not an address with its type: D1:00:00:00:00:01/random, A4:C1:38:00:11:22/public")
     }
     return PeerAddress(address, type)
   }
@@ -142,7 +142,7 @@ enum PeripheralAdvertisement {
     case "service_data":
       var data: [UInt8] = []
       for (text, value) in try entry.members() {
-        guard let uuid = UUID(text) else { throw value.error("\(FileEntry.quote(text)) is not a UUID") }
+        guard let uuid = UUID(text) else { throw value.error("\(DisplayText.quote(text)) is not a UUID") }
         data += try structure(uuid.short == nil ? 0x21 : 0x16, uuid.attBytes + value.octets(limit: maximumLength))
       }
       return data

@@ -27,14 +27,14 @@ struct BehaviourReader {
       let text = try entry.string()
       let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { UUID($0) }
       guard (1...2).contains(parts.count), case let uuid?? = parts.last, case let service? = parts.first else {
-        throw entry.error("\(FileEntry.quote(text)) is not a characteristic: ffe2, or service and characteristic, ffe0/ffe2")
+        throw entry.error("\(DisplayText.quote(text)) is not a characteristic: ffe2, or service and characteristic, ffe0/ffe2")
       }
       let found = (rows[uuid] ?? []).filter { parts.count == 1 || $0.service == service }
       guard let row = found.first else {
-        throw entry.error("no characteristic \(FileEntry.quote(text)) in the services of this peripheral")
+        throw entry.error("no characteristic \(DisplayText.quote(text)) in the services of this peripheral")
       }
       guard found.count == 1 else {
-        throw entry.error("\(found.count) characteristics are \(FileEntry.quote(text)); say which by its service, as ffe0/ffe2")
+        throw entry.error("\(found.count) characteristics are \(DisplayText.quote(text)); say which by its service, as ffe0/ffe2")
       }
       return row
     }
@@ -99,7 +99,7 @@ struct BehaviourReader {
     if let value = fields["when"] {
       let text = try value.string()
       guard let pattern = Reaction.Pattern(text) else {
-        throw value.error("\(FileEntry.quote(text)) is not a pattern: hex digits, ?? for any octet, a final * for any rest")
+        throw value.error("\(DisplayText.quote(text)) is not a pattern: hex digits, ?? for any octet, a final * for any rest")
       }
       reaction.condition.pattern = pattern
     }

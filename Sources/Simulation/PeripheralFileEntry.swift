@@ -5,15 +5,13 @@ struct FileEntry {
   let file: String
   /// `[1].services[0].uuid`; empty for the whole.
   let path: String
-  let tree: SyntaxTree
+  let tree: JSONTree
 
   func error(_ reason: String) -> BluetoothError {
     BluetoothError(.input, "\(DisplayText.escape(file)):\(tree.line): \(path.isEmpty ? "" : "\(path): ")\(reason)")
   }
 
   private func mismatch(_ wanted: String) -> BluetoothError { error("\(tree.noun) where \(wanted) should be") }
-
-  static func quote(_ text: String) -> String { "\"" + DisplayText.clip(DisplayText.escape(text), to: 60) + "\"" }
 
   // MARK: Scalars
 
@@ -39,7 +37,7 @@ struct FileEntry {
     let digits = negative ? text.dropFirst() : text[...]
     let isHex = digits.hasPrefix("0x") || digits.hasPrefix("0X")
     let magnitude = isHex ? Hex.number(digits.dropFirst(2)).flatMap { Int(exactly: $0) } : Self.decimal(digits)
-    guard let magnitude else { throw error("\(Self.quote(text)) is not a whole number of a sensible size") }
+    guard let magnitude else { throw error("\(DisplayText.quote(text)) is not a whole number of a sensible size") }
     let value = negative ? -magnitude : magnitude
     guard range.contains(value) else { throw error("\(value) is not in \(range.lowerBound)…\(range.upperBound)") }
     return value
@@ -55,7 +53,7 @@ struct FileEntry {
   func uuid() throws(BluetoothError) -> UUID {
     let text = try string()
     guard let uuid = UUID(text) else {
-      throw error("\(Self.quote(text)) is not a UUID: ffe0, 0000ffe0 or 0000ffe0-0000-1000-8000-00805f9b34fb")
+      throw error("\(DisplayText.quote(text)) is not a UUID: ffe0, 0000ffe0 or 0000ffe0-0000-1000-8000-00805f9b34fb")
     }
     return uuid
   }
@@ -131,7 +129,7 @@ struct FileEntry {
   func hex() throws(BluetoothError) -> [UInt8] {
     let text = try string()
     guard let octets = Hex.decode(text) else {
-      throw error("\(Self.quote(text)) is not hex: digits 0-9 a-f, as in \"0100\" or \"01 00\"; text is {\"utf8\": \"…\"}")
+      throw error("\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in \"0100\" or \"01 00\"; text is {\"utf8\": \"…\"}")
     }
     return octets
   }

@@ -58,7 +58,7 @@ struct PeripheralServices {
     for item in try list.list() {
       guard let property = Properties(name: try item.string()) else {
         throw item.error(
-          "unknown property \(FileEntry.quote(try item.string())); there are \(Properties(rawValue: 0xFF).names.joined(separator: ", "))")
+          "unknown property \(DisplayText.quote(try item.string())); there are \(Properties(rawValue: 0xFF).names.joined(separator: ", "))")
       }
       properties.formUnion(property)
     }
@@ -91,7 +91,7 @@ struct PeripheralServices {
       let text = try item.string()
       guard let found = Database.Permissions.names.first(where: { $0.name == text }) else {
         throw item.error(
-          "unknown permission \(FileEntry.quote(text)); there are \(Database.Permissions.names.map(\.name).joined(separator: ", "))")
+          "unknown permission \(DisplayText.quote(text)); there are \(Database.Permissions.names.map(\.name).joined(separator: ", "))")
       }
       permissions.formUnion(found.permission)
     }

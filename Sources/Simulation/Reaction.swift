@@ -103,24 +103,20 @@ package struct Reaction: Sendable, Equatable {
 /// Counts what is written to a characteristic.
 package struct ReactionCounter: Sendable, Equatable {
   package private(set) var count: UInt32 = 0
-  private var crc: UInt32 = 0xFFFF_FFFF
+  private var crc = CRC32()
 
   package init() {}
 
   package mutating func add(_ octets: [UInt8]) {
     count &+= UInt32(truncatingIfNeeded: octets.count)
-    for octet in octets { crc = Self.table[Int((crc ^ UInt32(octet)) & 0xFF)] ^ (crc >> 8) }
+    crc.add(octets)
   }
 
   /// The count and the CRC-32 (as in Ethernet and zip; 0 for nothing), both u32le.
   package var report: [UInt8] {
     var writer = ByteWriter()
     writer.uint32(count)
-    writer.uint32(~crc)
+    writer.uint32(crc.value)
     return writer.bytes
-  }
-
-  private static let table: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
   }
 }

@@ -1,6 +1,5 @@
 import Bluetooth
 import EventLoop
-import FoundationEssentials
 import Glibc
 import LinuxIO
 
@@ -46,23 +45,28 @@ struct Configuration: Sendable {
   /// For `@last`. A home that cannot be written is not worth a message at every connect.
   func remember(_ peer: PeerAddress) {
     guard let path = statePath else { return }
-    let folder = path.split(separator: "/").dropLast().joined(separator: "/")
-    try? FileManager.default.createDirectory(atPath: "/" + folder, withIntermediateDirectories: true)
-    try? Data("\(peer)\n".utf8).write(to: URL(filePath: path), options: .atomic)
+    try? StateFile.write(Array("\(peer)\n".utf8), to: path)
   }
-
-  private struct File: Decodable { var aliases: [String: String]? }
 
   @LoopActor
   private func aliases() async throws -> [String: String] {
     guard let path = configPath, unsafe access(path, F_OK) == 0 else { return [:] }
-    let decoder = JSONDecoder()
-    decoder.allowsJSON5 = true
-    do {
-      return try decoder.decode(File.self, from: Data(try await InputFile.read(path, limit: 1 << 20))).aliases ?? [:]
-    } catch is DecodingError {
-      throw BluetoothError(.input, "\(path) is not what it should be: { \"aliases\": { \"door\": \"mac:A4:C1:38:00:11:22\" } }")
+    let tree: JSONTree
+    do { tree = try JSONTree.parse(try await InputFile.read(path, limit: 1 << 20)) } catch let error as JSONTree.Failure {
+      throw BluetoothError(.input, "\(path):\(error.line): \(error.reason)")
     }
+    guard let aliases = tree["aliases"] else { return [:] }
+    guard case .object(let members) = aliases.kind else {
+      throw BluetoothError(.input, "\(path):\(aliases.line): aliases: \(aliases.noun) where an object should be")
+    }
+    var result: [String: String] = [:]
+    for (name, value) in members {
+      guard let peer = value.string else {
+        throw BluetoothError(.input, "\(path):\(value.line): \(name): \(value.noun) where a PEER in quotes should be")
+      }
+      result[name] = peer
+    }
+    return result
   }
 
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }

@@ -1,5 +1,4 @@
 import Bluetooth
-import FoundationEssentials
 
 /// One line of `mac-from-adv`'s standard input.
 enum OfflineAdvertisement {
@@ -8,23 +7,18 @@ enum OfflineAdvertisement {
     let typeIsKnown: Bool
   }
 
-  private struct Record: Decodable {
-    var raw: String?
-    var address: String?
-    var address_type: String?
-  }
-
   /// - Returns: nil for empty lines, comments (`#`) and JSON records that are not advertisements.
   /// - Throws: BluetoothError(.input) naming the line.
   static func parse(_ line: some Collection<UInt8>, number: Int) throws(BluetoothError) -> ([UInt8], Sender?)? {
     let text = String(decoding: line, as: UTF8.self).trimmed
     if text.isEmpty || text.hasPrefix("#") { return nil }
     if text.hasPrefix("{") {
-      guard let record = try? JSONDecoder().decode(Record.self, from: Data(text.utf8)) else { throw bad(number, "is not a JSON record") }
-      guard let raw = record.raw else { return nil }
+      guard let record = try? JSONTree.parse(Array(text.utf8)) else { throw bad(number, "is not a JSON record") }
+      guard let raw = record["raw"]?.string else { return nil }
       guard let data = Hex.decode(raw) else { throw bad(number, "has a \"raw\" that is not hex") }
-      let type = record.address_type.flatMap { AddressType(rawValue: $0) }
-      return (data, record.address.flatMap { Address($0) }.map { Sender(peer: PeerAddress($0, type ?? .public), typeIsKnown: type != nil) })
+      let type = record["address_type"]?.string.flatMap { AddressType(rawValue: $0) }
+      let address = record["address"]?.string.flatMap { Address($0) }
+      return (data, address.map { Sender(peer: PeerAddress($0, type ?? .public), typeIsKnown: type != nil) })
     }
     let words = text.split(separator: " ", maxSplits: 1)
     if words.count == 2, case .address(let address, let type)? = PeerSelector(String(words[0])) {

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GATT
@@ -78,6 +79,7 @@ final class Transfer {
         try await client.writeRequest(segment, to: target.handle)
         confirmed = end
       } else {
+        if let window = command.window.count { try await client.bearer.waitUntilUnacknowledged(below: window) }
         try await client.writeCommand(segment, to: target.handle)
         if wantsProof {
           try await client.barrier(after: target.handle)

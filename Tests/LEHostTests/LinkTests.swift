@@ -70,6 +70,35 @@ import Testing
     }
   }
 
+  @Test func aWindowCountsPDUsNotFragments() async throws {
+    try await onLoop {
+      let (_, controller, link) = try await self.linked()
+      controller.completesPackets = false
+      var sent = 0
+      let writer = EventLoop.shared.spawn {
+        await failure {
+          while true {
+            try await link.channel.waitUntilUnacknowledged(below: 2)
+            // 67 octets of L2CAP: three fragments of 27.
+            link.channel.send([UInt8](repeating: 1, count: 63))
+            sent += 1
+          }
+        }
+      }
+      try await settle()
+      #expect(sent == 2)
+      #expect(link.channel.unacknowledged == 2)
+      controller.complete(0x40, 2)
+      try await settle()
+      #expect(sent == 2, "two of the first one's three fragments are through")
+      controller.complete(0x40, 1)
+      try await settle()
+      #expect(sent == 3)
+      await link.disconnect()
+      #expect(await writer.value?.kind == .linkLost)
+    }
+  }
+
   @Test func aLostLinkEndsWritersAndReturnsCredits() async throws {
     try await onLoop {
       let (central, controller, link) = try await self.linked()

@@ -32,6 +32,19 @@ import Testing
       AdvertisingReports([ExtendedAdvertisingReport(eventType: eventType, peer: lock, sid: 1, rssi: -60, data: data)]))
   }
 
+  @Test func reportsThatComeWithTheConfirmationCount() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.rules[.leSetScanEnable] = { command in
+        let answer = controller.complete(command, .success)
+        if case .leSetScanEnable(true, _) = command { return answer + [self.legacyReport([7])] }
+        return answer
+      }
+      let (central, _) = try await started(controller)
+      #expect(try await self.scan(central).map(\.data) == [[7]])
+    }
+  }
+
   @Test(arguments: [false, true]) func commandsFollowTheControllerReportsDoNot(_ isExtended: Bool) async throws {
     try await onLoop {
       let controller = ScriptedController()

@@ -90,7 +90,6 @@ struct Notify: LoopCommand {
         try await race({ try await feed.value() }, { throw try await session.client.untilClosed() })
       }
     } catch is TimeIsOver {}
-    try await session.client.unsubscribeAll()
     try finish(tally)
   }
 

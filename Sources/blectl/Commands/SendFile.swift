@@ -1,3 +1,4 @@
+import ATT
 import ArgumentParser
 import Bluetooth
 import EventLoop
@@ -83,6 +84,9 @@ struct SendFile: LoopCommand {
       let link = try await session.link.parameters()
       let transfer = try Transfer(
         self, data, target: target, client: session.client, dataLength: link.maxTxOctets, progress: Progress(data.count, offset, output))
+      if window.count != nil, session.client.bearer.unacknowledged == nil {
+        output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
+      }
       let start = EventLoop.shared.now
       try await transfer.run()
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds

@@ -1,38 +1,45 @@
-import Bluetooth
-
 /// JSON (RFC 8259) with what people who write it by hand want: comments (`//` and `/* */`), a comma after the last item, `0x` numbers.
 /// Not Foundation's decoder, because every entry keeps its line for the errors, objects keep their order, and keys given twice are found.
-struct SyntaxTree {
-  indirect enum Kind {
+package struct JSONTree: Sendable {
+  package indirect enum Kind: Sendable {
     case null
     case bool(Bool)
     /// As written.
     case number(String)
     case string(String)
-    case array([SyntaxTree])
-    case object([(key: String, value: SyntaxTree)])
+    case array([JSONTree])
+    case object([(key: String, value: JSONTree)])
   }
 
-  let kind: Kind
+  package let kind: Kind
   /// Counted from 1.
-  let line: Int
+  package let line: Int
 
-  struct Failure: Error {
-    let line: Int
-    let reason: String
+  package struct Failure: Error {
+    package let line: Int
+    package let reason: String
   }
 
   /// Deeper nesting is refused: nothing here needs it, and the parser is recursive.
   static let maximumDepth = 32
 
   /// The one value that the text is.
-  static func parse(_ bytes: [UInt8]) throws(Failure) -> SyntaxTree {
+  package static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONTree {
     var parser = Parser(bytes)
     return try parser.whole()
   }
 
+  /// The value of a key, when this is an object that has it.
+  package subscript(key: String) -> JSONTree? {
+    guard case .object(let members) = kind else { return nil }
+    return members.first { $0.key == key }?.value
+  }
+
+  /// The text, when this is a string.
+  package var string: String? { if case .string(let text) = kind { text } else { nil } }
+
   /// What sort of value it is, for errors.
-  var noun: String {
+  package var noun: String {
     switch kind {
     case .null: "null"
     case .bool: "true or false"
@@ -57,9 +64,9 @@ private struct Parser {
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  private func failure(_ reason: String) -> SyntaxTree.Failure { SyntaxTree.Failure(line: line, reason: reason) }
+  private func failure(_ reason: String) -> JSONTree.Failure { JSONTree.Failure(line: line, reason: reason) }
 
-  private func unexpected(_ wanted: String) -> SyntaxTree.Failure {
+  private func unexpected(_ wanted: String) -> JSONTree.Failure {
     guard let current else { return failure("the file ends where \(wanted) should be") }
     let shown = (0x21...0x7E).contains(current) ? "'\(Character(UnicodeScalar(current)))'" : "octet 0x\(String(current, radix: 16))"
     return failure("\(shown) where \(wanted) should be")
@@ -76,7 +83,7 @@ private struct Parser {
     return true
   }
 
-  private mutating func skipSpace() throws(SyntaxTree.Failure) {
+  private mutating func skipSpace() throws(JSONTree.Failure) {
     while let current {
       switch current {
       case 0x20, 0x09, 0x0A, 0x0D: advance()
@@ -88,7 +95,7 @@ private struct Parser {
           let start = line
           position += 2
           while !(self.current == 0x2A && position + 1 < bytes.count && bytes[position + 1] == 0x2F) {
-            guard self.current != nil else { throw SyntaxTree.Failure(line: start, reason: "a comment that does not end") }
+            guard self.current != nil else { throw JSONTree.Failure(line: start, reason: "a comment that does not end") }
             advance()
           }
           position += 2
@@ -100,7 +107,7 @@ private struct Parser {
     }
   }
 
-  mutating func whole() throws(SyntaxTree.Failure) -> SyntaxTree {
+  mutating func whole() throws(JSONTree.Failure) -> JSONTree {
     try skipSpace()
     let value = try value(depth: 1)
     try skipSpace()
@@ -108,10 +115,10 @@ private struct Parser {
     return value
   }
 
-  private mutating func value(depth: Int) throws(SyntaxTree.Failure) -> SyntaxTree {
-    guard depth <= SyntaxTree.maximumDepth else { throw failure("nested deeper than \(SyntaxTree.maximumDepth) levels") }
+  private mutating func value(depth: Int) throws(JSONTree.Failure) -> JSONTree {
+    guard depth <= JSONTree.maximumDepth else { throw failure("nested deeper than \(JSONTree.maximumDepth) levels") }
     let start = line
-    func tree(_ kind: SyntaxTree.Kind) -> SyntaxTree { SyntaxTree(kind: kind, line: start) }
+    func tree(_ kind: JSONTree.Kind) -> JSONTree { JSONTree(kind: kind, line: start) }
     switch current {
     case 0x7B: return tree(.object(try object(depth: depth)))
     case 0x5B: return tree(.array(try array(depth: depth)))
@@ -125,7 +132,7 @@ private struct Parser {
       case "false": return tree(.bool(false))
       default:
         guard let first = word.utf8.first, (0x30...0x39).contains(first) || first == 0x2D || first == 0x2B else {
-          throw failure("\(FileEntry.quote(word)) is not a value: strings need double quotes")
+          throw failure("\(DisplayText.quote(word)) is not a value: strings need double quotes")
         }
         return tree(.number(word))
       }
@@ -144,9 +151,9 @@ private struct Parser {
     return String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
-  private mutating func array(depth: Int) throws(SyntaxTree.Failure) -> [SyntaxTree] {
+  private mutating func array(depth: Int) throws(JSONTree.Failure) -> [JSONTree] {
     advance()
-    var items: [SyntaxTree] = []
+    var items: [JSONTree] = []
     while true {
       try skipSpace()
       if take("]") { return items }
@@ -158,16 +165,16 @@ private struct Parser {
     }
   }
 
-  private mutating func object(depth: Int) throws(SyntaxTree.Failure) -> [(key: String, value: SyntaxTree)] {
+  private mutating func object(depth: Int) throws(JSONTree.Failure) -> [(key: String, value: JSONTree)] {
     advance()
-    var members: [(key: String, value: SyntaxTree)] = []
+    var members: [(key: String, value: JSONTree)] = []
     var keys: Set<String> = []
     while true {
       try skipSpace()
       if take("}") { return members }
       guard current == 0x22 else { throw unexpected("a key in double quotes") }
       let key = try string()
-      guard keys.insert(key).inserted else { throw failure("the key \(FileEntry.quote(key)) is given twice") }
+      guard keys.insert(key).inserted else { throw failure("the key \(DisplayText.quote(key)) is given twice") }
       try skipSpace()
       guard take(":") else { throw unexpected("':'") }
       try skipSpace()
@@ -179,7 +186,7 @@ private struct Parser {
     }
   }
 
-  private mutating func string() throws(SyntaxTree.Failure) -> String {
+  private mutating func string() throws(JSONTree.Failure) -> String {
     advance()
     var text: [UInt8] = []
     while let current {
@@ -200,7 +207,7 @@ private struct Parser {
     throw failure("a string that does not end")
   }
 
-  private mutating func escape() throws(SyntaxTree.Failure) -> [UInt8] {
+  private mutating func escape() throws(JSONTree.Failure) -> [UInt8] {
     guard let letter = current else { throw failure("a string that does not end") }
     position += 1
     switch letter {
@@ -226,7 +233,7 @@ private struct Parser {
     }
   }
 
-  private mutating func codeUnit() throws(SyntaxTree.Failure) -> UInt32 {
+  private mutating func codeUnit() throws(JSONTree.Failure) -> UInt32 {
     guard position + 4 <= bytes.count, let code = Hex.number(String(decoding: bytes[position..<position + 4], as: UTF8.self)) else {
       throw failure("\\u needs four hex digits")
     }
