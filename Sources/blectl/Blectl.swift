@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// The command line: `blectl [options] COMMAND [options] …`.
+/// The command line: `blectl [options] COMMAND [options] …`. The options of every command are parsed by the commands (see `Arguments`); the
+/// root only describes them, because each option that it declares itself costs start-up time.
 struct Blectl: ParsableCommand {
   static let version = "0.1.0"
 
@@ -11,6 +12,15 @@ struct Blectl: ParsableCommand {
       PEER is AA:BB:CC:DD:EE:FF[/public|/random], name:GLOB, mac:MAC (the one inside the advertisement), service:UUID, @last or @ALIAS.
       ATTR is a handle (0x0012), a UUID (ffe1), service/characteristic (ffe0/ffe1), ffe1[2], a descriptor (ffe1@2901) or a name (battery_level).
 
+      Options of every command, before or after its name:
+        -i, --adapter SPEC  hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE
+        --timeout SECONDS   limit for each step that waits on the peer
+        --json              one JSON object per line
+        -q, --quiet         only results and errors
+        -v, --verbose       say what is done; twice: every ATT PDU
+        --color WHEN        auto, always or never
+        --trace FILE        write a btsnoop file
+
       Without a radio, everything works on the simulated one: blectl scan -i sim
 
       Exit codes: 0 done, 1 defect, 2 not found, 3 adapter unusable, 4 timed out, 5 peer refused, 6 link lost, 7 expectation failed,
@@ -20,6 +30,4 @@ struct Blectl: ParsableCommand {
     subcommands: [
       Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, MacFromAdv.self, SendFile.self,
     ])
-
-  @OptionGroup(title: "Options of every command (before or after its name)") var options: GlobalOptions
 }

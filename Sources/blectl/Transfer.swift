@@ -55,15 +55,15 @@ final class Transfer {
   }
 
   func run() async throws {
+    defer { progress.end() }
     do {
       try await sendAll()
     } catch var error as BluetoothError {
-      progress.end()
-      error.message += Self.where(
-        error.kind, confirmed: confirmed + command.offset, sent: sent + command.offset, total: data.count + command.offset)
+      error.message += "; \(whereItStands)"
       throw error
+    } catch is CancellationError {
+      throw BluetoothError(.interrupted, "interrupted; \(whereItStands)")
     }
-    progress.end()
   }
 
   private var sent = 0
@@ -97,10 +97,11 @@ final class Transfer {
     try progress.update(sent)
   }
 
-  /// The octet counts that let the user go on with `--offset`.
-  private static func `where`(_ kind: BluetoothError.Kind, confirmed: Int, sent: Int, total: Int) -> String {
-    "; \(confirmed) of \(total) octets are known to have arrived"
-      + (sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : "") + "; go on with --offset \(confirmed)"
+  /// The octet counts that let the user go on.
+  private var whereItStands: String {
+    let (confirmed, sent) = (confirmed + command.offset, sent + command.offset)
+    let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
+    return "\(confirmed) of \(data.count + command.offset) octets are known to have arrived\(more); go on with --offset \(confirmed)"
   }
 }
 

@@ -86,6 +86,28 @@ import Testing
     #expect(connect.wait().status == 143)
   }
 
+  @Test func controlCInATransferSaysHowFarItCame() throws {
+    let path = try SendFileTests.file(SendFileTests.picture)
+    let running = try Blectl.start(["send-file", "name:Panel", "fff6", path, "--mode", "request", "--json"], virtual: false)
+    #expect(running.waitForOutput(containing: "progress"))
+    running.signal(SIGINT)
+    let result = running.wait()
+    #expect(result.status == 130)
+    #expect(result.error?.string("kind") == "interrupted")
+    #expect(result.error?.string("message")?.firstMatch(of: /(\d+) of 77831 octets .* --offset \d+/) != nil, "\(result.errors)")
+  }
+
+  @Test func controlCInASegmentedWriteSaysHowFarItCame() throws {
+    let running = try Blectl.start(["write", "mac:A4:C1:38:00:11:22", "ffe1", "-", "--gap", "1000", "-vv"], virtual: false)
+    running.send(DoorLockTests.openCode)
+    running.endInput()
+    #expect(running.waitForOutput(containing: "Write Command"))
+    running.signal(SIGINT)
+    let result = running.wait()
+    #expect(result.status == 130)
+    #expect(result.errors.contains("of 104 octets were handed over"), "\(result.errors)")
+  }
+
   @Test func aClosedPipeEndsQuietly() throws {
     let shell = try Shell.run("\(Blectl.path) -i sim scan --duration 0 --duplicates | head -n 1; echo ${PIPESTATUS[0]}")
     #expect(shell.output.split(separator: "\n").last == "74")

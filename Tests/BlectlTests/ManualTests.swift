@@ -38,6 +38,13 @@ import Testing
     }
   }
 
+  @Test func theHelpOfTheProgramNamesTheOptionsOfEveryCommand() throws {
+    let help = try Blectl.run("--help").text
+    let common = try Self.commands().values.reduce(nil as Set<String>?) { $0?.intersection($1) ?? $1 } ?? []
+    #expect(common.isSuperset(of: ["adapter", "timeout", "json", "trace"]))
+    for option in common { #expect(help.contains("--\(option)"), "--\(option) is not in blectl --help") }
+  }
+
   @Test func thePagesAreWellFormed() throws {
     for page in ["blectl.1", "blectl-peripheral.5"] {
       let path = Self.root.appendingPathComponent("man/\(page)").path

@@ -6,6 +6,7 @@ import Terminal
 
 struct Write: LoopCommand {
   static let configuration = CommandConfiguration(
+    commandName: "write",
     abstract: "Write a value, in segments when it does not fit, and wait for the answer if asked.",
     discussion: """
       --mode auto: a characteristic with the write property gets a Write Request (a long write when the value does not fit the MTU); one with
@@ -58,11 +59,27 @@ struct Write: LoopCommand {
       if let answer { subscription = try await subscribe(answer, client) }
       let plan = try WritePlan(
         value: bytes.count, properties: target.characteristic?.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
-      try await client.write(bytes, to: target.handle, plan: plan, gap: .limited(seconds: gap / 1000), progress: nil)
-      if plan.mode == .command { try await client.barrier(after: target.handle) }
+      try await send(bytes, to: target, plan, client)
       try report(target, plan, bytes.count, output)
       if readBack { try await compare(bytes, target, client) }
       if let subscription, let expect { try await wait(subscription, expect, context) }
+    }
+  }
+
+  @LoopActor private final class Done { var octets = 0 }
+
+  @LoopActor
+  private func send(_ bytes: [UInt8], to target: Target, _ plan: WritePlan, _ client: Client) async throws {
+    let done = Done()
+    do {
+      try await client.write(bytes, to: target.handle, plan: plan, gap: .limited(seconds: gap / 1000)) { done.octets = $0 }
+      if plan.mode == .command { try await client.barrier(after: target.handle) }
+    } catch is CancellationError where plan.segments.count > 1 {
+      throw BluetoothError(
+        .interrupted,
+        plan.mode == .long || plan.mode == .reliable
+          ? "interrupted; nothing was written: the parts queued on the peer were cancelled"
+          : "interrupted; \(done.octets) of \(bytes.count) octets were \(plan.mode == .request ? "confirmed" : "handed over")")
     }
   }
 
