@@ -16,6 +16,8 @@ struct ConnectFailure: Error, Equatable {
   let stage: Stage
   /// The status of the LE Connection Complete event, when we may see events.
   var status: ControllerErrorCode?
+  /// The adapter was switched off meanwhile, which the kernel reports like a change of mind (ECONNABORTED).
+  var isAdapterDown = false
 
   /// Connection Failed to be Established (0x3e) is chance: the peer did not hear the first packets. Once more usually works.
   var isWorthRetrying: Bool {
@@ -28,6 +30,7 @@ struct ConnectFailure: Error, Equatable {
     switch (stage, errno) {
     case (.starting, .ECONNREFUSED_): make(.adapter, "Bluetooth LE is switched off on \(adapter): try `sudo btmgmt -i \(adapter) le on`")
     case (.starting, .EHOSTUNREACH_): AdapterProblem.down(adapter).error
+    case (.completing, .ECONNABORTED_) where isAdapterDown: AdapterProblem.down(adapter).error
     case (.completing, .ECONNREFUSED_), (.completing, .ETIMEDOUT_): Self.timeout(peer, seconds: seconds)
     case (_, .EBUSY_):
       make(
@@ -51,11 +54,8 @@ struct ConnectFailure: Error, Equatable {
 
   static func timeout(_ peer: PeerAddress, seconds: Double) -> BluetoothError {
     let limit = seconds == seconds.rounded() ? String(Int(clamping: Int64(seconds))) : String(seconds)
-    let other = peer.type == .public ? "random" : "public"
     return BluetoothError(
-      .timeout,
-      "\(peer.address) did not connect within \(limit) s: it is off, out of range, connected to someone else, or its address is \(other) and not "
-        + "\(peer.type.rawValue)")
+      .timeout, "\(peer.address) did not connect within \(limit) s: it is off, out of range, or connected to someone else")
   }
 
   private func make(_ kind: BluetoothError.Kind, _ message: String) -> BluetoothError {

@@ -146,6 +146,7 @@ package final class KernelCentral: GATT.Central {
       } catch var failure as ConnectFailure {
         hci.pump()
         failure.status = table.failure
+        failure.isAdapterDown = !isUp(adapter.index)
         guard failure.isWorthRetrying, !isRetry else { throw failure.error(peer, adapter: adapter.name, seconds: timeout.inSeconds) }
         isRetry = true
         onNote?("the connection to \(peer) failed to be established; trying once more")

@@ -12,6 +12,7 @@ import Testing
     var errno: Int32
     var stage = ConnectFailure.Stage.completing
     var status: UInt8?
+    var isAdapterDown = false
     var kind: BluetoothError.Kind
     var words: String
     var retry = false
@@ -20,7 +21,7 @@ import Testing
   @Test(arguments: [
     // The kernel says "connection refused" for its own time limit.
     Case(errno: ECONNREFUSED, kind: .timeout, words: "did not connect within 20 s"),
-    Case(errno: ETIMEDOUT, kind: .timeout, words: "its address is public and not random"),
+    Case(errno: ETIMEDOUT, kind: .timeout, words: "off, out of range, or connected to someone else"),
     Case(errno: ECONNREFUSED, stage: .starting, kind: .adapter, words: "switched off on hci0"),
     Case(errno: EHOSTUNREACH, stage: .starting, kind: .adapter, words: "hciconfig hci0 up"),
     Case(errno: EBUSY, kind: .adapter, words: "bluetoothctl disconnect F0:F1:F2:F3:F4:F5"),
@@ -30,6 +31,8 @@ import Testing
     Case(errno: ENOSYS, status: 0x3D, kind: .linkLost, words: "MIC Failure (0x3d)"),
     Case(errno: ENOSYS, stage: .starting, kind: .adapter, words: "ENOSYS"),
     Case(errno: ECONNRESET, kind: .linkLost, words: "ended the connection"),
+    Case(errno: ECONNABORTED, kind: .linkLost, words: "given up on this side"),
+    Case(errno: ECONNABORTED, isAdapterDown: true, kind: .adapter, words: "hci0 is down"),
     Case(errno: EACCES, kind: .linkLost, words: "security"),
     Case(errno: EMLINK, kind: .adapter, words: "as many connections"),
     Case(errno: ENODEV, kind: .adapter, words: "unplugged"),
@@ -37,7 +40,8 @@ import Testing
     Case(errno: EINVAL, stage: .starting, kind: .adapter, words: "connecting to F0:F1:F2:F3:F4:F5/random on hci0 failed: Invalid argument"),
   ]) func sentences(one: Case) {
     let failure = ConnectFailure(
-      errno: Errno(rawValue: one.errno), stage: one.stage, status: one.status.map { ControllerErrorCode(rawValue: $0) })
+      errno: Errno(rawValue: one.errno), stage: one.stage, status: one.status.map { ControllerErrorCode(rawValue: $0) },
+      isAdapterDown: one.isAdapterDown)
     let error = failure.error(Self.peer, adapter: "hci0", seconds: 20)
     #expect(error.kind == one.kind)
     #expect(error.message.contains(one.words))
