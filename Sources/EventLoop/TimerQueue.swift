@@ -20,10 +20,15 @@ package final class LoopTimer {
 }
 
 /// A binary heap by due time, then by order of insertion, so that equal times fire in the order they were set. Cancelled timers stay
-/// in the heap until they surface: cancelling is the common case (every wait has a limit) and must be cheap.
+/// in the heap until they surface or outnumber the others: cancelling is the common case (every wait has a limit) and must be cheap.
 struct TimerQueue {
   private var heap: [LoopTimer] = []
   private var count = 0
+  /// The heap is swept of cancelled timers when it has grown to this.
+  private var sweepAt = 64
+
+  /// Timers held, cancelled ones included.
+  var held: Int { heap.count }
 
   /// Due time of the first timer that is not cancelled.
   var next: Int64? {
@@ -34,6 +39,7 @@ struct TimerQueue {
   }
 
   mutating func add(due: Int64, action: @escaping () -> Void) -> LoopTimer {
+    if heap.count >= sweepAt { sweep() }
     let timer = LoopTimer(due: due, number: count, action: action)
     count += 1
     heap.append(timer)
@@ -55,6 +61,14 @@ struct TimerQueue {
       due.append(first)
     }
     return due
+  }
+
+  /// Constant cost per timer added, because at least as many have been added since as are looked at.
+  private mutating func sweep() {
+    heap.removeAll { $0.action == nil }
+    // A sorted array is a heap.
+    heap.sort(by: Self.isBefore)
+    sweepAt = max(64, 2 * heap.count)
   }
 
   private mutating func removeFirst() {

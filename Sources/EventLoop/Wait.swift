@@ -1,9 +1,10 @@
-/// One value that one task waits for and someone else provides, once; whoever comes second is ignored.
+/// One value that is waited for and that someone else provides, once; whoever comes second is ignored. When several tasks wait, they share
+/// one fate: a cancelled one ends the wait for all.
 /// The bridge from handlers to `async`: every pending operation ends exactly once, cancellation included.
 @LoopActor
 package final class Wait<Value> {
   private var result: Result<Value, any Error>?
-  private var continuation: CheckedContinuation<Void, Never>?
+  private var continuations: [CheckedContinuation<Void, Never>] = []
 
   package init() {}
 
@@ -16,8 +17,9 @@ package final class Wait<Value> {
   private func settle(_ result: Result<Value, any Error>) {
     guard self.result == nil else { return }
     self.result = result
-    continuation?.resume()
-    continuation = nil
+    let waiting = continuations
+    continuations = []
+    for continuation in waiting { continuation.resume() }
   }
 
   /// - Throws: what was given to `resume(throwing:)`, or CancellationError when the task is cancelled first.
@@ -25,7 +27,7 @@ package final class Wait<Value> {
     try await withTaskCancellationHandler {
       if result == nil {
         if Task.isCancelled { throw CancellationError() }
-        await withCheckedContinuation { continuation = $0 }
+        await withCheckedContinuation { continuations.append($0) }
       }
       guard let result else { throw CancellationError() }
       return try result.get()

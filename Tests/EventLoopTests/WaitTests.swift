@@ -1,0 +1,39 @@
+import TestSupport
+import Testing
+
+@testable import EventLoop
+
+@Suite struct WaitTests {
+  @Test func everyoneWhoWaitsGoesOn() async throws {
+    try await onLoop {
+      let wait = Wait<Int>()
+      let tasks = (0..<3).map { number in EventLoop.shared.spawn { (try? await wait.value()).map { $0 + number } } }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      wait.resume(returning: 10)
+      var results: [Int?] = []
+      // With a limit: a task that nobody resumes would hold up the whole run.
+      for task in tasks {
+        let result = Wait<Int?>()
+        EventLoop.shared.spawn { result.resume(returning: await task.value) }
+        results.append(
+          try await result.value(until: EventLoop.shared.now.advanced(by: .seconds(1))) { CancellationError() })
+      }
+      #expect(results == [10, 11, 12])
+    }
+  }
+
+  /// Every command to a controller sets a limit of seconds and takes it back at once: a flood must not be remembered.
+  @Test func cancelledTimersAreNotKept() {
+    var queue = TimerQueue()
+    var fired: [Int64] = []
+    for number in 0..<10 { _ = queue.add(due: Int64(1_000_000 - number)) { fired.append(Int64(number)) } }
+    var most = 0
+    for number in 0..<100_000 {
+      queue.add(due: Int64(2_000_000 + number)) {}.cancel()
+      most = max(most, queue.held)
+    }
+    #expect(most <= 128)
+    for timer in queue.takeDue(1_000_000) { timer.fire() }
+    #expect(fired == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
+  }
+}
