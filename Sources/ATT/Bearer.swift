@@ -18,8 +18,10 @@ package final class Bearer {
     package var unknownCommands = 0
     /// Lost by the transport below: a full socket buffer.
     package var lost = 0
+    /// Requests and indications that got no answer: the peer did not take the many answers before.
+    package var unanswered = 0
 
-    package var total: Int { empty + malformed + stray + unknownCommands + lost }
+    package var total: Int { empty + malformed + stray + unknownCommands + lost + unanswered }
   }
 
   /// Sees every PDU, in both directions, before it is judged.
@@ -94,21 +96,45 @@ package final class Bearer {
   /// See `Channel.unacknowledged`.
   package var unacknowledged: Int? { channel.unacknowledged }
 
+  /// See `Channel.waitUntilUnacknowledged`. - Throws: BluetoothError(.timeout) too, when no PDU is acknowledged for the time of a transaction.
   package func waitUntilUnacknowledged(below count: Int) async throws {
     if let closed { throw closed }
-    try await channel.waitUntilUnacknowledged(below: count)
+    while let before = channel.unacknowledged, before >= max(1, count) {
+      try await limited { [channel] in try await channel.waitUntilUnacknowledged(below: before) }
+    }
   }
 
   /// Returns when another command would not have to wait in this process.
+  /// - Throws: as `Channel.waitUntilWritable`; BluetoothError(.timeout) when nothing is taken for the time of a transaction.
   package func waitUntilWritable() async throws {
     start()
     if let closed { throw closed }
-    try await channel.waitUntilWritable()
+    if channel.isWritable { return }
+    try await limited { [channel] in try await channel.waitUntilWritable() }
+  }
+
+  /// A dead controller never says that the link is lost, and a peer can refuse packets for as long as it likes.
+  private func limited(_ wait: @escaping @LoopActor () async throws -> Void) async throws {
+    let limit = timeout
+    try await withDeadline(EventLoop.shared.now.advanced(by: limit)) {
+      BluetoothError(
+        .timeout, "nothing that was sent got through for \(limit.shortText) s: is the device still there, and the adapter alive?")
+    } _: {
+      try await wait()
+    }
   }
 
   /// Ends every pending request with `error` and closes the channel. Idempotent.
   package func close(_ error: BluetoothError = BluetoothError(.linkLost, "the connection was closed by blectl")) {
     perform(transaction.close(error))
+  }
+
+  /// A peer may have one request and one indication open (Vol 3 Part F §3.3.2). One that asks on without listening must not fill the memory
+  /// with answers. Far above what our own commands can have under way.
+  package static let answerLimit = 512
+
+  private func sendAnswer(_ bytes: [UInt8]) {
+    if let waiting = channel.unacknowledged, waiting >= Self.answerLimit { faults.unanswered &+= 1 } else { sendNow(bytes) }
   }
 
   private func sendNow(_ bytes: [UInt8]) {
@@ -135,6 +161,7 @@ package final class Bearer {
       case .send(let bytes):
         onPDU?(.sent, bytes)
         channel.send(bytes)
+      case .answer(let bytes): sendAnswer(bytes)
       case .startTimer:
         timer?.cancel()
         let limit = timeout
@@ -153,7 +180,7 @@ package final class Bearer {
         }
       case .serve(let request):
         let response = onRequest?(request) ?? Transaction.answerWithoutServer(request)
-        sendNow(response.bytes)
+        sendAnswer(response.bytes)
       case .obey(let command): onCommand?(command)
       case .deliver(let event): onUnsolicited?(event)
       case .confirmed: onConfirmation?()

@@ -12,6 +12,8 @@ package protocol Channel: AnyObject {
   /// Returns when another PDU would not have to wait in this process: the back-pressure for commands.
   /// - Throws: BluetoothError(.linkLost) when the channel closes, CancellationError.
   func waitUntilWritable() async throws
+  /// False when `waitUntilWritable` might have to wait.
+  var isWritable: Bool { get }
   /// PDUs given to `send` that the peer's link layer has not acknowledged yet; nil when the transport cannot know.
   var unacknowledged: Int? { get }
   /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known. - Throws: as `waitUntilWritable`.
@@ -21,6 +23,7 @@ package protocol Channel: AnyObject {
 }
 
 extension Channel {
+  package var isWritable: Bool { false }
   package var unacknowledged: Int? { nil }
   package func waitUntilUnacknowledged(below count: Int) async throws {}
 }

@@ -15,6 +15,8 @@ package struct Transaction: Sendable {
 
   package enum Action: Equatable, Sendable {
     case send([UInt8])
+    /// A response or a confirmation, which the peer waits for.
+    case answer([UInt8])
     /// A request goes out: the time limit starts. The timer before it is void.
     case startTimer
     case stopTimer
@@ -140,7 +142,7 @@ package struct Transaction: Sendable {
       case .response(let response): return received(response, bytes)
       case .request(.exchangeMTU(let peerRxMTU)):
         peerKnowsRxMTU = true
-        let answer = Action.send(Response.exchangeMTU(serverRxMTU: UInt16(clamping: rxMTU)).bytes)
+        let answer = Action.answer(Response.exchangeMTU(serverRxMTU: UInt16(clamping: rxMTU)).bytes)
         // Once per connection: what was agreed stays (§3.4.2.1).
         if mtu == Self.defaultMTU { agree(Int(peerRxMTU)) }
         return [answer]
@@ -148,10 +150,10 @@ package struct Transaction: Sendable {
       case .command(let command): return [.obey(command)]
       case .unsolicited(let event):
         guard case .indication = event else { return [.deliver(event)] }
-        return [.send([Opcode.handleValueConfirmation.rawValue]), .deliver(event)]
+        return [.answer([Opcode.handleValueConfirmation.rawValue]), .deliver(event)]
       case .confirmation: return [.confirmed]
       case .unknown(let opcode) where opcode.kind == .command: return [.fault(.unknownCommand(opcode))]
-      case .unknown(let opcode): return [.send(Response.error(request: opcode, handle: 0, code: .requestNotSupported).bytes)]
+      case .unknown(let opcode): return [.answer(Response.error(request: opcode, handle: 0, code: .requestNotSupported).bytes)]
       }
     } catch {
       return malformed(opcode, bytes, error)
@@ -164,24 +166,33 @@ package struct Transaction: Sendable {
     case .error(let opcode, _, _):
       // Matched on the opcode only: peers name other handles (the conformance suite does).
       guard opcode == request.opcode else {
-        return finish(.failure(.violation(.errorResponse, bytes, "it answers a \(opcode), but a \(request.opcode) is outstanding")))
+        return mismatched(.violation(.errorResponse, bytes, "it answers a \(opcode), but a \(request.opcode) is outstanding"))
       }
     case .exchangeMTU(let serverRxMTU) where request.opcode == .exchangeMTURequest: agree(Int(serverRxMTU))
     default:
       guard response.opcode == request.responseOpcode else {
-        return finish(.failure(.violation(response.opcode, bytes, "it cannot answer the outstanding \(request.opcode)")))
+        return mismatched(.violation(response.opcode, bytes, "it cannot answer the outstanding \(request.opcode)"))
       }
     }
     return finish(.response(response))
   }
 
+  /// The real answer may still come, and would then be taken for that of the next request of this kind: another attribute's value shown as
+  /// this one's. So nothing more is asked on this bearer. The MTU is asked for once: its late answer cannot be mistaken.
+  private mutating func mismatched(_ error: BluetoothError) -> [Action] {
+    if outstanding?.request.opcode == .exchangeMTURequest { return finish(.failure(error)) }
+    var error = error
+    error.message += "; the connection is given up, because later answers could be taken for those of other requests"
+    return close(error)
+  }
+
   private mutating func malformed(_ opcode: Opcode, _ bytes: [UInt8], _ error: MalformedPacket) -> [Action] {
     switch opcode.kind {
     case .response where outstanding != nil: finish(.failure(.violation(opcode, bytes, "\(error)")))
-    case .request: [.fault(.malformed(error, bytes)), .send(Response.error(request: opcode, handle: 0, code: .invalidPDU).bytes)]
+    case .request: [.fault(.malformed(error, bytes)), .answer(Response.error(request: opcode, handle: 0, code: .invalidPDU).bytes)]
     case .unsolicited where opcode == .handleValueIndication:
       // Not delivered, but confirmed: the peer may send nothing else before (§3.4.7.3).
-      [.fault(.malformed(error, bytes)), .send([Opcode.handleValueConfirmation.rawValue])]
+      [.fault(.malformed(error, bytes)), .answer([Opcode.handleValueConfirmation.rawValue])]
     default: [.fault(.malformed(error, bytes))]
     }
   }

@@ -29,6 +29,8 @@ package final class LinkChannel: ATT.Channel {
     link?.transmit(pdu)
   }
 
+  package var isWritable: Bool { closed == nil && link?.isWritable ?? false }
+
   package func waitUntilWritable() async throws {
     if let closed { throw closed }
     guard let link, !link.isWritable else { return }
@@ -75,8 +77,9 @@ package final class LinkChannel: ATT.Channel {
 
   func end(_ error: BluetoothError) {
     guard closed == nil else { return }
-    deliver(.closed(error))
+    // Before anyone is told: who closes the channel in return must not put another reason in the place of this one.
     closed = error
+    pass(on: .closed(error))
     let all = writers + watchers
     writers = []
     watchers = []
@@ -84,7 +87,10 @@ package final class LinkChannel: ATT.Channel {
   }
 
   private func deliver(_ event: ChannelEvent) {
-    guard closed == nil else { return }
+    if closed == nil { pass(on: event) }
+  }
+
+  private func pass(on event: ChannelEvent) {
     if let handler { return handler(event) }
     if case .received = event, early.count >= Self.earlyLimit {
       lost += 1

@@ -110,6 +110,24 @@ import Testing
     }
   }
 
+  @Test func aChannelThatTakesNothingIsNotWaitedForForEver() async throws {
+    try await onLoop {
+      let (near, _) = MemoryChannel.pair()
+      let bearer = Bearer(near, timeout: .seconds(2))
+      near.isWritable = false
+      let start = EventLoop.shared.now
+      #expect(
+        await Self.kind {
+          try await withDeadline(start.advanced(by: .seconds(100)), orThrow: { CancellationError() }) {
+            try await bearer.waitUntilWritable()
+          }
+        } == .timeout)
+      near.isWritable = true
+      try await bearer.waitUntilWritable()
+      bearer.close()
+    }
+  }
+
   @Test func faultsAreCountedAndEndNothing() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

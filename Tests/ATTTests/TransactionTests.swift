@@ -42,11 +42,31 @@ import Testing
     #expect(late.actions == [.finish(late.token, .failure(error))])
   }
 
+  @Test(arguments: [[0x0D, 9], [0x13], [0x01, 0x0C, 1, 0, 0x0A]] as [[UInt8]])
+  func afterAnAnswerToSomethingElseALateOneIsNotTakenForTheNext(_ wrong: [UInt8]) throws {
+    var transaction = Transaction()
+    let first = transaction.submit(.read(1))
+    let second = transaction.submit(.read(2))
+    let actions = transaction.receive(wrong)
+    let error = try #require(transaction.closed)
+    #expect(error.kind == .protocolViolation)
+    #expect(actions == [.stopTimer, .finish(first.token, .failure(error)), .finish(second.token, .failure(error)), .close])
+    #expect(transaction.receive([0x0B, 1]).isEmpty)
+  }
+
+  @Test func aWrongAnswerToTheMTUExchangeEndsOnlyThat() {
+    var transaction = Transaction()
+    _ = transaction.submit(.exchangeMTU(clientRxMTU: 517))
+    let read = transaction.submit(.read(2))
+    #expect(transaction.receive([0x13]).suffix(2) == [.startTimer, .send([0x0A, 2, 0])])
+    #expect(transaction.receive([0x0B, 7]) == [.stopTimer, .finish(read.token, .response(.read([7])))])
+  }
+
   @Test(arguments: [
     (UInt16(517), 517), (512, 512), (23, 23), (600, 517), (22, 23), (0, 23),
   ]) func thePeerMayExchangeTheMTU(_ asked: UInt16, _ mtu: Int) {
     var transaction = Transaction()
-    #expect(transaction.receive(Request.exchangeMTU(clientRxMTU: asked).bytes) == [.send([0x03, 0x05, 0x02])])
+    #expect(transaction.receive(Request.exchangeMTU(clientRxMTU: asked).bytes) == [.answer([0x03, 0x05, 0x02])])
     #expect(transaction.mtu == mtu)
     // The same value in both roles.
     transaction.offer(rxMTU: 100)
@@ -57,14 +77,14 @@ import Testing
     var transaction = Transaction()
     let value = HandleValue(0x12, [1])
     #expect(transaction.receive([0x1B, 0x12, 0, 1]) == [.deliver(.notification(value))])
-    #expect(transaction.receive([0x1D, 0x12, 0, 1]) == [.send([0x1E]), .deliver(.indication(value))])
+    #expect(transaction.receive([0x1D, 0x12, 0, 1]) == [.answer([0x1E]), .deliver(.indication(value))])
     #expect(transaction.receive([0x52, 0x12, 0, 1]) == [.obey(.write(0x12, value: [1]))])
     #expect(transaction.receive([0x0A, 0x12, 0]) == [.serve(.read(0x12))])
     #expect(transaction.receive([0x1E]) == [.confirmed])
     #expect(transaction.receive([]) == [.fault(.empty)])
     #expect(transaction.receive([0x0B]) == [.fault(.stray(.readResponse))])
     #expect(transaction.receive([0xFF, 1]) == [.fault(.unknownCommand(Opcode(rawValue: 0xFF)))])
-    #expect(transaction.receive([0xBF]) == [.send([0x01, 0xBF, 0, 0, 0x06])])
+    #expect(transaction.receive([0xBF]) == [.answer([0x01, 0xBF, 0, 0, 0x06])])
     #expect(transaction.receive([UInt8](repeating: 0x1B, count: 517)).count == 1)
     guard case .fault(.malformed)? = transaction.receive([UInt8](repeating: 0x1B, count: 518)).first else {
       Issue.record("518 octets were taken")

@@ -12,11 +12,17 @@ import Testing
     /// `>` the client, `<` the peer.
     let script: String
     let expected: String
+    /// The peer's answer ends the bearer.
+    let closes: Bool
     /// ATT_MTU is 23 unless the script begins with an exchange.
     let run: @LoopActor @Sendable (Client) async throws -> String
     var testDescription: String { title }
 
-    init(_ title: String, _ script: String, _ expected: String, _ run: @escaping @LoopActor @Sendable (Client) async throws -> String) {
+    init(
+      _ title: String, _ script: String, _ expected: String, closes: Bool = false,
+      _ run: @escaping @LoopActor @Sendable (Client) async throws -> String
+    ) {
+      self.closes = closes
       self.title = title
       self.script = script
       self.expected = expected
@@ -111,7 +117,7 @@ import Testing
     },
     Procedure("read not permitted", ">0a1500 <010a150002", "att 02") { hex(try await $0.read(0x15)) },
     Procedure("read, refused for another handle: the opcode counts", ">0a1500 <010a170002", "att 02") { hex(try await $0.read(0x15)) },
-    Procedure("read, answered by a Write Response", ">0a1500 <13", "protocol") { hex(try await $0.read(0x15)) },
+    Procedure("read, answered by a Write Response", ">0a1500 <13", "protocol", closes: true) { hex(try await $0.read(0x15)) },
     Procedure("read by UUID", ">080100ffff192a <0903 0500 3c".compact() + " >080600ffff192a <010806000a", "0005=3c") { client in
       try await client.read(uuid: UUID(0x2A19)).map { "\(Hex.encode($0.handle))=\(hex($0.value))" }.joined(separator: " ")
     },
@@ -209,7 +215,7 @@ import Testing
       #expect(
         peer.missing.isEmpty && peer.unexpected.isEmpty,
         "missing \(peer.missing.map { hex($0.bytes) }), sent instead \(peer.unexpected.map { hex($0) })")
-      #expect(client.bearer.isIdle && client.closed == nil)
+      #expect(client.bearer.isIdle && (client.closed != nil) == procedure.closes)
       client.close()
       return result
     }

@@ -36,6 +36,64 @@ import Testing
     }
   }
 
+  @Test func whoWaitsToWriteLearnsWhyTheLinkEnded() async throws {
+    try await onLoop {
+      let (_, controller, link) = try await self.linked()
+      controller.completesPackets = false
+      // A bearer closes its channel as soon as it hears of the end.
+      let bearer = Bearer(link.channel)
+      bearer.start()
+      let writer = EventLoop.shared.spawn {
+        await failure {
+          while true {
+            try await bearer.waitUntilWritable()
+            bearer.send(.write(3, value: [1]))
+          }
+        }
+      }
+      try await settle()
+      controller.emit(.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout))
+      let error = await writer.value
+      #expect(error?.message.contains("was lost") == true, "\(error?.message ?? "none")")
+    }
+  }
+
+  @Test func aPeerThatAsksAndNeverListensDoesNotFillTheMemory() async throws {
+    try await onLoop {
+      let (_, controller, link) = try await self.linked()
+      controller.completesPackets = false
+      let bearer = Bearer(link.channel)
+      bearer.start()
+      for _ in 0..<1000 {
+        controller.frame(4, [0x0A, 3, 0])
+        controller.frame(4, [0x1D, 3, 0, 7])
+      }
+      try await settle()
+      #expect(link.channel.unacknowledged == Bearer.answerLimit)
+      #expect(bearer.faults.unanswered == 2000 - Bearer.answerLimit)
+      bearer.close()
+    }
+  }
+
+  @Test func acknowledgementsMayBeSlowButNotAbsent() async throws {
+    try await onLoop {
+      let (_, controller, link) = try await self.linked()
+      controller.completesPackets = false
+      let bearer = Bearer(link.channel, timeout: .seconds(2))
+      for _ in 0..<5 { bearer.send(.write(3, value: [1])) }
+      for number in 1...4 { EventLoop.shared.schedule(after: .milliseconds(1500 * number)) { controller.complete(0x40, 1) } }
+      try await bearer.waitUntilUnacknowledged(below: 2)
+      #expect(bearer.unacknowledged == 1)
+      let error = await failure {
+        try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(100)), orThrow: { BluetoothError(.internal, "hung") }) {
+          try await bearer.waitUntilUnacknowledged(below: 1)
+        }
+      }
+      #expect(error?.kind == .timeout)
+      bearer.close()
+    }
+  }
+
   @Test func writersWaitForCredits() async throws {
     try await onLoop {
       let (_, controller, link) = try await self.linked()
