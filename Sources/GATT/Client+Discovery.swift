@@ -249,7 +249,7 @@ extension Client {
   private func place(_ includes: [Include], in services: inout [Service]) {
     for include in includes {
       guard let index = services.lastIndex(where: { ($0.handle...$0.endHandle).contains(include.handle) }) else {
-        onNote?("ignored an include declaration outside of every service (handle 0x\(Hex.encode(include.handle)))")
+        note(.strayInclude, "ignored an include declaration outside of every service (handle 0x\(Hex.encode(include.handle)))")
         continue
       }
       services[index].includes.append(include)
@@ -261,7 +261,9 @@ extension Client {
     for item in characteristics {
       while index < services.endIndex, services[index].endHandle < item.handle { index += 1 }
       guard index < services.endIndex, services[index].handle < item.handle, item.valueHandle <= services[index].endHandle else {
-        onNote?("ignored characteristic \(item.uuid) (handle 0x\(Hex.encode(item.handle))): it does not lie within a service")
+        note(
+          .strayCharacteristic,
+          "ignored characteristic \(item.uuid) (handle 0x\(Hex.encode(item.handle))): it does not lie within a service")
         continue
       }
       var item = item

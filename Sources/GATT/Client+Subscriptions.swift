@@ -80,7 +80,7 @@ extension Client {
       deliver(item, isIndication: true)
     case .multipleNotification(let items, let isTruncated):
       for item in items { deliver(item, isIndication: false) }
-      if isTruncated { onNote?("a Multiple Handle Value Notification was cut short: its last value is lost") }
+      if isTruncated { note(.cutNotification, "a Multiple Handle Value Notification was cut short: its last value is lost") }
     }
   }
 
@@ -88,7 +88,7 @@ extension Client {
     var value = item.value
     if value.count > WritePlan.largestValue {
       value = Array(value.prefix(WritePlan.largestValue))
-      onNote?("\(name(of: item.handle)) sent more than an attribute can hold: kept the first \(WritePlan.largestValue) octets")
+      note(.longValue, "\(name(of: item.handle)) sent more than an attribute can hold: kept the first \(WritePlan.largestValue) octets")
     }
     let event = ValueEvent(handle: item.handle, value: value, isIndication: isIndication, wallClock: EventLoop.shared.wallClock)
     for subscription in subscriptions where subscription.characteristic.valueHandle == item.handle { subscription.deliver(event) }

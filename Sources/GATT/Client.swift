@@ -19,8 +19,10 @@ package final class Client {
 
   package let bearer: Bearer
   var subscriptions: [Subscription] = []
-  private let end = Wait<BluetoothError>()
+  /// One for each caller of `untilClosed`: giving up waiting must not end it for the others.
+  private var ends: [Wait<BluetoothError>] = []
   private var faultsShown = 0
+  private var oddities: [Oddity: Int] = [:]
 
   /// Begins to receive in the loop's next turn: set the handlers before. - Parameter timeout: of one ATT transaction; when it passes, the bearer is closed.
   package init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) {
@@ -65,6 +67,9 @@ package final class Client {
   /// Waits for the end of the bearer. - Returns: why it ended. - Throws: CancellationError.
   package func untilClosed() async throws -> BluetoothError {
     if let closed { return closed }
+    let end = Wait<BluetoothError>()
+    ends.removeAll { $0.isSettled }
+    ends.append(end)
     return try await end.value()
   }
 
@@ -72,7 +77,8 @@ package final class Client {
   package func close() { bearer.close() }
 
   private func closed(by error: BluetoothError) {
-    end.resume(returning: error)
+    for end in ends { end.resume(returning: error) }
+    ends = []
     for subscription in subscriptions { subscription.end(error) }
     subscriptions = []
   }
@@ -88,6 +94,17 @@ package final class Client {
     case .unknownCommand(let opcode): onNote?("ignored an unknown command, \(opcode)")
     case .lost(let count): onNote?("\(count) received PDUs were lost: the values came faster than they were taken")
     }
+  }
+
+  /// What a peer can do wrong as often as it likes.
+  enum Oddity { case cutNotification, longValue, strayInclude, strayCharacteristic }
+
+  /// As `onNote`, for the first few of a kind.
+  func note(_ oddity: Oddity, _ text: @autoclosure () -> String) {
+    let count = oddities[oddity, default: 0] + 1
+    guard count <= 5 else { return }
+    oddities[oddity] = count
+    onNote?(count < 5 ? text() : "\(text()); more of these are not reported")
   }
 
   // MARK: Requests

@@ -1,0 +1,39 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import TestSupport
+import Testing
+
+/// What a hostile peer may make the client say, and who learns of the end.
+@Suite struct ClientNoteTests {
+  @Test(arguments: [[0x1B, 3, 0] + [UInt8](repeating: 1, count: 514), [0x23, 3, 0, 9, 0, 1]] as [[UInt8]])
+  func aFloodOfOddValuesGetsAFewNotes(_ pdu: [UInt8]) async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far)
+      let client = Client(near)
+      var notes: [String] = []
+      client.onNote = { notes.append($0) }
+      for _ in 0..<100 { peer.push(pdu) }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(notes.count == 5 && notes.last?.contains("more of these") == true, "\(notes)")
+      client.close()
+    }
+  }
+
+  @Test func whoeverGivesUpWaitingForTheEndLeavesItToTheOthers() async throws {
+    try await onLoop {
+      let (near, _) = MemoryChannel.pair()
+      let client = Client(near)
+      struct Late: Error {}
+      await #expect(throws: Late.self) {
+        try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(1)), orThrow: { Late() }) { try await client.untilClosed() }
+      }
+      let waiter = EventLoop.shared.spawn { try? await client.untilClosed() }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      client.close()
+      #expect(await waiter.value?.kind == .linkLost)
+    }
+  }
+}
