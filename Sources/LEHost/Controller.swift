@@ -71,6 +71,16 @@ final class Controller {
     }
   }
 
+  /// For clean-up, which must end soon after Ctrl-C although the controller may be dead: sends the command in its turn whatever happens, and
+  /// waits at most 2 s for the answer. Returns whether the controller did as it was told.
+  func tidy(_ command: Command) async -> Bool {
+    let done = Wait<Bool>()
+    submit(command) { answer in
+      if case .success = answer { done.resume(returning: true) } else { done.resume(returning: false) }
+    }
+    return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2))) { CancellationError() }) ?? false
+  }
+
   func send(_ data: ACLData) {
     guard failure == nil else { return }
     channel.send(data.encoded)

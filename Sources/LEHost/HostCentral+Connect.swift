@@ -87,9 +87,7 @@ extension HostCentral {
   private func abandon(_ initiation: Initiation) async {
     await shielded { [self] in
       var patience: Duration = .seconds(2)
-      do {
-        if initiation.outcome == nil, controller.failure == nil { try await controller.perform(.leCreateConnectionCancel) }
-      } catch {
+      if initiation.outcome == nil, controller.failure == nil, await !controller.tidy(.leCreateConnectionCancel) {
         // Nothing to cancel: the completion is on its way, or never will be.
         patience = .milliseconds(300)
       }

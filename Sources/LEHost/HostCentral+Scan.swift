@@ -82,7 +82,7 @@ extension HostCentral {
   private func finish(_ scan: Scan) async {
     scan.end()
     if controller.failure == nil {
-      await shielded { [controller] in _ = try? await controller.perform(scan.disable) }
+      await shielded { [controller] in _ = await controller.tidy(scan.disable) }
     }
     if self.scan === scan { self.scan = nil }
   }

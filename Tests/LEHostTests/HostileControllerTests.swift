@@ -10,6 +10,30 @@ import Testing
 
 /// A controller that lies, stutters or falls silent: nothing traps, and everything ends within its limits.
 @Suite struct HostileControllerTests {
+  /// Ctrl-C must not wait for one command after the other to time out.
+  @Test(arguments: [true, false]) func cancellingEndsSoonAlthoughTheControllerIsSilent(_ scans: Bool) async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      for opcode in ScriptedController.legacy { controller.rules[opcode] = { _ in nil } }
+      let task = EventLoop.shared.spawn {
+        await failure {
+          if scans {
+            try await central.scan(ScanParameters(), started: {}, report: { _ in })
+          } else {
+            _ = try await central.connect(lock, timeout: .seconds(20))
+          }
+        }
+      }
+      try await settle()
+      task.cancel()
+      let time = await duration {
+        _ = await task.value
+        await central.close()
+      }
+      #expect(time < .seconds(5), "\(time)")
+    }
+  }
+
   /// What controllers say in a session.
   private let seeds: [[UInt8]] =
     [
