@@ -72,10 +72,35 @@ package struct JSONLine {
 
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// RFC 8259 §7. Everything else is passed as it is: the line is UTF-8.
+  /// RFC 8259 §7. Beyond what it demands, whatever a terminal might obey (C1 controls, bidi and other format characters, line and paragraph
+  /// separators) is escaped too, which reads back the same. Everything else is passed as it is: the line is UTF-8.
   private mutating func text(_ value: String) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in value.utf8 {
+    if value.utf8.allSatisfy({ $0 < 0x80 }) {
+      octets(value.utf8)
+    } else {
+      for scalar in value.unicodeScalars { isSafe(scalar) ? octets(scalar.utf8) : escape(scalar) }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return true }
+    return switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: false
+    default: true
+    }
+  }
+
+  private mutating func escape(_ scalar: Unicode.Scalar) {
+    for unit in scalar.utf16 {
+      let digits = String(unit, radix: 16)
+      raw("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+    }
+  }
+
+  private mutating func octets(_ text: some Sequence<UInt8>) {
+    for byte in text {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         bytes.append(UInt8(ascii: "\\"))
@@ -89,6 +114,5 @@ package struct JSONLine {
       default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
   }
 }

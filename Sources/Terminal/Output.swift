@@ -16,6 +16,8 @@ package final class Output {
   package let errIsTerminal: Bool
   private let colorOut: Bool
   private let colorErr: Bool
+  /// Escape sequences would only be litter there.
+  private let isDumb: Bool
   /// A line on the terminal that the next message has to replace (a progress bar or live table).
   private var eraseTransient: String?
 
@@ -23,12 +25,14 @@ package final class Output {
     self.style = style
     outIsTerminal = isatty(STDOUT_FILENO) == 1
     errIsTerminal = isatty(STDERR_FILENO) == 1
+    let isDumb = environment("TERM") == "dumb"
+    self.isDumb = isDumb
     func allows(_ isTerminal: Bool) -> Bool {
       if style.json { return false }
       return switch style.color {
       case .always: true
       case .never: false
-      case .auto: isTerminal && environment("NO_COLOR")?.isEmpty ?? true && environment("TERM") != "dumb"
+      case .auto: isTerminal && environment("NO_COLOR")?.isEmpty ?? true && !isDumb
       }
     }
     colorOut = allows(outIsTerminal)
@@ -36,8 +40,8 @@ package final class Output {
   }
 
   /// May escape sequences move the cursor on stdout (live views)?
-  package var canAnimateOut: Bool { outIsTerminal && !style.json && !style.quiet }
-  package var canAnimateErr: Bool { errIsTerminal && !style.json && !style.quiet }
+  package var canAnimateOut: Bool { outIsTerminal && !isDumb && !style.json && !style.quiet }
+  package var canAnimateErr: Bool { errIsTerminal && !isDumb && !style.json && !style.quiet }
 
   package var width: Int { size.columns }
   package var height: Int { size.rows }

@@ -1,3 +1,4 @@
+import Bluetooth
 import EventLoop
 import Terminal
 
@@ -9,6 +10,7 @@ final class Progress {
   private let output: Output
   private let start = EventLoop.shared.now
   private var shownAt: LoopClock.Instant?
+  private var shown: Int?
 
   init(_ total: Int, _ offset: Int, _ output: Output) {
     self.total = total
@@ -19,7 +21,9 @@ final class Progress {
   func update(_ done: Int) throws {
     let now = EventLoop.shared.now
     if done < total, let shownAt, shownAt.duration(to: now) < .milliseconds(250) { return }
+    guard done != shown else { return }
     shownAt = now
+    shown = done
     if output.style.json {
       guard !output.style.quiet else { return }
       try output.record {
@@ -32,8 +36,9 @@ final class Progress {
       let rate = seconds > 0 ? Double(done) / seconds / 1000 : 0
       let cells = min(30, max(0, done * 30 / max(1, total)))
       let bar = String(repeating: "█", count: cells) + String(repeating: "░", count: 30 - cells)
-      output.progress(
-        "\(bar) \(done * 100 / max(1, total)) %  \(done + offset)/\(total + offset) octets  \((rate * 10).rounded() / 10) kB/s")
+      let line =
+        "\(bar) \(done * 100 / max(1, total)) %  \(done + offset)/\(total + offset) octets  \((rate * 10).rounded() / 10) kB/s"
+      output.progress(DisplayText.clip(line, to: output.width))
     }
   }
 

@@ -88,9 +88,12 @@ final class ScanView {
     let rows = order.filter { shown.contains($0) }.compactMap { devices[$0] }
     for device in rows.suffix(force ? rows.count : room) { table.add(ScanRecord.row(device)) }
     var lines = table.lines(width: output.width)
-    if !force, rows.count > room { lines.append("… \(rows.count - room) more above") }
+    if !force, rows.count > room { lines.append(DisplayText.clip("… \(rows.count - room) more above", to: output.width)) }
     if let header = lines.first { lines[0] = output.paint(header, .bold) }
-    if !force { lines.append(output.paint("\(rows.count) devices, \(printed) records; Ctrl-C ends", .dim)) }
+    if !force {
+      let summary = DisplayText.clip("\(rows.count) devices, \(printed) records; Ctrl-C ends", to: output.width)
+      lines.append(output.paint(summary, .dim))
+    }
     try live.draw(lines, on: output)
   }
 }

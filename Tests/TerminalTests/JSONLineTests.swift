@@ -32,4 +32,10 @@ import Testing
     let object = try JSONSerialization.jsonObject(with: Data(json.finished())) as? [String: String]
     #expect(object?["text"] == hostile)
   }
+
+  @Test func nothingThatATerminalObeysIsPassed() {
+    var json = JSONLine()
+    json.string("é\u{202E}", "\u{1B}\u{9B}\u{2028}\u{E0001}ü")
+    #expect(String(decoding: json.finished(), as: UTF8.self) == #"{"é\u202e":"\u001b\u009b\u2028\udb40\udc01ü"}"# + "\n")
+  }
 }
