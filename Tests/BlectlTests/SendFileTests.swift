@@ -66,4 +66,21 @@ import Testing
     #expect(result.status == 64)
     #expect(result.errors.contains("244"))
   }
+
+  @Test func aFailedVerificationIsOneErrorRecord() throws {
+    let file = try Self.file(
+      Array(
+        """
+        { "name": "Liar", "address": "D1:00:00:00:00:20/random", "advertisement": { "name": "Liar" }, "services": [
+          { "uuid": "fff0", "characteristics": [
+            { "uuid": "fff1", "properties": ["read", "write"], "max_length": 4, "value": "00" } ] } ] }
+        """.utf8))
+    let result = try Blectl.run(
+      ["send-file", "name:Liar", "fff1", "-", "--chunk", "4", "--verify", "read-back", "--json"], input: [1, 2, 3, 4, 5, 6, 7, 8],
+      adapter: "sim:\(file)")
+    #expect(result.status == 7)
+    #expect(result.error?.string("kind") == "expectation", "\(result.errors)")
+    #expect(try result.records.last?.bool("verified") == false)
+    #expect(try result.records.filter { $0.string("event") == "progress" && $0.int("bytes") == 8 }.count == 1)
+  }
 }

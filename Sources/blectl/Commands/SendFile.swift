@@ -90,9 +90,10 @@ struct SendFile: LoopCommand {
       let start = EventLoop.shared.now
       try await transfer.run()
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds
-      let verified = try await check(data, target, session.client, subscription, context)
+      let mismatch = try await mismatch(data, target, session.client, subscription, context)
+      let verified = verify.map { _ in mismatch == nil }
       try report(transfer, data.count, seconds, verified, session.client.mtu, output)
-      if verified == false { throw ExitStatus.expectation }
+      if let mismatch { throw BluetoothError(.expectation, mismatch) }
     }
   }
 
@@ -126,18 +127,17 @@ struct SendFile: LoopCommand {
     }
   }
 
-  /// - Returns: nil when no verification was asked for.
+  /// - Returns: what is wrong with what arrived; nil when nothing is, or no verification was asked for.
   @LoopActor
-  private func check(_ data: [UInt8], _ target: Target, _ client: Client, _ subscription: Subscription?, _ context: Context) async throws
-    -> Bool?
+  private func mismatch(_ data: [UInt8], _ target: Target, _ client: Client, _ subscription: Subscription?, _ context: Context) async throws
+    -> String?
   {
     guard let verify else { return nil }
     guard let subscription else {
       let value = try await client.read(target.handle)
-      if value == data { return true }
-      context.output.failure(
-        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(data.count)")
-      return false
+      if value == data { return nil }
+      return
+        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(data.count)"
     }
     var crc = CRC32()
     crc.add(data)
@@ -148,22 +148,18 @@ struct SendFile: LoopCommand {
       do {
         event = try await withDeadline(deadline, orThrow: { BluetoothError(.timeout, "") }) { try await subscription.next() }
       } catch let error as BluetoothError where error.kind == .timeout {
-        context.output.failure(
+        return
           "--verify notify:\(verify.notifying ?? ""): sent \(data.count) octets with CRC-32 \(crc.value); the peer reports \(last.map { "\($0)" } ?? "nothing")"
-        )
-        return false
       }
       guard let arrived = ArrivalReport(event.value) else {
         context.output.note("not a report of count and CRC-32: \(ValueText.forEyes(event.value))")
         continue
       }
-      if arrived.count == data.count, arrived.crc == crc.value { return true }
+      if arrived.count == data.count, arrived.crc == crc.value { return nil }
       last = arrived
       // The peer has told its final count: waiting longer cannot make it right.
       if arrived.count >= data.count {
-        context.output.failure(
-          "--verify notify:\(verify.notifying ?? ""): sent \(data.count) octets with CRC-32 \(crc.value); the peer reports \(arrived)")
-        return false
+        return "--verify notify:\(verify.notifying ?? ""): sent \(data.count) octets with CRC-32 \(crc.value); the peer reports \(arrived)"
       }
     }
   }
