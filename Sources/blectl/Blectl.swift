@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bluetooth
 
 /// The command line: `blectl [options] COMMAND [options] …`. The options of every command are parsed by the commands (see `Arguments`); the
 /// root only describes them, because each option that it declares itself costs start-up time.
@@ -30,4 +31,17 @@ struct Blectl: ParsableCommand {
     subcommands: [
       Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, MacFromAdv.self, SendFile.self,
     ])
+
+  /// The parser would blame the first option instead of the command's name, because the root declares none.
+  static func unknownCommand(in arguments: [String]) -> ValidationError? {
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard let first = arguments.first else { return nil }
+    if !first.hasPrefix("-") {
+      if first == "help" || names.contains(first) { return nil }
+      return ValidationError("There is no command \(DisplayText.quote(first)); the commands are \(names.joined(separator: ", ")).")
+    }
+    let standing = ["--version", "-h", "--help", "--experimental-dump-help", "--generate-completion-script"]
+    if arguments.contains(where: { word in standing.contains { word == $0 || word.hasPrefix($0 + "=") } }) { return nil }
+    return ValidationError("Name a command: \(names.joined(separator: ", ")).")
+  }
 }

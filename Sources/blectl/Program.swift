@@ -94,7 +94,9 @@ enum Program {
       return 0
     }
     if style.json {
-      reportJSON(BluetoothError(.usage, Blectl.message(for: error)), output)
+      // With the parser's hint, which says what the option or argument takes.
+      let hint = message.split(separator: "\n").first { $0.hasPrefix("Help:") }.map { "; " + String($0.dropFirst(5)).trimmed } ?? ""
+      reportJSON(BluetoothError(.usage, Blectl.message(for: error) + hint), output)
     } else {
       output.message(message)
     }

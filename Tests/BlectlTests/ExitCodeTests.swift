@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -118,5 +119,29 @@ import Testing
     let shell = try Shell.run("\(Blectl.path) -i sim scan --duration 1 >/dev/full")
     #expect(shell.status == 74)
     #expect(shell.errors.contains("No space left"))
+  }
+
+  /// Otherwise the next socket or file that is opened gets the number, and results or messages go there, or reads wait for ever.
+  @Test func closedStandardDescriptorsStayClosed() throws {
+    let input = try Shell.run("timeout 20 \(Blectl.path) mac-from-adv -i sim --duration 1 <&-")
+    #expect(input.status == 0, "\(input.errors)")
+    let value = try Shell.run("timeout 20 \(Blectl.path) write -i sim name:Band-7 ff02 - <&-")
+    #expect(value.status == 66, "\(value.errors)")
+    let trace = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)").path
+    #expect(try Shell.run("\(Blectl.path) read -i sim name:Band-7 2a19 --trace \(trace) <&- >&- 2>&-").status == 74)
+    #expect(
+      try Shell.run("\(Blectl.path) read -i sim name:nobody 2a19 --timeout 1 --trace \(trace) 2>&-; grep -c nobody \(trace)").output
+        == "0\n")
+  }
+
+  @Test(arguments: [["frobnicate", "--json"], ["--json", "frobnicate"]])
+  func anUnknownCommandIsNamed(_ arguments: [String]) throws {
+    let message = try #require(try Blectl.run(arguments).error?.string("message"))
+    #expect(message.contains("frobnicate") && message.contains("send-file"), "\(message)")
+  }
+
+  @Test func aWrongArgumentSaysWhatItTakesInJSONToo() throws {
+    let message = try #require(try Blectl.run("read", "nopeer", "ffe1", "--json").error?.string("message"))
+    #expect(message.contains("nopeer") && message.contains("name:GLOB"), "\(message)")
   }
 }
