@@ -45,8 +45,12 @@ struct Notify: LoopCommand {
         try await context.withPeer(who) { try await listen($0, selectors, tally, context) }
         return
       } catch let error as BluetoothError where reconnect && tally.hasStarted && [.linkLost, .notFound, .timeout].contains(error.kind) {
+        // A link that held is lost for a new reason: the patience begins anew.
+        if tally.isListening { pause = .milliseconds(500) }
+        tally.isListening = false
         context.output.note("\(error.message); looking for it again in \(pause.inSeconds) s")
-        try await EventLoop.shared.sleep(for: pause)
+        let wake = EventLoop.shared.now.advanced(by: pause)
+        try await EventLoop.shared.sleep(until: tally.end.map { min($0, wake) } ?? wake)
         pause = min(pause * 2, .seconds(30))
         if let end = tally.end, EventLoop.shared.now >= end { return try finish(tally) }
       }
@@ -59,6 +63,8 @@ struct Notify: LoopCommand {
     var names: [UInt16: UUID] = [:]
     var end: LoopClock.Instant?
     var hasStarted = false
+    /// Subscribed on the present link.
+    var isListening = false
   }
 
   private struct TimeIsOver: Error {}
@@ -85,6 +91,7 @@ struct Notify: LoopCommand {
     }
     if !tally.hasStarted, let duration { tally.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
     tally.hasStarted = true
+    tally.isListening = true
     context.output.status("subscribed; Ctrl-C ends")
     do {
       try await withDeadline(tally.end, orThrow: { TimeIsOver() }) {
