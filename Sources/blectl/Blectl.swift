@@ -14,7 +14,8 @@ struct Blectl: ParsableCommand {
       ATTR is a handle (0x0012), a UUID (ffe1), service/characteristic (ffe0/ffe1), ffe1[2], a descriptor (ffe1@2901) or a name (battery_level).
 
       Options of every command, before or after its name:
-        -i, --adapter SPEC  hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE
+        -i, --adapter SPEC  hci0, user:0, tcp:HOST:PORT, unix:PATH,
+                            serial:DEV[@BAUD], sim, sim:FILE
         --timeout SECONDS   limit for each step that waits on the peer
         --json              one JSON object per line
         -q, --quiet         only results and errors
@@ -24,7 +25,7 @@ struct Blectl: ParsableCommand {
 
       Without a radio, everything works on the simulated one: blectl scan -i sim
 
-      Exit codes: 0 done, 1 defect, 2 not found, 3 adapter unusable, 4 timed out, 5 peer refused, 6 link lost, 7 expectation failed,
+      Exit codes: 0 done, 1 defect, 2 not found, 3 adapter unusable, 4 timed out, 5 peer refused, 6 link lost, 7 expectation failed, \
       64 wrong usage, 66 input file, 74 output, 130 interrupted.
       """,
     version: version,

@@ -31,6 +31,7 @@ final class ScanView {
   /// - Returns: true when `--count` is reached.
   func add(_ report: AdvertisingReport) throws -> Bool {
     let advertisement = Advertisement(report.data)
+    forget()
     if let peer = report.peer {
       if devices[peer] == nil { order.append(peer) }
       devices[peer, default: DeviceView(peer)].add(report, advertisement)
@@ -52,6 +53,18 @@ final class ScanView {
       try output.line(command.raw ? ScanRecord.rawLine(report) : ScanRecord.line(report, advertisement))
     }
     return command.count.map { printed >= $0 } ?? false
+  }
+
+  /// Phones change their addresses every quarter of an hour, and a scan may last for days: what was heard first is forgotten first. A record
+  /// that was forgotten is printed again when it comes again; nothing is lost.
+  private func forget() {
+    if seen.count >= 50_000 { seen.removeAll(keepingCapacity: true) }
+    guard order.count >= 20_000 else { return }
+    for peer in order.prefix(10_000) {
+      devices[peer] = nil
+      shown.remove(peer)
+    }
+    order.removeFirst(10_000)
   }
 
   func finish() throws { if isLive { try redraw(force: true) } }

@@ -12,7 +12,7 @@ final class SocketPair {
 
   init(_ type: __socket_type = SOCK_SEQPACKET) {
     var ends: [Int32] = [-1, -1]
-    _ = unsafe socketpair(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends)
+    _ = unsafe socketpair(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
     descriptor = OwnedDescriptor(ends[0])
     taken = ends[1]
   }

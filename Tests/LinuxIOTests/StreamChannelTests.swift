@@ -18,7 +18,7 @@ private final class Rig {
 
   init() {
     var ends: [Int32] = [-1, -1]
-    _ = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends)
+    _ = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
     other = OwnedDescriptor(ends[1])
     channel = StreamChannel(OwnedDescriptor(ends[0]), name: "test")
   }

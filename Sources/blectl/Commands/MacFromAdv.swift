@@ -10,10 +10,10 @@ struct MacFromAdv: LoopCommand {
     commandName: "mac-from-adv",
     abstract: "The MAC inside the advertisement.",
     discussion: """
-      Live, from PEER or everything heard; or offline, from --hex or from lines on standard input: AD structures in hex, optionally after the
+      Live, from PEER or everything heard; or offline, from --hex or from lines on standard input: AD structures in hex, optionally after the \
       sender's address, or JSON records of `blectl scan --json`. Exits 2 when there is no MAC.
 
-      --rule says where it is: mfg:0x0305@-6:le is the last six octets of company 0x0305's data, little-endian; svc:fe95@5:le is at octet 5 of
+      --rule says where it is: mfg:0x0305@-6:le is the last six octets of company 0x0305's data, little-endian; svc:fe95@5:le is at octet 5 of \
       service data fe95. --learn shows where the sender's own address occurs, as rules.
       """)
 

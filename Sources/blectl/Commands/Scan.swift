@@ -9,7 +9,7 @@ struct Scan: LoopCommand {
     commandName: "scan",
     abstract: "Show advertisements.",
     discussion: """
-      A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses
+      A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses \
       are separate records. On a terminal a table shows one line per device. Filters look at all that was heard of a device.
       """)
 

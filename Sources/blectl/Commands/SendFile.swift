@@ -11,8 +11,8 @@ struct SendFile: LoopCommand {
     commandName: "send-file",
     abstract: "Push a file to a characteristic without losing a packet.",
     discussion: """
-      Segments are cut to what fills the link best, the link's own flow control paces them, and a request at the end proves that the peer's
-      ATT layer has taken them all. --verify also asks the application: read-back compares the value, notify:ATTR waits for a notification
+      Segments are cut to what fills the link best, the link's own flow control paces them, and a request at the end proves that the peer's \
+      ATT layer has taken them all. --verify also asks the application: read-back compares the value, notify:ATTR waits for a notification \
       of the number of octets and their CRC-32 (both u32le).
       """)
 

@@ -9,7 +9,7 @@ struct Write: LoopCommand {
     commandName: "write",
     abstract: "Write a value, in segments when it does not fit, and wait for the answer if asked.",
     discussion: """
-      --mode auto: a characteristic with the write property gets a Write Request (a long write when the value does not fit the MTU); one with
+      --mode auto: a characteristic with the write property gets a Write Request (a long write when the value does not fit the MTU); one with \
       only write-without-response gets Write Commands, cut into segments when the value does not fit. An explicit mode is obeyed as given.
       """)
 
@@ -94,9 +94,9 @@ struct Write: LoopCommand {
         $0.integer("segments", plan.segments.count)
       }
     } else {
+      let pieces = plan.segments.count == 1 ? "one segment" : "\(plan.segments.count) segments"
       output.status(
-        "wrote \(count) octets to \(target.uuid?.description ?? HandleText.hex(target.handle)) by \(plan.mode.rawValue), \(plan.segments.count) segment(s)"
-      )
+        "wrote \(count) octets to \(target.uuid?.description ?? HandleText.hex(target.handle)) by \(plan.mode.rawValue), in \(pieces)")
     }
   }
 
