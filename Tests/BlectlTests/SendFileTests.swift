@@ -61,6 +61,12 @@ import Testing
     #expect(result.output.isEmpty)
   }
 
+  @Test func readBackIsRefusedWhereItCannotWork() throws {
+    let result = try Blectl.run(["send-file", "name:Panel", "fff6", "-", "--verify", "read-back"], input: [1])
+    #expect(result.status == 64)
+    #expect(result.errors.contains("fff6 cannot be read"), "\(result.errors)")
+  }
+
   @Test func aChunkThatDoesNotFitIsRefused() throws {
     let result = try Blectl.run(["send-file", "name:Panel", "fff6", "-", "--chunk", "245"], input: [1])
     #expect(result.status == 64)

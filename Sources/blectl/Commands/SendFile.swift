@@ -73,6 +73,7 @@ struct SendFile: LoopCommand {
     let output = context.output
     try await context.withPeer(who) { session in
       let target = try await Target.discovered(selector, session.client)
+      if case .readBack? = verify { try refuseUnreadable(target, data.count) }
       var subscription: Subscription?
       if let proof {
         guard let characteristic = try await Target.discovered(proof, session.client).characteristic else {
@@ -94,6 +95,19 @@ struct SendFile: LoopCommand {
       let verified = verify.map { _ in mismatch == nil }
       try report(transfer, data.count, seconds, verified, session.client.mtu, output)
       if let mismatch { throw BluetoothError(.expectation, mismatch) }
+    }
+  }
+
+  /// Better before the transfer than after it.
+  @LoopActor
+  private func refuseUnreadable(_ target: Target, _ count: Int) throws {
+    if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
+      throw BluetoothError(
+        .usage, "--verify read-back: \(characteristic.uuid) cannot be read; --verify notify:ATTR asks another characteristic")
+    }
+    guard count <= WritePlan.largestValue else {
+      throw BluetoothError(
+        .usage, "--verify read-back compares one value of at most \(WritePlan.largestValue) octets, not \(count); use --verify notify:ATTR")
     }
   }
 
