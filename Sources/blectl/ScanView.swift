@@ -104,7 +104,7 @@ final class ScanView {
     if !force, rows.count > room { lines.append(DisplayText.clip("… \(rows.count - room) more above", to: output.width)) }
     if let header = lines.first { lines[0] = output.paint(header, .bold) }
     if !force {
-      let summary = DisplayText.clip("\(rows.count) devices, \(printed) records; Ctrl-C ends", to: output.width)
+      let summary = DisplayText.clip("devices: \(rows.count), records: \(printed); Ctrl-C ends", to: output.width)
       lines.append(output.paint(summary, .dim))
     }
     try live.draw(lines, on: output)
