@@ -109,6 +109,25 @@ import Testing
     #expect(result.errors.contains("of 104 octets were handed over"), "\(result.errors)")
   }
 
+  /// Nobody reads, so that it is stuck in a write and cannot tidy up: the second Ctrl-C does not wait for that.
+  @Test func aSecondControlCEndsAProgramThatIsStuck() throws {
+    let shell = try Shell.run(
+      """
+      export BLECTL_CLOCK=virtual
+      coproc STUCK { exec /usr/bin/env --default-signal=INT \(Blectl.path) -i sim scan --duration 0 --duplicates --json; }
+      pid=$STUCK_PID
+      read -r -u "${STUCK[0]}"
+      until [ "$(cut -d ' ' -f 3 /proc/$pid/stat)" = S ]; do :; done
+      kill -INT $pid
+      # Two at once would count as one: the first has arrived when its handler is gone.
+      while (( 0x$(awk '/SigCgt/ { print $2 }' /proc/$pid/status) & 2 )); do :; done
+      kill -INT $pid
+      wait $pid
+      echo $?
+      """)
+    #expect(shell.output == "130\n", "\(shell)")
+  }
+
   @Test func aClosedPipeEndsQuietly() throws {
     let shell = try Shell.run("\(Blectl.path) -i sim scan --duration 0 --duplicates | head -n 1; echo ${PIPESTATUS[0]}")
     #expect(shell.output.split(separator: "\n").last == "74")
