@@ -96,7 +96,9 @@ extension Client {
       let limit = EventLoop.shared.now.advanced(by: .seconds(1))
       do {
         try await withDeadline(limit, orThrow: { CancellationError() }) { _ = try await self.bearer.request(.executeWrite(flags: 0)) }
-      } catch {}
+      } catch {
+        // The failure that led here is the one that is reported.
+      }
     }
   }
 }

@@ -86,26 +86,11 @@ struct MacFromAdv: LoopCommand {
       only = try await finder.find(try await context.configuration.resolve(peer), first: first, within: context.searchLimit).peer
     }
     let wanted = only
-    let ended = Wait<Void>()
-    let limit = Duration.limited(seconds: duration)
-    let scanning = EventLoop.shared.spawn {
-      do {
-        try await radio.scan(ScanParameters()) {
-          EventLoop.shared.schedule(after: limit) { ended.resume(returning: ()) }
-        } report: { heard in
-          guard let sender = heard.peer, wanted == nil || sender == wanted else { return }
-          do {
-            try report.add(heard.data, sender: sender, typeIsKnown: true)
-            if wanted != nil, report.found > 0 { ended.resume(returning: ()) }
-          } catch { ended.resume(throwing: error) }
-        }
-      } catch { ended.resume(throwing: error) }
+    try await radio.listen(ScanParameters(), for: .limited(seconds: duration)) { heard in
+      guard let sender = heard.peer, wanted == nil || sender == wanted else { return false }
+      try report.add(heard.data, sender: sender, typeIsKnown: true)
+      return wanted != nil && report.found > 0
     }
-    let outcome: Result<Void, any Error>
-    do { outcome = .success(try await ended.value()) } catch { outcome = .failure(error) }
-    scanning.cancel()
-    await scanning.value
-    try outcome.get()
   }
 
   @LoopActor

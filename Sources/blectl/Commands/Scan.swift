@@ -59,24 +59,14 @@ struct Scan: LoopCommand {
     parameters.isActive = !passive
     parameters.phys = phy.phys
     let view = ScanView(self, context.output)
-    let ended = Wait<Void>()
-    let seconds = duration
-    let scanning = EventLoop.shared.spawn {
-      do {
-        try await radio.scan(parameters) {
-          // The time counts from when the controller listens, not from when it was asked.
-          if seconds > 0 { EventLoop.shared.schedule(after: .limited(seconds: seconds)) { ended.resume(returning: ()) } }
-        } report: { report in
-          do { if try view.add(report) { ended.resume(returning: ()) } } catch { ended.resume(throwing: error) }
-        }
-      } catch { ended.resume(throwing: error) }
+    do {
+      try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { try view.add($0) }
+    } catch {
+      // The table as it was when it ended; a scan that never began has none.
+      if view.printed > 0 { try view.finish() }
+      throw error
     }
-    let outcome: Result<Void, any Error>
-    do { outcome = .success(try await ended.value()) } catch { outcome = .failure(error) }
-    scanning.cancel()
-    await scanning.value
-    if !(((try? outcome.get()) == nil) && context.output.outIsTerminal == false) { try view.finish() }
-    try outcome.get()
+    try view.finish()
     if let count, view.printed < count {
       throw BluetoothError(.notFound, "\(view.printed) of \(count) records in \(duration) s; \(view.devices.count) device(s) heard in all")
     }
