@@ -47,6 +47,7 @@ let package = Package(
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport"]),
     .testTarget(name: "BlectlTests", dependencies: ["blectl", "TestSupport"]),
     .testTarget(name: "InteropTests", dependencies: ["blectl", "TestSupport"], exclude: ["bumble_air.py"]),
+    .testTarget(name: "KernelTests", dependencies: ["blectl", "LinuxIO", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

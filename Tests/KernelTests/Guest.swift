@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Everything here talks to a real Linux Bluetooth kernel: the one of scripts/vm, whose adapters it may do with as it likes. One test at a time.
+@Suite(
+  .serialized, .timeLimit(.minutes(6)),
+  .enabled(if: Guest.isHere, "these run in a virtual machine: scripts/test-kernel"))
+enum KernelTests {}
+
+/// The virtual machine, seen from within.
+enum Guest {
+  static let isHere = ProcessInfo.processInfo.environment["BLECTL_IN_VM"] != nil
+
+  /// The same as on the command line; on the first adapter that is up unless `-i` says otherwise.
+  static func blectl(_ arguments: String..., input: [UInt8]? = nil, environment: [String: String] = [:]) throws -> ProcessResult {
+    try Blectl.run(arguments, input: input, environment: environment, adapter: nil, virtual: false)
+  }
+
+  static func start(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningProcess {
+    try Blectl.start(arguments, environment: environment, adapter: nil, virtual: false, hasInput: false)
+  }
+
+  /// Another program, to its end.
+  @discardableResult
+  static func run(_ command: String..., input: String? = nil, limit: Double = 60) throws -> ProcessResult {
+    try RunningProcess.run(command, input: input.map { Array($0.utf8) }, limit: limit)
+  }
+
+  /// Another program that must succeed. - Returns: its standard output.
+  @discardableResult
+  static func must(_ command: String..., limit: Double = 60) throws -> String {
+    let result = try RunningProcess.run(command, limit: limit)
+    guard result.status == 0 else { throw ToolFailed(description: "\(command): \(result.status) \(result.text)\(result.errors)") }
+    return result.text
+  }
+
+  struct ToolFailed: Error, CustomStringConvertible { let description: String }
+
+  // MARK: What the controller does, asked over HCI
+
+  /// The controller refuses new scan parameters (Command Disallowed) exactly when it scans (Vol 4 Part E §7.8.10).
+  static func isScanning(_ adapter: String = "hci0") throws -> Bool {
+    let words = try must("hcitool", "-i", adapter, "cmd", "0x08", "0x000b", "01", "10", "00", "10", "00", "00", "00").split(
+      whereSeparator: \.isWhitespace)
+    guard let status = words.last, let number = UInt8(status, radix: 16), [0, 0x0C].contains(number) else {
+      throw ToolFailed(description: "no status: \(words)")
+    }
+    return number == 0x0C
+  }
+
+  /// The links of an adapter, as the kernel knows them.
+  static func links(_ adapter: String = "hci0") throws -> [String] {
+    try must("hcitool", "-i", adapter, "con").split(separator: "\n").filter { $0.contains("handle") }.map(String.init)
+  }
+
+  /// What every command must leave behind: a controller that does not scan, and no link.
+  static func expectQuiet(_ adapter: String = "hci0", sourceLocation: SourceLocation = #_sourceLocation) throws {
+    #expect(try !isScanning(adapter), "\(adapter) is still scanning", sourceLocation: sourceLocation)
+    #expect(try links(adapter) == [], sourceLocation: sourceLocation)
+  }
+
+  static func switchOn(_ adapter: String) throws { try must("hciconfig", adapter, "up") }
+  static func switchOff(_ adapter: String) throws { try must("hciconfig", adapter, "down") }
+
+  // MARK: The peripheral
+
+  /// Lock-01 on the user channel of hci1, in the range of hci0: kept from one test to the next while the options are the same.
+  static func lock(_ options: String...) throws -> BumbleAir {
+    if let (air, old) = lockInUse, old == options { return air }
+    lockInUse?.0.stop()
+    lockInUse = nil
+    let air = try BumbleAir(["--transport", "hci-socket:1"] + options)
+    lockInUse = (air, options)
+    try switchOn("hci0")
+    return air
+  }
+
+  /// Takes Lock-01 off the air.
+  static func removeLock() {
+    lockInUse?.0.stop()
+    lockInUse = nil
+  }
+
+  private nonisolated(unsafe) static var lockInUse: (BumbleAir, [String])?
+}

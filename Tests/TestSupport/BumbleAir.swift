@@ -1,0 +1,57 @@
+import Foundation
+
+/// An independent stack: the Bumble peripheral Lock-01 in a Python process of its own, with the radio that it is asked for.
+package final class BumbleAir: Sendable {
+  package struct NoPython: Error, CustomStringConvertible {
+    package let description =
+      "BLECTL_PYTHON must name a Python with Bumble; run scripts/test, or BLECTL_PYTHON=$(scripts/interop-python)"
+  }
+
+  package struct NotReady: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// The address of the peripheral, random unless it is started with `--public`.
+  package static let peer = "F0:F1:F2:F3:F4:F5"
+
+  /// What is to be given to blectl's `-i`: `tcp:127.0.0.1:PORT`; with another radio what follows READY.
+  package let adapter: String
+  private let process: RunningProcess
+
+  /// - Parameter options: of bumble_air.py; without `--transport` or `--vhci` it serves a virtual controller as H4 over TCP.
+  package init(_ options: [String] = []) throws {
+    guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw NoPython() }
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("InteropTests/bumble_air.py")
+    // Not limited: it ends with its standard input, and so with the test process.
+    process = try RunningProcess([python, script.path, "0"] + options, limit: 3600)
+    guard let ready = process.nextLine(where: { $0.hasPrefix("READY ") })?.dropFirst(6) else {
+      process.endInput()
+      throw NotReady(description: "bumble_air.py \(options) is not ready: \(process.wait().errors)")
+    }
+    adapter = Int(ready).map { "tcp:127.0.0.1:\($0)" } ?? String(ready)
+  }
+
+  deinit { stop() }
+
+  /// Ends it in good order: what it holds is free afterwards. Idempotent.
+  package func stop() {
+    process.endInput()
+    _ = process.wait()
+  }
+
+  /// Ends it like a machine that loses its power.
+  package func kill() {
+    process.signal(SIGKILL)
+    _ = process.wait()
+  }
+
+  package func blectl(_ arguments: String..., input: [UInt8]? = nil) throws -> Blectl.Result {
+    try Blectl.run(arguments, input: input, adapter: adapter, virtual: false)
+  }
+
+  /// The next event of this name that the peripheral reports, of those that no earlier call has seen.
+  package func event(_ name: String) -> Record? {
+    process.nextLine { (try? Record($0))?.string("event") == name }.flatMap { try? Record($0) }
+  }
+}

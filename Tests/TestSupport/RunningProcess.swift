@@ -1,0 +1,157 @@
+import Foundation
+import Glibc
+
+/// What a program that has ended left behind.
+package struct ProcessResult: Sendable {
+  /// The exit status; 128 + N for the signal N.
+  package let status: Int32
+  package let output: [UInt8]
+  package let errors: String
+
+  package var text: String { String(decoding: output, as: UTF8.self) }
+  package var lines: [String] { text.split(separator: "\n").map(String.init) }
+
+  /// The JSON records of standard output.
+  package var records: [Record] {
+    get throws { try lines.map { try Record($0) } }
+  }
+
+  /// The one error record of standard error.
+  package var error: Record? { errors.split(separator: "\n").last.flatMap { try? Record(String($0)) }?["error"] }
+}
+
+/// A started program. Reads both outputs on threads of their own, so that a full pipe never stops it.
+package final class RunningProcess: @unchecked Sendable {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private let errors = Pipe()
+  private let collected = Collected()
+  private let readers = DispatchGroup()
+
+  /// - Parameters:
+  ///   - command: looked up in the PATH of `environment`.
+  ///   - environment: nil: this process's own.
+  ///   - limit: seconds until it is killed: not a measure of speed, but a program that hangs must fail its test, not stop the whole run.
+  package init(_ command: [String], environment: [String: String]? = nil, hasInput: Bool = true, limit: Double = 120) throws {
+    // A test runner in the background has SIGINT ignored, and would pass that on.
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["--default-signal=INT,TERM,HUP"] + command
+    if let environment { process.environment = environment }
+    process.standardInput = hasInput ? input : FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak process] in
+      if let process, process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+    for (pipe, isError) in [(output, false), (errors, true)] {
+      let handle = pipe.fileHandleForReading
+      let collected = collected
+      readers.enter()
+      Thread.detachNewThread { [readers] in
+        while case let chunk = handle.availableData, !chunk.isEmpty { collected.add(Array(chunk), isError: isError) }
+        collected.end()
+        readers.leave()
+      }
+    }
+  }
+
+  package static func run(
+    _ command: [String], input: [UInt8]? = nil, environment: [String: String]? = nil, limit: Double = 120
+  ) throws -> ProcessResult {
+    let running = try RunningProcess(command, environment: environment, hasInput: input != nil, limit: limit)
+    running.send(input ?? [])
+    running.endInput()
+    return running.wait()
+  }
+
+  package var identifier: Int32 { process.processIdentifier }
+
+  package func send(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    try? input.fileHandleForWriting.write(contentsOf: Data(bytes))
+  }
+
+  /// Types a line.
+  package func send(line: String) { send(Array((line + "\n").utf8)) }
+
+  /// A test that failed halfway leaves nothing running.
+  deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+  package func endInput() { try? input.fileHandleForWriting.close() }
+
+  package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+  /// Waits until this was said on either output, `times` times. - Returns: false when both outputs ended, or a minute, without it.
+  package func waitForOutput(containing text: String, times: Int = 1) -> Bool {
+    collected.wait { $0.components(separatedBy: text).count > times }
+  }
+
+  /// The next line of standard output that no earlier call has seen and that fits; nil when the output ended, or a minute, without it.
+  package func nextLine(where matches: (String) -> Bool) -> String? {
+    let deadline = Date(timeIntervalSinceNow: 60)
+    while let line = collected.nextLine(until: deadline) {
+      if matches(line) { return line }
+    }
+    return nil
+  }
+
+  package func wait() -> ProcessResult {
+    process.waitUntilExit()
+    readers.wait()
+    let (out, err) = collected.all
+    let status = process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
+    return ProcessResult(status: status, output: out, errors: String(decoding: err, as: UTF8.self))
+  }
+}
+
+private final class Collected: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var out: [UInt8] = []
+  private var err: [UInt8] = []
+  private var open = 2
+  private var seen = 0
+
+  var all: ([UInt8], [UInt8]) {
+    condition.lock()
+    defer { condition.unlock() }
+    return (out, err)
+  }
+
+  func add(_ bytes: [UInt8], isError: Bool) {
+    condition.lock()
+    if isError { err += bytes } else { out += bytes }
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  func end() {
+    condition.lock()
+    open -= 1
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  func wait(for holds: (String) -> Bool) -> Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    let deadline = Date(timeIntervalSinceNow: 60)
+    while true {
+      if holds(String(decoding: out + [10] + err, as: UTF8.self)) { return true }
+      if open == 0 || !condition.wait(until: deadline) { return false }
+    }
+  }
+
+  func nextLine(until deadline: Date) -> String? {
+    condition.lock()
+    defer { condition.unlock() }
+    while true {
+      if let end = out[seen...].firstIndex(of: 10) {
+        defer { seen = end + 1 }
+        return String(decoding: out[seen..<end], as: UTF8.self)
+      }
+      if open == 0 || !condition.wait(until: deadline) { return nil }
+    }
+  }
+}
