@@ -47,7 +47,7 @@ let package = Package(
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport"]),
     .testTarget(name: "BlectlTests", dependencies: ["blectl", "TestSupport"]),
     .testTarget(name: "InteropTests", dependencies: ["blectl", "TestSupport"], exclude: ["bumble_air.py"]),
-    .testTarget(name: "KernelTests", dependencies: ["blectl", "LinuxIO", "TestSupport"]),
+    .testTarget(name: "KernelTests", dependencies: ["blectl", "LinuxIO", "GATT", "ATT", "Bluetooth", "EventLoop", "TestSupport", system]),
   ],
   swiftLanguageModes: [.v6]
 )

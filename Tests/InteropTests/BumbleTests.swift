@@ -4,10 +4,10 @@ import Testing
 
 /// Every command against Bumble's peripheral over Bumble's controller: what two stacks by different people agree on.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BumbleTests {
-  static let peer = "F0:F1:F2:F3:F4:F5"
+  static let peer = BumbleAir.peer
   /// What its controller may be: each reports advertisements in another way, "bumble" extended ones even after legacy commands.
   static let controllers = [["--controller", "legacy"], ["--controller", "extended"], ["--controller", "bumble"]]
-  static let picture = (0..<77_831).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+  static let picture = Octets.picture(77_831)
 
   @Test(arguments: controllers)
   func scan(_ options: [String]) throws {
@@ -63,7 +63,7 @@ import Testing
     let command = try air.blectl("write", Self.peer, "ffe9", "-", "--json", input: long)
     #expect(try command.records.first?.string("mode") == "command")
     #expect(try air.blectl("read", Self.peer, "ffe7", "--as", "u32le").text.split(separator: " ").first == "300")
-    let ping = try air.blectl("write", Self.peer, "ffe1", Hex.text("ping"), "--expect", "ffe2=\(Hex.text("pong"))")
+    let ping = try air.blectl("write", Self.peer, "ffe1", Octets.hex("ping"), "--expect", "ffe2=\(Octets.hex("pong"))")
     #expect(ping.status == 0, "\(ping.errors)")
   }
 
@@ -89,7 +89,7 @@ import Testing
     let report = try air.blectl("read", Self.peer, "ffe7", "--as", "u32le").text.split(whereSeparator: \.isWhitespace).compactMap {
       UInt32($0)
     }
-    #expect(report == [UInt32(picture.count), crc32(picture)])
+    #expect(report == [UInt32(picture.count), Octets.crc32(picture)])
   }
 
   @Test(arguments: [5000, 40_000])
@@ -97,7 +97,7 @@ import Testing
     let air = try BumbleAir()
     _ = try air.blectl("write", Self.peer, "ffe8", "00")
     let limit = (0..<4).map { UInt8(truncatingIfNeeded: octets >> (8 * $0)) }
-    _ = try air.blectl("write", Self.peer, "ffe8", Hex.text([1] + limit))
+    _ = try air.blectl("write", Self.peer, "ffe8", Octets.hex([1] + limit))
     let result = try air.blectl("send-file", Self.peer, "ffe1", "-", "--mode", "command", "--ack-every", "8", "--json", input: Self.picture)
     #expect(result.status == 6, "\(result.errors)")
     #expect(result.error?.string("kind") == "link_lost")
@@ -117,21 +117,4 @@ import Testing
     #expect(listening.wait().status == 130)
     #expect(air.event("disconnected") != nil)
   }
-}
-
-private enum Hex {
-  static func text(_ bytes: some Sequence<UInt8>) -> String {
-    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-  }
-  static func text(_ text: String) -> String { self.text(Array(text.utf8)) }
-}
-
-/// Bit by bit, so that it shares nothing with what it checks.
-private func crc32(_ bytes: [UInt8]) -> UInt32 {
-  var crc: UInt32 = 0xFFFF_FFFF
-  for byte in bytes {
-    crc ^= UInt32(byte)
-    for _ in 0..<8 { crc = crc & 1 == 1 ? (crc >> 1) ^ 0xEDB8_8320 : crc >> 1 }
-  }
-  return ~crc
 }

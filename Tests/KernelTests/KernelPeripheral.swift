@@ -1,0 +1,139 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import Glibc
+import SystemPackage
+import TestSupport
+
+@testable import LinuxIO
+
+/// A peripheral on the kernel's own stack: legacy advertising by raw HCI commands, and a listener on the ATT fixed channel. It counts what arrives at
+/// its ATT layer in this process, and can send faster than any Python can.
+@LoopActor
+final class KernelPeripheral {
+  nonisolated static let adapter = "hci2"
+  nonisolated static let name = "Kernel-01"
+
+  /// What was written to ff01, since `forget`.
+  private(set) var arrived: [UInt8] = []
+  private(set) var segments = 0
+  private(set) var confirmations = 0
+  /// Values that a subscriber of ff02 (notifications) or ff03 (indications) gets at once.
+  var burstLength = 0
+  /// After this many octets of ff01 the link is ended by this side.
+  var endsAfter: Int?
+
+  private let rxMTU: Int
+  private let address: Address
+  private var listener: OwnedDescriptor
+  private var watch: Watch?
+  private var servers: [Server] = []
+  private var channels: [L2CAPSocket] = []
+  private let store: AttributeStore
+  private let sink, ticks, asks: UInt16
+
+  private static let service: AttributeDatabase.ServiceDescription = {
+    var service = AttributeDatabase.ServiceDescription(UUID(0xFF00))
+    var large = AttributeDatabase.CharacteristicDescription(UUID(0xFF04), .read)
+    large.value = (0..<512).map { UInt8(truncatingIfNeeded: $0) }
+    service.characteristics = [
+      .init(UUID(0xFF01), [.write, .writeWithoutResponse]), .init(UUID(0xFF02), .notify), .init(UUID(0xFF03), .indicate), large,
+      .init(UUID(0xFF05), [.read, .write]),
+    ]
+    return service
+  }()
+
+  /// Its adapter must be up. Advertising begins with `advertise`.
+  init(rxMTU: Int = 517) throws {
+    self.rxMTU = rxMTU
+    let info = try AdapterList.choose(2)
+    guard let address = info.address else { throw Errno.noSuchAddressOrDevice }
+    self.address = address
+    let database = try AttributeDatabase(services: [Self.service])
+    store = AttributeStore(database)
+    let handles = database.valueHandles[0]
+    (sink, ticks, asks) = (handles[0], handles[1], handles[2])
+    listener = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_SEQPACKET.rawValue), 0)
+    let number = listener.rawValue
+    SystemCall.raiseReceiveBuffer(number, to: 8 << 20)
+    try SystemCall.bind(number, .att(address, .public))
+    try SystemCall.call { Glibc.listen(number, 4) }
+    watch = EventLoop.shared.watch(number, .readable) { [weak self] _ in self?.accept() }
+  }
+
+  nonisolated var peer: String { "\(address)/public" }
+
+  private func accept() {
+    let number = listener.rawValue
+    guard let taken = try? SystemCall.call({ Glibc.accept(number, nil, nil) }) else { return }
+    _ = fcntl(taken, F_SETFL, O_NONBLOCK)
+    _ = fcntl(taken, F_SETFD, FD_CLOEXEC)
+    SystemCall.raiseReceiveBuffer(taken, to: 8 << 20)
+    let channel = L2CAPSocket(OwnedDescriptor(taken)) { BluetoothError(.linkLost, "\($0.map { "\($0)" } ?? "closed")") }
+    let server = Server(store: store, channel: channel, rxMTU: rxMTU)
+    server.onWrite = { [unowned self] handle, value, _ in wrote(handle, value) }
+    server.onSubscription = { [unowned self, unowned server] handle, bits in
+      if bits != 0 { handle == ticks ? burst(server) : indicate(server) }
+    }
+    servers.append(server)
+    channels.append(channel)
+    server.start()
+  }
+
+  private func wrote(_ handle: UInt16, _ value: [UInt8]) {
+    guard handle == sink else { return }
+    arrived += value
+    segments += 1
+    if let limit = endsAfter, arrived.count >= limit { for server in servers { server.close() } }
+  }
+
+  /// Numbers from 0, four octets little-endian, as fast as the kernel takes them.
+  private func burst(_ server: Server) {
+    for number in 0..<burstLength { server.notify(ticks, (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }) }
+  }
+
+  /// Its kernel has taken every notification, and its controller all but the last few.
+  var hasSentAll: Bool { channels.allSatisfy { $0.isDrained } }
+
+  private func indicate(_ server: Server) {
+    let (handle, count) = (asks, burstLength)
+    EventLoop.shared.spawn {
+      for number in 0..<count where (try? await server.indicate(handle, [UInt8(truncatingIfNeeded: number)])) == true {
+        self.confirmations += 1
+      }
+    }
+  }
+
+  func forget() {
+    arrived = []
+    segments = 0
+    endsAfter = nil
+  }
+
+  func stop() {
+    watch?.cancel()
+    listener.close()
+    for server in servers { server.close() }
+    servers = []
+    channels = []
+  }
+
+  /// Connectable, undirected, every 20 ms, with its name; until the next link.
+  nonisolated static func advertise() throws {
+    let name = Array(Self.name.utf8)
+    let data: [UInt8] = [2, 1, 6, UInt8(name.count + 1), 9] + name
+    try command(0x0A, [0], mayFail: true)
+    try command(0x08, [UInt8(data.count)] + data + [UInt8](repeating: 0, count: 31 - data.count))
+    try command(0x06, [0x20, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0])
+    try command(0x0A, [1])
+  }
+
+  /// LE controller command. - Throws: when its status is not Success.
+  private nonisolated static func command(_ ocf: UInt8, _ parameters: [UInt8], mayFail: Bool = false) throws {
+    let command = ["hcitool", "-i", adapter, "cmd", "0x08", Octets.hex([ocf])] + parameters.map { Octets.hex([$0]) }
+    let result = try RunningProcess.run(command)
+    let status = result.text.split(whereSeparator: \.isWhitespace).last
+    guard mayFail || status == "00" else { throw Guest.ToolFailed(description: "\(command): \(result.text)\(result.errors)") }
+  }
+}

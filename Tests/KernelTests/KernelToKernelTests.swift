@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension KernelTests {
+  /// The kernel on both ends: the peripheral counts exactly what reaches its ATT layer, and is as fast as what it talks to.
+  @Suite struct KernelToKernelTests {
+    static let name = "name:\(KernelPeripheral.name)"
+
+    /// With a peripheral in range, and afterwards without.
+    private func withPeripheral(rxMTU: Int = 517, _ body: (KernelPeripheral) async throws -> Void) async throws {
+      Guest.removeLock()
+      try Guest.switchOn("hci0")
+      try Guest.switchOn(KernelPeripheral.adapter)
+      let peripheral = try await onLoop { try KernelPeripheral(rxMTU: rxMTU) }
+      try KernelPeripheral.advertise()
+      var failure: (any Error)?
+      do { try await body(peripheral) } catch { failure = error }
+      try await onLoop { peripheral.stop() }
+      try Guest.expectQuiet()
+      try Guest.switchOff(KernelPeripheral.adapter)
+      if let failure { throw failure }
+    }
+
+    @Test(arguments: [23, 517]) func valuesOfAllLengths(_ mtu: Int) async throws {
+      try await withPeripheral(rxMTU: mtu) { peripheral in
+        let link = try Guest.blectl("connect", peripheral.peer, "--json")
+        #expect(try link.records.first?.int("mtu") == mtu, "\(link.errors)")
+        try KernelPeripheral.advertise()
+        let read = try Guest.blectl("read", Self.name, "ff04", "--raw")
+        #expect(read.output == (0..<512).map { UInt8(truncatingIfNeeded: $0) }, "\(read.errors)")
+        for mode in ["long", "reliable"] {
+          for count in [19, 512] {
+            try KernelPeripheral.advertise()
+            let value = Array(Octets.picture(1000 + count).suffix(count))
+            let written = try Guest.blectl("write", Self.name, "ff05", "-", "--mode", mode, "--read-back", "--json", input: value)
+            #expect(written.status == 0, "\(mode) \(count): \(written.errors)")
+            #expect(try written.records.first?.int("bytes") == count)
+          }
+        }
+      }
+    }
+
+    @Test func tenThousandNotificationsInOrder() async throws {
+      try await withPeripheral { peripheral in
+        try await onLoop { peripheral.burstLength = 10_000 }
+        let listening = try Guest.blectl("notify", Self.name, "ff02", "--json", "--count", "10000")
+        #expect(listening.status == 0, "\(listening.errors)")
+        let values = try listening.records.map { $0.string("value") }
+        #expect(values == (0..<10_000).map { number in Octets.hex((0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }) })
+      }
+    }
+
+    /// A stopped blectl cannot read; the kernel's buffer overflows, and the loss must be told to the last one.
+    @Test func lostNotificationsAreCounted() async throws {
+      try await withPeripheral { peripheral in
+        try await onLoop { peripheral.burstLength = 30_000 }
+        let listening = try Guest.start("notify", Self.name, "ff02", "--json", "--duration", "8")
+        #expect(listening.waitForOutput(containing: "notification"))
+        listening.signal(SIGSTOP)
+        // Until the peripheral has sent everything, to a kernel with nobody behind it.
+        while try await onLoop({ !peripheral.hasSentAll }) { try await Task.sleep(for: .milliseconds(100)) }
+        listening.signal(SIGCONT)
+        let result = listening.wait()
+        #expect(result.status == 0)
+        let lost = result.errors.matches(of: /(\d+) received PDUs were lost/).compactMap { Int($0.1) }.reduce(0, +)
+        #expect(lost > 0, "\(result.errors)")
+        #expect(result.lines.count + lost == 30_000, "\(result.lines.count) received, \(result.errors)")
+      }
+    }
+
+    @Test func indicationsAreConfirmed() async throws {
+      try await withPeripheral { peripheral in
+        try await onLoop { peripheral.burstLength = 200 }
+        let listening = try Guest.blectl("notify", Self.name, "ff03", "--json", "--count", "200")
+        #expect(listening.status == 0, "\(listening.errors)")
+        #expect(try listening.records.map { $0.string("value") } == (0..<200).map { Octets.hex([UInt8($0)]) })
+        #expect(try listening.records.allSatisfy { $0.string("event") == "indication" })
+        #expect(try await onLoop { peripheral.confirmations } == 200)
+      }
+    }
+
+    /// "Sent" means that the peer's ATT layer has it: looked at when blectl has ended, without waiting.
+    @Test(arguments: [(77_831, "command"), (77_831, "request"), (1_048_576, "command")]) func sendFile(_ count: Int, _ mode: String)
+      async throws
+    {
+      let picture = Octets.picture(count)
+      try await withPeripheral { peripheral in
+        let sent = try Guest.blectl("send-file", Self.name, "ff01", "-", "--mode", mode, "--json", input: picture)
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(try sent.records.last?.string("event") == "sent")
+        #expect(try sent.records.last?.int("bytes") == count)
+        let arrived = try await onLoop { peripheral.arrived }
+        #expect(arrived.count == count && Octets.crc32(arrived) == Octets.crc32(picture))
+      }
+    }
+
+    /// The kernel says when it is full (EAGAIN) and when there is room again (poll): nobody sleeps.
+    @Test func backPressureInsteadOfPauses() async throws {
+      let file = URL(fileURLWithPath: "/tmp/picture")
+      try Data(Octets.picture(300_000)).write(to: file)
+      try await withPeripheral { peripheral in
+        let tracing = try RunningProcess([
+          "strace", "-f", "-qq", "-e", "trace=sendto,poll,clock_nanosleep,nanosleep", "-o", "/tmp/calls", Blectl.path, "send-file",
+          peripheral.peer, "ff01", file.path, "--json",
+        ])
+        // A radio that hears nothing for a while: the kernel's queue fills up.
+        while try await onLoop({ peripheral.arrived.isEmpty }) { try await Task.sleep(for: .milliseconds(10)) }
+        try Guest.must("pkill", "-STOP", "btvirt")
+        while try !String(contentsOfFile: "/tmp/calls", encoding: .utf8).contains("EAGAIN") { try await Task.sleep(for: .milliseconds(10)) }
+        try await Task.sleep(for: .seconds(1))
+        try Guest.must("pkill", "-CONT", "btvirt")
+        let traced = tracing.wait()
+        #expect(traced.status == 0, "\(traced.errors)")
+        let calls = try String(contentsOfFile: "/tmp/calls", encoding: .utf8).split(separator: "\n")
+        let refused = calls.filter { $0.contains("sendto(") && $0.contains("EAGAIN") }.count
+        #expect(refused > 0)
+        #expect(!calls.contains { $0.contains("nanosleep(") })
+        // Each refusal is followed by a wait for room, not by another try.
+        #expect(refused < 20, "\(refused) refused")
+        #expect(try await onLoop { peripheral.arrived.count } == 300_000)
+      }
+    }
+
+    @Test(arguments: [(5_000, "command"), (40_000, "command"), (40_000, "request")]) func aPeerThatEndsInMidTransfer(
+      _ limit: Int, _ mode: String
+    ) async throws {
+      try await withPeripheral { peripheral in
+        try await onLoop { peripheral.endsAfter = limit }
+        var arguments = ["send-file", peripheral.peer, "ff01", "-", "--mode", mode, "--json"]
+        if mode == "command" { arguments += ["--ack-every", "8"] }
+        let sent = try Blectl.run(arguments, input: Octets.picture(77_831), adapter: nil, virtual: false)
+        #expect(sent.status == 6, "\(sent.text) \(sent.errors)")
+        #expect(sent.error?.string("kind") == "link_lost")
+        let message = sent.error?.string("message") ?? ""
+        let known = try #require(message.firstMatch(of: /(\d+) of 77831 octets are known/).flatMap { Int($0.1) }, "\(message)")
+        let arrived = try await onLoop { peripheral.arrived.count }
+        #expect(known <= arrived && known > 0, "\(known) known, \(arrived) arrived")
+        #expect(try !sent.records.contains { $0.string("event") == "sent" })
+      }
+    }
+  }
+}
