@@ -4,30 +4,69 @@ package import Bluetooth
 extension Client {
   /// The whole database of the peer; found once and kept until it says that its services have changed.
   ///
-  /// Sweeps over all handles instead of asking service by service: 5 services with 4 characteristics each take about 8 round trips.
+  /// Sweeps over all handles instead of asking service by service, as `Survey` plans them: 5 services with 4 characteristics each take 4 round trips when they fit.
   /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost): never a partial table. CancellationError.
   package func discover() async throws -> AttributeTable {
     if let table { return table }
-    var services = try await discoverServices(.primaryService)
-    // Many servers know no secondary services and refuse the group type: that ends this sweep as well (Part G §4.4 names no procedure).
-    if !services.isEmpty { services += try await discoverServices(.secondaryService, ends: [.attributeNotFound, .unsupportedGroupType]) }
-    services.sort { $0.handle < $1.handle }
+    var survey = Survey()
+    var includes: [Include] = []
+    while let question = survey.nextQuestion(mtu: mtu) {
+      switch question {
+      case .includes(let range):
+        includes = try await findIncludedServices(range, known: survey.services)
+        survey.end(question)
+      default: try await ask(question, &survey)
+      }
+      if survey.requests % 4096 == 0 { noteProgress(survey.requests) }
+    }
+    var services = survey.services
     for (service, next) in zip(services, services.dropFirst()) where next.handle <= service.endHandle {
       throw BluetoothError(
         .protocolViolation,
         "the peer's services overlap: \(service.uuid) ends at 0x\(Hex.encode(service.endHandle)), \(next.uuid) begins at 0x\(Hex.encode(next.handle))"
       )
     }
-    if let first = services.first, let last = services.last {
-      let range = HandleRange(first.handle, last.endHandle)
-      place(try await findIncludedServices(range, known: services), in: &services)
-      place(try await discoverCharacteristics(range), in: &services)
-      try await discoverDescriptors(of: &services)
-      try await readExtendedProperties(&services)
+    if !survey.hasIncludes, let seen = survey.includes {
+      includes = try await findIncludedServices(HandleRange(seen.lowerBound, seen.upperBound), known: services)
     }
+    place(includes, in: &services)
+    place(survey.characteristics, in: &services)
+    place(survey.types, in: &services)
+    try await readExtendedProperties(&services)
     let found = AttributeTable(services: services)
     table = found
     return found
+  }
+
+  private func ask(_ question: Survey.Question, _ survey: inout Survey) async throws {
+    let mtu = mtu
+    switch question {
+    case .services(let type, let range):
+      // Many servers know no secondary services and refuse the group type: that ends this sweep as well (Part G §4.4 names no procedure).
+      let ends: Set<ErrorCode> = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
+      guard let response = try await answer(.readByGroupType(range, type: type), tolerating: ends),
+        case .readByGroupType(let groups) = response
+      else { return survey.end(question) }
+      try judge(response) { () throws(MalformedPacket) in try survey.take(groups, of: type, in: range, mtu: mtu) }
+    case .characteristics(let range):
+      guard let response = try await answer(.readByType(range, type: .characteristic), tolerating: [.attributeNotFound]),
+        case .readByType(let items) = response
+      else { return survey.end(question) }
+      try judge(response) { () throws(MalformedPacket) in try survey.take(items, characteristicsIn: range, mtu: mtu) }
+    case .configurations(let range):
+      // They are readable by rule. A peer that refuses is asked for every descriptor instead, so an error only ends this.
+      let response = try await bearer.request(.readByType(range, type: .clientCharacteristicConfiguration))
+      guard case .readByType(let items) = response else { return survey.end(question) }
+      try judge(response) { () throws(MalformedPacket) in try survey.take(items, configurationsIn: range) }
+    case .types(let range):
+      do {
+        guard let response = try await answer(.findInformation(range), tolerating: [.attributeNotFound]),
+          case .findInformation(let items) = response
+        else { return survey.end(question) }
+        try judge(response) { () throws(MalformedPacket) in try survey.take(items, in: range) }
+      } catch let error as BluetoothError where error.kind == .att && survey.canDoWithoutTypes() {}
+    case .includes: break
+    }
   }
 
   // MARK: Procedures
@@ -125,26 +164,10 @@ extension Client {
       guard case .readByType(let items) = response else { return }
       for item in items {
         try sweep.take(item.handle, through: item.handle)
-        var reader = ByteReader(item.value)
-        let properties = Properties(rawValue: try reader.uint8("Characteristic Properties"))
-        let valueHandle = try reader.uint16("Characteristic Value Handle")
-        let type = reader.rest()
-        guard type.count != 4, let uuid = UUID(littleEndian: type) else {
-          throw MalformedPacket("a characteristic UUID of \(type.count) octets, 2 or 16 wanted", at: 1)
-        }
-        guard valueHandle > item.handle else {
-          throw MalformedPacket(
-            "the value (0x\(Hex.encode(valueHandle))) must follow its declaration (0x\(Hex.encode(item.handle)))", at: 5)
-        }
-        if let last = found.indices.last {
-          guard found[last].valueHandle < item.handle else {
-            throw MalformedPacket("the declaration 0x\(Hex.encode(item.handle)) stands before the value of the one before it", at: 2)
-          }
-          found[last].endHandle = item.handle - 1
-        }
-        found.append(
-          Characteristic(
-            uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: max(range.end, valueHandle), properties: properties))
+        var characteristic = try Characteristic(declaration: item, after: found.last)
+        characteristic.endHandle = max(range.end, characteristic.valueHandle)
+        if let last = found.indices.last { found[last].endHandle = item.handle - 1 }
+        found.append(characteristic)
       }
     }
     return found
@@ -167,64 +190,6 @@ extension Client {
 
   // MARK: Steps of the whole
 
-  /// One sweep over the gaps between the values and the next declarations: after each answer it goes on at the first gap that is not known
-  /// yet, so that values with UUIDs of the other size, which end an answer early, cost nothing.
-  private func discoverDescriptors(of services: inout [Service]) async throws {
-    var gaps = services.flatMap(\.characteristics).filter { $0.valueHandle < $0.endHandle }
-    var found: [UInt16: UUID] = [:]
-    // Every value with a 128-bit UUID starts a new answer. When there are many, the usual descriptor is found faster by its type.
-    if gaps.dropFirst().filter({ $0.uuid.short == nil }).count > 3 {
-      for handle in try await findClientConfigurations(gaps) { found[handle] = .clientCharacteristicConfiguration }
-      gaps.removeAll { gap in (gap.valueHandle + 1...gap.endHandle).allSatisfy { found[$0] != nil } }
-    }
-    if let first = gaps.first, let last = gaps.last {
-      var current = Sweep(HandleRange(first.valueHandle + 1, last.endHandle))
-      var rest = gaps[...]
-      while let asked = current.nextRange() {
-        guard let response = try await answer(.findInformation(asked), tolerating: [.attributeNotFound]) else { break }
-        guard case .findInformation(let items) = response else { break }
-        var known = asked.start
-        try judge(response) { () throws(MalformedPacket) in
-          for item in items {
-            try current.take(item.handle, through: item.handle)
-            found[item.handle] = item.type
-            known = item.handle
-          }
-        }
-        rest = rest.drop { $0.endHandle <= known }
-        guard let gap = rest.first else { break }
-        current.skip(to: gap.valueHandle + 1)
-        noteProgress(current)
-      }
-    }
-    let all = found.map { Descriptor(uuid: $0.value, handle: $0.key) }.sorted { $0.handle < $1.handle }
-    for service in services.indices {
-      for index in services[service].characteristics.indices {
-        let item = services[service].characteristics[index]
-        services[service].characteristics[index].descriptors = all.within(item.valueHandle, item.endHandle) { $0.handle }
-      }
-    }
-  }
-
-  /// The handles of all Client Characteristic Configurations, by Read By Type; they are readable by rule. A peer that refuses is asked for
-  /// every descriptor instead, so an error only ends this.
-  private func findClientConfigurations(_ gaps: [Characteristic]) async throws -> [UInt16] {
-    guard let first = gaps.first, let last = gaps.last else { return [] }
-    var handles: [UInt16] = []
-    var current = Sweep(HandleRange(first.valueHandle + 1, last.endHandle))
-    while let asked = current.nextRange() {
-      let response = try await bearer.request(.readByType(asked, type: .clientCharacteristicConfiguration))
-      guard case .readByType(let items) = response else { break }
-      try judge(response) { () throws(MalformedPacket) in
-        for item in items {
-          try current.take(item.handle, through: item.handle)
-          handles.append(item.handle)
-        }
-      }
-    }
-    return handles
-  }
-
   private func readExtendedProperties(_ services: inout [Service]) async throws {
     for service in services.indices {
       for index in services[service].characteristics.indices {
@@ -242,6 +207,16 @@ extension Client {
             .readResponse, Response.read(value).bytes, "Characteristic Extended Properties have 2 octets, not \(value.count)")
         }
         services[service].characteristics[index].extendedProperties = UInt16(value[0]) | UInt16(value[1]) << 8
+      }
+    }
+  }
+
+  private func place(_ types: [UInt16: UUID], in services: inout [Service]) {
+    let all = types.map { Descriptor(uuid: $0.value, handle: $0.key) }.sorted { $0.handle < $1.handle }
+    for service in services.indices {
+      for index in services[service].characteristics.indices {
+        let item = services[service].characteristics[index]
+        services[service].characteristics[index].descriptors = all.within(item.valueHandle, item.endHandle) { $0.handle }
       }
     }
   }
@@ -283,7 +258,7 @@ extension Client {
     while let asked = current.nextRange() {
       guard let response = try await answer(request(asked), tolerating: ends) else { return }
       try judge(response) { () throws(MalformedPacket) in try take(response, &current) }
-      noteProgress(current)
+      if current.requests % 4096 == 0 { noteProgress(current.requests) }
     }
   }
 
@@ -291,8 +266,27 @@ extension Client {
     do { try check() } catch { throw BluetoothError.violation(response.opcode, response.bytes, error.reason) }
   }
 
-  private func noteProgress(_ sweep: Sweep) {
-    if sweep.requests % 4096 == 0 { onNote?("still discovering: \(sweep.requests) requests so far; Ctrl-C ends") }
+  private func noteProgress(_ requests: Int) { onNote?("still discovering: \(requests) requests so far; Ctrl-C ends") }
+}
+
+extension Characteristic {
+  /// Without descriptors; it reaches to the last handle.
+  /// - Parameter before: the characteristic before it.
+  init(declaration item: HandleValue, after before: Characteristic?) throws(MalformedPacket) {
+    var reader = ByteReader(item.value)
+    let properties = Properties(rawValue: try reader.uint8("Characteristic Properties"))
+    let valueHandle = try reader.uint16("Characteristic Value Handle")
+    let type = reader.rest()
+    guard type.count != 4, let uuid = UUID(littleEndian: type) else {
+      throw MalformedPacket("a characteristic UUID of \(type.count) octets, 2 or 16 wanted", at: 1)
+    }
+    guard valueHandle > item.handle else {
+      throw MalformedPacket("the value (0x\(Hex.encode(valueHandle))) must follow its declaration (0x\(Hex.encode(item.handle)))", at: 5)
+    }
+    if let before, before.valueHandle >= item.handle {
+      throw MalformedPacket("the declaration 0x\(Hex.encode(item.handle)) stands before the value of the one before it", at: 2)
+    }
+    self.init(uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: 0xFFFF, properties: properties)
   }
 }
 

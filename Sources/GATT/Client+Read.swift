@@ -6,9 +6,14 @@ extension Client {
   /// A long value is not read atomically: the peer may change it in between.
   /// - Returns: at most 512 octets, what an attribute can hold; when a peer sends more, a note says so.
   /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost), CancellationError. Never a part of the value.
-  package func read(_ handle: UInt16) async throws -> [UInt8] {
+  package func read(_ handle: UInt16) async throws -> [UInt8] { try await read(handle, as: nil) }
+
+  /// - Parameter uuid: of the attribute, where discovery has not seen it.
+  func read(_ handle: UInt16, as uuid: UUID?) async throws -> [UInt8] {
+    // As it was when the value was cut: the peer may exchange the MTU by itself in between.
+    let full = mtu - 1
     let value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
-    return try await readRest(of: handle, after: value, full: mtu - 1)
+    return try await readRest(of: handle, after: value, full: full, as: uuid)
   }
 
   /// Every attribute of one type, with its whole value (§4.8.2). - Throws: as `read`; Attribute Not Found when there is none.
@@ -36,7 +41,7 @@ extension Client {
   }
 
   /// - Parameter full: octets of a first part that may have been cut.
-  private func readRest(of handle: UInt16, after first: [UInt8], full: Int) async throws -> [UInt8] {
+  func readRest(of handle: UInt16, after first: [UInt8], full: Int, as uuid: UUID? = nil) async throws -> [UInt8] {
     // What a peer sends beyond ATT_MTU is asked for again, in parts that fit.
     var value = Array(first.prefix(full))
     var isFull = first.count >= full
@@ -49,7 +54,8 @@ extension Client {
       isFull = part.count >= mtu - 1
     }
     guard value.count > WritePlan.largestValue else { return value }
-    onNote?("\(name(of: handle)) sends more than an attribute can hold: kept the first \(WritePlan.largestValue) octets")
+    let name = uuid.map { "\($0) (handle 0x\(Hex.encode(handle)))" } ?? name(of: handle)
+    onNote?("\(name) sends more than an attribute can hold: kept the first \(WritePlan.largestValue) octets")
     return Array(value.prefix(WritePlan.largestValue))
   }
 }

@@ -39,8 +39,8 @@ extension Client {
       guard let properties, !properties.contains(.write) else { return "the peer does not let it be written this way" }
       return properties.contains(.writeWithoutResponse) ? "it only takes writes without response; use --mode command" : has
     case .insufficientAuthentication, .insufficientEncryption:
-      return "the peer wants a paired, encrypted link, and blectl does not pair by itself yet; pair with bluetoothctl (pair ADDRESS) "
-        + "and use the kernel's adapter (--adapter hci0)"
+      return "the peer wants a paired, encrypted link, and blectl does not pair or encrypt by itself yet; bluetoothctl does both "
+        + "(pair ADDRESS, then menu gatt)"
     case .encryptionKeySizeTooShort: return "the link's encryption key is too short for it; pair again with a longer one"
     case .insufficientAuthorization: return "the peer's owner has to allow it first; trying again does not help"
     case .requestNotSupported: return "the peer does not know the \(request.opcode)"

@@ -21,6 +21,7 @@ package final class Client {
   var subscriptions: [Subscription] = []
   /// One for each caller of `untilClosed`: giving up waiting must not end it for the others.
   private var ends: [Wait<BluetoothError>] = []
+  private var hasAskedForMTU = false
   private var faultsShown = 0
   private var oddities: [Oddity: Int] = [:]
 
@@ -44,6 +45,7 @@ package final class Client {
   /// - Throws: BluetoothError(.timeout, .linkLost), CancellationError.
   @discardableResult
   package func exchangeMTU(_ wanted: Int = Transaction.largestMTU) async throws -> Int {
+    hasAskedForMTU = true
     bearer.offer(rxMTU: wanted)
     do {
       switch try await bearer.request(.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))) {
@@ -57,6 +59,9 @@ package final class Client {
     }
     return mtu
   }
+
+  /// As `exchangeMTU`, unless that was done: a client asks once per connection (§4.3.1).
+  func exchangeMTUOnce() async throws { if !hasAskedForMTU { try await exchangeMTU() } }
 
   /// Returns when the peer has taken all commands sent so far: a request is answered after them (the bearer keeps the order), and this one,
   /// Find Information on `handle`, has no side effects. An Error Response proves as much.

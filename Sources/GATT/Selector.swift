@@ -40,6 +40,12 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     if case .handle(let handle) = main, descriptor == nil { handle } else { nil }
   }
 
+  /// The UUID when the selector is nothing but one, of something that has a value of its own (not a declaration).
+  package var plainUUID: UUID? {
+    guard case .uuid(let part) = main, service == nil, descriptor == nil, part.index == nil else { return nil }
+    return (0x2800...0x2803).contains(part.uuid.short ?? 0) ? nil : part.uuid
+  }
+
   private static func handle(_ text: Substring, _ whole: String) throws(BluetoothError) -> UInt16? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)

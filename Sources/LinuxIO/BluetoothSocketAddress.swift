@@ -33,9 +33,10 @@ struct HCIFilter: Equatable {
   /// Bit n mod 64: event code n.
   var events: UInt64
 
-  /// What blectl looks at: Disconnection Complete, Command Complete and Status, LE Meta. No data: every frame would be copied here.
-  static let needed = Self(indicators: [4], events: [0x05, 0x0E, 0x0F, 0x3E])
-  /// For a trace: also the kernel's own commands, and all events.
+  /// What blectl looks at: the commands of others, Disconnection Complete, Command Complete and Status, LE Meta. No data: every frame would
+  /// be copied here. Without CAP_NET_RAW the kernel takes away the commands and LE Meta.
+  static let needed = Self(indicators: [1, 4], events: [0x05, 0x0E, 0x0F, 0x3E])
+  /// For a trace: all events.
   static let trace = Self(types: 1 << 1 | 1 << 4, events: .max)
 
   private init(types: UInt32, events: UInt64) {

@@ -8,9 +8,18 @@ import SystemPackage
 /// A raw HCI socket beside the kernel's own stack: commands of ours, and the events that answer them or the kernel's.
 /// Events need CAP_NET_RAW, except a few; LE commands need it always. libbluetooth's `hci_send_req` is not used: it throws events away
 /// while it waits.
+/// The commands of the kernel and of other programs are seen too (with CAP_NET_RAW); ours do not come back.
 @LoopActor
 final class HCISocket {
+  /// A command that someone else gave to the controller.
+  enum Foreign {
+    case sent(HCI.Command)
+    /// With the status of its Command Complete or Command Status.
+    case answered(HCI.Command, ControllerErrorCode)
+  }
+
   let name: String
+  var onForeign: (@LoopActor (Foreign) -> Void)?
   private let socket: PacketSocket
   private let tap: (any HCI.Tap)?
   private var observers: [Int: @LoopActor (HCI.Event) -> Void] = [:]
@@ -18,17 +27,23 @@ final class HCISocket {
   private var pending: [Pending] = []
   private var failure: BluetoothError?
   private var onEnd: [Int: @LoopActor (BluetoothError) -> Void] = [:]
+  /// The last command of someone else's, until it is answered. The kernel gives the controller one command at a time, whoever sent it, so
+  /// the next answer is the answer to this one, even when one of ours with the same opcode waits for its turn.
+  private var foreign: (opcode: HCI.Opcode, command: HCI.Command?, deadline: LoopClock.Instant)?
 
   private struct Pending {
     let command: HCI.Command
     let purpose: String
     let answer: Wait<HCI.ReturnParameters>
+    let onAnswer: (@LoopActor (HCI.ReturnParameters) -> Void)?
     /// Set when it is sent; the limit counts from then.
     var timer: LoopTimer?
   }
 
   /// The kernel's own limit is 2 s (HCI_CMD_TIMEOUT); ours comes after, so that a controller that hangs is reset by the kernel first.
   static let commandLimit: Duration = .seconds(3)
+  /// After this the kernel gives up, and sends the next one.
+  private static let kernelCommandLimit: Duration = .seconds(2)
 
   /// No capability is needed to open it.
   convenience init(adapter index: Int, tap: (any HCI.Tap)?) throws(BluetoothError) {
@@ -101,13 +116,18 @@ final class HCISocket {
   // MARK: Commands
 
   /// Sends a command and waits for its Command Complete or Command Status event. One at a time: the answers carry the opcode only.
-  /// - Parameter purpose: for the sentence when it is not permitted: "scanning".
+  /// - Parameters:
+  ///   - purpose: for the sentence when it is not permitted: "scanning".
+  ///   - onAnswer: called with the return parameters before anything that came after them is looked at; also when this task was cancelled.
   /// - Returns: the return parameters; `success` or `failed` for a Command Status.
   /// - Throws: BluetoothError(.adapter) when it cannot be sent, `.hci` when nothing answers; CancellationError.
-  func send(_ command: HCI.Command, purpose: String) async throws -> HCI.ReturnParameters {
+  @discardableResult
+  func send(
+    _ command: HCI.Command, purpose: String, onAnswer: (@LoopActor (HCI.ReturnParameters) -> Void)? = nil
+  ) async throws -> HCI.ReturnParameters {
     if let failure { throw failure }
     let answer = Wait<HCI.ReturnParameters>()
-    pending.append(Pending(command: command, purpose: purpose, answer: answer))
+    pending.append(Pending(command: command, purpose: purpose, answer: answer, onAnswer: onAnswer))
     if pending.count == 1 { sendFirst() }
     // When this task is cancelled the command stays at the front until its answer comes: that must not be taken for the answer to a later
     // command with the same opcode.
@@ -150,6 +170,7 @@ final class HCISocket {
     switch event {
     case .packet(let packet), .cut(let packet, _):
       tap?.record(packet, packet.first == HCI.Packet.commandIndicator ? .hostToController : .controllerToHost)
+      if packet.first == HCI.Packet.commandIndicator { return sawForeign(packet) }
       // What is malformed concerns nobody: the kernel's stack judges for itself, and our command meets its limit.
       guard case .event(let event) = try? HCI.Packet(packet) else { return }
       switch event {
@@ -164,7 +185,22 @@ final class HCISocket {
     }
   }
 
+  private func sawForeign(_ packet: [UInt8]) {
+    guard packet.count >= 3 else { return }
+    let command: HCI.Command? = if case .command(let command)? = try? HCI.Packet(packet) { command } else { nil }
+    let opcode = HCI.Opcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
+    foreign = (opcode, command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit))
+    if let command { onForeign?(.sent(command)) }
+  }
+
   private func answered(_ opcode: HCI.Opcode, _ returned: () throws(MalformedPacket) -> HCI.ReturnParameters) {
+    if let (expected, command, deadline) = foreign, expected == opcode {
+      foreign = nil
+      if EventLoop.shared.now <= deadline {
+        if let command, let answer = try? returned() { onForeign?(.answered(command, answer.status)) }
+        return
+      }
+    }
     do throws(MalformedPacket) {
       finish(opcode, .success(try returned()))
     } catch {
@@ -177,7 +213,9 @@ final class HCISocket {
     timer.cancel()
     pending.removeFirst()
     switch result {
-    case .success(let answer): first.answer.resume(returning: answer)
+    case .success(let answer):
+      first.onAnswer?(answer)
+      first.answer.resume(returning: answer)
     case .failure(let error): first.answer.resume(throwing: error)
     }
     sendFirst()

@@ -12,16 +12,12 @@ package final class KernelCentral: GATT.Central {
   let hci: HCISocket
   private let tap: (any HCI.Tap)?
   private(set) var table = LinkTable()
-  private var scan: ActiveScan?
+  private var scan: KernelScan?
   private var links: [KernelLink] = []
   /// Replaced in tests, where no adapter is.
   var isUp: (Int) -> Bool = AdapterList.isUp
-
-  @LoopActor
-  private final class ActiveScan {
-    let end = Wait<Void>()
-    let over = Wait<Void>()
-  }
+  var isDiscovering: (Int) -> Bool? = KernelDiscovery.isActive
+  var remindOfBackgroundScan: (AdapterInfo) -> Void = KernelDiscovery.remindOfBackgroundScan
 
   /// - Parameters:
   ///   - index: N of `hciN`; nil for the first adapter that can be used.
@@ -46,68 +42,18 @@ package final class KernelCentral: GATT.Central {
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {
     guard scan == nil else { throw BluetoothError(.internal, "\(adapter.name) is scanning already") }
-    let active = ActiveScan()
-    scan = active
+    let scan = KernelScan(self)
+    self.scan = scan
     defer {
-      scan = nil
-      active.over.resume(returning: ())
+      self.scan = nil
+      scan.over.resume(returning: ())
     }
     let extended = try await hasExtendedScan()
     guard extended || parameters.phys.isSubset(of: [.le1M]) else {
       throw BluetoothError(.adapter, "\(adapter.name) can only scan on the 1M PHY: it has no extended advertising (Bluetooth 5)")
     }
-    var procedure = ScanProcedure(parameters, extended: extended, ownAddressType: adapter.address == nil ? .random : .public)
-    var reader = ReportReader(report)
-    let observer = hci.addObserver {
-      active.end.resume(throwing: $0)
-    } _: {
-      reader.handle($0)
-    }
-    defer { hci.removeObserver(observer) }
-    do {
-      try await start(&procedure)
-      started()
-      try await runUntilEnd(active) { reader.expire() }
-    } catch {
-      // Also when it is not known how far the controller got. Never when the scan is someone else's.
-      if !procedure.isPiggyBack { await stop(procedure) }
-      throw error
-    }
-  }
-
-  private func start(_ procedure: inout ScanProcedure) async throws {
-    var step = procedure.first
-    while true {
-      switch step {
-      case .send(let command): step = procedure.next(try await hci.send(command, purpose: "scanning").status)
-      case .started: return
-      case .piggyBack:
-        onNote?(
-          "another program is scanning on \(adapter.name); showing what that scan finds, perhaps without repeated and scan response packets"
-        )
-        return
-      case .failed(let opcode, let status):
-        throw BluetoothError(
-          .hci, "\(adapter.name) cannot scan: it refused \(opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)
-      }
-    }
-  }
-
-  private func stop(_ procedure: ScanProcedure) async {
-    let hci = hci
-    await shielded { _ = try? await hci.send(procedure.stop, purpose: "scanning") }
-  }
-
-  /// An adapter that goes down stops scanning and tells nobody, so that is looked at once a second.
-  private func runUntilEnd(_ active: ActiveScan, everySecond: @escaping @LoopActor () -> Void) async throws {
-    let ticker = EventLoop.shared.spawn {
-      while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
-        everySecond()
-        if !self.isUp(self.adapter.index) { active.end.resume(throwing: AdapterProblem.down(self.adapter.name).error) }
-      }
-    }
-    defer { ticker.cancel() }
-    try await active.end.value()
+    let procedure = ScanProcedure(parameters, extended: extended, ownAddressType: adapter.address == nil ? .random : .public)
+    try await scan.run(procedure, started: started, report: report)
   }
 
   private var supportedCommands: SupportedCommands?
@@ -127,7 +73,7 @@ package final class KernelCentral: GATT.Central {
   package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
     // The kernel looks for the peer with a scan of its own, which would stop ours without a word.
     if let scan {
-      scan.end.resume(throwing: CancellationError())
+      scan.end(CancellationError())
       try await scan.over.value()
     }
     let deadline = EventLoop.shared.now.advanced(by: timeout)
@@ -159,32 +105,11 @@ package final class KernelCentral: GATT.Central {
   package func close() async {
     await shielded { [self] in
       if let scan {
-        scan.end.resume(throwing: CancellationError())
+        scan.end(CancellationError())
         _ = try? await scan.over.value()
       }
       for link in links { await link.disconnect() }
       hci.close()
     }
   }
-}
-
-/// Advertising reports out of events, in whatever form the controller sends them: that follows neither the scan command nor the version.
-@LoopActor
-private struct ReportReader {
-  private var parts = ExtendedReportReassembler()
-  private let report: @LoopActor (AdvertisingReport) -> Void
-
-  init(_ report: @escaping @LoopActor (AdvertisingReport) -> Void) { self.report = report }
-
-  mutating func handle(_ event: HCI.Event) {
-    switch event {
-    case .leAdvertisingReports(let event): for one in event.reports { if let one = one.report { report(one) } }
-    case .leDirectedAdvertisingReports(let event): for one in event.reports { report(one.report) }
-    case .leExtendedAdvertisingReports(let event):
-      for one in event.reports { for whole in parts.add(one, at: EventLoop.shared.now.nanoseconds) { report(whole) } }
-    default: break
-    }
-  }
-
-  mutating func expire() { for one in parts.expire(at: EventLoop.shared.now.nanoseconds) { report(one) } }
 }

@@ -16,6 +16,8 @@ package final class KernelLink: GATT.Link {
   private let handle: UInt16?
   private let madeByUs: Bool
   private var ending: Task<Void, Never>?
+  /// Watches over the interval that was asked for.
+  private var intervalWatch: Int?
 
   /// For a procedure that the peer takes part in: some connection events, at up to 4 s each.
   private static let procedureLimit: Duration = .seconds(10)
@@ -84,7 +86,37 @@ package final class KernelLink: GATT.Link {
       if case .leConnectionUpdateComplete(let status, handle, _, _, _) = event { status } else { nil }
     }
     try check(status, "a connection interval of \(interval.inMilliseconds) ms")
+    watch(parameters)
     return try await self.parameters()
+  }
+
+  /// The kernel follows whatever a peer asks for, as many peers do some seconds after they were connected. The user's own wish is told the
+  /// controller once more then; a peer that insists gets its way.
+  private func watch(_ wanted: HCI.Command.ConnectionParameters, again: Bool = true) {
+    stopWatching()
+    guard let handle else { return }
+    intervalWatch = central.hci.addObserver { [weak self] event in
+      guard let self, case .leConnectionUpdateComplete(.success, handle, let interval, _, _) = event,
+        !(wanted.intervalMin...wanted.intervalMax).contains(interval)
+      else { return }
+      stopWatching()
+      let change = "\(peer) has asked for another connection interval and got it: \(LinkParameters.interval(interval).inMilliseconds) ms"
+      guard again else {
+        central.onNote?(change)
+        return
+      }
+      central.onNote?(change + "; asking for \(LinkParameters.interval(wanted.intervalMax).inMilliseconds) ms once more")
+      // Its events come to the table; should it be refused, the note has told what is.
+      EventLoop.shared.spawn { [self] in
+        watch(wanted, again: false)
+        _ = try? await central.hci.send(.leConnectionUpdate(handle: handle, wanted), purpose: "changing the connection")
+      }
+    }
+  }
+
+  private func stopWatching() {
+    if let intervalWatch { central.hci.removeObserver(intervalWatch) }
+    intervalWatch = nil
   }
 
   /// Latency 0, and a supervision timeout of at least 4 s: the kernel's 420 ms loses links that could live.
@@ -161,6 +193,7 @@ package final class KernelLink: GATT.Link {
   }
 
   private func end() async {
+    stopWatching()
     let hci = central.hci
     if !socket.isOver, let handle, madeByUs {
       // What the kernel has not given to the controller yet would be thrown away.

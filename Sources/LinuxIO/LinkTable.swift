@@ -53,8 +53,11 @@ struct LinkTable: Equatable {
 extension LinkParameters {
   /// In the units of HCI: 1.25 ms, connection events, 10 ms.
   mutating func setTiming(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
-    self.interval = .microseconds(1250 * Int(interval))
+    self.interval = Self.interval(interval)
     self.latency = Int(latency)
     self.supervisionTimeout = .milliseconds(10 * Int(supervisionTimeout))
   }
+
+  /// Of a connection interval in units of 1.25 ms.
+  static func interval(_ units: UInt16) -> Duration { .microseconds(1250 * Int(units)) }
 }

@@ -48,7 +48,10 @@ final class Context {
   var transactionLimit: Duration { .limited(seconds: options.timeout ?? 30) }
 
   /// Finds and connects the peer, agrees on the MTU, runs `body`, and takes the link down again on every path.
-  func withPeer<T: Sendable>(_ who: PeerOptions, _ body: @escaping @LoopActor (Session) async throws -> T) async throws -> T {
+  /// - Parameter exchangingMTU: false for what may do without, and asks for it when it does not.
+  func withPeer<T: Sendable>(
+    _ who: PeerOptions, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Session) async throws -> T
+  ) async throws -> T {
     let central = try await radio()
     let selector = try await configuration.resolve(who.peer)
     if case .address(_, .some) = selector {} else { output.status("looking for \(selector) …") }
@@ -69,7 +72,7 @@ final class Context {
     if output.style.verbosity >= 2 { client.onPDU = { [output] in output.verbose(2, PDUText.line($0, $1)) } }
     let session = Session(link: link, client: client, name: match.name)
     do {
-      try await client.exchangeMTU()
+      if exchangingMTU { try await client.exchangeMTU() }
       configuration.remember(match.peer)
       let value = try await body(session)
       await end(session)

@@ -16,6 +16,8 @@ struct PlainServer: Sendable {
 
   var items: [Item]
   var mtu = 23
+  /// What it agrees to.
+  var largestMTU = 517
   var prepared: [(UInt16, Int, [UInt8])] = []
   /// Last handles of services by their first.
   var ends: [UInt16: UInt16] = [:]
@@ -33,8 +35,8 @@ struct PlainServer: Sendable {
     }
     switch request {
     case .exchangeMTU(let asked):
-      mtu = min(Int(asked), 517)
-      return Response.exchangeMTU(serverRxMTU: 517).bytes
+      mtu = min(Int(asked), largestMTU)
+      return Response.exchangeMTU(serverRxMTU: UInt16(clamping: largestMTU)).bytes
     case .findInformation(let range):
       let here = items.filter { $0.handle >= range.start && $0.handle <= range.end }
       guard let first = here.first else { return refuse(.attributeNotFound) }

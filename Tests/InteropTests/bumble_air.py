@@ -2,9 +2,13 @@
 
 bumble_air.py [PORT]            A virtual radio link with two controllers. One is served as H4 on 127.0.0.1:PORT (0: any free port)
                                 for `blectl -i tcp:127.0.0.1:PORT`; the other drives the peripheral. Prints "READY PORT".
+bumble_air.py --vhci            The same air, but the kernel gets the controller: through /dev/vhci, as an adapter of its own. Prints
+                                "READY hciN". The end of this process, however it comes, unplugs the adapter.
 bumble_air.py --transport SPEC  Only the peripheral, on a Bumble transport such as hci-socket:1. Prints "READY SPEC".
 
 After READY, standard output carries one JSON object per line for what happens. Ends when standard input closes, and on SIGTERM.
+Lines on standard input: "away" takes the peripheral out of range (links are lost, no advertisement is heard), "back" returns it
+(neither with --transport); "slow" lets it ask its central for a connection interval of 100 ms.
 
 Service FFE0:
   FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
@@ -15,7 +19,7 @@ Service FFE0:
   FFE5 notify / FFE6 indicate          once subscribed: "tick N", three of them 100 ms apart every second
   FFE7 read                            u32le bytes and u32le CRC-32 of what arrived at FFE1 and FFE9
   FFE8 write                           00: counts from zero again; 01 and u32le N: disconnects after N more bytes; 02: disconnects now;
-                                       03 and u32le N: as 01, but the link is lost as if out of range (reason 08; only with PORT)
+                                       03 and u32le N: as 01, but the link is lost as if out of range (reason 08; not with --transport)
   FFE9 write without response          counted like FFE1
   FFEA read                            only over an encrypted link
 Service 6f1c0001-…: 6f1c0002-… read, write "custom" with a user description (2901) and a presentation format (2904).
@@ -110,6 +114,11 @@ class Lock:
         report('connected', peer=str(connection.peer_address), public=connection.peer_address.is_public)
         self.deaf = False   # the fuse stays: it may be lit on one link for the next
         connection.on('connection_att_mtu_update', lambda: report('mtu', mtu=connection.att_mtu))
+        connection.on('connection_parameters_update', lambda: report('parameters', interval_ms=connection.parameters.connection_interval,
+              latency=connection.parameters.peripheral_latency, supervision_timeout_ms=connection.parameters.supervision_timeout))
+        connection.on('connection_phy_update', lambda phy: report('phy', tx=int(phy.tx_phy), rx=int(phy.rx_phy)))
+        connection.on('connection_data_length_change', lambda: report(
+            'data_length', tx=connection.data_length.max_tx_octets, rx=connection.data_length.max_rx_octets))
         connection.on('disconnection', self.disconnected)
 
     def disconnected(self, reason):
@@ -208,6 +217,10 @@ class Lock:
             await self.device.gatt_server.indicate_subscriber(connection, self.indicator, b'burst %d' % number)
 
 
+# btvirt answers this one with the status only, which Bumble takes for a broken packet, and then waits for an answer for ever.
+hci.HCI_LE_Remote_Connection_Parameter_Request_Reply_Command.return_parameters_class = hci.HCI_StatusReturnParameters
+
+
 async def peripheral(source, sink, options, vanish=None):
     device = Device.from_config_with_hci(DeviceConfiguration(name='Lock-01', address=hci.Address(ADDRESS)), source, sink)
     device.gatt_server.max_mtu = options.mtu
@@ -228,6 +241,12 @@ async def peripheral(source, sink, options, vanish=None):
 # ----------------------------------------------------------------------------------------------------------------------- the air
 
 class Air(link.LocalLink):
+    away = False    # the peripheral, out of range
+
+    def send_advertising_pdu(self, sender_controller, packet):
+        if not self.away:
+            super().send_advertising_pdu(sender_controller, packet)
+
     def send_acl_data(self, sender_controller, destination_address, transport, data):
         """Bumble's own takes the sender's random address for the source, whatever address the link was made with: packets of a
         host that connects from its public address would reach nobody."""
@@ -240,8 +259,11 @@ class Air(link.LocalLink):
 class AirController(Controller):
     """Bumble's controller, with what a host needs to survive on it."""
 
+    tunable = (hci.LeFeatureMask.LE_DATA_PACKET_LENGTH_EXTENSION | hci.LeFeatureMask.LE_2M_PHY | hci.LeFeatureMask.LE_CODED_PHY)
+
     def __init__(self, name, air, address, kind, acl=None):
         super().__init__(name, link=air, public_address=address)
+        self.kind = kind
         if acl:
             self.le_acl_data_packet_length, self.total_num_le_acl_data_packets = acl
         extended = {hci.HCI_LE_SET_EXTENDED_SCAN_PARAMETERS_COMMAND, hci.HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND,
@@ -251,7 +273,9 @@ class AirController(Controller):
             self.supported_commands = {code for code in self.supported_commands if self.handles(hci.HCI_Command.command_name(code))}
         if kind == 'extended':
             self.supported_commands |= extended
-        elif kind == 'legacy':   # also decides which advertising reports Bumble sends
+        if kind != 'bumble' and not self.handles('HCI_LE_Set_PHY_Command'):
+            self.le_features &= ~self.tunable
+        if kind == 'legacy':   # also decides which advertising reports Bumble sends
             self.le_features &= ~(hci.LeFeatureMask.LE_EXTENDED_ADVERTISING | hci.LeFeatureMask.LE_PERIODIC_ADVERTISING)
 
     def handles(self, name):
@@ -263,6 +287,17 @@ class AirController(Controller):
             super().on_hci_command_packet(command)
         else:
             self._send_hci_command_status(hci.HCI_ErrorCode.UNKNOWN_HCI_COMMAND_ERROR, command.op_code)
+
+    def send_hci_packet(self, packet):
+        # A host that unmasked LE Enhanced Connection Complete gets that, and waits for it: the kernel sends nothing else for 4 s.
+        if isinstance(packet, hci.HCI_LE_Connection_Complete_Event) and self.kind != 'bumble' and self.le_event_mask & 1 << 9:
+            packet = hci.HCI_LE_Enhanced_Connection_Complete_Event(
+                status=packet.status, connection_handle=packet.connection_handle, role=packet.role,
+                peer_address_type=packet.peer_address_type, peer_address=packet.peer_address,
+                local_resolvable_private_address=hci.Address.ANY, peer_resolvable_private_address=hci.Address.ANY,
+                connection_interval=packet.connection_interval, peripheral_latency=packet.peripheral_latency,
+                supervision_timeout=packet.supervision_timeout, central_clock_accuracy=packet.central_clock_accuracy)
+        super().send_hci_packet(packet)
 
     def on_hci_reset_command(self, command):
         self.silence()
@@ -295,6 +330,93 @@ class AirController(Controller):
         if connection := self.find_le_connection_by_handle(handle):
             connection.send_ll_control_pdu(ll.TerminateInd(SUPERVISION_TIMEOUT))
             self.on_le_disconnected(connection, SUPERVISION_TIMEOUT)
+
+
+class TunableController(AirController):
+    """Its links can be changed, and it tells their signal strength. Here the peer has no say, but both hosts learn of the change."""
+
+    supported_max_tx_octets = supported_max_rx_octets = 251
+    supported_max_tx_time = supported_max_rx_time = 17040
+    tuning = 'on'
+
+    def tell(self, connection, event):
+        """event(handle): for our host, and for the peer's."""
+        self.send_hci_packet(event(connection.handle))
+        if (peer := self.link.find_le_controller(connection.peer_address)) and connection.self_address in peer.le_connections:
+            peer.send_hci_packet(event(peer.le_connections[connection.self_address].handle))
+
+    def create_le_connection(self, peer_address):
+        super().create_le_connection(peer_address)
+        connection = self.le_connections.get(peer_address)
+        if connection and self.tuning == 'auto':   # as most controllers do by themselves
+            asyncio.get_running_loop().call_later(0.05, self.lengthen, connection, self.suggested_max_tx_octets, self.suggested_max_tx_time)
+
+    def lengthen(self, connection, octets, time):
+        if self.tuning == 'peer-refuses' or octets == getattr(connection, 'octets', 27):
+            return    # no event comes when nothing changes
+        connection.octets = octets
+        self.tell(connection, lambda handle: hci.HCI_LE_Data_Length_Change_Event(
+            connection_handle=handle, max_tx_octets=octets, max_tx_time=time, max_rx_octets=octets, max_rx_time=time))
+
+    def on_hci_le_set_data_length_command(self, command):
+        status = hci.HCI_ErrorCode.SUCCESS
+        if (connection := self.find_le_connection_by_handle(command.connection_handle)) is None:
+            status = hci.HCI_ErrorCode.UNKNOWN_CONNECTION_IDENTIFIER_ERROR
+        elif not 27 <= command.tx_octets <= 251 or not 328 <= command.tx_time <= 17040:
+            status = hci.HCI_ErrorCode.INVALID_HCI_COMMAND_PARAMETERS_ERROR
+        else:    # after the answer
+            asyncio.get_running_loop().call_later(0.02, self.lengthen, connection, command.tx_octets, command.tx_time)
+        return hci.HCI_StatusAndConnectionHandleReturnParameters(status, command.connection_handle)
+
+    def on_hci_le_set_phy_command(self, command):
+        if (connection := self.find_le_connection_by_handle(command.connection_handle)) is None:
+            self._send_hci_command_status(hci.HCI_ErrorCode.UNKNOWN_CONNECTION_IDENTIFIER_ERROR, command.op_code)
+            return
+        self._send_hci_command_status(hci.HCI_ErrorCode.SUCCESS, command.op_code)
+        status = hci.HCI_ErrorCode.SUCCESS
+        if self.tuning == 'peer-refuses':
+            status = hci.HCI_ErrorCode.UNSUPPORTED_REMOTE_FEATURE_ERROR
+        else:
+            connection.phy = 2 if command.tx_phys & 2 else 3 if command.tx_phys & 4 else 1
+        phy = getattr(connection, 'phy', 1)
+        self.tell(connection, lambda handle: hci.HCI_LE_PHY_Update_Complete_Event(
+            status=status, connection_handle=handle, tx_phy=phy, rx_phy=phy))
+
+    def on_hci_le_read_phy_command(self, command):
+        phy = getattr(self.find_le_connection_by_handle(command.connection_handle), 'phy', 1)
+        return hci.HCI_LE_Read_PHY_ReturnParameters(hci.HCI_ErrorCode.SUCCESS, command.connection_handle, phy, phy)
+
+    def on_hci_read_rssi_command(self, command):
+        return hci.HCI_Read_RSSI_ReturnParameters(hci.HCI_ErrorCode.SUCCESS, command.handle, -50)
+
+    def on_hci_le_connection_update_command(self, command):
+        if self.tuning != 'peer-refuses':
+            return super().on_hci_le_connection_update_command(command)
+        self._send_hci_command_status(hci.HCI_ErrorCode.SUCCESS, command.op_code)
+        self.send_hci_packet(hci.HCI_LE_Connection_Update_Complete_Event(
+            status=hci.HCI_ErrorCode.UNACCEPTABLE_CONNECTION_PARAMETERS_ERROR, connection_handle=command.connection_handle,
+            connection_interval=0, peripheral_latency=0, supervision_timeout=0))
+
+
+class VirtualAdapter:
+    """A controller for the kernel of this machine. Bumble's own vhci transport does not tell the adapter's number."""
+
+    def __init__(self, controller, ready):
+        self.descriptor = os.open('/dev/vhci', os.O_RDWR | os.O_NONBLOCK)
+        self.controller, self.ready = controller, ready
+        controller.host = self
+        os.write(self.descriptor, b'\xff\x00')    # a primary controller, please
+        asyncio.get_running_loop().add_reader(self.descriptor, self.readable)
+
+    def readable(self):
+        packet = os.read(self.descriptor, 4096)    # one at a time
+        if packet[:1] == b'\xff':
+            self.ready(int.from_bytes(packet[2:4], 'little'))
+        else:
+            self.controller.on_packet(packet)
+
+    def on_packet(self, packet):
+        os.write(self.descriptor, packet)
 
 
 class H4Server(asyncio.Protocol):
@@ -336,12 +458,16 @@ async def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('port', nargs='?', type=int, default=0)
     parser.add_argument('--transport', metavar='SPEC')
+    parser.add_argument('--vhci', action='store_true', help='the controller becomes an adapter of this machine')
     parser.add_argument('--mtu', type=int, default=517, help='the largest ATT MTU that the peripheral agrees to')
     parser.add_argument('--public', action='store_true', help='the peripheral advertises with its public address')
     parser.add_argument('--controller', choices=['legacy', 'extended', 'bumble'], default='legacy',
                         help='what the served controller can do; bumble: untouched, it contradicts itself')
     parser.add_argument('--acl', metavar='LENxCOUNT', type=lambda text: tuple(map(int, text.split('x'))),
                         help='buffers of the served controller (default: 27x64)')
+    parser.add_argument('--tuning', choices=['off', 'on', 'auto', 'peer-refuses'], default='off',
+                        help='data length, PHY and RSSI of the served controller: unknown commands; possible; lengthened by itself; '
+                             'possible, but the peer refuses, and the connection interval, too')
     options = parser.parse_args()
 
     over = asyncio.Event()
@@ -349,22 +475,41 @@ async def main():
     loop.add_signal_handler(signal.SIGTERM, over.set)
     loop.add_signal_handler(signal.SIGINT, over.set)
 
+    air, own, device = Air(), None, None
+
+    def move(word):
+        if own and word in ('away', 'back'):
+            air.away = word == 'away'
+            for connection in list(own.le_connections.values()) if air.away else []:
+                own.lose(connection.handle)
+            report(word)
+        elif device and word == 'slow':
+            for connection in device.connections.values():
+                asyncio.ensure_future(connection.update_parameters(100, 100, 0, 6000, use_l2cap=True))
+            report(word)
+
     def watch_input():   # a thread, because epoll takes neither files nor /dev/null
-        while os.read(0, 4096):
-            pass
+        while text := os.read(0, 4096):
+            for word in text.decode(errors='replace').split():
+                loop.call_soon_threadsafe(move, word)
         loop.call_soon_threadsafe(over.set)
     threading.Thread(target=watch_input, daemon=True).start()
 
     if options.transport:
         async with await open_transport(options.transport) as transport:
-            await peripheral(transport.source, transport.sink, options)
+            device = await peripheral(transport.source, transport.sink, options)
             print('READY', options.transport, flush=True)
             await over.wait()
         return
-    air = Air()
-    served = AirController('served', air, CENTRAL, options.controller, options.acl)
-    own = AirController('peripheral', air, ADDRESS, 'legacy')
-    await peripheral(own, AsyncPipeSink(own), options, lambda connection: own.lose(connection.handle))
+    kind = AirController if options.tuning == 'off' else TunableController
+    served = kind('served', air, CENTRAL, options.controller, options.acl)
+    served.tuning = options.tuning
+    own = kind('peripheral', air, ADDRESS, 'legacy')
+    device = await peripheral(own, AsyncPipeSink(own), options, lambda connection: own.lose(connection.handle))
+    if options.vhci:
+        adapter = VirtualAdapter(served, lambda index: print(f'READY hci{index}', flush=True))
+        await over.wait()
+        return os.close(adapter.descriptor)
     server = await loop.create_server(lambda: H4Server(served), '127.0.0.1', options.port)
     print('READY', server.sockets[0].getsockname()[1], flush=True)
     await over.wait()

@@ -129,6 +129,35 @@ private final class Rig {
     }
   }
 
+  /// The kernel lets the peer have what it asks for: that is told, and our own wish repeated, once.
+  @Test func anIntervalThatThePeerChanges() async throws {
+    try await onLoop {
+      func changed(_ units: UInt16, handle: UInt16 = 0x40) -> HCI.Event {
+        .leConnectionUpdateComplete(status: .success, handle: handle, interval: units, latency: 0, supervisionTimeout: 400)
+      }
+      let rig = try Rig()
+      var notes: [String] = []
+      rig.central.onNote = { notes.append($0) }
+      rig.accept(.leConnectionUpdate, then: changed(12))
+      _ = try await rig.link.requestInterval(.milliseconds(15))
+      @LoopActor func updates() -> Int { rig.controller.commands.count { $0.opcode == .leConnectionUpdate } }
+      for event in [changed(80, handle: 0x41), changed(12)] { try rig.controller.pair.write(event.encoded) }
+      try await rig.pair.settle()
+      #expect(updates() == 1 && notes.isEmpty)
+      try rig.controller.pair.write(changed(80).encoded)
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      #expect(updates() == 2)
+      #expect(notes.count == 1 && notes.first?.contains("100.0 ms; asking for 15.0 ms once more") == true)
+      #expect(try await rig.link.parameters().interval == .milliseconds(15))
+      try rig.controller.pair.write(changed(80).encoded)
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      #expect(updates() == 2)
+      #expect(notes.count == 2)
+      #expect(try await rig.link.parameters().interval == .milliseconds(100))
+      rig.controller.stop()
+    }
+  }
+
   @Test(arguments: [(Duration.zero, 6), (.microseconds(7500), 6), (.milliseconds(15), 12), (.seconds(4), 3200), (.seconds(1 << 40), 3200)])
   func validParameters(interval: Duration, units: Int) {
     let parameters = KernelLink.connectionParameters(interval: interval)

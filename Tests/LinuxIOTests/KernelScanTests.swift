@@ -24,12 +24,16 @@ private final class Rig {
   private(set) var reports: [AdvertisingReport] = []
   private(set) var notes: [String] = []
   private(set) var starts = 0
+  private(set) var reminders = 0
+  var isDiscovering: Bool?
   private var task: Task<(any Error)?, Never>?
 
   init(_ commands: SupportedCommands) {
     let hci = HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil)
     central = KernelCentral(adapter, hci, tap: nil)
     central.isUp = { _ in true }
+    central.isDiscovering = { [unowned self] _ in isDiscovering }
+    central.remindOfBackgroundScan = { [unowned self] _ in reminders += 1 }
     central.onNote = { [unowned self] in notes.append($0) }
     controller.answers[.readLocalSupportedCommands] = [
       .commandComplete(Event.CommandComplete(opcode: .readLocalSupportedCommands, .supportedCommands(commands)))
@@ -52,6 +56,12 @@ private final class Rig {
   }
 
   func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(20)) }
+
+  /// A command of another program or the kernel, and the answer that it gets.
+  func theirs(_ command: HCI.Command) throws {
+    try controller.pair.write(command.encoded)
+    try controller.pair.write(Event.commandComplete(Event.CommandComplete(opcode: command.opcode, parameters: [0])).encoded)
+  }
 
   /// Cancels the scan and says how it ended.
   func finish() async -> (any Error)? {
@@ -78,10 +88,8 @@ private final class Rig {
       #expect(rig.starts == 1)
       #expect(rig.reports.last?.peer == peer)
       #expect(await rig.finish() is CancellationError)
-      // Off first, which heals after a program that was killed; and off at the end.
       #expect(
         rig.controller.commands.dropFirst() == [
-          .leSetScanEnable(false, filterDuplicates: false),
           .leSetScanParameters(Command.ScanTiming(isActive: true, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0),
           .leSetScanEnable(true, filterDuplicates: false), .leSetScanEnable(false, filterDuplicates: false),
         ])
@@ -107,7 +115,7 @@ private final class Rig {
       let off = Command.leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0)
       #expect(
         rig.controller.commands.dropFirst() == [
-          off, .leSetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing, timing]),
+          .leSetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing, timing]),
           .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0), off,
         ])
     }
@@ -127,6 +135,7 @@ private final class Rig {
   @Test(arguments: [Opcode.leSetScanParameters, .leSetScanEnable]) func someoneElsesScanIsUsedAndLeftAlone(refused: Opcode) async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
+      rig.isDiscovering = true
       rig.controller.status(refused, 0x0C)
       rig.scan()
       try await rig.settle()
@@ -138,6 +147,91 @@ private final class Rig {
       let before = rig.opcodes
       #expect(await rig.finish() is CancellationError)
       #expect(rig.opcodes == before)
+    }
+  }
+
+  @Test func aScanThatIsNoDiscoveryIsReplaced() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.isDiscovering = false
+      // On, until it is switched off.
+      rig.controller.status(.leSetScanParameters, 0x0C)
+      rig.controller.onCommand = { [unowned rig] in
+        if case .leSetScanEnable(false, _) = $0 { rig.controller.status(.leSetScanParameters, 0) }
+      }
+      rig.scan()
+      try await rig.settle()
+      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(rig.starts == 1)
+      #expect(rig.notes.isEmpty)
+      #expect(rig.reminders == 0)
+      #expect(await rig.finish() is CancellationError)
+      // It may have been the kernel's.
+      #expect(rig.reminders == 1)
+      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+    }
+  }
+
+  @Test func aScanThatAnotherSwitchesOffIsSwitchedOnAgain() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.scan()
+      try await rig.settle()
+      try rig.theirs(.leSetScanEnable(false, filterDuplicates: false))
+      try await EventLoop.shared.sleep(for: .milliseconds(150))
+      #expect(rig.opcodes.count == 2)
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(rig.starts == 1)
+      // On by another: left on at the end.
+      try rig.theirs(.leSetScanEnable(false, filterDuplicates: false))
+      try rig.theirs(.leSetScanEnable(true, filterDuplicates: true))
+      try await rig.settle()
+      #expect(rig.notes == ["another program is scanning on hci0 too; while it does, repeated packets are missing"])
+      #expect(await rig.finish() is CancellationError)
+      #expect(rig.opcodes.count == 4)
+    }
+  }
+
+  /// Both are there to be read before the scan's task gets to run.
+  @Test func whatComesRightBehindAnAnswerComesAfterIt() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      var isFirst = true
+      rig.controller.onCommand = { [unowned rig] in
+        guard isFirst, case .leSetScanEnable(true, _) = $0 else { return }
+        isFirst = false
+        let off = Command.leSetScanEnable(false, filterDuplicates: false)
+        let answer = Event.commandComplete(Event.CommandComplete(opcode: .leSetScanEnable, parameters: [0])).encoded
+        for packet in [answer, off.encoded, answer] { try? rig.controller.pair.write(packet) }
+        rig.controller.answers[.leSetScanEnable] = []
+      }
+      rig.scan()
+      try await EventLoop.shared.sleep(for: .milliseconds(150))
+      rig.controller.status(.leSetScanEnable, 0)
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(await rig.finish() is CancellationError)
+      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+    }
+  }
+
+  /// The kernel may have one with the same opcode before ours.
+  @Test func theAnswerToAnothersCommandIsNotOurs() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.controller.answers[.leSetScanParameters] = [
+        .commandComplete(Event.CommandComplete(opcode: .leSetScanParameters, parameters: [0x12])),
+        .commandComplete(Event.CommandComplete(opcode: .leSetScanParameters, parameters: [0])),
+      ]
+      rig.controller.onCommand = { [unowned rig] in if $0.opcode == .leSetScanParameters { try? rig.controller.pair.write($0.encoded) } }
+      rig.scan()
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      rig.controller.onCommand = nil
+      rig.controller.status(.leSetScanParameters, 0)
+      try await EventLoop.shared.sleep(for: .milliseconds(250))
+      #expect(rig.starts == 1)
+      #expect(await rig.finish() is CancellationError)
     }
   }
 
@@ -162,22 +256,23 @@ private final class Rig {
       let error = await rig.ended() as? BluetoothError
       #expect(error?.kind == .hci)
       #expect(error?.message.contains("did not answer LE Set Scan Parameters (0x200b) within 3 s") == true)
-      // It may have heard us all the same.
-      #expect(rig.opcodes.last == .leSetScanEnable)
+      // Nothing was switched on, so nothing is switched off: it may be someone else's.
+      #expect(rig.opcodes == [.leSetScanParameters])
     }
   }
 
   @Test func cancelledWhileStarting() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
-      rig.controller.answers[.leSetScanParameters] = nil
+      rig.controller.answers[.leSetScanEnable] = nil
       rig.scan()
       try await rig.settle()
       let waiting = EventLoop.shared.spawn { await rig.finish() }
       try await rig.settle()
       // The answer comes late, and is not taken for that of the next command.
+      rig.controller.status(.leSetScanEnable, 0)
       try rig.controller.pair.write(
-        Event.commandComplete(Event.CommandComplete(opcode: .leSetScanParameters, parameters: [0])).encoded)
+        Event.commandComplete(Event.CommandComplete(opcode: .leSetScanEnable, parameters: [0])).encoded)
       #expect(await waiting.value is CancellationError)
       #expect(rig.starts == 0)
       #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))

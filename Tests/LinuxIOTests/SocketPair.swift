@@ -47,6 +47,8 @@ final class FakeController {
   let pair = SocketPair()
   private(set) var commands: [HCI.Command] = []
   var answers: [HCI.Opcode: [HCI.Event]] = [:]
+  /// Called before the answer.
+  var onCommand: (@LoopActor (HCI.Command) -> Void)?
   private var isRunning = true
 
   func status(_ opcode: HCI.Opcode, _ code: UInt8, then events: HCI.Event...) {
@@ -58,6 +60,7 @@ final class FakeController {
       while self.isRunning {
         while let packet = self.pair.read(), case .command(let command)? = try? HCI.Packet(packet) {
           self.commands.append(command)
+          self.onCommand?(command)
           for event in self.answers[command.opcode] ?? [] { try? self.pair.write(event.encoded) }
         }
         try? await self.pair.settle()

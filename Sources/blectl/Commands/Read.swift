@@ -30,23 +30,21 @@ struct Read: LoopCommand {
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
     let output = context.output
-    try await context.withPeer(who) { session in
-      for (name, selector) in zip(attributes, selectors) {
-        let target = try await Target.find(selector, session.client)
-        let value = try await session.client.read(target.handle)
+    try await context.withPeer(who, exchangingMTU: false) { session in
+      try await session.client.read(selectors) { index, found in
         if options.json {
           try output.record {
             $0.string("event", "value")
-            $0.string("uuid", target.uuid?.description)
-            $0.integer("handle", target.handle)
-            $0.string("value", Hex.encode(value))
-            $0.string("text", ValueText.text(value))
+            $0.string("uuid", found.uuid?.description)
+            $0.integer("handle", found.handle)
+            $0.string("value", Hex.encode(found.value))
+            $0.string("text", ValueText.text(found.value))
           }
         } else if raw {
-          try output.write(value)
+          try output.write(found.value)
         } else {
-          let text = format.render(value)
-          try output.line(selectors.count == 1 ? text : "\(name)\t\(text)")
+          let text = format.render(found.value)
+          try output.line(selectors.count == 1 ? text : "\(attributes[index])\t\(text)")
         }
       }
     }

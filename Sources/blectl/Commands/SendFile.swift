@@ -93,7 +93,9 @@ struct SendFile: LoopCommand {
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds
       let mismatch = try await mismatch(data, target, session.client, subscription, context)
       let verified = verify.map { _ in mismatch == nil }
-      try report(transfer, data.count, seconds, verified, session.client.mtu, output)
+      // As it is now: the peer may have asked for something else meanwhile.
+      let latest = (try? await session.link.parameters()) ?? link
+      try report(transfer, data.count, seconds, verified, session.client.mtu, latest, output)
       if let mismatch { throw BluetoothError(.expectation, mismatch) }
     }
   }
@@ -124,20 +126,24 @@ struct SendFile: LoopCommand {
   /// What is refused is said and does not stop the transfer: it is slower then, not wrong.
   @LoopActor
   private func tune(_ link: any Link, _ output: Output) async {
-    func ask(_ what: String, _ request: () async throws -> LinkParameters, _ agreed: (LinkParameters) -> String?) async {
+    func ask(_ what: String, _ wanted: String, _ request: () async throws -> String?) async {
       do {
-        let parameters = try await request()
-        output.status("\(what): agreed on \(agreed(parameters) ?? "an unknown value")")
+        let agreed = try await request()
+        if let agreed, agreed != wanted { return output.note("\(what): \(agreed) was agreed on, not \(wanted)") }
+        output.status("\(what): agreed on \(agreed ?? "an unknown value")")
       } catch { output.note("\(what) was not agreed: \(error)") }
     }
     if let dataLength {
-      await ask("data length", { try await link.requestDataLength(dataLength) }, { $0.maxTxOctets.map { "\($0) octets" } })
+      await ask("data length", "\(dataLength) octets") {
+        try await link.requestDataLength(dataLength).maxTxOctets.map { "\($0) octets" }
+      }
     }
-    if let phy { await ask("PHY", { try await link.requestPHY(phy.phy) }, { $0.phy?.name }) }
+    if let phy { await ask("PHY", phy.phy.name) { try await link.requestPHY(phy.phy).phy?.name } }
     if let interval {
-      await ask(
-        "interval", { try await link.requestInterval(.limited(seconds: interval / 1000)) },
-        { $0.interval.map { "\($0.inMilliseconds) ms" } })
+      let interval = Duration.limited(seconds: interval / 1000)
+      await ask("interval", "\(interval.inMilliseconds) ms") {
+        try await link.requestInterval(interval).interval.map { "\($0.inMilliseconds) ms" }
+      }
     }
   }
 
@@ -178,7 +184,9 @@ struct SendFile: LoopCommand {
     }
   }
 
-  private func report(_ transfer: Transfer, _ count: Int, _ seconds: Double, _ verified: Bool?, _ mtu: Int, _ output: Output) throws {
+  private func report(
+    _ transfer: Transfer, _ count: Int, _ seconds: Double, _ verified: Bool?, _ mtu: Int, _ link: LinkParameters, _ output: Output
+  ) throws {
     let rate = seconds > 0 ? Double(count) / seconds : 0
     if options.json {
       try output.record {
@@ -191,6 +199,9 @@ struct SendFile: LoopCommand {
         $0.number("bytes_per_second", rate.rounded())
         $0.string("mode", transfer.mode.rawValue)
         $0.bool("verified", verified)
+        $0.number("interval_ms", link.interval?.inMilliseconds)
+        $0.string("phy", link.phy?.name)
+        $0.integer("data_length", link.maxTxOctets)
       }
     } else {
       output.clearTransient()
