@@ -23,6 +23,8 @@ package final class Client {
   private var ends: [Wait<BluetoothError>] = []
   private var hasAskedForMTU = false
   private var faultsShown = 0
+  /// How many lost PDUs the notes have told of.
+  private var lossesShown = 0
   private var oddities: [Oddity: Int] = [:]
 
   /// Begins to receive in the loop's next turn: set the handlers before. - Parameter timeout: of one ATT transaction; when it passes, the bearer is closed.
@@ -79,9 +81,13 @@ package final class Client {
   }
 
   /// Ends every pending operation and closes the channel. Idempotent. Client configurations are left as they are: `unsubscribeAll` first.
-  package func close() { bearer.close() }
+  package func close() {
+    tellLosses()
+    bearer.close()
+  }
 
   private func closed(by error: BluetoothError) {
+    tellLosses()
     for end in ends { end.resume(returning: error) }
     ends = []
     for subscription in subscriptions { subscription.end(error) }
@@ -90,6 +96,11 @@ package final class Client {
 
   /// The first few of a kind of trouble are worth a line each; a flood is not.
   private func note(_ fault: Transaction.Fault) {
+    if case .lost = fault {
+      // Every loss counts: at once, then each time that there are twice as many, and the rest at the end.
+      if bearer.faults.lost >= 2 * lossesShown { tellLosses() }
+      return
+    }
     faultsShown &+= 1
     guard faultsShown <= 5 else { return }
     switch fault {
@@ -97,8 +108,14 @@ package final class Client {
     case .malformed(let error, let octets): onNote?("ignored a malformed ATT PDU [\(Hex.encode(octets.prefix(32)))]: \(error)")
     case .stray(let opcode): onNote?("ignored a \(opcode) that answers nothing")
     case .unknownCommand(let opcode): onNote?("ignored an unknown command, \(opcode)")
-    case .lost(let count): onNote?("\(count) received PDUs were lost: the values came faster than they were taken")
+    case .lost: break
     }
+  }
+
+  private func tellLosses() {
+    guard bearer.faults.lost > lossesShown else { return }
+    lossesShown = bearer.faults.lost
+    onNote?("\(lossesShown) received PDUs were lost so far: they came faster than they were taken")
   }
 
   /// What a peer can do wrong as often as it likes.

@@ -50,7 +50,7 @@ final class L2CAPSocket: ATT.Channel {
     let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_SEQPACKET.rawValue), BTPROTO_L2CAP)
     let number = descriptor.rawValue
     // Notifications that find the buffer full are lost: 0.23 s of a fast link with the default of 208 KiB.
-    SystemCall.raiseReceiveBuffer(number, to: 1 << 20)
+    SystemCall.raiseReceiveBuffer(number, to: 4 << 20)
     try? SystemCall.setOption(number, SOL_SOCKET, SO_RXQ_OVFL, Int32(1))
     // 64 KiB after the kernel's doubling: about 50 fragments of 251 octets, so that progress, cancelling and requests behind a transfer are
     // not 40 kB late; and still four PDUs of 517 octets cut for a controller with 27-octet buffers, below which sending can starve.

@@ -121,6 +121,11 @@ final class KernelPeripheral {
 
   /// Connectable, undirected, every 20 ms, with its name; until the next link.
   nonisolated static func advertise() throws {
+    // While the last link is going down the controller may still refuse, or end it together with the link.
+    for _ in 0..<100 {
+      if try Guest.links(adapter).isEmpty { break }
+      usleep(50_000)
+    }
     let name = Array(Self.name.utf8)
     let data: [UInt8] = [2, 1, 6, UInt8(name.count + 1), 9] + name
     try command(0x0A, [0], mayFail: true)

@@ -1,0 +1,24 @@
+import ATT
+import EventLoop
+import GATT
+import TestSupport
+import Testing
+
+@Suite struct LostValuesTests {
+  /// The notes are few, and the last one tells of all.
+  @Test func everyLossIsToldOf() async throws {
+    let notes = try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let client = Client(near)
+      var notes: [String] = []
+      client.onNote = { notes.append($0) }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      for _ in 0..<1000 { far.drop(1) }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      client.close()
+      return notes
+    }
+    #expect(notes.count > 1 && notes.count <= 12)
+    #expect(notes.last?.hasPrefix("1000 received PDUs were lost") == true, "\(notes)")
+  }
+}
