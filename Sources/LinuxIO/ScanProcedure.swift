@@ -100,7 +100,7 @@ struct ScanProcedure: Equatable {
   /// The kernel cancels an attempt to connect after 20 s, or 40 s.
   static let connecting: Duration = .seconds(45)
   /// So many starts in so long a time are no fight.
-  static let restarts = 5
+  static let restarts = 10
   static let restartsPeriod: Duration = .seconds(10)
 
   private let wantsScanResponses: Bool

@@ -203,8 +203,8 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
 
   @Test func noFight() {
     var lines = start
-    for _ in 0..<5 { lines += [.theirs(off), .waits(200)] + again }
-    lines += [.theirs(off), .wants(.note(.interrupted)), .waits(9200)] + again + [.theirs(off), .waits(200)] + again
+    for _ in 0..<10 { lines += [.theirs(off), .waits(200)] + again }
+    lines += [.theirs(off), .wants(.note(.interrupted)), .waits(8200)] + again + [.theirs(off), .waits(200)] + again
     run(lines)
   }
 
