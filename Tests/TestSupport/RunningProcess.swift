@@ -66,6 +66,9 @@ package final class RunningProcess: @unchecked Sendable {
     return running.wait()
   }
 
+  /// Octets of standard output so far.
+  package var outputCount: Int { collected.all.0.count }
+
   package var identifier: Int32 { process.processIdentifier }
 
   package func send(_ bytes: [UInt8]) {
