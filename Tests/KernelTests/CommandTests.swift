@@ -30,6 +30,7 @@ extension KernelTests {
       let value = try #require(try result.records.first?.string("value"))
       let theirs = try Guest.run("gatttool", "-i", "hci0", "-b", BumbleAir.peer, "-t", "random", "--char-read", "-u", "ffe2").text
       #expect(theirs.filter { !$0.isWhitespace }.hasSuffix("value:\(value)"), "\(theirs)")
+      try Guest.waitForNoLink()
     }
   }
 }

@@ -46,6 +46,9 @@ package final class BumbleAir: Sendable {
     _ = process.wait()
   }
 
+  /// A line on its standard input: "away", "back".
+  package func say(_ line: String) { process.send(line: line) }
+
   package func blectl(_ arguments: String..., input: [UInt8]? = nil) throws -> Blectl.Result {
     try Blectl.run(arguments, input: input, adapter: adapter, virtual: false)
   }
