@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// Every command, and the same seen with BlueZ's own tools.
+  /// The commands on the kernel's own adapter, and the same seen with BlueZ's tools.
   @Suite struct CommandTests {
     let air: BumbleAir
 

@@ -13,24 +13,24 @@ enum Guest {
   static let isHere = ProcessInfo.processInfo.environment["BLECTL_IN_VM"] != nil
 
   /// The same as on the command line; on the first adapter that is up unless `-i` says otherwise.
-  static func blectl(_ arguments: String..., input: [UInt8]? = nil, environment: [String: String] = [:]) throws -> ProcessResult {
-    try Blectl.run(arguments, input: input, environment: environment, adapter: nil, virtual: false)
+  static func blectl(_ arguments: String..., input: [UInt8]? = nil) throws -> ProcessResult {
+    try Blectl.run(arguments, input: input, adapter: nil, virtual: false)
   }
 
-  static func start(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningProcess {
-    try Blectl.start(arguments, environment: environment, adapter: nil, virtual: false, hasInput: false)
+  static func start(_ arguments: String...) throws -> RunningProcess {
+    try Blectl.start(arguments, adapter: nil, virtual: false, hasInput: false)
   }
 
   /// Another program, to its end.
   @discardableResult
-  static func run(_ command: String..., input: String? = nil, limit: Double = 60) throws -> ProcessResult {
-    try RunningProcess.run(command, input: input.map { Array($0.utf8) }, limit: limit)
+  static func run(_ command: String...) throws -> ProcessResult {
+    try RunningProcess.run(command, limit: 60)
   }
 
   /// Another program that must succeed. - Returns: its standard output.
   @discardableResult
-  static func must(_ command: String..., limit: Double = 60) throws -> String {
-    let result = try RunningProcess.run(command, limit: limit)
+  static func must(_ command: String...) throws -> String {
+    let result = try RunningProcess.run(command, limit: 60)
     guard result.status == 0 else { throw ToolFailed(description: "\(command): \(result.status) \(result.text)\(result.errors)") }
     return result.text
   }
@@ -57,7 +57,7 @@ enum Guest {
   /// What every command must leave behind: a controller that does not scan, and no link.
   static func expectQuiet(_ adapter: String = "hci0", sourceLocation: SourceLocation = #_sourceLocation) throws {
     #expect(try !isScanning(adapter), "\(adapter) is still scanning", sourceLocation: sourceLocation)
-    #expect(try links(adapter) == [], sourceLocation: sourceLocation)
+    try expectNoLink(adapter, sourceLocation: sourceLocation)
   }
 
   /// Others leave a link to the kernel, which keeps it for 2 s.

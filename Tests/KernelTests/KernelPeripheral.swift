@@ -15,9 +15,8 @@ final class KernelPeripheral {
   nonisolated static let adapter = "hci2"
   nonisolated static let name = "Kernel-01"
 
-  /// What was written to ff01, since `forget`.
+  /// What was written to ff01.
   private(set) var arrived: [UInt8] = []
-  private(set) var segments = 0
   private(set) var confirmations = 0
   /// Values that a subscriber of ff02 (notifications) or ff03 (indications) gets at once.
   var burstLength = 0
@@ -84,7 +83,6 @@ final class KernelPeripheral {
   private func wrote(_ handle: UInt16, _ value: [UInt8]) {
     guard handle == sink else { return }
     arrived += value
-    segments += 1
     if let limit = endsAfter, arrived.count >= limit { for server in servers { server.close() } }
   }
 
@@ -105,12 +103,6 @@ final class KernelPeripheral {
     }
   }
 
-  func forget() {
-    arrived = []
-    segments = 0
-    endsAfter = nil
-  }
-
   func stop() {
     watch?.cancel()
     listener.close()
@@ -122,10 +114,7 @@ final class KernelPeripheral {
   /// Connectable, undirected, every 20 ms, with its name; until the next link.
   nonisolated static func advertise() throws {
     // While the last link is going down the controller may still refuse, or end it together with the link.
-    for _ in 0..<100 {
-      if try Guest.links(adapter).isEmpty { break }
-      usleep(50_000)
-    }
+    try Guest.waitForNoLink(adapter)
     let name = Array(Self.name.utf8)
     let data: [UInt8] = [2, 1, 6, UInt8(name.count + 1), 9] + name
     try command(0x0A, [0], mayFail: true)

@@ -123,6 +123,7 @@ extension KernelTests {
         // A radio that hears nothing for a while: the kernel's queue fills up.
         while try await onLoop({ peripheral.arrived.isEmpty }) { try await Task.sleep(for: .milliseconds(10)) }
         try Guest.must("pkill", "-STOP", "btvirt")
+        defer { _ = try? Guest.run("pkill", "-CONT", "btvirt") }
         while try !String(contentsOfFile: "/tmp/calls", encoding: .utf8).contains("EAGAIN") { try await Task.sleep(for: .milliseconds(10)) }
         try await Task.sleep(for: .seconds(1))
         try Guest.must("pkill", "-CONT", "btvirt")
