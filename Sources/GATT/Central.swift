@@ -19,6 +19,10 @@ package protocol Central: AnyObject {
   /// - Throws: BluetoothError(.timeout) after `timeout`, `.adapter`, `.hci`, `.linkLost`; CancellationError. Nothing is left behind.
   func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link
 
+  /// The device with this address when it has a link to this adapter already, whoever made it: it does not advertise then. Nil when there
+  /// is none, or nobody knows.
+  func connectedPeer(_ address: Address) -> PeerAddress?
+
   /// Links down, scan off, descriptors closed. Limits itself to a few seconds; works in a cancelled task.
   func close() async
 }

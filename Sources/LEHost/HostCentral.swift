@@ -1,4 +1,4 @@
-import Bluetooth
+package import Bluetooth
 package import EventLoop
 import GATT
 package import HCI
@@ -13,6 +13,8 @@ package final class HostCentral: GATT.Central {
   package internal(set) var adapterInfo = ControllerInfo()
   /// The links that are up.
   package var openLinks: [HostLink] { links.values.sorted { $0.handle < $1.handle } }
+
+  package func connectedPeer(_ address: Address) -> PeerAddress? { links.values.first { $0.peer.address == address }?.peer }
   /// Packets from the controller that did not follow their format; they were ignored.
   package var malformedPackets: Int { controller.malformed }
 

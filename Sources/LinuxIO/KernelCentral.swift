@@ -100,6 +100,10 @@ package final class KernelCentral: GATT.Central {
     }
   }
 
+  package func connectedPeer(_ address: Address) -> PeerAddress? {
+    ManagementConnections.read(adapter: adapter.index)?.first { $0.address == address }
+  }
+
   func forget(_ link: KernelLink) { links.removeAll { $0 === link } }
 
   package func close() async {

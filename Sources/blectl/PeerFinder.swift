@@ -18,7 +18,12 @@ struct PeerFinder {
 
   /// - Throws: `.notFound` when nothing matches within `limit`.
   func find(_ selector: PeerSelector, first: Bool, within limit: Duration) async throws -> Match {
-    if case .address(let address, let type?) = selector { return Match(peer: PeerAddress(address, type), name: nil) }
+    switch selector {
+    case .address(let address, let type?): return Match(peer: PeerAddress(address, type), name: nil)
+    case .address(let address, nil):
+      if let peer = central.connectedPeer(address) { return Match(peer: peer, name: nil) }
+    default: break
+    }
     let heard = Heard(selector: selector)
     let done = Wait<Void>()
     let deadline = EventLoop.shared.now.advanced(by: limit)

@@ -102,8 +102,20 @@ import Testing
 
   @Test func managedAdapters() throws {
     let answer: [UInt8] = [1, 0, 0xFF, 0xFF, 9, 0, 3, 0, 0, 2, 0, 0, 0, 5, 1]
-    #expect(try ManagementIndexes.parse(answer) == [0, 0x0105])
-    #expect(try ManagementIndexes.parse([4, 0, 0xFF, 0xFF, 0, 0]) == nil)
-    hostile([answer], mutations: 20_000) { _ = try? ManagementIndexes.parse($0) }
+    let parameters = try #require(try ManagementChannel.answer(to: 3, answer)).parameters
+    #expect(try ManagementIndexes.parse(parameters) == [0, 0x0105])
+    // An event for everyone, and the answer to another command.
+    #expect(try ManagementChannel.answer(to: 3, [4, 0, 0xFF, 0xFF, 0, 0]) == nil)
+    #expect(try ManagementChannel.answer(to: 4, answer) == nil)
+    hostile([answer], mutations: 20_000) { _ = try? ManagementChannel.answer(to: 3, $0) }
+    hostile([parameters], mutations: 20_000) { _ = try? ManagementIndexes.parse($0) }
+  }
+
+  @Test func linksOfOthers() throws {
+    let answer: [UInt8] = [2, 0, 6, 5, 4, 3, 2, 0xC1, 2, 1, 0, 0, 0, 0, 0, 0]
+    #expect(try ManagementConnections.parse(answer) == [PeerAddress(Address(rawValue: 0xC102_0304_0506), .random)])
+    hostile([answer], mutations: 20_000) { _ = try? ManagementConnections.parse($0) }
+    // Not permitted: Command Status.
+    #expect(try ManagementChannel.answer(to: 0x15, [2, 0, 0, 0, 3, 0, 0x15, 0, 0x14])?.status == 0x14)
   }
 }

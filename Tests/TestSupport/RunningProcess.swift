@@ -67,7 +67,10 @@ package final class RunningProcess: @unchecked Sendable {
   }
 
   /// Octets of standard output so far.
-  package var outputCount: Int { collected.all.0.count }
+  package var outputCount: Int { outputSoFar.count }
+
+  /// Standard output so far.
+  package var outputSoFar: [UInt8] { collected.all.0 }
 
   package var identifier: Int32 { process.processIdentifier }
 
@@ -88,7 +91,15 @@ package final class RunningProcess: @unchecked Sendable {
 
   /// Waits until this was said on either output, `times` times. - Returns: false when both outputs ended, or a minute, without it.
   package func waitForOutput(containing text: String, times: Int = 1) -> Bool {
-    collected.wait { $0.components(separatedBy: text).count > times }
+    collected.wait { out, errors in
+      String(decoding: out + [10] + errors, as: UTF8.self).components(separatedBy: text).count > times
+    }
+  }
+
+  /// Waits until what was printed on standard output after the first `octets` fits.
+  /// - Returns: false when both outputs ended, or a minute, without it.
+  package func waitForOutput(after octets: Int, where fits: (String) -> Bool) -> Bool {
+    collected.wait { out, _ in fits(String(decoding: out.dropFirst(octets), as: UTF8.self)) }
   }
 
   /// The next line of standard output that no earlier call has seen and that fits; nil when the output ended, or a minute, without it.
@@ -136,12 +147,12 @@ private final class Collected: @unchecked Sendable {
     condition.unlock()
   }
 
-  func wait(for holds: (String) -> Bool) -> Bool {
+  func wait(for holds: ([UInt8], [UInt8]) -> Bool) -> Bool {
     condition.lock()
     defer { condition.unlock() }
     let deadline = Date(timeIntervalSinceNow: 60)
     while true {
-      if holds(String(decoding: out + [10] + err, as: UTF8.self)) { return true }
+      if holds(out, err) { return true }
       if open == 0 || !condition.wait(until: deadline) { return false }
     }
   }

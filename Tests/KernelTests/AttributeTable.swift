@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+
+/// What a tool shows of a peer's attributes, in a form in which two tools can be compared.
+struct AttributeTable: Equatable {
+  /// Attribute handle to attribute type, as 128-bit UUID.
+  var types: [Int: String] = [:]
+  /// Handle of a primary service to its last handle.
+  var services: [Int: Int] = [:]
+  /// Handle of a characteristic's declaration to its property bits (Vol 3 Part G §3.3.1.1).
+  var properties: [Int: Int] = [:]
+  /// Attribute handle to what was read, lower-case hexadecimal.
+  var values: [Int: String] = [:]
+
+  static let primaryService = long("2800")
+  static let characteristic = long("2803")
+  static let bits = [
+    "broadcast": 0x01, "read": 0x02, "write_without_response": 0x04, "write": 0x08, "notify": 0x10, "indicate": 0x20,
+    "authenticated_signed_writes": 0x40, "extended_properties": 0x80,
+  ]
+
+  static func long(_ uuid: String) -> String { uuid.count == 4 ? "0000\(uuid)-0000-1000-8000-00805f9b34fb" : uuid }
+
+  init() {}
+
+  /// From `services --values --json`.
+  init(_ services: [Record]) {
+    for service in services {
+      guard let handle = service.int("handle"), let end = service.int("end_handle") else { continue }
+      types[handle] = Self.primaryService
+      self.services[handle] = end
+      for characteristic in service.records("characteristics") {
+        guard let handle = characteristic.int("handle"), let valueHandle = characteristic.int("value_handle") else { continue }
+        types[handle] = Self.characteristic
+        types[valueHandle] = characteristic.string("uuid").map(Self.long)
+        properties[handle] = characteristic.strings("properties").reduce(0) { $0 | (Self.bits[$1] ?? 0x100) }
+        values[valueHandle] = characteristic.string("value")
+        for descriptor in characteristic.records("descriptors") {
+          guard let handle = descriptor.int("handle") else { continue }
+          types[handle] = descriptor.string("uuid").map(Self.long)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension KernelTests {
+  /// What blectl shows of Lock-01, and what BlueZ's tools show of it: handles, UUIDs, properties and values are identical.
+  @Suite struct TreeTests {
+    let ours: AttributeTable
+
+    init() throws {
+      _ = try Guest.lock()
+      try Guest.waitForNoLink()
+      // Not what another test left there.
+      #expect(try Guest.blectl("write", "\(BumbleAir.peer)/random", "ffe4", "00ff10").status == 0)
+      let result = try Guest.blectl("services", "\(BumbleAir.peer)/random", "--values", "--json")
+      #expect(result.status == 0, "\(result.errors)")
+      ours = AttributeTable(try result.records)
+      #expect(ours.types.count == 42 && ours.services.count == 4 && ours.properties.count == 16 && ours.values.count == 9, "\(ours)")
+    }
+
+    @Test func gatttool() throws {
+      let tool = try Conversation("gatttool", "-I", "-i", "hci0", "-b", BumbleAir.peer, "-t", "random")
+      defer { tool.end() }
+      try tool.say("connect", until: "Connection successful")
+      var theirs = AttributeTable()
+      for line in try tool.say("primary", until: "end grp handle", times: ours.services.count).matches(
+        of: /attr handle: 0x(\w+), end grp handle: 0x(\w+) uuid/)
+      {
+        theirs.services[hexadecimal(line.1)] = hexadecimal(line.2)
+      }
+      for line in try tool.say("characteristics", until: "char value handle", times: ours.properties.count).matches(
+        of: /handle: 0x(\w+), char properties: 0x(\w+), char value handle: 0x(\w+), uuid: (\S+)/)
+      {
+        theirs.properties[hexadecimal(line.1)] = hexadecimal(line.2)
+        theirs.types[hexadecimal(line.3)] = String(line.4)
+      }
+      for line in try tool.say("char-desc", until: "uuid: ", times: ours.types.count).matches(of: /handle: 0x(\w+), uuid: (\S+)/) {
+        theirs.types[hexadecimal(line.1)] = String(line.2)
+      }
+      for handle in ours.values.keys.sorted() {
+        let answer = try tool.say("char-read-hnd 0x\(String(handle, radix: 16))", until: "value/descriptor: ")
+        theirs.values[handle] = answer.firstMatch(of: /descriptor: ([0-9a-f ]*)/).map { String($0.1.filter { $0 != " " }) }
+      }
+      #expect(theirs == ours)
+    }
+
+    /// bluetoothd keeps Generic Access to itself, and shows no service's end.
+    @Test func bluetoothctl() throws {
+      let daemon = try Bluetoothd()
+      defer { daemon.stop() }
+      let tool = try daemon.control()
+      defer { tool.end() }
+      try tool.say("scan on", until: "Device \(BumbleAir.peer)")
+      try tool.say("scan off", until: "Discovering: no")
+      try tool.say("connect \(BumbleAir.peer)", until: "ServicesResolved: yes")
+      try tool.say("menu gatt", until: "Print environment")
+      var expected = ours
+      expected.services = [:]
+      // Client Supported Features, where bluetoothd writes.
+      expected.values[0x0B] = nil
+      for handle in 1..<6 {
+        expected.types[handle] = nil
+        expected.properties[handle] = nil
+        expected.values[handle] = nil
+      }
+      var theirs = AttributeTable()
+      var characteristics: [String] = []
+      for entry in try tool.say("list-attributes \(BumbleAir.peer)", until: "desc002a\n").matches(
+        of: /(Service|Characteristic|Descriptor) \(Handle \w+\)\n\t(\S*?(\w{4}))\n\t(\S+)/)
+      {
+        let handle = hexadecimal(entry.3)
+        switch entry.1 {
+        case "Service": theirs.types[handle] = AttributeTable.primaryService
+        case "Characteristic":
+          theirs.types[handle] = AttributeTable.characteristic
+          theirs.types[handle + 1] = String(entry.4)
+          characteristics.append(String(entry.2))
+        default: theirs.types[handle] = String(entry.4)
+        }
+      }
+      for path in characteristics {
+        let handle = hexadecimal(path.suffix(4))
+        // The version comes when the flags are complete.
+        let flags = try tool.say("attribute-info \(path)\nversion", until: "Version").matches(of: /Flags: (\S+)/)
+        theirs.properties[handle] = flags.reduce(0) { $0 | (AttributeTable.bits[String($1.1).replacing("-", with: "_")] ?? 0x100) }
+        guard let value = expected.values[handle + 1] else { continue }
+        // It shows the value as the attribute's, and once more as the answer.
+        let answer = try tool.say("select-attribute \(path)\nread") { octets($0).count >= 2 * value.count }
+        theirs.values[handle + 1] = String(octets(answer).prefix(value.count))
+        #expect(String(octets(answer).dropFirst(value.count)) == value)
+      }
+      #expect(theirs == expected)
+    }
+
+    /// Those of a hexadecimal dump.
+    private func octets(_ text: String) -> String {
+      text.matches(of: #/  ((?:[0-9a-f]{2} ){1,16}) /#).map { String($0.1.filter { $0 != " " }) }.joined()
+    }
+
+    private func hexadecimal(_ text: some StringProtocol) -> Int { Int(text, radix: 16) ?? -1 }
+  }
+}
