@@ -19,8 +19,7 @@ extension HostCentral {
     }
     if case .leFeatures(let features)? = try await ask(.leReadLocalSupportedFeatures) { info.leFeatures = features }
     try await readBuffers(&info)
-    // The defaults, and the LE Meta event.
-    try await controller.perform(.setEventMask(0x2000_1FFF_FFFF_FFFF))
+    try await controller.perform(.setEventMask(Self.events))
     try await setLEEventMask(info)
     try await chooseAddress(&info)
     try await setDataLength(&info)
@@ -49,6 +48,10 @@ extension HostCentral {
     }
     (info.aclLength, info.aclCount) = (Int(length), Int(count))
   }
+
+  /// Those that an LE host meets: Disconnection Complete, Encryption Change, Read Remote Version Information Complete, Hardware Error, Data
+  /// Buffer Overflow, LE Meta (Vol 4 Part E §7.3.1). What concerns commands and buffers cannot be masked.
+  static let events: UInt64 = 1 << 4 | 1 << 7 | 1 << 11 | 1 << 15 | 1 << 25 | 1 << 61
 
   private func setLEEventMask(_ info: ControllerInfo) async throws {
     // Connection Complete, Advertising Report, Connection Update, Remote Features; then what needs features of the controller.

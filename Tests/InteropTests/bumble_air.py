@@ -313,6 +313,11 @@ class AirController(Controller):
             connection_interval=0, peripheral_latency=0, supervision_timeout=0, central_clock_accuracy=0))
         return super().on_hci_le_create_connection_cancel_command(command)
 
+    def on_hci_le_set_extended_scan_parameters_command(self, command):
+        if self.le_scan_enable:    # how a host learns that another one scans (Vol 4 Part E 7.8.64)
+            return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.COMMAND_DISALLOWED_ERROR)
+        return super().on_hci_le_set_extended_scan_parameters_command(command)
+
     def silence(self):
         """What a reset, or pulling the plug, does: the peers notice by supervision timeout."""
         for connection in list(self.le_connections.values()):

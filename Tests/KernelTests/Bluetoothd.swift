@@ -1,22 +1,28 @@
 import Foundation
 import TestSupport
 
-/// BlueZ's daemon, as most machines run it, and its D-Bus. It takes every adapter that nobody has the user channel of, so Lock-01 must be on the
-/// air before.
+/// BlueZ's daemon, as most machines run it, and its D-Bus. It takes every adapter that nobody has the user channel of, and switches it on.
 final class Bluetoothd {
   private let bus: RunningProcess
   private let process: RunningProcess
+  private let adapter: String
 
-  init() throws {
+  init(_ adapter: String) throws {
+    self.adapter = adapter
+    // Or it would have the adapter of the next Lock-01.
+    _ = try Guest.lock()
     try Guest.must("mkdir", "-p", "/run/dbus")
     bus = try RunningProcess(["dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address"])
     guard bus.nextLine(where: { $0.hasPrefix("unix:") }) != nil else { throw Guest.ToolFailed(description: "dbus-daemon does not start") }
     process = try RunningProcess(["/usr/libexec/bluetooth/bluetoothd", "-n"])
+    guard process.waitForOutput(containing: "management interface") else {
+      throw Guest.ToolFailed(description: "bluetoothd does not start: \(process.wait().errors)")
+    }
   }
 
-  /// A bluetoothctl that has chosen hci0.
+  /// A bluetoothctl that has chosen the adapter.
   func control() throws -> Conversation {
-    let address = try Guest.must("hciconfig", "hci0").firstMatch(of: /BD Address: (\S+)/).map { String($0.1) } ?? "?"
+    let address = try Guest.must("hciconfig", adapter).firstMatch(of: /BD Address: (\S+)/).map { String($0.1) } ?? "?"
     let tool = try Conversation("bluetoothctl")
     try tool.say("version", until: "Agent registered")
     // The daemon needs a moment to find its adapters.
@@ -28,7 +34,7 @@ final class Bluetoothd {
       }
       usleep(50_000)
     }
-    throw Guest.ToolFailed(description: "bluetoothd does not find hci0, \(address)")
+    throw Guest.ToolFailed(description: "bluetoothd does not find \(adapter), \(address)")
   }
 
   /// Ends it, and leaves no link of its.
@@ -37,7 +43,7 @@ final class Bluetoothd {
       process.signal(SIGTERM)
       _ = process.wait()
     }
-    _ = try? Guest.switchOff("hci0")
-    _ = try? Guest.switchOn("hci0")
+    _ = try? Guest.switchOff(adapter)
+    _ = try? Guest.switchOn(adapter)
   }
 }

@@ -14,7 +14,9 @@ final class Conversation {
     process.send(line: line)
     let done = process.waitForOutput(after: before) { fits(Self.plain($0)) }
     let text = Self.plain(String(decoding: process.outputSoFar.dropFirst(before), as: UTF8.self))
-    guard done else { throw Guest.ToolFailed(description: "not what must come after \"\(line)\": \(text)") }
+    guard done else {
+      throw Guest.ToolFailed(description: "not what must come after \"\(line)\": \(text)\(process.isRunning ? "" : ", and it has ended")")
+    }
     return text
   }
 

@@ -99,4 +99,23 @@ enum Guest {
   }
 
   private nonisolated(unsafe) static var lockInUse: (BumbleAir, [String])?
+
+  /// An adapter of its own, with Lock-01 in its range, whose controller is Bumble's: unlike btvirt's it repeats advertisements, can tune a link,
+  /// go out of range and be pulled out. Kept from one test to the next while the options are the same.
+  static func air(_ options: String...) throws -> BumbleAir {
+    if let (air, old) = airInUse, old == options { return air }
+    removeAir()
+    let air = try BumbleAir(["--vhci"] + options)
+    airInUse = (air, options)
+    // The kernel sets the adapter up first.
+    for _ in 0..<50 where try run("hciconfig", air.adapter, "up").status != 0 { usleep(100_000) }
+    return air
+  }
+
+  static func removeAir() {
+    airInUse?.0.stop()
+    airInUse = nil
+  }
+
+  private nonisolated(unsafe) static var airInUse: (BumbleAir, [String])?
 }

@@ -41,6 +41,16 @@ extension KernelTests {
       }
     }
 
+    @Test func aPublicAddress() async throws {
+      try await withPeripheral { peripheral in
+        let address = peripheral.peer.replacing("/public", with: "")
+        let wrong = try Guest.blectl("connect", "\(address)/random", "--timeout", "3", "--json")
+        #expect(wrong.status == 4 && wrong.error?.string("message")?.contains("public") == true, "\(wrong.errors)")
+        let found = try Guest.blectl("connect", address, "--json")
+        #expect(try found.records.first?.string("address_type") == "public", "\(found.errors)")
+      }
+    }
+
     @Test func tenThousandNotificationsInOrder() async throws {
       try await withPeripheral { peripheral in
         try await onLoop { peripheral.burstLength = 10_000 }

@@ -3,48 +3,53 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// An adapter whose controller and air are Bumble's, on /dev/vhci: it repeats advertisements, can tune a link, go out of range and be pulled out.
+  /// Links that are tuned, lost, and pulled out.
   @Suite struct LinkTests {
     static let peer = "\(BumbleAir.peer)/random"
 
-    private func plug(_ options: String...) throws -> BumbleAir {
-      let air = try BumbleAir(["--vhci"] + options)
-      // The kernel sets the adapter up first.
-      for _ in 0..<50 where try Guest.run("hciconfig", air.adapter, "up").status != 0 { usleep(100_000) }
-      return air
-    }
-
     @Test func connectReportsTheRealLink() throws {
-      let air = try plug("--controller", "extended", "--tuning", "on")
+      let air = try Guest.air("--controller", "extended", "--tuning", "on")
       let link = try #require(try air.blectl("connect", Self.peer, "--json").records.first)
       #expect(link.int("mtu") == 517 && link.string("phy") == "1m" && link.int("latency") == 0 && link.int("rssi") == -50)
       #expect((link.double("interval_ms") ?? 0) >= 7.5 && (link.double("supervision_timeout_ms") ?? 0) >= 100)
       try Guest.expectNoLink(air.adapter)
     }
 
-    @Test(arguments: ["on", "off"]) func tuningALiveLink(_ tuning: String) throws {
-      let air = try plug("--controller", "extended", "--tuning", tuning)
+    @Test func tuningALiveLink() throws {
+      let air = try Guest.air("--controller", "extended", "--tuning", "on")
+      let record = try #require(try sendTuned(air).records.last)
+      #expect(record.double("interval_ms") == 15 && record.string("phy") == "2m" && record.int("data_length") == 251, "\(record)")
+    }
+
+    /// Sends a file with all the wishes that a link can have, and looks whether it arrived.
+    private func sendTuned(_ air: BumbleAir) throws -> ProcessResult {
       let picture = Octets.picture(20_000)
       _ = try air.blectl("write", Self.peer, "ffe8", "00")
       let sent = try air.blectl(
         "send-file", Self.peer, "ffe1", "-", "--interval", "15", "--phy", "2m", "--data-length", "251", "--json", input: picture)
       #expect(sent.status == 0, "\(sent.errors)")
-      let record = try #require(try sent.records.last)
-      #expect(record.double("interval_ms") == 15)
-      if tuning == "on" {
-        #expect(record.string("phy") == "2m" && record.int("data_length") == 251, "\(sent.text)")
-      } else {
-        // A controller that cannot: told, and the transfer goes on.
-        #expect(sent.errors.contains("PHY") && sent.errors.contains("0x01"), "\(sent.errors)")
-      }
-      let report = try air.blectl("read", Self.peer, "ffe7", "--as", "u32le").text.split(whereSeparator: \.isWhitespace).compactMap {
-        UInt32($0)
-      }
-      #expect(report == [20_000, Octets.crc32(picture)])
+      let report = try air.blectl("read", Self.peer, "ffe7", "--as", "u32le").text.split(whereSeparator: \.isWhitespace)
+      #expect(report.compactMap { UInt32($0) } == [20_000, Octets.crc32(picture)])
+      return sent
+    }
+
+    /// The peer goes out of range after so many octets: what blectl knows to have arrived had arrived.
+    @Test(arguments: [(5_000, []), (12_000, ["--mode", "request"])]) func lostInATransfer(octets: Int, mode: [String]) throws {
+      let air = try Guest.air("--controller", "extended", "--tuning", "on")
+      let fuse = "03" + Octets.hex((0..<4).map { UInt8(truncatingIfNeeded: octets >> (8 * $0)) })
+      for control in ["00", fuse] { #expect(try air.blectl("write", Self.peer, "ffe8", control).status == 0) }
+      let sent = try Blectl.run(
+        ["send-file", Self.peer, "ffe1", "-", "--json", "--ack-every", "4"] + mode, input: Octets.picture(20_000), adapter: air.adapter,
+        virtual: false)
+      #expect(sent.status == 6 && sent.error?.int("code") == 8, "\(sent.errors)")
+      let known = try #require(sent.errors.firstMatch(of: /(\d+) of 20000 octets are known/).flatMap { Int($0.1) }, "\(sent.errors)")
+      let arrived = try #require(air.event("dropping")?.int("count"))
+      #expect(known <= arrived && arrived < octets + 512 && known > 0, "\(known) \(arrived)")
+      try Guest.expectNoLink(air.adapter)
     }
 
     @Test func outOfRangeAndBack() throws {
-      let air = try plug("--controller", "extended")
+      let air = try Guest.air("--controller", "extended", "--tuning", "on")
       let listening = try Blectl.start(["notify", Self.peer, "ffe5", "--json"], adapter: air.adapter, virtual: false)
       #expect(listening.waitForOutput(containing: "notification"))
       air.say("away")
@@ -57,8 +62,16 @@ extension KernelTests {
       #expect(try air.blectl("read", Self.peer, "ffe2").text == "hello lock\n")
     }
 
+    /// What it cannot do is told, and the transfer goes on.
+    @Test func aControllerThatCannotTune() throws {
+      let sent = try sendTuned(try Guest.air("--controller", "extended", "--tuning", "off"))
+      #expect(try sent.records.last?.double("interval_ms") == 15)
+      #expect(sent.errors.contains("PHY") && sent.errors.contains("0x01"), "\(sent.errors)")
+    }
+
     @Test func unpluggedInMidOperation() throws {
-      let air = try plug("--controller", "legacy")
+      let air = try Guest.air("--controller", "extended", "--tuning", "off")
+      defer { Guest.removeAir() }
       let listening = try Blectl.start(["notify", Self.peer, "ffe5", "--json"], adapter: air.adapter, virtual: false)
       #expect(listening.waitForOutput(containing: "notification"))
       air.kill()

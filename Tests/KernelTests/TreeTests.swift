@@ -5,22 +5,21 @@ import Testing
 extension KernelTests {
   /// What blectl shows of Lock-01, and what BlueZ's tools show of it: handles, UUIDs, properties and values are identical.
   @Suite struct TreeTests {
-    let ours: AttributeTable
-
-    init() throws {
-      _ = try Guest.lock()
-      try Guest.waitForNoLink()
+    private func ours(_ adapter: String) throws -> AttributeTable {
       // Not what another test left there.
-      #expect(try Guest.blectl("write", "\(BumbleAir.peer)/random", "ffe4", "00ff10").status == 0)
-      let result = try Guest.blectl("services", "\(BumbleAir.peer)/random", "--values", "--json")
+      let written = try Blectl.run(["write", "\(BumbleAir.peer)/random", "ffe4", "00ff10"], adapter: adapter, virtual: false)
+      #expect(written.status == 0, "\(written.errors)")
+      let result = try Blectl.run(["services", "\(BumbleAir.peer)/random", "--values", "--json"], adapter: adapter, virtual: false)
       #expect(result.status == 0, "\(result.errors)")
-      ours = AttributeTable(try result.records)
-      #expect(ours.types.count == 42 && ours.services.count == 4 && ours.properties.count == 16 && ours.values.count == 9, "\(ours)")
+      let table = AttributeTable(try result.records)
+      #expect(table.types.count == 42 && table.services.count == 4 && table.properties.count == 16 && table.values.count == 9, "\(table)")
+      return table
     }
 
     @Test func gatttool() throws {
+      _ = try Guest.lock()
+      let ours = try ours("hci0")
       let tool = try Conversation("gatttool", "-I", "-i", "hci0", "-b", BumbleAir.peer, "-t", "random")
-      defer { tool.end() }
       try tool.say("connect", until: "Connection successful")
       var theirs = AttributeTable()
       for line in try tool.say("primary", until: "end grp handle", times: ours.services.count).matches(
@@ -41,12 +40,16 @@ extension KernelTests {
         let answer = try tool.say("char-read-hnd 0x\(String(handle, radix: 16))", until: "value/descriptor: ")
         theirs.values[handle] = answer.firstMatch(of: /descriptor: ([0-9a-f ]*)/).map { String($0.1.filter { $0 != " " }) }
       }
+      tool.end()
       #expect(theirs == ours)
+      try Guest.waitForNoLink()
     }
 
     /// bluetoothd keeps Generic Access to itself, and shows no service's end.
     @Test func bluetoothctl() throws {
-      let daemon = try Bluetoothd()
+      let air = try Guest.air("--controller", "extended", "--tuning", "on")
+      var expected = try ours(air.adapter)
+      let daemon = try Bluetoothd(air.adapter)
       defer { daemon.stop() }
       let tool = try daemon.control()
       defer { tool.end() }
@@ -54,7 +57,6 @@ extension KernelTests {
       try tool.say("scan off", until: "Discovering: no")
       try tool.say("connect \(BumbleAir.peer)", until: "ServicesResolved: yes")
       try tool.say("menu gatt", until: "Print environment")
-      var expected = ours
       expected.services = [:]
       // Client Supported Features, where bluetoothd writes.
       expected.values[0x0B] = nil

@@ -72,6 +72,8 @@ package final class RunningProcess: @unchecked Sendable {
   /// Standard output so far.
   package var outputSoFar: [UInt8] { collected.all.0 }
 
+  package var isRunning: Bool { process.isRunning }
+
   package var identifier: Int32 { process.processIdentifier }
 
   package func send(_ bytes: [UInt8]) {

@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension KernelTests {
+  /// What `--trace` writes is read by btmon without complaint, and shows the whole exchange, on every kind of adapter. (Here, because btmon 5.66
+  /// crashes on a machine that has no adapter.)
+  @Suite struct TraceTests {
+    static let peer = "\(BumbleAir.peer)/random"
+
+    @Test func kernel() throws {
+      _ = try Guest.lock()
+      try expectReadable(adapter: "hci0", peer: Self.peer, name: "Lock-01")
+    }
+
+    @Test func kernelWithExtendedCommands() throws {
+      let air = try Guest.air("--controller", "extended", "--tuning", "on")
+      try expectReadable(adapter: air.adapter, peer: Self.peer, name: "Lock-01")
+    }
+
+    @Test func userChannel() throws {
+      _ = try Guest.lock()
+      try Guest.switchOff("hci0")
+      defer { _ = try? Guest.switchOn("hci0") }
+      try expectReadable(adapter: "user:0", peer: Self.peer, name: "Lock-01")
+    }
+
+    @Test func overTCP() throws {
+      let air = try BumbleAir()
+      try expectReadable(adapter: air.adapter, peer: Self.peer, name: "Lock-01")
+      air.stop()
+    }
+
+    @Test func simulated() throws { try expectReadable(adapter: "sim", peer: "name:Panel", name: "Panel") }
+
+    /// Reads the device's name, with a trace, and has btmon read that.
+    private func expectReadable(adapter: String, peer: String, name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+      let file = "/tmp/trace"
+      let read = try Blectl.run(["--trace", file, "read", peer, "2a00"], adapter: adapter, virtual: adapter == "sim")
+      #expect(read.text == "\(name)\n", "\(read.errors)", sourceLocation: sourceLocation)
+      if adapter == "user:0" { try Guest.switchOn("hci0") }
+      let seen = try Guest.run("btmon", "-r", file)
+      #expect(seen.status == 0 && seen.errors.isEmpty, "\(seen.status) \(seen.errors)", sourceLocation: sourceLocation)
+      #expect(seen.text.matches(of: /(?m)^[<>] .*#\d+/).count == (try records(file)), "\(seen.text)", sourceLocation: sourceLocation)
+      // 7f is how a controller says that it does not know the strength.
+      let complaint = seen.text.firstMatch(
+        of: /(?i).*(invalid(?! \(0x7f\))|malformed|short|unexpected|unknown mask|unknown command|unknown event).*/)
+      #expect(complaint == nil, "\(complaint.map { String($0.0) } ?? "")", sourceLocation: sourceLocation)
+      var rest = seen.text[...]
+      for step in [
+        "Create Connection", "Connection Complete", "ATT: Read By Type Request", "Attribute type: Device Name (0x2a00)",
+        "ATT: Read By Type Response", Octets.hex(Array(name.utf8)), "HCI Command: Disconnect", "Disconnect Complete",
+      ] {
+        guard let found = rest.range(of: step) else {
+          Issue.record("\"\(step)\" does not come in its turn: \(seen.text)", sourceLocation: sourceLocation)
+          return
+        }
+        rest = rest[found.upperBound...]
+      }
+    }
+
+    /// How many packets a btsnoop file has: 16 octets of header; of each record 24, the second four of which tell how many follow.
+    private func records(_ file: String) throws -> Int {
+      let data = Array(try Data(contentsOf: URL(fileURLWithPath: file)))
+      var (count, position) = (0, 16)
+      while position + 24 <= data.count {
+        position += 24 + data[position + 4..<position + 8].reduce(0) { $0 << 8 | Int($1) }
+        count += 1
+      }
+      #expect(position == data.count)
+      return count
+    }
+  }
+}
