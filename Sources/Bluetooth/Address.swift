@@ -7,6 +7,7 @@ package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConver
 
   /// Six hex octets separated by colons (or dashes), either case.
   package init?(_ text: some StringProtocol) {
+    let text = String(text)
     let octets = text.split(separator: text.contains("-") ? "-" : ":", omittingEmptySubsequences: false)
     guard octets.count == 6 else { return nil }
     var value: UInt64 = 0

@@ -13,13 +13,11 @@ package enum ValueFormat: Hashable, Sendable {
   case float(octets: Int, ByteOrder)
 
   /// Every name, in the order of the manual.
-  package static let names: [String] = {
-    var names = ["hex", "utf8", "base64", "auto", "u8", "i8"]
-    for (letter, widths) in [("u", [16, 24, 32, 64]), ("i", [16, 24, 32, 64]), ("f", [32, 64])] {
-      for width in widths { names += ["\(letter)\(width)le", "\(letter)\(width)be"] }
-    }
-    return names
-  }()
+  package static let choices = """
+    hex utf8 base64 auto u8 i8 u16le u16be u24le u24be u32le u32be u64le u64be i16le i16be i24le i24be i32le i32be i64le i64be \
+    f32le f32be f64le f64be
+    """
+  package static let names = choices.split(separator: " ").map(String.init)
 
   /// One of `names`, in either case.
   /// - Throws: a usage error that lists what there is; a width without byte order is not guessed.
@@ -29,7 +27,7 @@ package enum ValueFormat: Hashable, Sendable {
         throw BluetoothError(
           .usage, "format \(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be")
       }
-      throw BluetoothError(.usage, "unknown format \(DisplayText.escape(name)); there are \(Self.names.joined(separator: " "))")
+      throw BluetoothError(.usage, "unknown format \(DisplayText.escape(name)); there are \(Self.choices)")
     }
     self = format
   }

@@ -14,9 +14,8 @@ enum Arguments {
         rest = rest.dropFirst()
       }
     }
-    guard let command = rest.first, !leading.contains("--version"), !leading.contains("--help"), !leading.contains("-h") else {
-      return arguments
-    }
+    let answered = ["--version", "--help", "-h", "--generate-completion-script"]
+    guard let command = rest.first, !leading.contains(where: answered.contains) else { return arguments }
     return [command] + leading + rest.dropFirst()
   }
 
@@ -25,8 +24,8 @@ enum Arguments {
     var variables: [String: String] = [:]
     var entry = unsafe environ
     while let text = unsafe entry.pointee {
-      let parts = unsafe String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+      let parts = unsafe String(cString: text).utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { variables[String(Substring(parts[0]))] = String(Substring(parts[1])) }
       unsafe entry += 1
     }
     return variables

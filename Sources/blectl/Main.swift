@@ -9,8 +9,7 @@ enum Main {
     holdStandardDescriptors()
     let arguments = Arguments.commandFirst(Array(CommandLine.arguments.dropFirst()))
     let command: any ParsableCommand
-    if let wrong = Blectl.unknownCommand(in: arguments) { exit(Program.reportUsage(wrong, arguments: arguments)) }
-    do { command = try Blectl.parseAsRoot(arguments) } catch { exit(Program.reportUsage(error, arguments: arguments)) }
+    do { command = try Blectl.command(from: arguments) } catch { exit(Program.reportUsage(error, arguments: arguments)) }
     guard let command = command as? any LoopCommand else {
       exit(help(command, arguments))
     }

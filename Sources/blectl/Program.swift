@@ -6,7 +6,8 @@ import LinuxIO
 import Terminal
 
 /// A command of blectl. It runs on the event loop and may be cancelled at any wait.
-/// Each states its `commandName`: deriving it from the type costs 40 % of the program's start.
+/// Each states its `commandName`, deriving it from the type costs 40 % of the program's start, and its `_superCommandName`, without which
+/// the parser first parses everything twice in search of `--generate-completion-script`.
 protocol LoopCommand: ParsableCommand, Sendable {
   var options: GlobalOptions { get }
   @LoopActor func run(in context: Context) async throws

@@ -61,4 +61,13 @@ import Testing
     }
     #expect(try Blectl.run("--version").text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
   }
+
+  /// Commands parse their own words, but these are the program's to answer, also behind a command's name.
+  @Test func theProgramAnswersForItsCommands() throws {
+    #expect(try Blectl.run("read", "--version").text == Blectl.run("--version").text)
+    #expect(try Blectl.run("help", "read").text == Blectl.run("read", "--help").text)
+    #expect(try Blectl.run("read", "--generate-completion-script", "bash").text == Blectl.run("--generate-completion-script", "bash").text)
+    let wrong = try Blectl.run("read", "@last", "2a00", "--bogus")
+    #expect(wrong.status == 64 && wrong.errors.contains("Usage: blectl read ["))
+  }
 }

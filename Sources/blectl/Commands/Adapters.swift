@@ -7,7 +7,7 @@ import Terminal
 
 struct Adapters: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "adapters",
+    commandName: "adapters", _superCommandName: "blectl",
     abstract: "List the radios of this machine, or describe the one of --adapter.",
     discussion: "Shows address, state, bus and what they can do.")
 

@@ -6,7 +6,7 @@ import Terminal
 
 struct Connect: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "connect",
+    commandName: "connect", _superCommandName: "blectl",
     abstract: "Connect and report the link.",
     discussion: "When standard input is a pipe the link is kept until its end; otherwise it is taken down at once.")
 

@@ -7,7 +7,7 @@ import Terminal
 
 struct MacFromAdv: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "mac-from-adv",
+    commandName: "mac-from-adv", _superCommandName: "blectl",
     abstract: "The MAC inside the advertisement.",
     discussion: """
       Live, from PEER or everything heard; or offline, from --hex or from lines on standard input: AD structures in hex, optionally after the \

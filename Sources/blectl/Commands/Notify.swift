@@ -6,7 +6,7 @@ import Terminal
 
 struct Notify: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "notify",
+    commandName: "notify", _superCommandName: "blectl",
     abstract: "Show notifications and indications as they come.",
     discussion: "Runs until Ctrl-C, --count or --duration. Exits 4 when the time is over before --count values came.")
 

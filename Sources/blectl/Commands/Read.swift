@@ -6,7 +6,7 @@ import Terminal
 
 struct Read: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "read",
+    commandName: "read", _superCommandName: "blectl",
     abstract: "Read values; long ones whole.",
     discussion: "With one ATTR prints the value alone, with several one line each: ATTR, a tab, the value.")
 

@@ -6,7 +6,7 @@ import Terminal
 
 struct Scan: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "scan",
+    commandName: "scan", _superCommandName: "blectl",
     abstract: "Show advertisements.",
     discussion: """
       A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses \

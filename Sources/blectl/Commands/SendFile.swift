@@ -8,7 +8,7 @@ import Terminal
 
 struct SendFile: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "send-file",
+    commandName: "send-file", _superCommandName: "blectl",
     abstract: "Push a file to a characteristic without losing a packet.",
     discussion: """
       Segments are cut to what fills the link best, the link's own flow control paces them, and a request at the end proves that the peer's \

@@ -6,7 +6,7 @@ import Terminal
 
 struct Services: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "services",
+    commandName: "services", _superCommandName: "blectl",
     abstract: "Show the whole GATT tree: services, characteristics, properties, descriptors.")
 
   @OptionGroup var options: GlobalOptions

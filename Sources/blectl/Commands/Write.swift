@@ -6,7 +6,7 @@ import Terminal
 
 struct Write: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "write",
+    commandName: "write", _superCommandName: "blectl",
     abstract: "Write a value, in segments when it does not fit, and wait for the answer if asked.",
     discussion: """
       --mode auto: a characteristic with the write property gets a Write Request (a long write when the value does not fit the MTU); one with \

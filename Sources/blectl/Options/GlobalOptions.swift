@@ -47,4 +47,7 @@ struct GlobalOptions: ParsableArguments {
   }
 }
 
-extension ColorChoice: ExpressibleByArgument {}
+extension ColorChoice: ExpressibleByArgument {
+  /// As the parser has it by itself, but without a key path, which costs more than the rest of the option.
+  static var allValueStrings: [String] { allCases.map { $0.rawValue } }
+}

@@ -9,7 +9,8 @@ extension ValueFormat: ExpressibleByArgument {
     self = format
   }
 
-  static var choices: String { names.joined(separator: " ") }
+  /// By itself the parser would find this through reflection, each time that it parses.
+  var defaultValueDescription: String { name }
 }
 
 /// The VALUE of the command line: text in a format, `@FILE`, or `-` for standard input.
