@@ -41,21 +41,25 @@ extension KernelTests {
       if adapter == "user:0" { try Guest.switchOn("hci0") }
       let seen = try Guest.run("btmon", "-r", file)
       #expect(seen.status == 0 && seen.errors.isEmpty, "\(seen.status) \(seen.errors)", sourceLocation: sourceLocation)
-      #expect(seen.text.matches(of: /(?m)^[<>] .*#\d+/).count == (try records(file)), "\(seen.text)", sourceLocation: sourceLocation)
+      let lines = seen.lines
+      let shown = lines.count { $0.hasPrefix("< ") || $0.hasPrefix("> ") }
+      #expect(shown == (try records(file)), "\(seen.text)", sourceLocation: sourceLocation)
       // 7f is how a controller says that it does not know the strength.
-      let complaint = seen.text.firstMatch(
-        of: /(?i).*(invalid(?! \(0x7f\))|malformed|short|unexpected|unknown mask|unknown command|unknown event).*/)
-      #expect(complaint == nil, "\(complaint.map { String($0.0) } ?? "")", sourceLocation: sourceLocation)
-      var rest = seen.text[...]
+      let complaints = ["invalid", "malformed", "short", "unexpected", "unknown mask", "unknown command", "unknown event"]
+      for line in lines where !line.hasSuffix("invalid (0x7f)") {
+        let line = line.lowercased()
+        #expect(!complaints.contains { line.contains($0) }, "\(line)", sourceLocation: sourceLocation)
+      }
+      var rest = lines[...]
       for step in [
         "Create Connection", "Connection Complete", "ATT: Read By Type Request", "Attribute type: Device Name (0x2a00)",
         "ATT: Read By Type Response", Octets.hex(Array(name.utf8)), "HCI Command: Disconnect", "Disconnect Complete",
       ] {
-        guard let found = rest.range(of: step) else {
+        guard let found = rest.firstIndex(where: { $0.contains(step) }) else {
           Issue.record("\"\(step)\" does not come in its turn: \(seen.text)", sourceLocation: sourceLocation)
           return
         }
-        rest = rest[found.upperBound...]
+        rest = rest[(found + 1)...]
       }
     }
 
