@@ -45,6 +45,11 @@ package final class Bearer {
   private var waits: [Transaction.Token: Wait<Response>] = [:]
   private var timer: LoopTimer?
   private var isStarted = false
+  /// Commands sent since the loop last had a turn for certain.
+  private var commandsInTurn = 0
+
+  /// A channel that takes all at once must not keep the loop from its signals, timers and descriptors.
+  private static let commandsPerTurn = 64
 
   /// - Parameters:
   ///   - timeout: of one transaction; 30 s in the specification (Vol 3 Part F §3.3.3). When it passes, the bearer is closed.
@@ -88,7 +93,10 @@ package final class Bearer {
   package func offer(rxMTU wanted: Int) { transaction.offer(rxMTU: wanted) }
 
   /// Sends a command now; may be called while a request is outstanding. See `waitUntilWritable`.
-  package func send(_ command: Command) { sendNow(command.bytes) }
+  package func send(_ command: Command) {
+    commandsInTurn += 1
+    sendNow(command.bytes)
+  }
 
   /// Sends a notification, or an indication: the caller keeps to one outstanding indication (`onConfirmation`).
   package func send(_ event: Unsolicited) { sendNow(event.bytes) }
@@ -104,10 +112,17 @@ package final class Bearer {
     }
   }
 
+  /// True when `waitUntilWritable` would return at once; false also when it is time to give the loop a turn.
+  package var isWritable: Bool { closed == nil && commandsInTurn < Self.commandsPerTurn && channel.isWritable }
+
   /// Returns when another command would not have to wait in this process.
   /// - Throws: as `Channel.waitUntilWritable`; BluetoothError(.timeout) when nothing is taken for the time of a transaction.
   package func waitUntilWritable() async throws {
     start()
+    if commandsInTurn >= Self.commandsPerTurn {
+      commandsInTurn = 0
+      try await EventLoop.shared.sleep(for: .zero)
+    }
     if let closed { throw closed }
     if channel.isWritable { return }
     try await limited { [channel] in try await channel.waitUntilWritable() }

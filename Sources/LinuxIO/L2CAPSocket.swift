@@ -96,6 +96,8 @@ final class L2CAPSocket: ATT.Channel {
     }
   }
 
+  var isWritable: Bool { !isOver && !socket.hasBacklog }
+
   func waitUntilWritable() async throws {
     do { try await socket.waitForRoom() } catch let error as Errno { throw explain(error == .ENOTCONN_ ? nil : error) }
   }
@@ -122,9 +124,6 @@ final class L2CAPSocket: ATT.Channel {
     let found = table.filter { bits & UInt32(bitPattern: $0.0) != 0 }
     return found.count == 1 ? found[0].1 : nil
   }
-
-  /// True when the next PDU goes to the kernel at once, as far as is known.
-  var isRoomy: Bool { !isOver && !socket.hasBacklog }
 
   /// True when the controller has taken everything.
   var isDrained: Bool { isOver || !socket.hasBacklog && outputQueue == idleOutput }

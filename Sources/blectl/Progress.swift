@@ -9,8 +9,10 @@ final class Progress {
   private let offset: Int
   private let output: Output
   private let start = EventLoop.shared.now
-  private var shownAt: LoopClock.Instant?
   private var shown: Int?
+  /// Set by a timer: an update is asked for with every segment, and to look at the clock would cost as much as to send one.
+  private var isDue = true
+  private var timer: LoopTimer?
 
   init(_ total: Int, _ offset: Int, _ output: Output) {
     self.total = total
@@ -19,10 +21,10 @@ final class Progress {
   }
 
   func update(_ done: Int) throws {
-    let now = EventLoop.shared.now
-    if done < total, let shownAt, shownAt.duration(to: now) < .milliseconds(250) { return }
-    guard done != shown else { return }
-    shownAt = now
+    guard isDue || done == total, done != shown else { return }
+    isDue = false
+    timer?.cancel()
+    timer = EventLoop.shared.schedule(after: .milliseconds(250)) { [weak self] in self?.isDue = true }
     shown = done
     if output.style.json {
       guard !output.style.quiet else { return }
@@ -32,7 +34,7 @@ final class Progress {
         $0.integer("total", total + offset)
       }
     } else if output.canAnimateErr {
-      let seconds = start.duration(to: now).inSeconds
+      let seconds = start.duration(to: EventLoop.shared.now).inSeconds
       let rate = seconds > 0 ? Double(done) / seconds / 1000 : 0
       let cells = min(30, max(0, done * 30 / max(1, total)))
       let bar = String(repeating: "█", count: cells) + String(repeating: "░", count: 30 - cells)
@@ -42,5 +44,8 @@ final class Progress {
     }
   }
 
-  func end() { output.clearTransient() }
+  func end() {
+    timer?.cancel()
+    output.clearTransient()
+  }
 }

@@ -12,7 +12,10 @@ final class Transfer {
   private let data: [UInt8]
   private let target: Target
   private let client: Client
-  private let command: SendFile
+  private let window: Int?
+  private let gap: Duration
+  private let ackEvery: Int?
+  private let offset: Int
   private let progress: Progress
   /// Octets that the peer's ATT layer is known to have.
   private var confirmed = 0
@@ -21,7 +24,11 @@ final class Transfer {
   init(
     _ command: SendFile, _ data: [UInt8], target: Target, client: Client, dataLength: Int?, progress: Progress
   ) throws {
-    self.command = command
+    // Looked up once: ArgumentParser's wrappers cost more than the sending of a segment.
+    window = command.window.count
+    gap = .limited(seconds: command.gap / 1000)
+    ackEvery = command.ackEvery
+    offset = command.offset
     self.data = data
     self.target = target
     self.client = client
@@ -74,21 +81,20 @@ final class Transfer {
       let end = min(sent + chunk, data.count)
       let segment = Array(data[sent..<end])
       number += 1
-      let wantsProof = command.ackEvery.map { number % $0 == 0 } ?? false
       if mode == .request {
         try await client.writeRequest(segment, to: target.handle)
         confirmed = end
       } else {
-        if let window = command.window.count { try await client.bearer.waitUntilUnacknowledged(below: window) }
+        if let window { try await client.bearer.waitUntilUnacknowledged(below: window) }
         try await client.writeCommand(segment, to: target.handle)
-        if wantsProof {
+        if let ackEvery, number % ackEvery == 0 {
           try await client.barrier(after: target.handle)
           confirmed = end
         }
       }
       sent = end
       try progress.update(sent)
-      if command.gap > 0, sent < data.count { try await EventLoop.shared.sleep(for: .limited(seconds: command.gap / 1000)) }
+      if gap > .zero, sent < data.count { try await EventLoop.shared.sleep(for: gap) }
     }
     if mode == .command {
       try await client.barrier(after: target.handle)
@@ -99,9 +105,9 @@ final class Transfer {
 
   /// The octet counts that let the user go on.
   private var whereItStands: String {
-    let (confirmed, sent) = (confirmed + command.offset, sent + command.offset)
+    let (confirmed, sent) = (confirmed + offset, sent + offset)
     let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
-    return "\(confirmed) of \(data.count + command.offset) octets are known to have arrived\(more); go on with --offset \(confirmed)"
+    return "\(confirmed) of \(data.count + offset) octets are known to have arrived\(more); go on with --offset \(confirmed)"
   }
 }
 

@@ -31,6 +31,29 @@ import Testing
     }
   }
 
+  /// Ctrl-C gets through while the channel takes everything at once.
+  @Test func aFastChannelLeavesTheLoopItsTurns() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far)
+      let client = Client(near)
+      let plan = try WritePlan(value: 100_000, properties: nil, mtu: 23, mode: .command)
+      var done = 0
+      let task = EventLoop.shared.spawn { () -> Bool in
+        do { try await client.write([UInt8](repeating: 1, count: 100_000), to: 0x10, plan: plan) { done = $0 } } catch {
+          return error is CancellationError
+        }
+        return false
+      }
+      EventLoop.shared.schedule(after: .zero) { task.cancel() }
+      #expect(await task.value)
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(done > 0 && done <= 100 * 20)
+      #expect(peer.received.map(\.count).reduce(0) { $0 + $1 - 3 } == done, "what is told to be handed over was")
+      client.close()
+    }
+  }
+
   @Test func gapsAreKept() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

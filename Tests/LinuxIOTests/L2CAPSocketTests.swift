@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import EventLoop
+import GATT
 import Glibc
 import HCI
 import SystemPackage
@@ -87,7 +88,7 @@ private final class Rig {
       rig.listen()
       var sent = 0
       // Until the kernel takes no more; the one that it did not take waits here.
-      while rig.socket.isRoomy, sent < 100_000 {
+      while rig.socket.isWritable, sent < 100_000 {
         rig.socket.send([UInt8(truncatingIfNeeded: sent)] + [UInt8](repeating: 0, count: 200))
         sent += 1
       }
@@ -115,11 +116,26 @@ private final class Rig {
     }
   }
 
+  /// What makes bulk transfers cheap: no task waits while the kernel has room.
+  @Test func commandsThatFitDoNotSuspend() async throws {
+    try await onLoop {
+      let rig = Rig()
+      let client = Client(rig.socket)
+      var suspended = false
+      let other = EventLoop.shared.spawn { suspended = true }
+      for number in UInt8(0)..<50 { try await client.writeCommand([number], to: 0x10) }
+      #expect(!suspended)
+      await other.value
+      #expect((UInt8(0)..<50).map { _ in rig.pair.read() } == (UInt8(0)..<50).map { [0x52, 0x10, 0, $0] })
+      client.close()
+    }
+  }
+
   @Test func waitingForRoomEndsWithTheLink() async throws {
     try await onLoop {
       let rig = Rig()
       rig.listen()
-      while rig.socket.isRoomy { rig.socket.send([UInt8](repeating: 0, count: 500)) }
+      while rig.socket.isWritable { rig.socket.send([UInt8](repeating: 0, count: 500)) }
       let waiting = EventLoop.shared.spawn { () -> BluetoothError? in
         do { try await rig.socket.waitUntilWritable() } catch { return error as? BluetoothError }
         return nil
