@@ -52,7 +52,7 @@ extension Client {
   /// One Write Command (§4.9.1), as soon as the channel takes it: the back-pressure of bulk transfers.
   /// - Parameter value: at most ATT_MTU − 3 octets.
   package func writeCommand(_ value: [UInt8], to handle: UInt16) async throws {
-    // Most often there is room: a call that could suspend costs more than the rest of this then.
+    // Asked first, because most often there is room and a call that may suspend is not cheap.
     if !bearer.isWritable { try await bearer.waitUntilWritable() }
     if let closed { throw closed }
     bearer.send(.write(handle, value: value))

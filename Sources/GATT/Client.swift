@@ -8,7 +8,10 @@ package final class Client {
   /// One-line notes for the user: what a peer does wrong without ending anything, what was done on the user's behalf.
   package var onNote: (@LoopActor (String) -> Void)?
   /// Sees every PDU in both directions.
-  package var onPDU: (@LoopActor (ATT.Direction, [UInt8]) -> Void)?
+  package var onPDU: (@LoopActor (ATT.Direction, [UInt8]) -> Void)? {
+    get { bearer.onPDU }
+    set { bearer.onPDU = newValue }
+  }
   /// Every notification and indication in the order of arrival, subscribed to or not.
   package var onValue: (@LoopActor (ValueEvent) -> Void)?
   /// Asked when the peer answers Insufficient Authentication or Insufficient Encryption; true: the link is safer now, repeat the request once.
@@ -30,7 +33,6 @@ package final class Client {
   /// Begins to receive in the loop's next turn: set the handlers before. - Parameter timeout: of one ATT transaction; when it passes, the bearer is closed.
   package init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) {
     bearer = Bearer(channel, timeout: timeout)
-    bearer.onPDU = { [weak self] in self?.onPDU?($0, $1) }
     bearer.onUnsolicited = { [weak self] in self?.receive($0) }
     bearer.onFault = { [weak self] in self?.note($0) }
     bearer.onClosed = { [weak self] in self?.closed(by: $0) }
