@@ -87,8 +87,7 @@ extension HostCentral {
     if info.supported.contains(.leReadMaximumDataLength),
       case .maximumDataLength(let octets, let time, _, _)? = try await ask(.leReadMaximumDataLength)
     {
-      // Held to the specification's ranges, whatever the controller says.
-      (info.maxTxOctets, info.maxTxTime) = (min(251, max(27, octets)), min(17040, max(328, time)))
+      info.setDataLength(octets: octets, time: time)
     }
     if info.supported.contains(.leWriteSuggestedDefaultDataLength) {
       _ = try await ask(.leWriteSuggestedDefaultDataLength(txOctets: info.maxTxOctets, txTime: info.maxTxTime))

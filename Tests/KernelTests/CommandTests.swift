@@ -12,6 +12,7 @@ extension KernelTests {
       let records = try Guest.blectl("adapters", "--json").records
       let first = try #require(records.first)
       #expect(first.string("name") == "hci0" && first.bool("up") == true && first.bool("le") == true && first.string("bus") == "virtual")
+      #expect(first.strings("features").first == "core_5.0")
       #expect(try Guest.must("hciconfig", "hci0").contains("BD Address: \(first.string("address") ?? "?")"))
     }
 
@@ -24,13 +25,34 @@ extension KernelTests {
       try Guest.expectQuiet()
     }
 
-    @Test func read() throws {
-      let result = try Guest.blectl("read", "\(BumbleAir.peer)/random", "ffe2", "--json")
-      #expect(result.status == 0, "\(result.errors)")
-      let value = try #require(try result.records.first?.string("value"))
-      let theirs = try Guest.run("gatttool", "-i", "hci0", "-b", BumbleAir.peer, "-t", "random", "--char-read", "-u", "ffe2").text
-      #expect(theirs.filter { !$0.isWhitespace }.hasSuffix("value:\(value)"), "\(theirs)")
-      try Guest.waitForNoLink()
+    /// On the kernel's stack, and with our own host on its user channel.
+    @Test(arguments: ["hci0", "user:0"]) func everyCommand(_ adapter: String) throws {
+      if adapter == "user:0" { try Guest.switchOff("hci0") }
+      defer { if adapter == "user:0" { _ = try? Guest.switchOn("hci0") } }
+      let peer = "\(BumbleAir.peer)/random"
+      func blectl(_ arguments: String..., input: [UInt8]? = nil) throws -> ProcessResult {
+        let result = try Blectl.run(["-i", adapter, "--json"] + arguments, input: input, adapter: nil, virtual: false)
+        #expect(result.status == 0, "\(arguments): \(result.errors)")
+        return result
+      }
+      #expect(try blectl("scan", "--name", "Lock-01", "--count", "1").records.first?.string("address") == BumbleAir.peer)
+      #expect(try blectl("connect", peer).records.first?.int("mtu") == 517)
+      #expect(try blectl("services", peer).records.contains { $0.string("uuid") == "ffe0" })
+      #expect(try blectl("read", peer, "ffe2").records.first?.string("text") == "hello lock")
+      #expect(try blectl("mac-from-adv", BumbleAir.peer, "--rule", "mfg:0x014c@0:be").records.first?.string("mac") == BumbleAir.peer)
+      let long = Octets.picture(300)
+      #expect(try blectl("write", peer, "ffe4", "-", "--mode", "long", "--read-back", input: long).records.first?.int("bytes") == 300)
+      let pong = try blectl("write", peer, "ffe1", "ping", "--as", "utf8", "--expect", "ffe2=706f6e67")
+      #expect(pong.text.contains("706f6e67"))
+      #expect(try blectl("notify", peer, "ffe5", "--count", "3").records.count == 3)
+      #expect(try blectl("notify", peer, "ffe6", "--count", "2").records.map { $0.string("event") } == ["indication", "indication"])
+      let picture = Octets.picture(20_000)
+      _ = try blectl("write", peer, "ffe8", "00")
+      #expect(try blectl("send-file", peer, "ffe1", "-", input: picture).records.last?.int("bytes") == 20_000)
+      let words = [UInt32(20_000), Octets.crc32(picture)]
+      let expected = Octets.hex(words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } })
+      #expect(try blectl("read", peer, "ffe7").records.first?.string("value") == expected)
+      if adapter == "hci0" { try Guest.expectQuiet() }
     }
   }
 }

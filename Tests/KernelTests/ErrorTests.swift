@@ -63,6 +63,13 @@ extension KernelTests {
       #expect(try found.records.first?.string("address_type") == "random", "\(found.errors)")
     }
 
+    @Test func aUserChannelThatCannotBeHad() throws {
+      expect(try Guest.blectl("-i", "user:0", "scan", "--json"), 3, "sudo hciconfig hci0 down")
+      // The peripheral's.
+      expect(try Guest.blectl("-i", "user:1", "scan", "--json"), 3, "user channel")
+      expect(try Guest.blectl("-i", "user:9", "scan", "--json"), 3, "no adapter")
+    }
+
     @Test func twoAtOnce() throws {
       let listening = try Guest.start("notify", "\(BumbleAir.peer)/random", "ffe5", "--json")
       #expect(listening.waitForOutput(containing: "notification"))

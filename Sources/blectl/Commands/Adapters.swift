@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
+import HCI
 import LEHost
 import LinuxIO
 import Terminal
@@ -58,11 +59,14 @@ struct Adapters: LoopCommand {
       if all.isEmpty, let index {
         throw BluetoothError(.adapter, "there is no hci\(index); `blectl adapters` lists the radios of this machine")
       }
-      return all.map {
-        Row(
-          name: $0.name, address: $0.address, isUp: $0.isUp, state: Self.state($0), bus: $0.bus,
-          le: $0.le, features: [])
+      var rows: [Row] = []
+      for adapter in all {
+        rows.append(
+          Row(
+            name: adapter.name, address: adapter.address, isUp: adapter.isUp, state: Self.state(adapter), bus: adapter.bus, le: adapter.le,
+            features: await adapter.abilities().features))
       }
+      return rows
     default:
       guard let host = try await context.radio() as? HostCentral else { return [] }
       let info = host.adapterInfo

@@ -1,5 +1,4 @@
 package import Bluetooth
-package import HCI
 
 /// What a controller said about itself when it was started.
 package struct ControllerInfo: Sendable, Equatable {
@@ -19,6 +18,11 @@ package struct ControllerInfo: Sendable, Equatable {
 
   package init() {}
 
+  /// Held to the specification's ranges, whatever the controller says.
+  package mutating func setDataLength(octets: UInt16, time: UInt16) {
+    (maxTxOctets, maxTxTime) = (min(251, max(27, octets)), min(17040, max(328, time)))
+  }
+
   /// The Core specification's version; nil when unknown to us.
   package var coreVersion: String? {
     guard let number = version?.hciVersion else { return nil }
@@ -37,5 +41,5 @@ package struct ControllerInfo: Sendable, Equatable {
     return names
   }
 
-  var scansExtended: Bool { supported.contains(.leSetExtendedScanParameters) && supported.contains(.leSetExtendedScanEnable) }
+  package var scansExtended: Bool { supported.contains(.leSetExtendedScanParameters) && supported.contains(.leSetExtendedScanEnable) }
 }
