@@ -80,7 +80,11 @@ enum Guest {
 
   /// Lock-01 on the user channel of hci1, in the range of hci0: kept from one test to the next while the options are the same.
   static func lock(_ options: String...) throws -> BumbleAir {
-    if let (air, old) = lockInUse, old == options { return air }
+    if let (air, old) = lockInUse, old == options {
+      // Others switch adapters off when they end.
+      try switchOn("hci0")
+      return air
+    }
     removeLock()
     let air = try BumbleAir(["--transport", "hci-socket:1"] + options)
     lockInUse = (air, options)
