@@ -25,6 +25,20 @@ extension KernelTests {
       try Guest.expectQuiet()
     }
 
+    /// The kernel scans passively for devices that it is to connect to, such as the trusted ones of bluetoothd. Ours takes its place, hears scan
+    /// responses, too, and leaves the kernel's as it was.
+    @Test func scanWhileTheKernelWaitsForADevice() throws {
+      func manage(_ words: String) throws { try Guest.must("sh", "-c", "timeout 10 btmgmt --index 0 \(words) </dev/null") }
+      try manage("add-device -a 2 -t 2 C1:22:33:44:55:66")
+      try Guest.waitForScanning(true)
+      let result = try Guest.blectl("scan", "--json", "--duration", "2")
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(Set(try result.records.compactMap { $0.string("pdu") }) == ["adv_ind", "scan_rsp"], "\(result.text)")
+      try Guest.waitForScanning(true)
+      try manage("del-device -t 2 C1:22:33:44:55:66")
+      try Guest.waitForScanning(false)
+    }
+
     /// On the kernel's stack, and with our own host on its user channel.
     @Test(arguments: ["hci0", "user:0"]) func everyCommand(_ adapter: String) throws {
       if adapter == "user:0" { try Guest.switchOff("hci0") }

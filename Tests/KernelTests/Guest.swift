@@ -49,6 +49,14 @@ enum Guest {
     return number == 0x0C
   }
 
+  static func waitForScanning(_ wanted: Bool, _ adapter: String = "hci0") throws {
+    for _ in 0..<100 {
+      if try isScanning(adapter) == wanted { return }
+      usleep(50_000)
+    }
+    throw ToolFailed(description: "\(adapter) \(wanted ? "does not scan" : "is still scanning")")
+  }
+
   /// The links of an adapter, as the kernel knows them.
   static func links(_ adapter: String = "hci0") throws -> [String] {
     try must("hcitool", "-i", adapter, "con").split(separator: "\n").filter { $0.contains("handle") }.map(String.init)
