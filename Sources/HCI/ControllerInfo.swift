@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// What a controller said about itself when it was started.
+/// What a controller says about itself.
 package struct ControllerInfo: Sendable, Equatable {
   /// The public address; nil when it has none.
   package var address: Address?
@@ -34,12 +34,10 @@ package struct ControllerInfo: Sendable, Equatable {
   package var features: [String] {
     var names: [String] = []
     if let coreVersion { names.append("core_\(coreVersion)") }
-    if scansExtended { names.append("extended_advertising") }
+    if supported.scansExtended { names.append("extended_advertising") }
     if maxTxOctets > 27 { names.append("data_length_\(maxTxOctets)") }
     if leFeatures.contains(.phy2M), supported.contains(.leSetPHY) { names.append("2m") }
     if leFeatures.contains(.phyCoded), supported.contains(.leSetPHY) { names.append("coded") }
     return names
   }
-
-  package var scansExtended: Bool { supported.contains(.leSetExtendedScanParameters) && supported.contains(.leSetExtendedScanEnable) }
 }

@@ -111,4 +111,7 @@ package struct SupportedCommands: Sendable, Equatable {
     guard let (octet, bit) = opcode.supportedBit else { return false }
     return octets[octet] & 1 << UInt8(bit) != 0
   }
+
+  /// Whether scanning takes the extended commands: the kernel's own rule.
+  package var scansExtended: Bool { contains(.leSetExtendedScanParameters) && contains(.leSetExtendedScanEnable) }
 }

@@ -60,7 +60,7 @@ extension HostCentral {
     try Task.checkCancellation()
     let phys = PHYMask(parameters.phys).intersection([.le1M, .coded])
     guard !phys.isEmpty else { throw BluetoothError(.usage, "devices advertise on the 1M or the coded PHY") }
-    let isExtended = adapterInfo.scansExtended
+    let isExtended = adapterInfo.supported.scansExtended
     if phys.contains(.coded), !isExtended || !adapterInfo.leFeatures.contains(.phyCoded) {
       throw BluetoothError(.adapter, "\(name) cannot scan on the coded PHY")
     }

@@ -64,7 +64,7 @@ extension HostCentral {
     if info.leFeatures.contains(.extendedScannerFilter) { mask |= 1 << 10 }
     if info.supported.contains(.leSetPHY) { mask |= 1 << 11 }
     // Reports follow this feature in some controllers, whatever the scan command.
-    if info.leFeatures.contains(.extendedAdvertising) || info.scansExtended { mask |= 1 << 12 }
+    if info.leFeatures.contains(.extendedAdvertising) || info.supported.scansExtended { mask |= 1 << 12 }
     if try await ask(.leSetEventMask(mask)) == nil { try await controller.perform(.leSetEventMask(basic)) }
   }
 

@@ -65,7 +65,7 @@ package final class KernelCentral: GATT.Central {
       supportedCommands = commands
     }
     // A controller that does not say what it can do is an old one.
-    return supportedCommands.map(ScanProcedure.usesExtended) ?? false
+    return supportedCommands?.scansExtended ?? false
   }
 
   // MARK: Connecting

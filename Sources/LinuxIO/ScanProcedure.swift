@@ -145,11 +145,6 @@ struct ScanProcedure: Equatable {
     }
   }
 
-  /// Whether the controller has the extended scan commands: the kernel's own rule.
-  static func usesExtended(_ commands: SupportedCommands) -> Bool {
-    commands.contains(.leSetExtendedScanParameters) && commands.contains(.leSetExtendedScanEnable)
-  }
-
   // MARK: What to do
 
   /// After `.send` and `.askForDiscovery`, `answered` and `discovery` come first.

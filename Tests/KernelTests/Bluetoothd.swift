@@ -10,7 +10,7 @@ final class Bluetoothd {
   init(_ adapter: String) throws {
     self.adapter = adapter
     // Or it would have the adapter of the next Lock-01.
-    _ = try Guest.lock()
+    try Guest.lock()
     try Guest.must("mkdir", "-p", "/run/dbus")
     bus = try RunningProcess(["dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address"])
     guard bus.nextLine(where: { $0.hasPrefix("unix:") }) != nil else { throw Guest.ToolFailed(description: "dbus-daemon does not start") }
@@ -25,16 +25,19 @@ final class Bluetoothd {
     let address = try Guest.must("hciconfig", adapter).firstMatch(of: /BD Address: (\S+)/).map { String($0.1) } ?? "?"
     let tool = try Conversation("bluetoothctl")
     try tool.say("version", until: "Agent registered")
-    // The daemon needs a moment to find its adapters.
-    for _ in 0..<100 {
+    try Guest.wait(for: "bluetoothd to find \(adapter), \(address)") {
       let list = try tool.say("select \(address)\nlist\nversion", until: "Version").split(separator: "\n")
-      if list.contains(where: { $0.contains("Controller \(address)") && $0.hasSuffix("[default]") }) {
-        try tool.say("power on", until: "power on succeeded")
-        return tool
-      }
-      usleep(50_000)
+      return list.contains { $0.contains("Controller \(address)") && $0.hasSuffix("[default]") }
     }
-    throw Guest.ToolFailed(description: "bluetoothd does not find \(adapter), \(address)")
+    try tool.say("power on", until: "power on succeeded")
+    return tool
+  }
+
+  /// Has it find Lock-01, connect, and learn its tree.
+  func connect(_ tool: Conversation) throws {
+    try tool.say("scan on", until: "Device \(BumbleAir.peer)")
+    try tool.say("scan off", until: "Discovering: no")
+    try tool.say("connect \(BumbleAir.peer)", until: "ServicesResolved: yes")
   }
 
   /// Ends it, and leaves no link of its.

@@ -34,9 +34,7 @@ extension KernelTests {
     }
 
     @Test func aPeerThatItHolds() throws {
-      try control.say("scan on", until: "Device \(BumbleAir.peer)")
-      try control.say("scan off", until: "Discovering: no")
-      try control.say("connect \(BumbleAir.peer)", until: "ServicesResolved: yes")
+      try daemon.connect(control)
       for peer in ["\(BumbleAir.peer)/random", BumbleAir.peer] {
         let refused = try air.blectl("read", peer, "ffe2", "--json")
         #expect(refused.status == 3 && refused.errors.contains("`bluetoothctl disconnect \(BumbleAir.peer)`"), "\(refused.errors)")

@@ -5,7 +5,7 @@ import Testing
 extension KernelTests {
   /// What users meet when something is not as it should be, and that nothing is left behind.
   @Suite struct ErrorTests {
-    init() throws { _ = try Guest.lock() }
+    init() throws { try Guest.lock() }
 
     private func expect(
       _ result: ProcessResult, _ status: Int32, _ words: String, sourceLocation: SourceLocation = #_sourceLocation

@@ -37,6 +37,15 @@ enum Guest {
 
   struct ToolFailed: Error, CustomStringConvertible { let description: String }
 
+  /// For what the kernel and other programs tell nobody: asks every 50 ms, for half a minute at most. How soon it comes makes no difference.
+  static func wait(for what: String, until holds: () throws -> Bool) throws {
+    let deadline = Date(timeIntervalSinceNow: 30)
+    while try !holds() {
+      guard Date() < deadline else { throw ToolFailed(description: "waited in vain for \(what)") }
+      usleep(50_000)
+    }
+  }
+
   // MARK: What the controller does, asked over HCI
 
   /// The controller refuses new scan parameters (Command Disallowed) exactly when it scans (Vol 4 Part E §7.8.10).
@@ -50,11 +59,7 @@ enum Guest {
   }
 
   static func waitForScanning(_ wanted: Bool, _ adapter: String = "hci0") throws {
-    for _ in 0..<100 {
-      if try isScanning(adapter) == wanted { return }
-      usleep(50_000)
-    }
-    throw ToolFailed(description: "\(adapter) \(wanted ? "does not scan" : "is still scanning")")
+    try wait(for: "\(adapter) \(wanted ? "to scan" : "to end its scan")") { try isScanning(adapter) == wanted }
   }
 
   /// The links of an adapter, as the kernel knows them.
@@ -70,11 +75,7 @@ enum Guest {
 
   /// Others leave a link to the kernel, which keeps it for 2 s.
   static func waitForNoLink(_ adapter: String = "hci0") throws {
-    for _ in 0..<100 {
-      if try links(adapter).isEmpty { return }
-      usleep(50_000)
-    }
-    throw ToolFailed(description: "\(adapter) still has a link")
+    try wait(for: "\(adapter) to have no link") { try links(adapter).isEmpty }
   }
 
   static func expectNoLink(_ adapter: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -86,16 +87,12 @@ enum Guest {
 
   // MARK: The peripheral
 
-  /// Lock-01 on the user channel of hci1, in the range of hci0: kept from one test to the next while the options are the same.
-  static func lock(_ options: String...) throws -> BumbleAir {
-    if let (air, old) = lockInUse, old == options {
-      // Others switch adapters off when they end.
-      try switchOn("hci0")
-      return air
-    }
-    removeLock()
-    let air = try BumbleAir(["--transport", "hci-socket:1"] + options)
-    lockInUse = (air, options)
+  /// Lock-01 on the user channel of hci1, in the range of hci0: kept from one test to the next.
+  @discardableResult
+  static func lock() throws -> BumbleAir {
+    let air = try lockInUse ?? BumbleAir(["--transport", "hci-socket:1"])
+    lockInUse = air
+    // Others switch adapters off when they end.
     try switchOn("hci0")
     return air
   }
@@ -103,14 +100,14 @@ enum Guest {
   /// Takes Lock-01 off the air. A link that the kernel still holds for a tool that has ended must go first: btvirt tells nobody that the other
   /// end has gone, and a packet that is never completed would keep its only buffer.
   static func removeLock() {
-    guard let (air, _) = lockInUse else { return }
+    guard let air = lockInUse else { return }
     _ = try? switchOff("hci0")
     air.stop()
     lockInUse = nil
     _ = try? switchOn("hci0")
   }
 
-  private nonisolated(unsafe) static var lockInUse: (BumbleAir, [String])?
+  private nonisolated(unsafe) static var lockInUse: BumbleAir?
 
   /// An adapter of its own, with Lock-01 in its range, whose controller is Bumble's: unlike btvirt's it repeats advertisements, can tune a link,
   /// go out of range and be pulled out. Kept from one test to the next while the options are the same.
@@ -120,7 +117,7 @@ enum Guest {
     let air = try BumbleAir(["--vhci"] + options)
     airInUse = (air, options)
     // The kernel sets the adapter up first.
-    for _ in 0..<50 where try run("hciconfig", air.adapter, "up").status != 0 { usleep(100_000) }
+    try wait(for: "\(air.adapter) to be set up") { try run("hciconfig", air.adapter, "up").status == 0 }
     return air
   }
 

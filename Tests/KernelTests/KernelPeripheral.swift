@@ -17,6 +17,8 @@ final class KernelPeripheral {
 
   /// What was written to ff01.
   private(set) var arrived: [UInt8] = []
+  /// Settled with the first of it.
+  let firstArrival = Wait<Void>()
   private(set) var confirmations = 0
   /// Values that a subscriber of ff02 (notifications) or ff03 (indications) gets at once.
   var burstLength = 0
@@ -83,16 +85,21 @@ final class KernelPeripheral {
   private func wrote(_ handle: UInt16, _ value: [UInt8]) {
     guard handle == sink else { return }
     arrived += value
+    firstArrival.resume(returning: ())
     if let limit = endsAfter, arrived.count >= limit { for server in servers { server.close() } }
   }
 
   /// Numbers from 0, four octets little-endian, as fast as the kernel takes them.
   private func burst(_ server: Server) {
-    for number in 0..<burstLength { server.notify(ticks, (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }) }
+    for number in 0..<burstLength { server.notify(ticks, Octets.u32le(UInt32(number))) }
   }
 
-  /// Its kernel has taken every notification, and its controller all but the last few.
-  var hasSentAll: Bool { channels.allSatisfy { $0.isDrained } }
+  func notifyOnce(_ number: UInt32) { for server in servers { server.notify(ticks, Octets.u32le(number)) } }
+
+  /// Returns when its kernel has taken every notification, and its controller all but the last few: the kernel does not tell.
+  func allIsSent() async throws {
+    while !channels.allSatisfy({ $0.isDrained }) { try await EventLoop.shared.sleep(for: .milliseconds(100)) }
+  }
 
   private func indicate(_ server: Server) {
     let (handle, count) = (asks, burstLength)

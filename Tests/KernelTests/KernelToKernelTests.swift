@@ -78,20 +78,21 @@ extension KernelTests {
         let listening = try Guest.start("notify", Self.name, "ff02", "--json")
         #expect(listening.waitForOutput(containing: "notification"))
         listening.signal(SIGSTOP)
-        // Until the peripheral has sent everything, to a kernel with nobody behind it.
-        while try await onLoop({ !peripheral.hasSentAll }) { try await Task.sleep(for: .milliseconds(100)) }
+        // To a kernel with nobody behind it.
+        try await onLoop { try await peripheral.allIsSent() }
+        let before = listening.outputCount
         listening.signal(SIGCONT)
-        var before = -1
-        while listening.outputCount != before {
-          before = listening.outputCount
-          try await Task.sleep(for: .seconds(2))
-        }
+        // As soon as there is room again: one that comes after all the others.
+        #expect(listening.waitForOutput(after: before) { !$0.isEmpty })
+        try await onLoop { peripheral.notifyOnce(30_000) }
+        let last = "\"\(Octets.hex(Octets.u32le(30_000)))\""
+        #expect(listening.nextLine { $0.contains(last) } != nil)
         listening.signal(SIGINT)
         let result = listening.wait()
         #expect(result.status == 130)
         let lost = Self.lost(result)
         #expect(lost > 0, "\(result.errors)")
-        #expect(result.lines.count + lost == 30_000, "\(result.lines.count) received, \(result.errors)")
+        #expect(result.lines.count + lost == 30_001, "\(result.lines.count) received, \(result.errors)")
       }
     }
 
@@ -131,11 +132,14 @@ extension KernelTests {
           peripheral.peer, "ff01", file.path, "--json",
         ])
         // A radio that hears nothing for a while: the kernel's queue fills up.
-        while try await onLoop({ peripheral.arrived.isEmpty }) { try await Task.sleep(for: .milliseconds(10)) }
+        try await onLoop { try await peripheral.firstArrival.value() }
         try Guest.must("pkill", "-STOP", "btvirt")
         defer { _ = try? Guest.run("pkill", "-CONT", "btvirt") }
-        while try !String(contentsOfFile: "/tmp/calls", encoding: .utf8).contains("EAGAIN") { try await Task.sleep(for: .milliseconds(10)) }
-        try await Task.sleep(for: .seconds(1))
+        // Refused, it waits: in a call that does not return.
+        try Guest.wait(for: "blectl to wait for room") {
+          let calls = try String(contentsOfFile: "/tmp/calls", encoding: .utf8)
+          return calls.contains("EAGAIN") && calls.split(separator: "\n").last.map { $0.contains("poll(") && !$0.contains(" = ") } == true
+        }
         try Guest.must("pkill", "-CONT", "btvirt")
         let traced = tracing.wait()
         #expect(traced.status == 0, "\(traced.errors)")

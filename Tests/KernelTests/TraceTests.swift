@@ -9,7 +9,7 @@ extension KernelTests {
     static let peer = "\(BumbleAir.peer)/random"
 
     @Test func kernel() throws {
-      _ = try Guest.lock()
+      try Guest.lock()
       try expectReadable(adapter: "hci0", peer: Self.peer, name: "Lock-01")
     }
 
@@ -19,7 +19,7 @@ extension KernelTests {
     }
 
     @Test func userChannel() throws {
-      _ = try Guest.lock()
+      try Guest.lock()
       try Guest.switchOff("hci0")
       defer { _ = try? Guest.switchOn("hci0") }
       try expectReadable(adapter: "user:0", peer: Self.peer, name: "Lock-01")

@@ -14,6 +14,11 @@ package final class BumbleAir: Sendable {
   /// The address of the peripheral, random unless it is started with `--public`.
   package static let peer = "F0:F1:F2:F3:F4:F5"
 
+  /// What FFE7 reads, in hexadecimal, when exactly these octets have arrived since the last reset.
+  package static func report(_ octets: [UInt8]) -> String {
+    Octets.hex(Octets.u32le(UInt32(octets.count)) + Octets.u32le(Octets.crc32(octets)))
+  }
+
   /// What is to be given to blectl's `-i`: `tcp:127.0.0.1:PORT`; with another radio what follows READY.
   package let adapter: String
   private let process: RunningProcess

@@ -9,6 +9,8 @@ package enum Octets {
 
   package static func hex(_ text: String) -> String { hex(Array(text.utf8)) }
 
+  package static func u32le(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+
   /// Bit by bit, so that it shares nothing with what it checks.
   package static func crc32(_ bytes: some Sequence<UInt8>, after start: UInt32 = 0) -> UInt32 {
     var crc = ~start
