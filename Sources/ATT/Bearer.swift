@@ -130,13 +130,9 @@ package final class Bearer {
 
   /// A dead controller never says that the link is lost, and a peer can refuse packets for as long as it likes.
   private func limited(_ wait: @escaping @LoopActor () async throws -> Void) async throws {
-    let limit = timeout
-    try await withDeadline(EventLoop.shared.now.advanced(by: limit)) {
-      BluetoothError(
-        .timeout, "nothing that was sent got through for \(limit.shortText) s: is the device still there, and the adapter alive?")
-    } _: {
-      try await wait()
-    }
+    guard try await withDeadline(EventLoop.shared.now.advanced(by: timeout), wait) == nil else { return }
+    throw BluetoothError(
+      .timeout, "nothing that was sent got through for \(timeout.shortText) s: is the device still there, and the adapter alive?")
   }
 
   /// Ends every pending request with `error` and closes the channel. Idempotent.

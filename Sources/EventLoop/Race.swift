@@ -16,16 +16,15 @@ package func race<T>(
   return try result.get()
 }
 
-/// Runs `operation`; when it is not done at `deadline` it is cancelled, awaited, and `timeout()` is thrown. Nil means no limit.
+/// Runs `operation`; when it is not done at `deadline` it is cancelled and awaited.
+/// - Parameter deadline: nil is no limit.
+/// - Returns: what `operation` returned; nil when the time was over first.
 @LoopActor
-package func withDeadline<T>(
-  _ deadline: LoopClock.Instant?, orThrow timeout: @escaping @LoopActor () -> any Error,
-  _ operation: @escaping @LoopActor () async throws -> T
-) async throws -> T {
+package func withDeadline<T>(_ deadline: LoopClock.Instant?, _ operation: @escaping @LoopActor () async throws -> T) async throws -> T? {
   guard let deadline else { return try await operation() }
   return try await race(operation) {
     try await EventLoop.shared.sleep(until: deadline)
-    throw timeout()
+    return nil
   }
 }
 

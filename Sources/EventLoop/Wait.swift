@@ -4,7 +4,8 @@
 @LoopActor
 package final class Wait<Value> {
   private var result: Result<Value, any Error>?
-  private var continuations: [CheckedContinuation<Void, Never>] = []
+  private var waiting: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  private var count = 0
 
   package init() {}
 
@@ -17,30 +18,38 @@ package final class Wait<Value> {
   private func settle(_ result: Result<Value, any Error>) {
     guard self.result == nil else { return }
     self.result = result
-    let waiting = continuations
-    continuations = []
-    for continuation in waiting { continuation.resume() }
+    let all = waiting
+    waiting = []
+    for waiter in all { waiter.continuation.resume() }
   }
 
   /// - Throws: what was given to `resume(throwing:)`, or CancellationError when the task is cancelled first.
   package func value() async throws -> Value {
+    guard let value = try await value(until: nil) else { throw CancellationError() }
+    return value
+  }
+
+  /// - Parameter deadline: nil is no limit.
+  /// - Returns: nil when there was nothing at `deadline`; for others who wait, and for whoever provides the value, nothing has changed then.
+  /// - Throws: as `value()`.
+  package func value(until deadline: LoopClock.Instant?) async throws -> Value? {
     try await withTaskCancellationHandler {
       if result == nil {
         if Task.isCancelled { throw CancellationError() }
-        await withCheckedContinuation { continuations.append($0) }
+        let number = count
+        count += 1
+        let timer = deadline.map { EventLoop.shared.schedule(at: $0) { self.giveUp(number) } }
+        defer { timer?.cancel() }
+        await withCheckedContinuation { waiting.append((number, $0)) }
       }
-      guard let result else { throw CancellationError() }
-      return try result.get()
+      return try result?.get()
     } onCancel: {
       EventLoop.shared.perform { self.settle(.failure(CancellationError())) }
     }
   }
 
-  /// As `value()`, but gives up at `deadline` with `timeout()`.
-  package func value(until deadline: LoopClock.Instant?, orThrow timeout: @escaping @LoopActor () -> any Error) async throws -> Value {
-    guard let deadline else { return try await value() }
-    let timer = EventLoop.shared.schedule(at: deadline) { self.settle(.failure(timeout())) }
-    defer { timer.cancel() }
-    return try await value()
+  private func giveUp(_ number: Int) {
+    guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
+    waiting.remove(at: index).continuation.resume()
   }
 }

@@ -26,6 +26,19 @@ package struct Readiness: Sendable {
   }
 }
 
+extension EventLoop {
+  /// Waits until `descriptor` is ready, has failed or was hung up.
+  /// - Returns: nil when it was not until `deadline`.
+  /// - Throws: CancellationError.
+  @LoopActor
+  package func wait(for descriptor: Int32, _ interest: Interest, until deadline: LoopClock.Instant? = nil) async throws -> Readiness? {
+    let ready = Wait<Readiness>()
+    let watch = watch(descriptor, interest) { ready.resume(returning: $0) }
+    defer { watch.cancel() }
+    return try await ready.value(until: deadline)
+  }
+}
+
 /// One watched descriptor. With no interest left it stays registered but is not polled.
 package final class Watch {
   let descriptor: Int32

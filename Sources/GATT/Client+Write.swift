@@ -96,7 +96,7 @@ extension Client {
     await shielded {
       let limit = EventLoop.shared.now.advanced(by: .seconds(1))
       do {
-        try await withDeadline(limit, orThrow: { CancellationError() }) { _ = try await self.bearer.request(.executeWrite(flags: 0)) }
+        _ = try await withDeadline(limit) { try await self.bearer.request(.executeWrite(flags: 0)) }
       } catch {
         // The failure that led here is the one that is reported.
       }

@@ -78,7 +78,7 @@ final class Controller {
     submit(command) { answer in
       if case .success = answer { done.resume(returning: true) } else { done.resume(returning: false) }
     }
-    return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2))) { CancellationError() }) ?? false
+    return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2)))) ?? false
   }
 
   func send(_ data: ACLData) {

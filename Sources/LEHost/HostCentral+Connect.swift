@@ -20,11 +20,11 @@ final class Initiation {
     settled.fire(())
   }
 
-  /// - Throws: `timeout()` at `deadline`, CancellationError, or why there is no link.
-  func link(until deadline: LoopClock.Instant, orThrow timeout: @escaping @LoopActor () -> any Error) async throws -> HostLink {
-    if outcome == nil { try await settled.next().value(until: deadline, orThrow: timeout) }
-    guard let outcome else { throw timeout() }
-    return try outcome.get()
+  /// - Returns: nil when it is not decided at `deadline`.
+  /// - Throws: CancellationError, or why there is no link.
+  func link(until deadline: LoopClock.Instant) async throws -> HostLink? {
+    if outcome == nil { _ = try await settled.next().value(until: deadline) }
+    return try outcome?.get()
   }
 }
 
@@ -62,8 +62,6 @@ extension HostCentral {
 
   private func initiate(_ initiation: Initiation, _ deadline: LoopClock.Instant) async throws -> HostLink {
     let peer = initiation.peer
-    let late = BluetoothError(
-      .timeout, "no answer from \(peer): is it advertising, connectable and in range, and is the address type right?")
     do {
       try await create(initiation)
     } catch let error as BluetoothError where error.kind == .hci {
@@ -74,7 +72,9 @@ extension HostCentral {
       throw error
     }
     do {
-      return try await initiation.link(until: deadline) { late }
+      if let link = try await initiation.link(until: deadline) { return link }
+      throw BluetoothError(
+        .timeout, "no answer from \(peer): is it advertising, connectable and in range, and is the address type right?")
     } catch {
       if initiation.outcome != nil { throw error }
       await abandon(initiation)
@@ -91,8 +91,7 @@ extension HostCentral {
         // Nothing to cancel: the completion is on its way, or never will be.
         patience = .milliseconds(300)
       }
-      let late = BluetoothError(.timeout, "cancelled")
-      if let link = try? await initiation.link(until: EventLoop.shared.now.advanced(by: patience), orThrow: { late }) {
+      if let link = try? await initiation.link(until: EventLoop.shared.now.advanced(by: patience)) {
         await link.hangUp(within: .seconds(2))
       }
     }
@@ -148,10 +147,7 @@ extension HostCentral {
     controller.submit(.leReadRemoteFeatures(handle: link.handle)) { answer in
       if case .failure = answer { alive.resume(returning: .unknownCommand) }
     }
-    struct Silent: Error {}
-    do {
-      _ = try await alive.value(until: min(deadline, EventLoop.shared.now.advanced(by: .seconds(1)))) { Silent() }
-    } catch is Silent {}
+    _ = try await alive.value(until: min(deadline, EventLoop.shared.now.advanced(by: .seconds(1))))
     if let ended = link.ended { throw ended }
     let isPossible = adapterInfo.leFeatures.contains(.dataLengthExtension) && adapterInfo.supported.contains(.leSetDataLength)
     guard isPossible, link.remoteFeatures?.contains(.dataLengthExtension) ?? true else { return }

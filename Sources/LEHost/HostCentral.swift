@@ -51,7 +51,7 @@ package final class HostCentral: GATT.Central {
       var commands: [Wait<Void>] = []
       if let scan { commands.append(submit(scan.disable)) }
       if initiation != nil { commands.append(submit(.leCreateConnectionCancel)) }
-      for wait in commands { try? await wait.value(until: deadline) { closed } }
+      for wait in commands { _ = try? await wait.value(until: deadline) }
       for task in hangUps { await task.value }
       // One that came up meanwhile.
       for link in openLinks { await link.hangUp(within: EventLoop.shared.now.duration(to: deadline)) }

@@ -83,8 +83,8 @@ package final class HostLink: GATT.Link {
     let change = phyUpdated.next()
     let mask = PHYMask(phy)
     try await host.controller.perform(.leSetPHY(handle: handle, allPHYs: 0, tx: mask, rx: mask, options: 0))
-    let status = try await change.value(until: limit()) { [peer] in
-      BluetoothError(.timeout, "\(peer.address) did not answer the request for the \(phy.name) PHY")
+    guard let status = try await change.value(until: limit()) else {
+      throw BluetoothError(.timeout, "\(peer.address) did not answer the request for the \(phy.name) PHY")
     }
     guard status == .success else { throw refused("the \(phy.name) PHY", status) }
     return known
@@ -101,13 +101,9 @@ package final class HostLink: GATT.Link {
     try await host.controller.perform(
       .leSetDataLength(handle: handle, txOctets: UInt16(octets), txTime: max(328, UInt16((octets + 14) * 8))))
     // The event comes only when something changes: the peer may allow less.
-    do {
-      try await change.value(until: limit(atMost: .seconds(2))) { Unchanged() }
-    } catch is Unchanged {}
+    _ = try await change.value(until: limit(atMost: .seconds(2)))
     return known
   }
-
-  private struct Unchanged: Error {}
 
   package func disconnect() async {
     await shielded { await self.hangUp(within: .seconds(3)) }
@@ -159,7 +155,7 @@ package final class HostLink: GATT.Link {
     if !isHangingUp {
       isHangingUp = true
       if host.sendQueue.outstanding(handle) > 0 {
-        try? await idle.next().value(until: now.advanced(by: limit / 3)) { Unchanged() }
+        _ = try? await idle.next().value(until: now.advanced(by: limit / 3))
       }
       guard ended == nil else { return }
       host.controller.submit(.disconnect(handle: handle, reason: .remoteUserTerminated)) { [weak self] answer in
@@ -167,7 +163,7 @@ package final class HostLink: GATT.Link {
         self.host.drop(self, error)
       }
     }
-    try? await down.value(until: now.advanced(by: limit)) { Unchanged() }
+    _ = try? await down.value(until: now.advanced(by: limit))
     host.drop(self, BluetoothError(.linkLost, "the link to \(peer.address) was closed; the controller did not confirm it"))
   }
 
@@ -230,8 +226,8 @@ package final class HostLink: GATT.Link {
   private func update(_ wanted: HCI.Command.ConnectionParameters, _ what: String) async throws {
     let change = intervalUpdated.next()
     try await host.controller.perform(.leConnectionUpdate(handle: handle, wanted))
-    let status = try await change.value(until: limit()) { [peer] in
-      BluetoothError(.timeout, "\(peer.address) did not answer the request for \(what)")
+    guard let status = try await change.value(until: limit()) else {
+      throw BluetoothError(.timeout, "\(peer.address) did not answer the request for \(what)")
     }
     guard status == .success else { throw refused(what, status) }
   }

@@ -98,7 +98,7 @@ final class HCISocket {
   /// - Parameter match: the result taken from the event; nil when it is another event.
   /// - Throws: BluetoothError(.hci) when the command is refused; what `late` gives after `limit`.
   func send<T>(
-    _ command: HCI.Command, purpose: String, limit: Duration, late: @escaping @LoopActor () -> any Error,
+    _ command: HCI.Command, purpose: String, limit: Duration, late: @LoopActor () -> any Error,
     event match: @escaping @LoopActor (HCI.Event) -> T?
   ) async throws -> T {
     // Watched from before the command is sent: the event may be read in the same turn as the Command Status.
@@ -110,7 +110,8 @@ final class HCISocket {
     }
     defer { removeObserver(observer) }
     try Self.check(try await send(command, purpose: purpose), command, name)
-    return try await result.value(until: EventLoop.shared.now.advanced(by: limit), orThrow: late)
+    guard let value = try await result.value(until: EventLoop.shared.now.advanced(by: limit)) else { throw late() }
+    return value
   }
 
   // MARK: Commands

@@ -21,9 +21,10 @@ enum HostResolver {
         }
       }
     }
-    return try await answer.value(until: deadline) {
-      BluetoothError(.timeout, "looking up the host name “\(host)” took too long; check the name server or give the numeric address")
+    guard let addresses = try await answer.value(until: deadline) else {
+      throw BluetoothError(.timeout, "looking up the host name “\(host)” took too long; check the name server or give the numeric address")
     }
+    return addresses
   }
 
   private nonisolated static func lookUp(_ host: String, _ port: UInt16, numericOnly: Bool) throws(BluetoothError) -> [SocketAddress] {

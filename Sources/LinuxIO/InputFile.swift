@@ -34,7 +34,7 @@ package enum InputFile {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       // Before every read, so that a descriptor that blocks (standard input is not ours to change) never does.
-      if !isRegular { try await EventLoop.shared.wait(for: descriptor, .readable) }
+      if !isRegular { _ = try await EventLoop.shared.wait(for: descriptor, .readable) }
       try Task.checkCancellation()
       do throws(Errno) {
         let count = try SystemCall.read(descriptor, into: &buffer)

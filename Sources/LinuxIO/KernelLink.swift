@@ -153,8 +153,7 @@ package final class KernelLink: GATT.Link {
     try HCISocket.check(answer, command, central.adapter.name)
     // No event comes when nothing changes.
     if before.map({ $0 < Int(octets) }) ?? true {
-      try? await changed.value(until: EventLoop.shared.now.advanced(by: .seconds(1))) { CancellationError() }
-      try Task.checkCancellation()
+      _ = try await changed.value(until: EventLoop.shared.now.advanced(by: .seconds(1)))
     }
     return try await parameters()
   }

@@ -37,7 +37,9 @@ final class L2CAPSocket: ATT.Channel {
       guard error == .nowInProgress else { throw ConnectFailure(errno: error, stage: .starting) }
     }
     // Writable only when the link is up and the peer's features are known.
-    try await EventLoop.shared.wait(for: number, .writable, until: deadline) { ConnectFailure.timeout(peer, seconds: timeout.inSeconds) }
+    guard try await EventLoop.shared.wait(for: number, .writable, until: deadline) != nil else {
+      throw ConnectFailure.timeout(peer, seconds: timeout.inSeconds)
+    }
     if let error = SystemCall.pendingError(number) { throw ConnectFailure(errno: error, stage: .completing) }
     return L2CAPSocket(descriptor) { LinkEnd.error(peer, $0, reason: nil) }
   }

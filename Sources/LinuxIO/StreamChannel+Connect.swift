@@ -31,8 +31,8 @@ extension StreamChannel {
         let descriptor = try SystemCall.socket(candidate.family, Int32(SOCK_STREAM.rawValue))
         do throws(Errno) { try SystemCall.connect(descriptor.rawValue, candidate) } catch {
           guard error == .nowInProgress else { throw error }
-          try await EventLoop.shared.wait(for: descriptor.rawValue, .writable, until: deadline) {
-            BluetoothError(.timeout, "\(name) did not answer in time; is the address right and no firewall between?")
+          guard try await EventLoop.shared.wait(for: descriptor.rawValue, .writable, until: deadline) != nil else {
+            throw BluetoothError(.timeout, "\(name) did not answer in time; is the address right and no firewall between?")
           }
           if let failure = SystemCall.pendingError(descriptor.rawValue) { throw failure }
         }

@@ -88,7 +88,7 @@ final class Context {
       // What we switched on is switched off again, also after Ctrl-C; a peer that does not answer keeps nobody waiting.
       if session.client.closed == nil {
         let limit = EventLoop.shared.now.advanced(by: .seconds(1))
-        try? await withDeadline(limit, orThrow: { CancellationError() }) { try await session.client.unsubscribeAll() }
+        _ = try? await withDeadline(limit) { try await session.client.unsubscribeAll() }
       }
       await session.link.disconnect()
       session.client.close()

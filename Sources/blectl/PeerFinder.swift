@@ -39,13 +39,11 @@ struct PeerFinder {
         }
       } catch { done.resume(throwing: error) }
     }
-    let outcome: Result<Void, any Error>
-    do {
-      outcome = .success(try await done.value(until: deadline) { Late() })
-    } catch { outcome = .failure(error) }
+    let outcome: Result<Void?, any Error>
+    do { outcome = .success(try await done.value(until: deadline)) } catch { outcome = .failure(error) }
     scanning.cancel()
     await scanning.value
-    if case .failure(let error) = outcome, !(error is Late) { throw error }
+    _ = try outcome.get()
     return try choose(heard, selector, limit)
   }
 
@@ -76,8 +74,6 @@ struct PeerFinder {
     let value = duration.inSeconds
     return value == value.rounded() ? String(Int(value)) : String(value)
   }
-
-  private struct Late: Error {}
 
   @LoopActor private final class Heard {
     let selector: PeerSelector

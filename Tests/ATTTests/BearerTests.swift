@@ -118,7 +118,7 @@ import Testing
       let start = EventLoop.shared.now
       #expect(
         await Self.kind {
-          try await withDeadline(start.advanced(by: .seconds(100)), orThrow: { CancellationError() }) {
+          try await withDeadline(start.advanced(by: .seconds(100))) {
             try await bearer.waitUntilWritable()
           }
         } == .timeout)

@@ -30,12 +30,17 @@ import Testing
   }
 
   @Test func aDeadlineCancelsAndSaysSo() async throws {
-    struct Late: Error {}
     try await onLoop {
-      do {
-        try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5)), orThrow: { Late() }) { try await Wait<Void>().value() }
-        Issue.record("no timeout")
-      } catch is Late {}
+      let log = Log()
+      let outcome = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5))) {
+        do { try await Wait<Void>().value() } catch { log.items.append(1) }
+        return 7
+      }
+      #expect(outcome == nil)
+      #expect(log.items == [1])
+      let prompt = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5))) { 7 }
+      let unlimited = try await withDeadline(nil) { 7 }
+      #expect(prompt == 7 && unlimited == 7)
     }
   }
 

@@ -10,15 +10,27 @@ import Testing
       let tasks = (0..<3).map { number in EventLoop.shared.spawn { (try? await wait.value()).map { $0 + number } } }
       try await EventLoop.shared.sleep(for: .milliseconds(1))
       wait.resume(returning: 10)
-      var results: [Int?] = []
+      var results: [Int??] = []
       // With a limit: a task that nobody resumes would hold up the whole run.
       for task in tasks {
         let result = Wait<Int?>()
         EventLoop.shared.spawn { result.resume(returning: await task.value) }
-        results.append(
-          try await result.value(until: EventLoop.shared.now.advanced(by: .seconds(1))) { CancellationError() })
+        results.append(try await result.value(until: EventLoop.shared.now.advanced(by: .seconds(1))))
       }
       #expect(results == [10, 11, 12])
+    }
+  }
+
+  @Test func whoeverGivesUpLeavesTheValueToTheOthers() async throws {
+    try await onLoop {
+      let wait = Wait<Int>()
+      let patient = EventLoop.shared.spawn { try? await wait.value(until: EventLoop.shared.now.advanced(by: .seconds(3))) }
+      let nothing = try await wait.value(until: EventLoop.shared.now.advanced(by: .seconds(1)))
+      #expect(nothing == nil && !wait.isSettled)
+      wait.resume(returning: 7)
+      #expect(await patient.value == 7)
+      let value = try await wait.value(until: EventLoop.shared.now)
+      #expect(value == 7)
     }
   }
 

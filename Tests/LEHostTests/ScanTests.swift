@@ -14,12 +14,9 @@ import Testing
     started: @escaping @LoopActor () -> Void = {}
   ) async throws -> [AdvertisingReport] {
     var reports: [AdvertisingReport] = []
-    struct Over: Error {}
-    do {
-      try await withDeadline(EventLoop.shared.now.advanced(by: time), orThrow: { Over() }) {
-        try await central.scan(parameters, started: started) { reports.append($0) }
-      }
-    } catch is Over {}
+    _ = try await withDeadline(EventLoop.shared.now.advanced(by: time)) {
+      try await central.scan(parameters, started: started) { reports.append($0) }
+    }
     return reports
   }
 

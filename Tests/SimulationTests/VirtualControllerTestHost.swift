@@ -51,7 +51,9 @@ final class TestHost {
   /// Returns when the condition holds; it is looked at after every packet, for at most a minute.
   func wait(until condition: () -> Bool) async throws {
     let deadline = EventLoop.shared.now.advanced(by: .seconds(60))
-    while !condition() { try await arrival.value(until: deadline, orThrow: { NothingCame() }) }
+    while !condition() {
+      guard try await arrival.value(until: deadline) != nil else { throw NothingCame() }
+    }
   }
 
   /// Takes the first event that matches out of those that came.

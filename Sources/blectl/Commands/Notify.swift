@@ -67,8 +67,6 @@ struct Notify: LoopCommand {
     var isListening = false
   }
 
-  private struct TimeIsOver: Error {}
-
   @LoopActor
   private func listen(_ session: Session, _ selectors: [Selector], _ tally: Tally, _ context: Context) async throws {
     let feed = Wait<Void>()
@@ -93,11 +91,9 @@ struct Notify: LoopCommand {
     tally.hasStarted = true
     tally.isListening = true
     context.output.status("subscribed; Ctrl-C ends")
-    do {
-      try await withDeadline(tally.end, orThrow: { TimeIsOver() }) {
-        try await race({ try await feed.value() }, { throw try await session.client.untilClosed() })
-      }
-    } catch is TimeIsOver {}
+    _ = try await withDeadline(tally.end) {
+      try await race({ try await feed.value() }, { throw try await session.client.untilClosed() })
+    }
     try finish(tally)
   }
 

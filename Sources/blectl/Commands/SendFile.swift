@@ -164,10 +164,7 @@ struct SendFile: LoopCommand {
     let deadline = EventLoop.shared.now.advanced(by: context.transactionLimit)
     var last: ArrivalReport?
     while true {
-      let event: ValueEvent
-      do {
-        event = try await withDeadline(deadline, orThrow: { BluetoothError(.timeout, "") }) { try await subscription.next() }
-      } catch let error as BluetoothError where error.kind == .timeout {
+      guard let event = try await withDeadline(deadline, { try await subscription.next() }) else {
         return
           "--verify notify:\(verify.notifying ?? ""): sent \(data.count) octets with CRC-32 \(crc.value); the peer reports \(last.map { "\($0)" } ?? "nothing")"
       }

@@ -119,8 +119,6 @@ struct Write: LoopCommand {
     }
   }
 
-  private struct TooLate: Error {}
-
   /// Other notifications may come at any time and are not answers: they are noted and passed over.
   @LoopActor
   private func wait(_ subscription: Subscription, _ expect: ExpectArgument, _ context: Context) async throws {
@@ -128,10 +126,7 @@ struct Write: LoopCommand {
     let deadline = EventLoop.shared.now.advanced(by: limit)
     var seen = "none came"
     while true {
-      let event: ValueEvent
-      do {
-        event = try await withDeadline(deadline, orThrow: { TooLate() }) { try await subscription.next() }
-      } catch is TooLate {
+      guard let event = try await withDeadline(deadline, { try await subscription.next() }) else {
         let wanted = expect.prefix.isEmpty ? "" : " beginning with \(Hex.encode(expect.prefix))"
         throw BluetoothError(.expectation, "--expect: no notification\(wanted) on \(expect.attribute) within \(limit.inSeconds) s; \(seen)")
       }
