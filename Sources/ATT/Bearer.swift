@@ -45,11 +45,6 @@ package final class Bearer {
   private var waits: [Transaction.Token: Wait<Response>] = [:]
   private var timer: LoopTimer?
   private var isStarted = false
-  /// Commands sent since the loop last had a turn for certain.
-  private var commandsInTurn = 0
-
-  /// A channel that takes all at once must not keep the loop from its signals, timers and descriptors.
-  private static let commandsPerTurn = 64
 
   /// - Parameters:
   ///   - timeout: of one transaction; 30 s in the specification (Vol 3 Part F §3.3.3). When it passes, the bearer is closed.
@@ -94,7 +89,7 @@ package final class Bearer {
 
   /// Sends a command now; may be called while a request is outstanding. See `waitUntilWritable`.
   package func send(_ command: Command) {
-    commandsInTurn += 1
+    EventLoop.shared.spendStep()
     sendNow(command.bytes)
   }
 
@@ -113,16 +108,13 @@ package final class Bearer {
   }
 
   /// True when `waitUntilWritable` would return at once; false also when it is time to give the loop a turn.
-  package var isWritable: Bool { closed == nil && commandsInTurn < Self.commandsPerTurn && channel.isWritable }
+  package var isWritable: Bool { closed == nil && !EventLoop.shared.isShareSpent && channel.isWritable }
 
   /// Returns when another command would not have to wait in this process.
   /// - Throws: as `Channel.waitUntilWritable`; BluetoothError(.timeout) when nothing is taken for the time of a transaction.
   package func waitUntilWritable() async throws {
     start()
-    if commandsInTurn >= Self.commandsPerTurn {
-      commandsInTurn = 0
-      try await EventLoop.shared.sleep(for: .zero)
-    }
+    try await EventLoop.shared.waitForTurn()
     if let closed { throw closed }
     if channel.isWritable { return }
     try await limited { [channel] in try await channel.waitUntilWritable() }

@@ -3,6 +3,9 @@ import Synchronization
 
 /// One thread: runs Swift jobs, waits for descriptors with poll(2), and owns the clock.
 ///
+/// A turn is a limited batch of jobs, a look at the descriptors and the due timers: none of them can starve the others. A job that need never
+/// suspend is given a share of its turn (`isShareSpent`).
+///
 /// In virtual time it does not wait for timers: when no job and no descriptor is ready, the clock jumps to the next timer, so a
 /// 16-second transfer over the simulated air takes milliseconds and always gives the same result.
 package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
@@ -10,6 +13,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // Touched on the loop's thread only, except `foreign` and what is set before run().
   private var jobs: [UnownedJob] = []
+  /// Resumed in the next turn.
+  private var waitingForTurn: [CheckedContinuation<Void, Never>] = []
+  /// Jobs and steps that this turn, and steps that this job, may still take.
+  private var turnLeft = 0
+  private var shareLeft = share
   private var timers = TimerQueue()
   private var watches: [Int: Watch] = [:]
   private var nextWatch = 0
@@ -25,7 +33,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private let wakeRead: Int32
   private let wakeWrite: Int32
 
-  private init() {
+  /// Others than `shared` are for tests: `LoopActor` is the shared one's.
+  init() {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
     for end in ends {
@@ -108,20 +117,60 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     while true { turn() }
   }
 
-  /// All ready jobs, then all ready descriptors, then all due timers.
-  private func turn() {
+  /// Jobs and steps of one turn: many, because looking at the descriptors costs as much as dozens of them; few enough to take milliseconds.
+  static let batch = 4096
+  /// Steps of one job in one turn.
+  static let share = 64
+
+  /// A batch of jobs, then all ready descriptors, then all due timers.
+  func turn() {
     takeForeignJobs()
-    if !jobs.isEmpty {
-      let batch = jobs
-      jobs.removeAll(keepingCapacity: true)
-      for job in batch {
-        unsafe job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
-      }
-      return
+    runJobs()
+    let isBusy = !jobs.isEmpty || !waitingForTurn.isEmpty
+    let ready = pollDescriptors(timeout: isBusy ? 0 : pollTimeout())
+    if isVirtual, !isBusy, !ready, foreign.withLock({ $0.isEmpty }), let due = timers.next { virtualNow = max(virtualNow, due) }
+    for timer in timers.takeDue(now.nanoseconds) {
+      shareLeft = Self.share
+      timer.fire()
     }
-    let ready = pollDescriptors(timeout: pollTimeout())
-    if isVirtual, !ready, foreign.withLock({ $0.isEmpty }), let due = timers.next { virtualNow = max(virtualNow, due) }
-    for timer in timers.takeDue(now.nanoseconds) { timer.fire() }
+  }
+
+  /// The jobs that are ready, and those that they make ready, up to a batch.
+  private func runJobs() {
+    let waiting = waitingForTurn
+    waitingForTurn.removeAll(keepingCapacity: true)
+    for continuation in waiting { continuation.resume() }
+    turnLeft = Self.batch
+    var next = 0
+    while next < jobs.count, turnLeft > 0 {
+      let job = jobs[next]
+      next += 1
+      turnLeft -= 1
+      shareLeft = Self.share
+      unsafe job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    }
+    if next == jobs.count { jobs.removeAll(keepingCapacity: true) } else { jobs.removeFirst(next) }
+  }
+
+  // MARK: Sharing a turn
+
+  /// True when the running job should wait for the next turn (`waitForTurn`) before it goes on.
+  package var isShareSpent: Bool { shareLeft <= 0 }
+
+  /// Counts a step of the running job. For functions that may be called over and over and need not suspend each time: without
+  /// suspending nobody else runs, signals included.
+  package func spendStep() {
+    shareLeft -= 1
+    turnLeft -= 1
+  }
+
+  /// Returns at once while the running job has some of its share left, else in the next turn, with a new share.
+  /// - Throws: CancellationError after a wait, when the task was cancelled.
+  @LoopActor
+  package func waitForTurn() async throws {
+    guard isShareSpent else { return }
+    await withCheckedContinuation { waitingForTurn.append($0) }
+    try Task.checkCancellation()
   }
 
   private func takeForeignJobs() {
@@ -149,7 +198,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     // A handler may cancel other watches or add some: pollOrder is what was polled, `isActive` what still holds.
     let order = pollOrder
     let events = pollSet.dropFirst().map(\.revents)
-    for (watch, revents) in zip(order, events) where revents != 0 && watch.isActive { watch.handler(Readiness(revents: revents)) }
+    for (watch, revents) in zip(order, events) where revents != 0 && watch.isActive {
+      shareLeft = Self.share
+      watch.handler(Readiness(revents: revents))
+    }
     return true
   }
 

@@ -27,6 +27,21 @@ import Testing
     }
   }
 
+  @Test func aSignalComesThroughAlthoughAJobIsAlwaysReady() async throws {
+    try await onLoop {
+      var seen: [Int32] = []
+      let watch = SignalWatch([SIGUSR1]) { seen.append($0) }
+      defer { watch.cancel() }
+      kill(getpid(), SIGUSR1)
+      var turns = 0
+      while seen.isEmpty, turns < 1_000_000 {
+        turns += 1
+        await Task.yield()
+      }
+      #expect(seen == [SIGUSR1])
+    }
+  }
+
   @Test func whatIsIgnoredStaysIgnored() async throws {
     try await onLoop {
       _ = signal(SIGUSR1, SIG_IGN)

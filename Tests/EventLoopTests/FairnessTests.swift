@@ -1,0 +1,99 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import EventLoop
+
+/// Whoever has always something to do leaves the others their turns. Each of these tests ends by itself when the loop is not fair.
+@Suite struct FairnessTests {
+  private static let patience = 100_000
+
+  @LoopActor private final class State {
+    var isDone = false
+    var count = 0
+  }
+
+  /// A task that makes itself ready again and again, until `state` is done or the patience is over.
+  @LoopActor private func busy(_ state: State) async {
+    while !state.isDone, state.count < Self.patience {
+      state.count += 1
+      await Task.yield()
+    }
+  }
+
+  @Test func aJobThatEnqueuesItselfStarvesNoDescriptor() async throws {
+    try await onLoop {
+      var ends: [Int32] = [-1, -1]
+      try #require(unsafe pipe(&ends) == 0)
+      defer { for end in ends { close(end) } }
+      let state = State()
+      let watch = EventLoop.shared.watch(ends[0], .readable) { _ in state.isDone = true }
+      defer { watch.cancel() }
+      var byte: UInt8 = 1
+      _ = unsafe write(ends[1], &byte, 1)
+      await busy(state)
+      #expect(state.isDone)
+      #expect(state.count <= 2 * EventLoop.batch)
+    }
+  }
+
+  @Test func aJobThatEnqueuesItselfStarvesNoTimer() async throws {
+    try await onLoop {
+      let state = State()
+      EventLoop.shared.schedule(after: .zero) { state.isDone = true }
+      await busy(state)
+      #expect(state.isDone)
+      #expect(state.count <= 2 * EventLoop.batch)
+    }
+  }
+
+  @Test func virtualTimeStandsStillWhileAJobIsReady() async throws {
+    try await onLoop {
+      let (state, start) = (State(), EventLoop.shared.now)
+      let timer = EventLoop.shared.schedule(after: .nanoseconds(1)) { state.isDone = true }
+      await busy(state)
+      #expect(state.count == Self.patience)
+      #expect(EventLoop.shared.now == start)
+      timer.cancel()
+    }
+  }
+
+  @Test func aJobThatNeedNotSuspendDoesSoWhenItsShareIsSpent() async throws {
+    try await onLoop {
+      let state = State()
+      let task = EventLoop.shared.spawn { () -> Bool in
+        do {
+          while state.count < Self.patience {
+            try await EventLoop.shared.waitForTurn()
+            EventLoop.shared.spendStep()
+            state.count += 1
+          }
+        } catch { return true }
+        return false
+      }
+      EventLoop.shared.schedule(after: .zero) { task.cancel() }
+      #expect(await task.value, "the timer came too late to cancel it")
+      #expect(state.count == EventLoop.share)
+    }
+  }
+
+  /// Many jobs that take their share each are together no longer than one turn.
+  @Test func theSharesOfManyJobsMakeUpTheTurn() async throws {
+    try await onLoop {
+      let state = State()
+      var counted = 0
+      EventLoop.shared.schedule(after: .zero) {
+        state.isDone = true
+        counted = state.count
+      }
+      let tasks = (0..<1000).map { _ in
+        EventLoop.shared.spawn {
+          for _ in 0..<EventLoop.share { EventLoop.shared.spendStep() }
+          state.count += EventLoop.share
+        }
+      }
+      for task in tasks { await task.value }
+      #expect(state.isDone && counted <= EventLoop.batch)
+    }
+  }
+}
