@@ -47,11 +47,16 @@ package final class VirtualLinkChannel: ATT.Channel {
     }
   }
 
-  /// The device hangs up: the link ends with Remote User Terminated Connection for the central.
+  /// The device hangs up, after what it has sent has arrived: the link ends with Remote User Terminated Connection for the central.
   package func close() {
     guard !isClosed else { return }
     isClosed = true
-    link.terminate(by: .peripheral, reason: .remoteUserTerminated)
+    hangUpWhenSent()
+  }
+
+  /// LL_TERMINATE_IND would overtake what waits in the queue.
+  private func hangUpWhenSent() {
+    if link.queued(by: .peripheral) == 0 { link.terminate(by: .peripheral, reason: .remoteUserTerminated) }
   }
 
   // MARK: For tests and unusual devices
@@ -101,7 +106,9 @@ package final class VirtualLinkChannel: ATT.Channel {
     for action in actions {
       switch action {
       case .received(by: .peripheral, let octets, let isStart): receive(octets, isStart: isStart)
-      case .completed(by: .peripheral, _): resumeWaiters()
+      case .completed(by: .peripheral, _):
+        resumeWaiters()
+        if isClosed { hangUpWhenSent() }
       case .closed(_, let reason): end(reason)
       default: break
       }

@@ -10,10 +10,11 @@ import Testing
 @Suite struct PeripheralOverAirTests {
   @LoopActor
   private func connected<T: Sendable>(
-    _ text: String, _ body: @escaping @LoopActor (any Link, Client, AttributeTable) async throws -> T
+    _ text: String, among devices: [PeripheralDescription]? = nil,
+    _ body: @escaping @LoopActor (any Link, Client, AttributeTable) async throws -> T
   ) async throws -> T {
     let air = Air(seed: 7)
-    for description in try Presets.peripherals() { air.add(VirtualPeripheral(description)) }
+    for description in try devices ?? Presets.peripherals() { air.add(VirtualPeripheral(description)) }
     let central = HostCentral(VirtualController(air: air), name: "sim")
     try await central.start()
     let address = try #require(Address(text))
@@ -78,6 +79,25 @@ import Testing
         counter.add(picture)
         #expect(try await subscription.next().value == counter.report)
         #expect(try await client.read(report.valueHandle) == counter.report)
+      }
+    }
+  }
+
+  /// The answer to the write that makes it hang up, and what it says before it does.
+  @Test func aDeviceThatHangsUpIsHeardOutFirst() async throws {
+    let text = #"""
+      {"name": "T", "address": "D1:00:00:00:00:09/random", "services": [{"uuid": "ff00", "characteristics": [
+        {"uuid": "ff01", "properties": ["write"], "reactions": [{"when": "", "then": [{"notify": "ff02", "value": "aa"}, {"disconnect": true}]}]},
+        {"uuid": "ff02", "properties": ["notify"]}
+      ]}]}
+      """#
+    let devices = try PeripheralFile.parse(Array(text.utf8), name: "test")
+    try await onLoop {
+      try await connected("D1:00:00:00:00:09", among: devices) { link, client, table in
+        let said = try await client.subscribe(try #require(try table.resolve(Selector("ff02")).characteristic))
+        try await client.writeRequest([], to: try table.resolve(Selector("ff01")).handle)
+        #expect(try await said.next().value == [0xAA])
+        await #expect(throws: (any Error).self) { try await said.next() }
       }
     }
   }
