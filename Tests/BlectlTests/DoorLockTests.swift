@@ -49,10 +49,27 @@ import Testing
     #expect(message.contains("Write Not Permitted (0x03)") && message.contains("--mode command"), "\(message)")
   }
 
+  @Test(arguments: [("A4:C1:38:00:11:22", "D1:00:00:00:00:01"), ("A4:C1:38:00:11:33", "D1:00:00:00:00:02")])
+  func theLockWithThisMACIsTaken(_ mac: String, _ address: String) throws {
+    let result = try Blectl.run("connect", "mac:\(mac)", "--json")
+    #expect(try result.records.first?.string("address") == address, "\(result.errors)")
+  }
+
+  /// Neither the order of the file nor who is heard first decides, unless that is asked for: the weak one speaks ten times as often.
   @Test func theSameNameTwiceIsSaidAndTheStrongestWins() throws {
-    let result = try Blectl.run("connect", "name:gatelock", "--json")
-    #expect(result.status == 0)
-    #expect(result.errors.contains("2 devices match name:gatelock"), "\(result.errors)")
+    func door(_ address: String, _ rssi: Int, _ interval: Int) -> String {
+      """
+      {"name": "Door", "address": "\(address)/random", "rssi": \(rssi), "interval_ms": \(interval), "advertisement": {"name": "Door"}}
+      """
+    }
+    let (weak, strong) = ("D1:00:00:00:00:21", "D1:00:00:00:00:22")
+    let file = try SendFileTests.file(Array("[\(door(weak, -85, 50)), \(door(strong, -45, 500))]".utf8))
+    let result = try Blectl.run("connect", "name:door", "--json", adapter: "sim:\(file)")
+    #expect(try result.records.first?.string("address") == strong, "\(result.errors)")
+    #expect(result.errors.contains("2 devices match name:door; taking the strongest, \(strong)/random"), "\(result.errors)")
+    #expect(result.errors.contains("not \(weak)/random"), "\(result.errors)")
+    let first = try Blectl.run("connect", "name:door", "--first", "--json", adapter: "sim:\(file)")
+    #expect(try first.records.first?.string("address") == weak, "\(first.errors)")
   }
 
   @Test func readsWhatCanBeReadAndSubscribesToTheRest() throws {

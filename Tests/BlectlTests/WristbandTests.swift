@@ -47,12 +47,18 @@ import Testing
     #expect(record?.int("bytes") == 2)
   }
 
+  @Test func whatWasNotAskedForDoesNotCome() throws {
+    let result = try Blectl.run("notify", Self.band, "ff01", "--count", "3", "--duration", "20", "--json")
+    #expect(result.status == 4 && result.output.isEmpty, "\(result.errors)")
+  }
+
   @Test func historyComesInThreePackets() throws {
-    let running = try Blectl.start(["notify", Self.band, "ff01", "--count", "3", "--duration", "20", "--json"])
-    running.endInput()
-    #expect(running.wait().status == 4, "nothing was asked, so nothing comes")
-    let result = try Blectl.run("write", Self.band, "ff02", "1b9902", "--expect", "ff01", "--json")
-    #expect(result.status == 0)
+    let result = try Blectl.run("write", Self.band, "ff02", "1b9902", "--expect", "ff01=567c0303", "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    let passedOver = result.errors.matches(of: /not the answer: ([0-9a-f]+)/).map { String($0.1) }
+    let answers = try result.records.filter { $0.string("event") == "notification" }.compactMap { $0.string("value") }
+    #expect(passedOver == ["567c030100148e1c94", "567c0302ab280010ba"])
+    #expect(answers == ["567c030343236a31d9"])
   }
 
   @Test func heartBeatsOnceASecond() throws {
@@ -70,7 +76,7 @@ import Testing
     #expect(advertised?.string("mac") == "C0:FF:EE:00:00:07")
     #expect(advertised?.bool("matches_sender") == true)
     let connected = try Blectl.run("read", Self.band, "180a/2a23", "--json").records.first
-    #expect(connected?.string("value")?.count == 16)
+    #expect(connected?.string("value") == "070000feffeeffc0")
   }
 
   @Test func severalAttributesOneLineEach() throws {

@@ -106,12 +106,24 @@ import Testing
     #expect(try air.blectl("read", Self.peer, "ffe2").text == "hello lock\n")
   }
 
-  @Test func aPeerThatDropsTheLinkWhileWeListen() throws {
+  @Test func controlCWhileWeListenEndsTheLink() throws {
     let air = try BumbleAir()
     let listening = try Blectl.start(["notify", Self.peer, "ffe5", "--json"], adapter: air.adapter, virtual: false)
     #expect(listening.waitForOutput(containing: "notification"))
     listening.signal(SIGINT)
     #expect(listening.wait().status == 130)
-    #expect(air.event("disconnected") != nil)
+    #expect(air.event("disconnected")?.int("reason") == 0x13)
+  }
+
+  /// By a goodbye, and by walking away.
+  @Test(arguments: [("bye", 0x13), ("away", 0x08)]) func aPeerThatDropsTheLinkWhileWeListen(_ word: String, _ reason: Int) throws {
+    let air = try BumbleAir()
+    let listening = try Blectl.start(["notify", Self.peer, "ffe5", "--json"], adapter: air.adapter, virtual: false)
+    #expect(listening.waitForOutput(containing: "notification"))
+    air.say(word)
+    let lost = listening.wait()
+    #expect(lost.status == 6, "\(lost.errors)")
+    #expect(lost.error?.string("kind") == "link_lost" && lost.error?.int("code") == reason, "\(lost.errors)")
+    #expect(try !lost.records.isEmpty && lost.records.allSatisfy { $0.string("event") == "notification" })
   }
 }

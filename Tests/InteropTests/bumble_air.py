@@ -8,7 +8,7 @@ bumble_air.py --transport SPEC  Only the peripheral, on a Bumble transport such 
 
 After READY, standard output carries one JSON object per line for what happens. Ends when standard input closes, and on SIGTERM.
 Lines on standard input: "away" takes the peripheral out of range (links are lost, no advertisement is heard), "back" returns it
-(neither with --transport); "slow" lets it ask its central for a connection interval of 100 ms.
+(neither with --transport); "bye" lets it end its links; "slow" lets it ask its central for a connection interval of 100 ms.
 
 Service FFE0:
   FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
@@ -487,6 +487,10 @@ async def main():
             air.away = word == 'away'
             for connection in list(own.le_connections.values()) if air.away else []:
                 own.lose(connection.handle)
+            report(word)
+        elif device and word == 'bye':
+            for connection in list(device.connections.values()):
+                asyncio.ensure_future(connection.disconnect())
             report(word)
         elif device and word == 'slow':
             for connection in device.connections.values():

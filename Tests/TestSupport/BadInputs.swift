@@ -17,9 +17,7 @@ package enum BadInputs {
 
   /// The packets of a case, in H4 form.
   package static func packets(_ id: String) throws -> [[UInt8]] {
-    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let data = try Data(contentsOf: tests.appendingPathComponent("Vectors/bad_inputs.json"))
-    let cases = try JSONDecoder().decode(File.self, from: data).cases
+    let cases = try JSONDecoder().decode(File.self, from: try Vectors.own("bad_inputs.json")).cases
     guard let packets = cases.first(where: { $0.id == id })?.packets else { throw Missing(id: id) }
     return packets.compactMap(Hex.decode)
   }

@@ -1,12 +1,22 @@
 import Foundation
 
-/// The optional folder of vector files read out of other projects: `BLECTL_VECTORS`. They are not part of this repository.
+/// Files of test vectors.
 package enum Vectors {
+  /// The optional folder of vectors read out of other projects, which are not part of this repository: `BLECTL_VECTORS`. What needs it is a test of its
+  /// own with the trait `.enabled(if: Vectors.folder != nil, …)`, so that a run without it says what it left out.
   package static var folder: String? { ProcessInfo.processInfo.environment["BLECTL_VECTORS"] }
 
-  /// - Throws: when the folder is named but the file cannot be read: a named folder must be complete.
-  package static func data(_ file: String) throws -> Data? {
-    guard let folder else { return nil }
+  package struct NotNamed: Error {}
+
+  /// - Throws: when the file cannot be read: a named folder must be complete.
+  package static func data(_ file: String) throws -> Data {
+    guard let folder else { throw NotNamed() }
     return try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(file))
+  }
+
+  /// One of ours, from Tests/Vectors.
+  package static func own(_ file: String) throws -> Data {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    return try Data(contentsOf: tests.appendingPathComponent("Vectors").appendingPathComponent(file))
   }
 }
