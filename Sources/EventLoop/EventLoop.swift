@@ -84,6 +84,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     thread = pthread_self()
     spawn {
       do { outcome.result = .success(try await body()) } catch { outcome.result = .failure(error) }
+      // The turn in which this happens would wait for a descriptor or a timer otherwise.
+      self.wake()
     }
     while true {
       if let result = LoopActor.assumeIsolated({ outcome.result }) {
