@@ -7,7 +7,28 @@ package enum Direction: Sendable {
   case received
 }
 
-/// One ATT bearer on a channel: performs what `Transaction` decides.
+/// The client's role on a bearer: takes what the peer's server sends unasked.
+@LoopActor
+package protocol BearerClient: AnyObject {
+  /// Notifications and indications in the order of arrival; indications are confirmed already.
+  func received(_ event: Unsolicited)
+  /// A PDU was ignored.
+  func ignored(_ fault: BearerState.Fault)
+  /// Once.
+  func closed(_ error: BluetoothError)
+}
+
+/// The server's role on a bearer: answers the peer's client.
+@LoopActor
+package protocol BearerServer: AnyObject {
+  /// The response to a request (never Exchange MTU), cut at ATT_MTU when it is longer, and what is to follow once it is sent.
+  func serve(_ request: Request) -> (response: Response, then: [@LoopActor () -> Void])
+  func obey(_ command: Command)
+  /// Once.
+  func closed(_ error: BluetoothError)
+}
+
+/// One ATT bearer on a channel, for both roles: performs what `BearerState` decides. Lives as long as its channel is open.
 @LoopActor
 package final class Bearer {
   /// PDUs that were ignored, by reason; none of them ended anything.
@@ -26,66 +47,64 @@ package final class Bearer {
 
   /// Sees every PDU, in both directions, before it is judged.
   package var onPDU: (@LoopActor (Direction, [UInt8]) -> Void)?
-  /// Notifications and indications in the order of arrival; indications are confirmed already.
-  package var onUnsolicited: (@LoopActor (Unsolicited) -> Void)?
-  /// A server's answer to a request of the peer (never Exchange MTU); nil leaves it to the answers of a device without attributes.
-  package var onRequest: (@LoopActor (Request) -> Response?)?
-  package var onCommand: (@LoopActor (Command) -> Void)?
-  /// The peer confirmed an indication of ours.
-  package var onConfirmation: (@LoopActor () -> Void)?
-  package var onFault: (@LoopActor (Transaction.Fault) -> Void)?
-  /// Called once.
-  package var onClosed: (@LoopActor (BluetoothError) -> Void)?
+  /// Takes what the peer's server sends; set it before `start`.
+  package weak var client: (any BearerClient)?
+  /// Answers the peer's requests, until the end; without it they get the answers of a device without attributes. Set it before `start`.
+  package var server: (any BearerServer)?
 
   package private(set) var faults = Faults()
 
   private let channel: any Channel
   private let timeout: Duration
-  private var transaction: Transaction
-  private var waits: [Transaction.Token: Wait<Response>] = [:]
-  private var timer: LoopTimer?
+  private var state: BearerState
+  private var waits: [BearerState.Token: Wait<Response>] = [:]
+  private var confirmations: [BearerState.Token: Wait<Bool>] = [:]
+  private var responseTimer: LoopTimer?
+  private var confirmationTimer: LoopTimer?
   private var isStarted = false
 
   /// - Parameters:
-  ///   - timeout: of one transaction; 30 s in the specification (Vol 3 Part F §3.3.3). When it passes, the bearer is closed.
+  ///   - timeout: of one transaction, of either role; 30 s in the specification (Vol 3 Part F §3.3.3). When it passes, the bearer is closed.
   ///   - rxMTU: what we can receive, 23…517, for both roles.
-  package init(_ channel: any Channel, timeout: Duration = .seconds(30), rxMTU: Int = Transaction.largestMTU) {
+  package init(_ channel: any Channel, timeout: Duration = .seconds(30), rxMTU: Int = BearerState.largestMTU) {
     self.channel = channel
     self.timeout = timeout
-    transaction = Transaction(rxMTU: rxMTU)
+    state = BearerState(rxMTU: rxMTU)
   }
 
   /// Begins to receive; what arrived before was kept by the channel. Set the handlers first. Idempotent, and implied by the first request.
   package func start() {
     guard !isStarted else { return }
     isStarted = true
-    channel.handler = { [weak self] event in self?.handle(event) }
+    channel.handler = { self.handle($0) }
   }
 
   /// ATT_MTU in effect, 23…517.
-  package var mtu: Int { transaction.mtu }
-  package var rxMTU: Int { transaction.rxMTU }
+  package var mtu: Int { state.mtu }
+  package var rxMTU: Int { state.rxMTU }
   /// Why the bearer carries nothing any more; nil while it is open.
-  package var closed: BluetoothError? { transaction.closed }
+  package var closed: BluetoothError? { state.closed }
   /// True when no request of ours is outstanding or waiting.
-  package var isIdle: Bool { transaction.isIdle }
+  package var isIdle: Bool { state.isIdle }
+  /// True while an indication of ours waits to be sent or confirmed.
+  package var isIndicating: Bool { state.isIndicating }
 
   /// Sends a request when its turn comes, and waits for the answer, which may be `.error`.
   /// - Throws: BluetoothError(.protocolViolation) for an answer that is none, `.timeout`, `.linkLost`; CancellationError.
   package func request(_ request: Request) async throws -> Response {
     start()
-    let (token, actions) = transaction.submit(request)
+    let (token, actions) = state.submit(request)
     let wait = Wait<Response>()
     waits[token] = wait
     perform(actions)
     do { return try await wait.value() } catch {
-      if waits.removeValue(forKey: token) != nil { transaction.abandon(token) }
+      if waits.removeValue(forKey: token) != nil { state.abandon(token) }
       throw error
     }
   }
 
   /// Sets what the next Exchange MTU offers, 23…517; ignored once the peer was told another value.
-  package func offer(rxMTU wanted: Int) { transaction.offer(rxMTU: wanted) }
+  package func offer(rxMTU wanted: Int) { state.offer(rxMTU: wanted) }
 
   /// Sends a command now; may be called while a request is outstanding. See `waitUntilWritable`.
   package func send(_ command: Command) {
@@ -93,13 +112,29 @@ package final class Bearer {
     sendNow(command.bytes)
   }
 
-  /// Sends a notification, or an indication: the caller keeps to one outstanding indication (`onConfirmation`).
-  package func send(_ event: Unsolicited) { sendNow(event.bytes) }
+  /// Sends a Handle Value Notification now; a value longer than ATT_MTU − 3 is cut, the rest is to be read.
+  package func notify(_ item: HandleValue) { sendNow(state.notification(item)) }
+
+  /// Sends a Handle Value Indication once all earlier ones are confirmed; a value longer than ATT_MTU − 3 is cut.
+  /// - Returns: what waits for the confirmation: false when it was withdrawn; an error when the bearer is closed before, by a confirmation
+  ///   that does not come in the time of a transaction for example.
+  @discardableResult
+  package func indicate(_ item: HandleValue) -> Wait<Bool> {
+    start()
+    let (token, actions) = state.indicate(item)
+    let wait = Wait<Bool>()
+    confirmations[token] = wait
+    perform(actions)
+    return wait
+  }
+
+  /// Takes back the indications of a value that were not sent yet.
+  package func withdrawIndications(of handle: UInt16) { perform(state.withdrawIndications(of: handle)) }
 
   /// See `Channel.unacknowledged`.
   package var unacknowledged: Int? { channel.unacknowledged }
 
-  /// See `Channel.waitUntilUnacknowledged`. - Throws: BluetoothError(.timeout) too, when no PDU is acknowledged for the time of a transaction.
+  /// See `Channel.waitUntilUnacknowledged`. - Throws: BluetoothError(.timeout) too, when no PDU is acknowledged for the time of a state.
   package func waitUntilUnacknowledged(below count: Int) async throws {
     if let closed { throw closed }
     while let before = channel.unacknowledged, before >= max(1, count) {
@@ -111,7 +146,7 @@ package final class Bearer {
   package var isWritable: Bool { closed == nil && !EventLoop.shared.isShareSpent && channel.isWritable }
 
   /// Returns when another command would not have to wait in this process.
-  /// - Throws: as `Channel.waitUntilWritable`; BluetoothError(.timeout) when nothing is taken for the time of a transaction.
+  /// - Throws: as `Channel.waitUntilWritable`; BluetoothError(.timeout) when nothing is taken for the time of a state.
   package func waitUntilWritable() async throws {
     start()
     try await EventLoop.shared.waitForTurn()
@@ -127,9 +162,9 @@ package final class Bearer {
       .timeout, "nothing that was sent got through for \(timeout.shortText) s: is the device still there, and the adapter alive?")
   }
 
-  /// Ends every pending request with `error` and closes the channel. Idempotent.
+  /// Ends everything that waits with `error` and closes the channel. Idempotent.
   package func close(_ error: BluetoothError = BluetoothError(.linkLost, "the connection was closed by blectl")) {
-    perform(transaction.close(error))
+    perform(state.close(error))
   }
 
   /// A peer may have one request and one indication open (Vol 3 Part F §3.3.2). One that asks on without listening must not fill the memory
@@ -152,55 +187,68 @@ package final class Bearer {
     case .received(let bytes):
       guard closed == nil else { return }
       onPDU?(.received, bytes)
-      perform(transaction.receive(bytes))
+      perform(state.receive(bytes))
     case .dropped(let count): perform([.fault(.lost(count))])
-    case .closed(let error): perform(transaction.close(error))
+    case .closed(let error): perform(state.close(error))
     }
   }
 
-  private func perform(_ actions: [Transaction.Action]) {
+  private func perform(_ actions: [BearerState.Action]) {
     for action in actions {
       switch action {
       case .send(let bytes):
         onPDU?(.sent, bytes)
         channel.send(bytes)
       case .answer(let bytes): sendAnswer(bytes)
-      case .startTimer:
-        timer?.cancel()
-        let limit = timeout
-        timer = EventLoop.shared.schedule(after: limit) { [weak self] in
-          guard let self else { return }
-          perform(transaction.timeOut(after: "\(limit.shortText) s"))
-        }
-      case .stopTimer:
-        timer?.cancel()
-        timer = nil
-      case .finish(let token, let outcome):
-        guard let wait = waits.removeValue(forKey: token) else { continue }
-        switch outcome {
-        case .response(let response): wait.resume(returning: response)
-        case .failure(let error): wait.resume(throwing: error)
-        }
-      case .serve(let request):
-        let response = onRequest?(request) ?? Transaction.answerWithoutServer(request)
-        sendAnswer(response.bytes)
-      case .obey(let command): onCommand?(command)
-      case .deliver(let event): onUnsolicited?(event)
-      case .confirmed: onConfirmation?()
+      case .startTimer(let answer): startTimer(answer)
+      case .stopTimer(.response): responseTimer?.cancel()
+      case .stopTimer(.confirmation): confirmationTimer?.cancel()
+      case .finish(let token, .response(let response)): waits.removeValue(forKey: token)?.resume(returning: response)
+      case .finish(let token, .failure(let error)): waits.removeValue(forKey: token)?.resume(throwing: error)
+      case .confirm(let token, let isConfirmed): confirmations.removeValue(forKey: token)?.resume(returning: isConfirmed)
+      case .abort(let token, let error): confirmations.removeValue(forKey: token)?.resume(throwing: error)
+      case .serve(let request): serve(request)
+      case .obey(let command): server?.obey(command)
+      case .deliver(let event): client?.received(event)
       case .fault(let fault):
         count(fault)
-        onFault?(fault)
-      case .close:
-        channel.close()
-        if let closed {
-          onClosed?(closed)
-          onClosed = nil
-        }
+        client?.ignored(fault)
+      case .close: end()
       }
     }
   }
 
-  private func count(_ fault: Transaction.Fault) {
+  /// The answer goes first: what a write sets off comes after it.
+  private func serve(_ request: Request) {
+    guard let server else { return sendAnswer(state.answer(BearerState.answerWithoutServer(request))) }
+    let (response, effects) = server.serve(request)
+    sendAnswer(state.answer(response))
+    for effect in effects { effect() }
+  }
+
+  private func startTimer(_ answer: BearerState.Answer) {
+    let limit = timeout
+    let timer = EventLoop.shared.schedule(after: limit) { [weak self] in
+      guard let self else { return }
+      perform(state.timeOut(answer, after: "\(limit.shortText) s"))
+    }
+    switch answer {
+    case .response: responseTimer = timer
+    case .confirmation: confirmationTimer = timer
+    }
+  }
+
+  private func end() {
+    channel.close()
+    channel.handler = nil
+    guard let closed else { return }
+    let (client, server) = (client, server)
+    self.server = nil
+    client?.closed(closed)
+    server?.closed(closed)
+  }
+
+  private func count(_ fault: BearerState.Fault) {
     switch fault {
     case .empty: faults.empty &+= 1
     case .malformed: faults.malformed &+= 1

@@ -59,7 +59,7 @@ extension Client {
         guard case .error(_, _, .attributeNotFound) = try await bearer.request(.readByType(rest, type: uuid)) else { return nil }
       }
       // 19 octets are what fits at the least MTU, and what a widespread server (NimBLE) cuts to at any.
-      let isWhole = item.value.count < full && item.value.count != Transaction.defaultMTU - 4
+      let isWhole = item.value.count < full && item.value.count != BearerState.defaultMTU - 4
       let value = isWhole ? item.value : try await complete(item.value, of: item.handle, as: uuid)
       return SelectedValue(handle: item.handle, uuid: uuid, value: value)
     } catch let error as BluetoothError where closed == nil && [.att, .protocolViolation].contains(error.kind) {

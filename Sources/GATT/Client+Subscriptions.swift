@@ -1,4 +1,4 @@
-import ATT
+package import ATT
 import Bluetooth
 import EventLoop
 
@@ -69,7 +69,7 @@ extension Client {
 
   // MARK: What arrives
 
-  func receive(_ event: Unsolicited) {
+  package func received(_ event: Unsolicited) {
     switch event {
     case .notification(let item): deliver(item, isIndication: false)
     case .indication(let item):

@@ -2,9 +2,9 @@ package import ATT
 package import Bluetooth
 package import EventLoop
 
-/// A GATT client on one ATT bearer (Vol 3 Part G §4). Knows nothing of what is below the channel.
+/// A GATT client on one ATT bearer (Vol 3 Part G §4), which may have a server as well. Knows nothing of what is below the channel.
 @LoopActor
-package final class Client {
+package final class Client: BearerClient {
   /// One-line notes for the user: what a peer does wrong without ending anything, what was done on the user's behalf.
   package var onNote: (@LoopActor (String) -> Void)?
   /// Sees every PDU in both directions.
@@ -30,14 +30,15 @@ package final class Client {
   private var lossesShown = 0
   private var oddities: [Oddity: Int] = [:]
 
-  /// Begins to receive in the loop's next turn: set the handlers before. - Parameter timeout: of one ATT transaction; when it passes, the bearer is closed.
-  package init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) {
-    bearer = Bearer(channel, timeout: timeout)
-    bearer.onUnsolicited = { [weak self] in self?.receive($0) }
-    bearer.onFault = { [weak self] in self?.note($0) }
-    bearer.onClosed = { [weak self] in self?.closed(by: $0) }
-    EventLoop.shared.schedule(after: .zero) { [weak self] in self?.bearer.start() }
+  /// Attaches to a bearer, and begins to receive in the loop's next turn: set the handlers before.
+  package init(_ bearer: Bearer) {
+    self.bearer = bearer
+    bearer.client = self
+    EventLoop.shared.schedule(after: .zero) { bearer.start() }
   }
+
+  /// - Parameter timeout: of one ATT transaction; when it passes, the bearer is closed.
+  package convenience init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) { self.init(Bearer(channel, timeout: timeout)) }
 
   /// ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }
@@ -48,12 +49,12 @@ package final class Client {
   /// - Returns: ATT_MTU in effect.
   /// - Throws: BluetoothError(.timeout, .linkLost), CancellationError.
   @discardableResult
-  package func exchangeMTU(_ wanted: Int = Transaction.largestMTU) async throws -> Int {
+  package func exchangeMTU(_ wanted: Int = BearerState.largestMTU) async throws -> Int {
     hasAskedForMTU = true
     bearer.offer(rxMTU: wanted)
     do {
       switch try await bearer.request(.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))) {
-      case .exchangeMTU(let answer) where Int(answer) < Transaction.defaultMTU:
+      case .exchangeMTU(let answer) where Int(answer) < BearerState.defaultMTU:
         onNote?("the peer offers an MTU of \(answer), which is less than the least (23): ATT_MTU stays \(mtu)")
       case .error(_, _, let code): onNote?("the peer does not exchange the MTU, \(code): ATT_MTU stays \(mtu)")
       default: break
@@ -88,7 +89,7 @@ package final class Client {
     bearer.close()
   }
 
-  private func closed(by error: BluetoothError) {
+  package func closed(_ error: BluetoothError) {
     tellLosses()
     for end in ends { end.resume(returning: error) }
     ends = []
@@ -97,7 +98,7 @@ package final class Client {
   }
 
   /// The first few of a kind of trouble are worth a line each; a flood is not.
-  private func note(_ fault: Transaction.Fault) {
+  package func ignored(_ fault: BearerState.Fault) {
     if case .lost = fault {
       // Every loss counts: at once, then each time that there are twice as many, and the rest at the end.
       if bearer.faults.lost >= 2 * lossesShown { tellLosses() }

@@ -37,7 +37,7 @@ package final class VirtualPeripheral: Advertiser {
   package var linkLimits: LinkLimits { description.linkLimits }
 
   package func connected(_ channel: any ATT.Channel) {
-    let server = Server(store: store, channel: channel, rxMTU: description.mtu)
+    let server = Server(store: store, bearer: Bearer(channel, rxMTU: description.mtu))
     servers.append(server)
     server.onWrite = { [weak self] handle, value, _ in self?.written(handle, value) }
     server.onSubscription = { [weak self] handle, _ in self?.subscriptionChanged(handle) }

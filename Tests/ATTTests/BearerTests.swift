@@ -33,14 +33,13 @@ import Testing
       let (near, far) = MemoryChannel.pair()
       let peer = ScriptedPeer(far)
       let bearer = Bearer(near)
-      var ends: [BluetoothError] = []
-      bearer.onClosed = { ends.append($0) }
+      let client = RecordingClient(bearer)
       let start = EventLoop.shared.now
       let waiting = EventLoop.shared.spawn { await Self.kind { try await bearer.request(.read(2)) } }
       #expect(await Self.kind { try await bearer.request(.read(1)) } == .timeout)
       #expect(await waiting.value == .timeout)
       #expect(start.duration(to: EventLoop.shared.now) >= .seconds(30))
-      #expect(near.isClosed && peer.received.count == 1 && ends.count == 1)
+      #expect(near.isClosed && peer.received.count == 1 && client.ends.count == 1)
       let again = EventLoop.shared.now
       #expect(await Self.kind { try await bearer.request(.read(3)) } == .timeout)
       #expect(again.duration(to: EventLoop.shared.now) < .seconds(1), "a closed bearer answers at once")
@@ -73,8 +72,7 @@ import Testing
     try await onLoop {
       let (near, far) = MemoryChannel.pair()
       let bearer = Bearer(near)
-      var ends = 0
-      bearer.onClosed = { _ in ends += 1 }
+      let client = RecordingClient(bearer)
       near.isWritable = false
       let tasks = (UInt16(1)...3).map { handle in EventLoop.shared.spawn { await Self.kind { try await bearer.request(.read(handle)) } } }
       let writer = EventLoop.shared.spawn { await Self.kind { try await bearer.waitUntilWritable() } }
@@ -82,9 +80,9 @@ import Testing
       far.lose(BluetoothError(.linkLost, "supervision timeout"))
       for task in tasks { #expect(await task.value == .linkLost) }
       #expect(await writer.value == .linkLost)
-      #expect(bearer.closed?.message == "supervision timeout" && ends == 1)
+      #expect(bearer.closed?.message == "supervision timeout" && client.ends.count == 1)
       bearer.close()
-      #expect(ends == 1)
+      #expect(client.ends.count == 1)
     }
   }
 
@@ -93,20 +91,22 @@ import Testing
       let (near, far) = MemoryChannel.pair()
       let peer = ScriptedPeer(far)
       let bearer = Bearer(near)
-      bearer.onRequest = { if case .read(7) = $0 { .read([0xAA]) } else { nil } }
+      let server = RecordingServer()
+      server.bearer = bearer
+      bearer.server = server
       var seen: [String] = []
       bearer.onPDU = { seen.append("\($0 == .sent ? ">" : "<")\(Hex.encode($1))") }
-      var commands: [Command] = []
-      bearer.onCommand = { commands.append($0) }
       peer.push([0x0A, 7, 0])
       peer.push([0x52, 7, 0, 1])
       peer.push([0x0A, 8, 0])
       bearer.start()
       try await EventLoop.shared.sleep(for: .milliseconds(1))
-      #expect(peer.received == [[0x0B, 0xAA], [0x01, 0x0A, 8, 0, 0x01]])
-      #expect(commands == [.write(7, value: [1])])
-      #expect(seen == ["<0a0700", ">0b aa".filter { $0 != " " }, "<52070001", "<0a0800", ">010a080001"])
+      #expect(peer.received == [[0x0B, 0xAA], [0x01, 0x0A, 8, 0, 0x01], [0x1B, 7, 0]])
+      #expect(server.commands == [.write(7, value: [1])])
+      #expect(seen == ["<0a0700", ">0b aa".filter { $0 != " " }, "<52070001", "<0a0800", ">010a080001", ">1b0700"])
       bearer.close()
+      bearer.close()
+      #expect(server.ends == 1 && bearer.server == nil)
     }
   }
 
@@ -140,6 +140,27 @@ import Testing
       #expect(bearer.closed == nil && peer.received.count == 1)
       bearer.close()
     }
+  }
+
+  @LoopActor private final class RecordingClient: BearerClient {
+    var ends: [BluetoothError] = []
+    init(_ bearer: Bearer) { bearer.client = self }
+    func received(_ event: Unsolicited) {}
+    func ignored(_ fault: BearerState.Fault) {}
+    func closed(_ error: BluetoothError) { ends.append(error) }
+  }
+
+  /// Has one attribute, and what it does about the request for another comes after the answer.
+  @LoopActor private final class RecordingServer: BearerServer {
+    var commands: [Command] = []
+    var ends = 0
+    weak var bearer: Bearer?
+    func serve(_ request: Request) -> (response: Response, then: [@LoopActor () -> Void]) {
+      if case .read(7) = request { return (.read([0xAA]), []) }
+      return (BearerState.answerWithoutServer(request), [{ self.bearer?.notify(HandleValue(7, [])) }])
+    }
+    func obey(_ command: Command) { commands.append(command) }
+    func closed(_ error: BluetoothError) { ends += 1 }
   }
 
   @LoopActor

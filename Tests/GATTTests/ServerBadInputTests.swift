@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import Foundation
@@ -60,11 +61,10 @@ import Testing
     #expect(pdus.count == expected.count)
     for (pdu, answer) in zip(pdus, expected) { #expect(peer.ask(pdu.text) == answer, "\(pdu.text)") }
     if id == "S15" {
-      #expect(peer.session.notification(of: 0x12, [1]) == nil)
-      #expect(peer.session.indication(of: 0x12, [1]) == nil)
+      #expect(peer.session.configuration(ofValue: 0x12) == 0)
       #expect(peer.ask("0a1300") == "0b0000")
     }
-    if id == "S07" { #expect(peer.session.mtu == 512) }
+    if id == "S07" { #expect(peer.state.mtu == 512) }
   }
 
   @Test func prepareFloodIsBounded() throws {
@@ -76,7 +76,7 @@ import Testing
     #expect(answers.prefix(128).allSatisfy { $0 == "17" + pdu.dropFirst(2) })
     #expect(answers.dropFirst(128).allSatisfy { $0 == "0116150009" })
     // Another connection has a queue of its own, an empty one; and cancelling frees this one.
-    peer.session = ServerSession(rxMTU: 517)
+    (peer.state, peer.session) = (BearerState(), ServerSession())
     #expect(peer.ask(pdu) == "17" + pdu.dropFirst(2))
     #expect(peer.ask("1800") == "19" && peer.ask(pdu).hasPrefix("17"))
   }
@@ -106,7 +106,7 @@ import Testing
     let file = try Self.file()
     var peer = ServerTestPeer(try file.client_database.database(hasConfigurations: true))
     var answers = 0
-    for _ in 0..<100_000 where peer.ask(octets("521500aa")).answer != nil { answers += 1 }
+    for _ in 0..<100_000 where !peer.ask(octets("521500aa")).answers.isEmpty { answers += 1 }
     #expect(answers == 0)
     #expect(peer.ask("0a1500") == "0baa")
   }

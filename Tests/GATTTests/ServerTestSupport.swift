@@ -82,18 +82,38 @@ struct DescribedDatabase: Decodable {
   struct Missing: Error {}
 }
 
-/// One client talking to a session.
+/// One client talking to a server, without a bearer and its channel.
 struct ServerTestPeer {
-  var session: ServerSession
+  var state: BearerState
+  var session = ServerSession()
   var database: AttributeDatabase
 
+  struct Outcome {
+    var answers: [[UInt8]] = []
+    var events: [ServerSession.Event] = []
+  }
+
   init(_ database: AttributeDatabase, rxMTU: Int = 517) {
-    session = ServerSession(rxMTU: rxMTU)
+    state = BearerState(rxMTU: rxMTU)
     self.database = database
   }
 
   /// The answer in hex; empty for none.
-  mutating func ask(_ hex: String) -> String { Hex.encode(ask(octets(hex)).answer ?? []) }
+  mutating func ask(_ hex: String) -> String { ask(octets(hex)).answers.map { Hex.encode($0) }.joined(separator: " ") }
 
-  mutating func ask(_ pdu: [UInt8]) -> ServerSession.Outcome { session.receive(pdu, &database) }
+  mutating func ask(_ pdu: [UInt8]) -> Outcome {
+    var outcome = Outcome()
+    for action in state.receive(pdu) {
+      switch action {
+      case .answer(let bytes), .send(let bytes): outcome.answers.append(bytes)
+      case .serve(let request):
+        let (response, events) = session.answer(request, mtu: state.mtu, &database)
+        outcome.answers.append(state.answer(response))
+        outcome.events += events
+      case .obey(let command): outcome.events += session.obey(command, &database)
+      default: break
+      }
+    }
+    return outcome
+  }
 }
