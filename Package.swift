@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// blectl is Linux only: its home is AF_BLUETOOTH. Everything below LinuxIO is pure Swift.
+// blectl is Linux only: its home is AF_BLUETOOTH. Everything but LinuxIO, LinuxBluetooth, Terminal and EventLoop is pure Swift.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -20,34 +20,66 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
   ],
   targets: [
-    .systemLibrary(name: "CBluetooth"),
+    // From the bottom to the top: a room knows only those before it. scripts/check-rooms reads the imports.
+    .target(name: "Text", swiftSettings: settings),
     .target(name: "EventLoop", swiftSettings: settings),
-    .target(name: "Bluetooth", swiftSettings: settings),
-    .target(name: "HCI", dependencies: ["Bluetooth", "EventLoop"], swiftSettings: settings),
-    .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop"], swiftSettings: settings),
-    .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop"], swiftSettings: settings),
-    .target(name: "LEHost", dependencies: ["GATT", "ATT", "HCI", "Bluetooth", "EventLoop"], swiftSettings: settings),
-    .target(name: "Simulation", dependencies: ["GATT", "ATT", "HCI", "Bluetooth", "EventLoop"], swiftSettings: settings),
+    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CBluetooth"),
+    .target(name: "Bluetooth", dependencies: ["Text"], swiftSettings: settings),
+    .target(name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
+    .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "GAP", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(
-      name: "LinuxIO", dependencies: ["CBluetooth", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", system], swiftSettings: settings),
-    .target(name: "Terminal", dependencies: ["Bluetooth", system], swiftSettings: settings),
+      name: "Simulation", dependencies: ["GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", "Text", system], swiftSettings: settings),
+    .target(
+      name: "LinuxBluetooth",
+      dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", system],
+      swiftSettings: settings),
+    .target(name: "Operations", dependencies: ["GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "Terminal", dependencies: ["EventLoop", "Text", system], swiftSettings: settings),
     .executableTarget(
       name: "blectl",
-      dependencies: ["Terminal", "LinuxIO", "LEHost", "Simulation", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", argumentParser],
+      dependencies: [
+        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
+        "EventLoop",
+        "Text", argumentParser,
+      ],
       swiftSettings: settings),
-    .target(name: "TestSupport", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop"], path: "Tests/TestSupport"),
-    .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "TestSupport"]),
+
+    .target(name: "TestSupport", dependencies: ["LinuxIO", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"], path: "Tests/TestSupport"),
+    .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
-    .testTarget(name: "HCITests", dependencies: ["HCI", "TestSupport"]),
-    .testTarget(name: "ATTTests", dependencies: ["ATT", "TestSupport"]),
-    .testTarget(name: "GATTTests", dependencies: ["GATT", "TestSupport"]),
-    .testTarget(name: "LEHostTests", dependencies: ["LEHost", "Simulation", "TestSupport"]),
-    .testTarget(name: "SimulationTests", dependencies: ["Simulation", "LEHost", "TestSupport"]),
-    .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "TestSupport"]),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport"]),
-    .testTarget(name: "BlectlTests", dependencies: ["blectl", "TestSupport"]),
-    .testTarget(name: "InteropTests", dependencies: ["blectl", "TestSupport"], exclude: ["bumble_air.py"]),
-    .testTarget(name: "KernelTests", dependencies: ["blectl", "LinuxIO", "GATT", "ATT", "Bluetooth", "EventLoop", "TestSupport", system]),
+    .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
+    .testTarget(name: "HCITests", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "L2CAPTests", dependencies: ["L2CAP", "HCI", "Bluetooth", "TestSupport"]),
+    .testTarget(name: "ATTTests", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "GATTTests", dependencies: ["GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "GAPTests", dependencies: ["GAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["Simulation", "LEHost", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(
+      name: "LEHostTests",
+      dependencies: ["LEHost", "Simulation", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system]),
+    .testTarget(
+      name: "LinuxBluetoothTests",
+      dependencies: [
+        "LinuxBluetooth", "LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system,
+      ]),
+    .testTarget(name: "OperationsTests", dependencies: ["Operations", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "BlectlTests", dependencies: ["blectl", "Text", "TestSupport"]),
+    .testTarget(name: "InteropTests", dependencies: ["blectl", "Text", "TestSupport"], exclude: ["bumble_air.py"]),
+    .testTarget(
+      name: "KernelTests",
+      dependencies: [
+        "blectl", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system,
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 package import Bluetooth
+import Text
 
 /// Attribute handles as a request names them. Not checked: an invalid range is the server's to refuse (Invalid Handle, Vol 3 Part F §3.4.3.1).
 package struct HandleRange: Hashable, Sendable {

@@ -1,4 +1,5 @@
 package import Bluetooth
+import Text
 
 extension Request {
   /// A whole request, opcode first.

@@ -1,4 +1,5 @@
 package import Bluetooth
+import Text
 
 extension BluetoothError {
   /// The peer sent something that is no answer.

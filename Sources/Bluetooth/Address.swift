@@ -1,3 +1,5 @@
+import Text
+
 /// A Bluetooth device address, 48 bits. Printed most significant octet first; on the air least significant first (Vol 6 Part B §1.3).
 package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The address as a number: `A4:C1:38:00:11:22` is 0xA4C138001122. The upper 16 bits are zero.

@@ -1,3 +1,5 @@
+import Text
+
 /// Names for the numbers that the Bluetooth SIG assigns, and back. The tables are constant text, searched where they stand.
 package enum AssignedNumbers {
   /// `Battery Level` for 2a19; services, declarations, characteristics and descriptors, and vendors' UUIDs in wide use.

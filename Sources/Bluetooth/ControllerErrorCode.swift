@@ -1,3 +1,5 @@
+import Text
+
 /// Controller error codes, shared by HCI status fields, disconnect reasons and LL control PDUs (Vol 1 Part F).
 package struct ControllerErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt8

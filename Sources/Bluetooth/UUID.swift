@@ -1,3 +1,5 @@
+import Text
+
 /// A UUID with 128-bit identity: `180f` and `0000180f-0000-1000-8000-00805f9b34fb` are equal (Vol 3 Part B §2.5.1).
 package struct UUID: Hashable, Sendable, CustomStringConvertible {
   /// Octets 0–7 of the textual form, most significant first.

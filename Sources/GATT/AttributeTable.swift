@@ -1,5 +1,6 @@
 import ATT
 package import Bluetooth
+import Text
 
 /// The attributes of a peer as discovery found them.
 package struct AttributeTable: Hashable, Sendable {

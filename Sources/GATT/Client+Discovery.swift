@@ -1,5 +1,6 @@
 package import ATT
 package import Bluetooth
+import Text
 
 extension Client {
   /// The whole database of the peer; found once and kept until it says that its services have changed.

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import Text
 
 extension Client {
   /// `Write Not Permitted (0x03) on ffe1 (handle 0x0010): it only takes writes without response; use --mode command`.

@@ -1,6 +1,7 @@
 package import ATT
 package import Bluetooth
 package import EventLoop
+import Text
 
 /// A GATT client on one ATT bearer (Vol 3 Part G §4), which may have a server as well. Knows nothing of what is below the channel.
 @LoopActor

@@ -1,4 +1,5 @@
 package import Bluetooth
+import Text
 
 /// How users name an attribute: `0x0012`, `ffe1`, `ffe0/ffe1`, `ffe1[2]`, `ffe1@2901`, `battery_level`, and combinations.
 package struct Selector: Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import Text
 
 /// One pass of a discovery procedure over a range of handles: which handles to ask for next, and whether an answer makes sense.
 /// Every answer must advance, so that no peer can make it loop; computed in Int, so that nothing wraps at 0xFFFF.

@@ -68,22 +68,6 @@ package struct LegacyAdvertisingReport: AdvertisingReportForm {
     writer.append(data.prefix(255))
     writer.int8(rssi)
   }
-
-  /// Nil for a reserved event type.
-  package var report: AdvertisingReport? {
-    let pdu: AdvertisingReport.PDU
-    switch eventType {
-    case 0: pdu = .connectable
-    case 1: pdu = .directed
-    case 2: pdu = .scannable
-    case 3: pdu = .nonConnectable
-    case 4: pdu = .scanResponse
-    default: return nil
-    }
-    return AdvertisingReport(
-      pdu: pdu, isConnectable: eventType <= 1, isScannable: eventType == 0 || eventType == 2,
-      peer: PeerAddress(hciType: addressType, address), rssi: rssi == 127 ? nil : rssi, data: data)
-  }
 }
 
 /// One report of LE Extended Advertising Report (Vol 4 Part E §7.7.65.13).
@@ -173,29 +157,6 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
   package var isScanResponse: Bool { eventType & 0x08 != 0 }
   package var isLegacy: Bool { eventType & 0x10 != 0 }
   package var dataStatus: DataStatus { DataStatus(rawValue: UInt8(truncatingIfNeeded: eventType >> 5) & 3) ?? .reserved }
-
-  /// The report as it stands; parts of chained data are joined by `ExtendedReportReassembler`.
-  package var report: AdvertisingReport {
-    let pdu: AdvertisingReport.PDU
-    if isScanResponse {
-      pdu = .scanResponse
-    } else if !isLegacy {
-      pdu = .extended
-    } else if isDirected {
-      pdu = .directed
-    } else if isConnectable {
-      pdu = .connectable
-    } else {
-      pdu = isScannable ? .scannable : .nonConnectable
-    }
-    // A scan response carries the bits of the advertisement that it answers; it is neither itself.
-    return AdvertisingReport(
-      pdu: pdu, isConnectable: isConnectable && !isScanResponse, isScannable: isScannable && !isScanResponse,
-      peer: PeerAddress(hciType: addressType, address), rssi: rssi == 127 ? nil : rssi, data: data,
-      isTruncated: dataStatus == .truncated || dataStatus == .reserved, primaryPHY: PHY(rawValue: primaryPHY & 0x1F) ?? .le1M,
-      secondaryPHY: isLegacy ? nil : PHY(rawValue: secondaryPHY & 0x1F), sid: sid <= 0x0F ? sid : nil,
-      txPower: txPower == 127 ? nil : txPower)
-  }
 }
 
 /// One report of LE Directed Advertising Report (Vol 4 Part E §7.7.65.11).
@@ -233,12 +194,5 @@ package struct DirectedAdvertisingReport: AdvertisingReportForm {
     writer.uint8(directAddressType)
     writer.address(directAddress)
     writer.int8(rssi)
-  }
-
-  package var report: AdvertisingReport {
-    AdvertisingReport(
-      pdu: .directed, isConnectable: true, isScannable: false, peer: PeerAddress(hciType: addressType, address),
-      rssi: rssi == 127 ? nil : rssi,
-      data: [])
   }
 }

@@ -1,4 +1,5 @@
 package import Bluetooth
+import Text
 
 /// Cuts an H4 octet stream into packets (Vol 4 Part A §2). H4 has no checksums and no resynchronisation: an indicator that cannot be is the
 /// end of the stream, because everything after it would be guesswork.

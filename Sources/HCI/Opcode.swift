@@ -1,4 +1,5 @@
 import Bluetooth
+import Text
 
 /// HCI command opcode: OGF in the upper 6 bits, OCF in the lower 10 (Vol 4 Part E §5.4.1).
 package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

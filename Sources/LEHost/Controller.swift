@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import HCI
+import Text
 
 /// A controller at the other end of a channel: commands with their answers, events, ACL data.
 @LoopActor

@@ -1,6 +1,6 @@
 package import Bluetooth
 import EventLoop
-package import GATT
+package import GAP
 import HCI
 
 /// A link being made: from LE Create Connection to the Connection Complete that always comes.

@@ -1,6 +1,6 @@
-package import Bluetooth
+import Bluetooth
 import EventLoop
-package import GATT
+package import GAP
 import HCI
 
 /// A scan that is on.

@@ -1,11 +1,12 @@
 package import Bluetooth
 package import EventLoop
-import GATT
+import GAP
 package import HCI
+import L2CAP
 
 /// Our own LE host, central role, over any HCI channel.
 @LoopActor
-package final class HostCentral: GATT.Central {
+package final class HostCentral: GAP.Central {
   /// As the user knows the controller: `tcp:127.0.0.1:9000`.
   package let name: String
   package var onNote: (@LoopActor (String) -> Void)?

@@ -1,12 +1,13 @@
 package import ATT
 package import Bluetooth
 package import EventLoop
-package import GATT
+package import GAP
 import HCI
+import L2CAP
 
 /// One LE ACL link of our own host, central role.
 @LoopActor
-package final class HostLink: GATT.Link {
+package final class HostLink: GAP.Link {
   /// Fragments that may wait in this process before writers do: enough to never let the controller run dry, little enough that a
   /// cancelled transfer stops soon and that progress means something.
   private static let writableLimit = 8
@@ -49,7 +50,7 @@ package final class HostLink: GATT.Link {
     known.maxRxOctets = 27
   }
 
-  // MARK: GATT.Link
+  // MARK: GAP.Link
 
   package func parameters() async throws -> LinkParameters {
     try check()

@@ -1,4 +1,5 @@
 import HCI
+import L2CAP
 
 /// The controller's LE ACL buffers, shared by all links (Vol 4 Part E §4.1.1): fragments wait here until one is free. Links take turns,
 /// and one link never holds the buffers that the others need to go on: a peer that stopped listening must not stop them all.

@@ -1,15 +1,15 @@
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 extension Errno {
   /// `Permission denied (EACCES)`: never a number alone.
-  var words: String { "\(description) (\(symbol))" }
+  package var words: String { "\(description) (\(symbol))" }
 
   /// The C name.
-  var symbol: String { Self.symbols[rawValue] ?? "errno \(rawValue)" }
+  package var symbol: String { Self.symbols[rawValue] ?? "errno \(rawValue)" }
 
   /// As JSON shows it: `eacces`.
-  var snakeName: String { Self.symbols[rawValue]?.lowercased() ?? "errno_\(rawValue)" }
+  package var snakeName: String { Self.symbols[rawValue]?.lowercased() ?? "errno_\(rawValue)" }
 
   private static let symbols: [Int32: String] = [
     Glibc.EPERM: "EPERM", Glibc.ENOENT: "ENOENT", Glibc.EINTR: "EINTR", Glibc.EIO: "EIO", Glibc.ENXIO: "ENXIO", Glibc.EBADF: "EBADF",
@@ -34,27 +34,27 @@ extension Errno {
 
 /// The C names, for codes that `Errno` spells in words that hide them.
 extension Errno {
-  static let EPERM_ = Self(rawValue: Glibc.EPERM)
-  static let EACCES_ = Self(rawValue: Glibc.EACCES)
-  static let EBUSY_ = Self(rawValue: Glibc.EBUSY)
-  static let ENODEV_ = Self(rawValue: Glibc.ENODEV)
-  static let EPIPE_ = Self(rawValue: Glibc.EPIPE)
-  static let EBADFD_ = Self(rawValue: Glibc.EBADFD)
-  static let EMLINK_ = Self(rawValue: Glibc.EMLINK)
-  static let EBADE_ = Self(rawValue: Glibc.EBADE)
-  static let EUSERS_ = Self(rawValue: Glibc.EUSERS)
-  static let ENOSYS_ = Self(rawValue: Glibc.ENOSYS)
-  static let EMSGSIZE_ = Self(rawValue: Glibc.EMSGSIZE)
-  static let ENETDOWN_ = Self(rawValue: Glibc.ENETDOWN)
-  static let EAFNOSUPPORT_ = Self(rawValue: Glibc.EAFNOSUPPORT)
-  static let EPROTONOSUPPORT_ = Self(rawValue: Glibc.EPROTONOSUPPORT)
-  static let EOPNOTSUPP_ = Self(rawValue: Glibc.EOPNOTSUPP)
-  static let ERFKILL_ = Self(rawValue: Glibc.ERFKILL)
-  static let ECONNREFUSED_ = Self(rawValue: Glibc.ECONNREFUSED)
-  static let ECONNRESET_ = Self(rawValue: Glibc.ECONNRESET)
-  static let ECONNABORTED_ = Self(rawValue: Glibc.ECONNABORTED)
-  static let ENOTCONN_ = Self(rawValue: Glibc.ENOTCONN)
-  static let ETIMEDOUT_ = Self(rawValue: Glibc.ETIMEDOUT)
-  static let EHOSTUNREACH_ = Self(rawValue: Glibc.EHOSTUNREACH)
-  static let EHOSTDOWN_ = Self(rawValue: Glibc.EHOSTDOWN)
+  package static let EPERM_ = Self(rawValue: Glibc.EPERM)
+  package static let EACCES_ = Self(rawValue: Glibc.EACCES)
+  package static let EBUSY_ = Self(rawValue: Glibc.EBUSY)
+  package static let ENODEV_ = Self(rawValue: Glibc.ENODEV)
+  package static let EPIPE_ = Self(rawValue: Glibc.EPIPE)
+  package static let EBADFD_ = Self(rawValue: Glibc.EBADFD)
+  package static let EMLINK_ = Self(rawValue: Glibc.EMLINK)
+  package static let EBADE_ = Self(rawValue: Glibc.EBADE)
+  package static let EUSERS_ = Self(rawValue: Glibc.EUSERS)
+  package static let ENOSYS_ = Self(rawValue: Glibc.ENOSYS)
+  package static let EMSGSIZE_ = Self(rawValue: Glibc.EMSGSIZE)
+  package static let ENETDOWN_ = Self(rawValue: Glibc.ENETDOWN)
+  package static let EAFNOSUPPORT_ = Self(rawValue: Glibc.EAFNOSUPPORT)
+  package static let EPROTONOSUPPORT_ = Self(rawValue: Glibc.EPROTONOSUPPORT)
+  package static let EOPNOTSUPP_ = Self(rawValue: Glibc.EOPNOTSUPP)
+  package static let ERFKILL_ = Self(rawValue: Glibc.ERFKILL)
+  package static let ECONNREFUSED_ = Self(rawValue: Glibc.ECONNREFUSED)
+  package static let ECONNRESET_ = Self(rawValue: Glibc.ECONNRESET)
+  package static let ECONNABORTED_ = Self(rawValue: Glibc.ECONNABORTED)
+  package static let ENOTCONN_ = Self(rawValue: Glibc.ENOTCONN)
+  package static let ETIMEDOUT_ = Self(rawValue: Glibc.ETIMEDOUT)
+  package static let EHOSTUNREACH_ = Self(rawValue: Glibc.EHOSTUNREACH)
+  package static let EHOSTDOWN_ = Self(rawValue: Glibc.EHOSTDOWN)
 }

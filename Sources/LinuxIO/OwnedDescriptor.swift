@@ -1,11 +1,11 @@
 import Glibc
 
 /// A file descriptor with one owner, closed exactly once: by `close()` or with its owner.
-struct OwnedDescriptor: ~Copyable {
+package struct OwnedDescriptor: ~Copyable {
   /// −1 once closed.
-  private(set) var rawValue: Int32
+  package private(set) var rawValue: Int32
 
-  init(_ rawValue: Int32) { self.rawValue = rawValue }
+  package init(_ rawValue: Int32) { self.rawValue = rawValue }
 
   deinit {
     // Not retried on EINTR: Linux has closed the descriptor by then.
@@ -13,7 +13,7 @@ struct OwnedDescriptor: ~Copyable {
   }
 
   /// Idempotent.
-  mutating func close() {
+  package mutating func close() {
     if rawValue >= 0 { _ = Glibc.close(rawValue) }
     rawValue = -1
   }

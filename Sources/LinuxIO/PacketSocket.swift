@@ -1,13 +1,13 @@
 import Bluetooth
-import CBluetooth
-import EventLoop
+import CLinux
+package import EventLoop
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// A socket on which one call moves one packet: raw HCI, the user channel, L2CAP. Nothing blocks and nothing is dropped on the way out.
 @LoopActor
-final class PacketSocket {
-  enum Event {
+package final class PacketSocket {
+  package enum Event {
     case packet([UInt8])
     /// The kernel threw away this many packets because its buffer was full (SO_RXQ_OVFL).
     case dropped(Int)
@@ -24,24 +24,24 @@ final class PacketSocket {
   private var buffer: [UInt8]
   private var drops: UInt32 = 0
   private var pendingError: Errno?
-  private(set) var isOver = false
+  package private(set) var isOver = false
   private var isReading = false
 
   /// Packets in one go at most; then the loop gets to its timers and other descriptors.
   private static let packetsPerTurn = 256
 
   /// - Parameter largest: octets of the largest packet to expect.
-  init(_ descriptor: consuming OwnedDescriptor, largest: Int) {
+  package init(_ descriptor: consuming OwnedDescriptor, largest: Int) {
     self.descriptor = descriptor
     buffer = [UInt8](repeating: 0, count: largest)
   }
 
   isolated deinit { close() }
 
-  var rawDescriptor: Int32 { descriptor.rawValue }
+  package var rawDescriptor: Int32 { descriptor.rawValue }
 
   /// Reading starts when a handler is set, so that nothing is lost before.
-  var handler: (@LoopActor (Event) -> Void)? {
+  package var handler: (@LoopActor (Event) -> Void)? {
     didSet {
       updateWatch()
       if handler != nil, pendingError != nil { receiveSoon() }
@@ -50,7 +50,7 @@ final class PacketSocket {
 
   /// Queues the packet when the kernel has no room.
   /// - Throws: what the kernel says to this packet; when it had to be queued, failures come as `.ended`.
-  func send(_ packet: [UInt8]) throws(Errno) {
+  package func send(_ packet: [UInt8]) throws(Errno) {
     guard !isOver else { throw .ENOTCONN_ }
     guard queue.isEmpty else { return queue.append(packet) }
     do throws(Errno) {
@@ -62,7 +62,7 @@ final class PacketSocket {
   }
 
   /// Ends the socket with this error, after what was received before it, and not from within the caller.
-  func fail(_ error: Errno) {
+  package func fail(_ error: Errno) {
     if pendingError == nil { pendingError = error }
     receiveSoon()
   }
@@ -70,11 +70,11 @@ final class PacketSocket {
   private func receiveSoon() { EventLoop.shared.schedule(after: .zero) { [weak self] in self?.receive() } }
 
   /// True while packets wait in this process.
-  var hasBacklog: Bool { !queue.isEmpty }
+  package var hasBacklog: Bool { !queue.isEmpty }
 
   /// Returns when the queue of this process is empty.
   /// - Throws: Errno when the socket is over; CancellationError.
-  func waitForRoom() async throws {
+  package func waitForRoom() async throws {
     if isOver { throw Errno.ENOTCONN_ }
     guard hasBacklog else { return }
     let wait = Wait<Void>()
@@ -83,10 +83,10 @@ final class PacketSocket {
   }
 
   /// Reads what is there now: to learn the reason for an end that another socket has just reported.
-  func pump() { if handler != nil { receive() } }
+  package func pump() { if handler != nil { receive() } }
 
   /// Silent and idempotent.
-  func close() {
+  package func close() {
     guard !isOver else { return }
     isOver = true
     watch?.cancel()

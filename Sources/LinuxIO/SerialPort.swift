@@ -1,5 +1,5 @@
 package import Bluetooth
-import CBluetooth
+import CLinux
 package import EventLoop
 import Glibc
 import SystemPackage

@@ -1,4 +1,4 @@
-import CBluetooth
+import CLinux
 package import EventLoop
 import Glibc
 

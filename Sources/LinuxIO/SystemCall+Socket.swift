@@ -1,19 +1,19 @@
-import CBluetooth
+import CLinux
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// A socket address as the octets that the kernel takes.
-struct SocketAddress: Equatable {
-  let bytes: [UInt8]
+package struct SocketAddress: Equatable {
+  package let bytes: [UInt8]
 
-  var family: Int32 { bytes.count < 2 ? 0 : Int32(UInt16(bytes[0]) | UInt16(bytes[1]) << 8) }
+  package var family: Int32 { bytes.count < 2 ? 0 : Int32(UInt16(bytes[0]) | UInt16(bytes[1]) << 8) }
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  package init(bytes: [UInt8]) { self.bytes = bytes }
 
-  init(_ structure: some Any) { bytes = unsafe withUnsafeBytes(of: structure) { unsafe Array($0) } }
+  package init(_ structure: some Any) { bytes = unsafe withUnsafeBytes(of: structure) { unsafe Array($0) } }
 
   /// - Parameter path: at most 107 octets; nil when it does not fit or holds a zero octet.
-  static func unix(_ path: String) -> Self? {
+  package static func unix(_ path: String) -> Self? {
     let octets = Array(path.utf8)
     guard !octets.isEmpty, octets.count <= 107, !octets.contains(0) else { return nil }
     return Self(bytes: [UInt8(AF_UNIX), 0] + octets + [0])
@@ -22,17 +22,17 @@ struct SocketAddress: Equatable {
 
 extension SystemCall {
   /// Non-blocking and closed on exec.
-  static func socket(_ family: Int32, _ type: Int32, _ protocolNumber: Int32 = 0) throws(Errno) -> OwnedDescriptor {
+  package static func socket(_ family: Int32, _ type: Int32, _ protocolNumber: Int32 = 0) throws(Errno) -> OwnedDescriptor {
     let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     return OwnedDescriptor(try call { Glibc.socket(family, type | flags, protocolNumber) })
   }
 
-  static func bind(_ descriptor: Int32, _ address: SocketAddress) throws(Errno) {
+  package static func bind(_ descriptor: Int32, _ address: SocketAddress) throws(Errno) {
     try unsafe withSocketAddress(address) { unsafe Glibc.bind(descriptor, $0, $1) }
   }
 
   /// - Throws: `.nowInProgress` as a rule.
-  static func connect(_ descriptor: Int32, _ address: SocketAddress) throws(Errno) {
+  package static func connect(_ descriptor: Int32, _ address: SocketAddress) throws(Errno) {
     try unsafe withSocketAddress(address) { unsafe Glibc.connect(descriptor, $0, $1) }
   }
 
@@ -47,11 +47,11 @@ extension SystemCall {
     }
   }
 
-  static func setOption<T: BitwiseCopyable>(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: T) throws(Errno) {
+  package static func setOption<T: BitwiseCopyable>(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: T) throws(Errno) {
     try call { unsafe withUnsafeBytes(of: value) { unsafe setsockopt(descriptor, level, name, $0.baseAddress, socklen_t($0.count)) } }
   }
 
-  static func option<T: BitwiseCopyable>(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ initial: T) throws(Errno) -> T {
+  package static func option<T: BitwiseCopyable>(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ initial: T) throws(Errno) -> T {
     var value = initial
     var length = socklen_t(MemoryLayout<T>.size)
     try call { unsafe getsockopt(descriptor, level, name, &value, &length) }
@@ -59,7 +59,7 @@ extension SystemCall {
   }
 
   /// SO_ERROR, which reading clears; nil when there is none.
-  static func pendingError(_ descriptor: Int32) -> Errno? {
+  package static func pendingError(_ descriptor: Int32) -> Errno? {
     do throws(Errno) {
       let code = try option(descriptor, SOL_SOCKET, SO_ERROR, Int32(0))
       return code == 0 ? nil : Errno(rawValue: code)
@@ -69,7 +69,7 @@ extension SystemCall {
   }
 
   /// Raises the receive buffer as far as the system lets us; the kernel doubles the number for its own bookkeeping.
-  static func raiseReceiveBuffer(_ descriptor: Int32, to octets: Int32) {
+  package static func raiseReceiveBuffer(_ descriptor: Int32, to octets: Int32) {
     // SO_RCVBUFFORCE needs CAP_NET_ADMIN; SO_RCVBUF is silently cut to net.core.rmem_max.
     do { try setOption(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, octets) } catch {
       try? setOption(descriptor, SOL_SOCKET, SO_RCVBUF, octets)

@@ -1,11 +1,11 @@
-import Glibc
-import SystemPackage
+package import Glibc
+package import SystemPackage
 
 /// The one way to the kernel: results or `Errno`, calls interrupted by a signal repeated.
-enum SystemCall {
+package enum SystemCall {
   /// - Throws: errno when `body` returns a negative number.
   @discardableResult
-  static func call<T: FixedWidthInteger & SignedInteger>(_ body: () -> T) throws(Errno) -> T {
+  package static func call<T: FixedWidthInteger & SignedInteger>(_ body: () -> T) throws(Errno) -> T {
     while true {
       let result = body()
       if result >= 0 { return result }
@@ -15,20 +15,20 @@ enum SystemCall {
   }
 
   /// - Returns: octets read; 0 at the end.
-  static func read(_ descriptor: Int32, into buffer: inout [UInt8]) throws(Errno) -> Int {
+  package static func read(_ descriptor: Int32, into buffer: inout [UInt8]) throws(Errno) -> Int {
     try call { unsafe Glibc.read(descriptor, &buffer, buffer.count) }
   }
 
   /// - Returns: octets written, possibly fewer than given.
-  static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
+  package static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
     try call { unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) } }
   }
 
-  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(Errno) -> OwnedDescriptor {
+  package static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(Errno) -> OwnedDescriptor {
     OwnedDescriptor(try call { unsafe Glibc.open(path, flags | O_CLOEXEC, mode) })
   }
 
-  static func status(_ descriptor: Int32) throws(Errno) -> stat {
+  package static func status(_ descriptor: Int32) throws(Errno) -> stat {
     var status = stat()
     try call { unsafe fstat(descriptor, &status) }
     return status

@@ -1,5 +1,6 @@
 package import Bluetooth
 import GATT
+import Text
 
 /// The file format of virtual peripherals: blectl-peripheral(5).
 package enum PeripheralFile {

@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import GATT
+import Text
 
 /// What a characteristic does beyond holding its value: `reactions`, `collect`, `periodic`, `sink`.
 struct BehaviourReader {

@@ -1,4 +1,5 @@
 import Bluetooth
+import Text
 
 /// One value of the file with its place, and the checked ways to read it. Every error names the file, the line and the path of the entry.
 struct FileEntry {
@@ -144,7 +145,7 @@ struct FileEntry {
       case .number(let number): text = number
       default: throw item.mismatch("a string or a number")
       }
-      do { octets += try ValueFormat(format).parse(text) } catch { throw item.error(error.message) }
+      do { octets += try ValueFormat(format).parse(text) } catch { throw item.error(error.description) }
     }
     return octets
   }

@@ -1,5 +1,6 @@
 import Bluetooth
 import GATT
+import Text
 
 /// The services of one peripheral. First pass: what is in the attributes; second, when the handles are known: what refers to them.
 struct PeripheralServices {

@@ -1,5 +1,6 @@
 import Bluetooth
 package import GATT
+import Text
 
 /// What a virtual peripheral does when something was written to it.
 package struct Reaction: Sendable, Equatable {

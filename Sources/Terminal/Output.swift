@@ -1,4 +1,5 @@
 import Glibc
+package import Text
 
 /// The only writer to stdout and stderr. stdout carries results, stderr everything else.
 package final class Output {

@@ -1,8 +1,10 @@
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import HCI
 import LEHost
+import LinuxBluetooth
 import LinuxIO
 import Simulation
 

@@ -1,5 +1,6 @@
 import Bluetooth
 import LinuxIO
+import Text
 
 /// The SPEC of `--adapter`.
 enum AdapterSpec: Sendable, Equatable {

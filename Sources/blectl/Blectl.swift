@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bluetooth
+import Text
 
 /// The command line: `blectl [options] COMMAND [options] …`. The options of every command are parsed by the commands (see `Arguments`); the
 /// root only describes them, because each option that it declares itself costs start-up time.

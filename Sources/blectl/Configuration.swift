@@ -2,6 +2,8 @@ import Bluetooth
 import EventLoop
 import Glibc
 import LinuxIO
+import Operations
+import Text
 
 /// The user's files and environment: `$XDG_CONFIG_HOME/blectl/config.json` with aliases, `$XDG_STATE_HOME/blectl/last` with the last peer.
 struct Configuration: Sendable {
@@ -77,14 +79,5 @@ struct Configuration: Sendable {
     if let base = environment[variable], base.hasPrefix("/") { return "\(base)/blectl/\(file)" }
     guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
     return "\(home)/\(fallback)/blectl/\(file)"
-  }
-}
-
-extension String {
-  var trimmed: String {
-    var text = self[...]
-    while let first = text.first, first.isWhitespace { text = text.dropFirst() }
-    while let last = text.last, last.isWhitespace { text = text.dropLast() }
-    return String(text)
   }
 }

@@ -1,9 +1,12 @@
 import ATT
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import LinuxIO
+import Operations
 import Terminal
+import Text
 
 /// What a running command works with: the output, the radio, and the user's state. One for the process.
 @LoopActor

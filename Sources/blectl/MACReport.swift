@@ -1,6 +1,9 @@
 import Bluetooth
 import EventLoop
+import GAP
+import Operations
 import Terminal
+import Text
 
 /// Collects MACs found in advertisements, prints each once, and knows why there was none.
 @LoopActor

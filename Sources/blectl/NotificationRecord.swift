@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GATT
 import Terminal
+import Text
 
 /// One notification or indication as text or JSON.
 @LoopActor

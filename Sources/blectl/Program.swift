@@ -4,6 +4,7 @@ import EventLoop
 import Glibc
 import LinuxIO
 import Terminal
+import Text
 
 /// A command of blectl. It runs on the event loop and may be cancelled at any wait.
 /// Each states its `commandName`, deriving it from the type costs 40 % of the program's start, and its `_superCommandName`, without which
@@ -45,10 +46,10 @@ enum Program {
     context.output.clearTransient()
     if let signal, failure != nil {
       // Silence is what a terminal expects after Ctrl-C, unless something was left half done.
-      if let told = failure as? BluetoothError, told.kind == .interrupted {
+      if let told = failure.map({ Failure($0) }), told.kind == .interrupted {
         _ = report(told, context.output)
       } else if context.options.json {
-        reportJSON(BluetoothError(.interrupted, "interrupted"), context.output)
+        reportJSON(Failure(.interrupted, "interrupted"), context.output)
       }
       return 128 + signal
     }
@@ -58,21 +59,14 @@ enum Program {
 
   /// - Returns: the exit code of `error`, after telling the user about it.
   private static func report(_ error: any Error, _ output: Output) -> Int32 {
-    let failure: BluetoothError
-    switch error {
-    case let error as BluetoothError: failure = error
-    case let error as OutputFailure:
-      if error.isClosedPipe { return ExitStatus.output.rawValue }
-      failure = BluetoothError(.output, "standard output could not be written: \(error.reason)")
-    case let error as ExitStatus: return error.rawValue
-    case let error as MalformedPacket: failure = BluetoothError(.protocolViolation, "\(error)")
-    default: failure = BluetoothError(.internal, "unexpected error, a defect of blectl: \(error)")
-    }
+    if let status = error as? ExitStatus { return status.rawValue }
+    if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
+    let failure = Failure(error)
     if output.style.json { reportJSON(failure, output) } else { output.failure(failure.message) }
     return failure.exitStatus.rawValue
   }
 
-  private static func reportJSON(_ failure: BluetoothError, _ output: Output) {
+  private static func reportJSON(_ failure: Failure, _ output: Output) {
     var json = JSONLine()
     json.object("error") {
       $0.string("kind", failure.kind.rawValue)
@@ -97,7 +91,7 @@ enum Program {
     if style.json {
       // With the parser's hint, which says what the option or argument takes.
       let hint = message.split(separator: "\n").first { $0.hasPrefix("Help:") }.map { "; " + String($0.dropFirst(5)).trimmed } ?? ""
-      reportJSON(BluetoothError(.usage, Blectl.message(for: error) + hint), output)
+      reportJSON(Failure(.usage, Blectl.message(for: error) + hint), output)
     } else {
       output.message(message)
     }

@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import Terminal
+import Text
 
 /// The progress of a transfer: a bar on the terminal, records with `--json`, four times a second at most.
 @LoopActor

@@ -1,5 +1,8 @@
 import Bluetooth
+import GAP
+import Operations
 import Terminal
+import Text
 
 /// One advertisement as text or JSON.
 enum ScanRecord {

@@ -1,6 +1,9 @@
 import Bluetooth
 import EventLoop
+import GAP
+import Operations
 import Terminal
+import Text
 
 /// Decides which reports become records, and shows them: JSON lines, plain lines, or a table that is drawn in place.
 @LoopActor

@@ -1,6 +1,7 @@
 import Bluetooth
 import GATT
 import Terminal
+import Text
 
 /// One service with all that is in it, as a JSON record or as a tree.
 enum ServiceTree {

@@ -1,4 +1,5 @@
 import Bluetooth
+import Text
 
 /// Values for people and for the `text` field.
 enum ValueText {

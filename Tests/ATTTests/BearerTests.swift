@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import TestSupport
 import Testing
+import Text
 
 @testable import ATT
 

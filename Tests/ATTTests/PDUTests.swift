@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import TestSupport
 import Testing
+import Text
 
 @Suite struct PDUTests {
   struct Vector: Sendable, CustomTestStringConvertible {

@@ -1,5 +1,6 @@
 import Bluetooth
 import Testing
+import Text
 
 @testable import ATT
 

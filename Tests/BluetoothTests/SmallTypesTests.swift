@@ -1,6 +1,8 @@
 import Bluetooth
+import GAP
 import TestSupport
 import Testing
+import Text
 
 @Suite struct SmallTypesTests {
   // MARK: Addresses

@@ -5,6 +5,7 @@ import Foundation
 import GATT
 import TestSupport
 import Testing
+import Text
 
 /// The client cases of the GATT conformance suite. Our own are in ClientProcedureTests.
 @Suite struct ClientConformanceTests {

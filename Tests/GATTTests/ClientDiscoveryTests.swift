@@ -4,6 +4,7 @@ import EventLoop
 import GATT
 import TestSupport
 import Testing
+import Text
 
 @Suite struct ClientDiscoveryTests {
   /// Services of characteristics that are readable, notify, and have a Client Characteristic Configuration.

@@ -5,6 +5,7 @@ import Foundation
 import GATT
 import TestSupport
 import Testing
+import Text
 
 /// The `att-client` cases of Tests/Vectors/bad_inputs.json: what a peer may send that is wrong, and what may come of it.
 @Suite struct ClientHostilePeerTests {

@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import GATT
 import TestSupport
+import Text
 
 /// The plainest ATT server, to test the client against something that is not our own server.
 struct PlainServer: Sendable {

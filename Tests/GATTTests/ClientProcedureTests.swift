@@ -4,6 +4,7 @@ import EventLoop
 import GATT
 import TestSupport
 import Testing
+import Text
 
 /// GATT procedures written out by hand, octet for octet, from the tables of Vol 3 Part F §3.4 and Part G §4.
 @Suite struct ClientProcedureTests {

@@ -4,6 +4,7 @@ import EventLoop
 import GATT
 import TestSupport
 import Testing
+import Text
 
 /// What reading on a new connection costs, and that the short ways show what the long way shows.
 @Suite struct ClientReadSelectedTests {

@@ -4,6 +4,7 @@ import EventLoop
 import GATT
 import TestSupport
 import Testing
+import Text
 
 /// Writing in segments, subscriptions, and how they end.
 @Suite struct ClientTransferTests {

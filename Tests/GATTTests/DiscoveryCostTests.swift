@@ -4,6 +4,7 @@ import EventLoop
 import GATT
 import TestSupport
 import Testing
+import Text
 
 /// What discovering a whole peer costs: requests on the air, the exchange of the MTU among them. Each is a connection interval or two.
 @Suite struct DiscoveryCostTests {

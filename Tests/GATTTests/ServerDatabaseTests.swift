@@ -2,6 +2,7 @@ import Bluetooth
 import GATT
 import TestSupport
 import Testing
+import Text
 
 @Suite struct ServerDatabaseTests {
   typealias Service = AttributeDatabase.ServiceDescription

@@ -2,6 +2,7 @@ import Bluetooth
 import GATT
 import TestSupport
 import Testing
+import Text
 
 /// Our own server cases: what goes in and what comes out, at ATT_MTU 23 unless the case raises it.
 @Suite struct ServerProcedureTests {

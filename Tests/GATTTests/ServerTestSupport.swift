@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import GATT
 import Testing
+import Text
 
 /// The server's end of a link, with the client's end in the test's hands.
 @LoopActor

@@ -2,6 +2,7 @@ import Bluetooth
 import HCI
 import TestSupport
 import Testing
+import Text
 
 private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
 private var enhancedV2: Event.ConnectionComplete {
@@ -88,8 +89,6 @@ private let vectors: [(Event, String)] = [
       guard let packet = try? Packet(octets), case .event(let event) = packet else { return }
       switch event {
       case .commandComplete(let complete): _ = try? complete.returned()
-      case .leAdvertisingReports(let reports): _ = reports.reports.map(\.report)
-      case .leExtendedAdvertisingReports(let reports): _ = reports.reports.map(\.report)
       default: break
       }
       _ = event.encoded

@@ -3,10 +3,11 @@ import Bluetooth
 import EventLoop
 import GATT
 import Glibc
+import LinuxIO
 import SystemPackage
 import TestSupport
 
-@testable import LinuxIO
+@testable import LinuxBluetooth
 
 /// A peripheral on the kernel's own stack: legacy advertising by raw HCI commands, and a listener on the ATT fixed channel. It counts what arrives at
 /// its ATT layer in this process, and can send faster than any Python can.

@@ -1,8 +1,10 @@
 import ATT
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import HCI
+import L2CAP
 import TestSupport
 import Testing
 
@@ -67,7 +69,7 @@ import Testing
       controller.supported = ScriptedController.extended
       let (central, _) = try await started(controller)
       let scan = EventLoop.shared.spawn { await failure { try await central.scan(ScanParameters(), started: {}, report: { _ in }) } }
-      var link: (any GATT.Link)?
+      var link: (any GAP.Link)?
       for (number, packet) in packets.enumerated() {
         // A hardware error ends the host, which is right and would end the test.
         if packet.starts(with: [4, 0x10, 1]), packet.count == 4 { continue }

@@ -1,8 +1,10 @@
 import ATT
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import HCI
+import L2CAP
 import TestSupport
 import Testing
 
@@ -11,7 +13,7 @@ import Testing
 @Suite struct LinkTests {
   @LoopActor
   private func linked(_ controller: ScriptedController = ScriptedController()) async throws -> (
-    HostCentral, ScriptedController, any GATT.Link
+    HostCentral, ScriptedController, any GAP.Link
   ) {
     let (central, _) = try await started(controller)
     let link = try await central.connect(lock, timeout: .seconds(5))

@@ -1,7 +1,9 @@
 import Bluetooth
 import HCI
+import L2CAP
 import TestSupport
 import Testing
+import Text
 
 @testable import LEHost
 

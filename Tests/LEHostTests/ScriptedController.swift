@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import HCI
+import L2CAP
 import LEHost
 
 /// A controller whose answers a test decides, command by command. By default it starts well, scans, and connects to whom it is told.

@@ -88,17 +88,3 @@ import Testing
     return nil
   }
 }
-
-/// A path of its own, removed at the end.
-final class TemporaryPath: Sendable {
-  let path = "/tmp/blectl-test-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
-
-  deinit { unlink(path) }
-
-  func write(_ contents: [UInt8]) throws {
-    let file = try SystemCall.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-    var queue = OutputQueue()
-    queue.append(contents)
-    while let part = queue.front, !part.isEmpty { queue.removeFirst(try SystemCall.write(file.rawValue, part)) }
-  }
-}

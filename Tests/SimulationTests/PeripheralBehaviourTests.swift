@@ -4,6 +4,7 @@ import GATT
 import Simulation
 import TestSupport
 import Testing
+import Text
 
 @Suite struct PeripheralBehaviourTests {
   private static let text = #"""

@@ -3,6 +3,7 @@ import Foundation
 import GATT
 import TestSupport
 import Testing
+import Text
 
 @testable import Simulation
 

@@ -4,6 +4,7 @@ import GATT
 import Simulation
 import TestSupport
 import Testing
+import Text
 
 @Suite struct PeripheralPresetTests {
   @Test func whatIsInTheAir() throws {

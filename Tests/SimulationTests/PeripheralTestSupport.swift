@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import GATT
 import Simulation
+import Text
 
 /// A client that talks to a virtual peripheral in PDUs, without air.
 @LoopActor

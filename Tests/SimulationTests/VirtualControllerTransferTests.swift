@@ -3,6 +3,7 @@ import EventLoop
 import HCI
 import TestSupport
 import Testing
+import Text
 
 @testable import Simulation
 

@@ -1,5 +1,6 @@
 import Bluetooth
 import Foundation
+import Text
 
 /// The HCI and L2CAP rows of `Vectors/bad_inputs.json`: what hostile controllers and peers send.
 package enum BadInputs {

@@ -3,8 +3,10 @@ import Bluetooth
 import EventLoop
 import HCI
 import LEHost
+import LinuxBluetooth
 import LinuxIO
 import Terminal
+import Text
 
 struct Adapters: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,11 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
+import LinuxIO
 import Terminal
+import Text
 
 struct Connect: LoopCommand {
   static let configuration = CommandConfiguration(

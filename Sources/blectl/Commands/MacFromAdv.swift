@@ -1,9 +1,12 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import LinuxIO
+import Operations
 import Terminal
+import Text
 
 struct MacFromAdv: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import GATT
 import Terminal
+import Text
 
 struct Notify: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import GATT
 import Terminal
+import Text
 
 struct Read: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,11 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
+import Operations
 import Terminal
+import Text
 
 struct Scan: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -2,9 +2,11 @@ import ATT
 import ArgumentParser
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import LinuxIO
 import Terminal
+import Text
 
 struct SendFile: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import GATT
 import Terminal
+import Text
 
 struct Write: LoopCommand {
   static let configuration = CommandConfiguration(

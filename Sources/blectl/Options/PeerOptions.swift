@@ -1,4 +1,5 @@
 import ArgumentParser
+import Operations
 
 /// The PEER argument and how to choose among several matches.
 struct PeerOptions: ParsableArguments {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bluetooth
 import EventLoop
 import LinuxIO
+import Text
 
 extension ValueFormat: ExpressibleByArgument {
   init?(argument: String) {

@@ -1,0 +1,59 @@
+// What Swift cannot import of the kernel's general interfaces: an ioctl number made by a macro, control messages, and a signal handler.
+#ifndef BLECTL_CLINUX_H
+#define BLECTL_CLINUX_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <termios.h>
+#include <unistd.h>
+
+// recvmsg that also tells the full length of a packet that did not fit (MSG_TRUNC in `flags`) and, when SO_RXQ_OVFL is on and something
+// was lost, the socket's total number of packets lost so far in `drops` (else it is left alone).
+static inline ssize_t shim_receive(int socket, void *buffer, size_t size, int *flags, uint32_t *drops) {
+  union { struct cmsghdr align; char room[256]; } control;
+  struct iovec part = { buffer, size };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room };
+  ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC);
+  if (count < 0) return count;
+  *flags = message.msg_flags;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header))
+    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SO_RXQ_OVFL) memcpy(drops, CMSG_DATA(header), sizeof *drops);
+  return count;
+}
+
+static inline int shim_make_exclusive(int tty) { return ioctl(tty, TIOCEXCL); }
+
+// One pipe for all signals. These statics exist once for each object file that uses them, so only one Swift file may.
+static int shim_signal_pipe = -1;
+
+static void shim_on_signal(int number) {
+  int saved = errno;
+  unsigned char octet = (unsigned char)number;
+  if (write(shim_signal_pipe, &octet, 1) < 0) { /* full: an earlier signal is still unread, which is enough */ }
+  errno = saved;
+}
+
+// Sends `number` into the pipe the next time only: the disposition is back at the default when the handler starts.
+static inline int shim_watch_signal_once(int number, int pipe) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  shim_signal_pipe = pipe;
+  action.sa_handler = shim_on_signal;
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  return sigaction(number, &action, NULL);
+}
+
+static inline int shim_is_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static inline int shim_default_signal(int number) { return signal(number, SIG_DFL) == SIG_ERR ? -1 : 0; }
+static inline int shim_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -1 : 0; }
+
+#endif

@@ -1,0 +1,96 @@
+package import Bluetooth
+
+/// One AD structure: a type and what follows it (Vol 3 Part C §11). The length octet is not kept: it is the count of `data` plus one.
+package struct ADStructure: Hashable, Sendable {
+  /// The AD type (Assigned Numbers §2.3): `ADType` names those that blectl reads.
+  package let type: UInt8
+  /// At most 254 octets on the air.
+  package let data: [UInt8]
+
+  package init(type: UInt8, data: [UInt8]) {
+    self.type = type
+    self.data = data
+  }
+
+  /// Manufacturer Specific Data: the company identifier, least significant octet first, then the vendor's octets.
+  package static func manufacturer(_ company: UInt16, _ data: [UInt8]) -> Self {
+    Self(type: ADType.manufacturerData, data: [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
+  }
+
+  /// Service Data with the 16-bit UUID when there is one, else with the 128-bit one.
+  package static func serviceData(_ uuid: UUID, _ data: [UInt8]) -> Self {
+    Self(type: uuid.short == nil ? ADType.serviceData128 : ADType.serviceData16, data: uuid.attBytes + data)
+  }
+
+  /// Length, type, data; nil when the length does not fit its octet.
+  package var encoded: [UInt8]? {
+    guard let length = UInt8(exactly: data.count + 1) else { return nil }
+    return [length, type] + data
+  }
+}
+
+/// AD types (Assigned Numbers §2.3; formats in the Core Specification Supplement, Part A §1).
+package enum ADType {
+  package static let flags: UInt8 = 0x01
+  package static let serviceUUIDs16Incomplete: UInt8 = 0x02
+  package static let serviceUUIDs16: UInt8 = 0x03
+  package static let serviceUUIDs32Incomplete: UInt8 = 0x04
+  package static let serviceUUIDs32: UInt8 = 0x05
+  package static let serviceUUIDs128Incomplete: UInt8 = 0x06
+  package static let serviceUUIDs128: UInt8 = 0x07
+  package static let shortenedLocalName: UInt8 = 0x08
+  package static let completeLocalName: UInt8 = 0x09
+  package static let txPowerLevel: UInt8 = 0x0A
+  package static let solicitedUUIDs16: UInt8 = 0x14
+  package static let solicitedUUIDs128: UInt8 = 0x15
+  package static let serviceData16: UInt8 = 0x16
+  package static let appearance: UInt8 = 0x19
+  package static let leDeviceAddress: UInt8 = 0x1B
+  package static let solicitedUUIDs32: UInt8 = 0x1F
+  package static let serviceData32: UInt8 = 0x20
+  package static let serviceData128: UInt8 = 0x21
+  package static let uri: UInt8 = 0x24
+  package static let manufacturerData: UInt8 = 0xFF
+
+  /// The specification's name; nil for a type that blectl does not know.
+  package static func name(_ type: UInt8) -> String? {
+    switch type {
+    case 0x01: "Flags"
+    case 0x02: "Incomplete List of 16-bit Service UUIDs"
+    case 0x03: "Complete List of 16-bit Service UUIDs"
+    case 0x04: "Incomplete List of 32-bit Service UUIDs"
+    case 0x05: "Complete List of 32-bit Service UUIDs"
+    case 0x06: "Incomplete List of 128-bit Service UUIDs"
+    case 0x07: "Complete List of 128-bit Service UUIDs"
+    case 0x08: "Shortened Local Name"
+    case 0x09: "Complete Local Name"
+    case 0x0A: "Tx Power Level"
+    case 0x0D: "Class of Device"
+    case 0x10: "Device ID"
+    case 0x12: "Peripheral Connection Interval Range"
+    case 0x14: "List of 16-bit Service Solicitation UUIDs"
+    case 0x15: "List of 128-bit Service Solicitation UUIDs"
+    case 0x16: "Service Data - 16-bit UUID"
+    case 0x17: "Public Target Address"
+    case 0x18: "Random Target Address"
+    case 0x19: "Appearance"
+    case 0x1A: "Advertising Interval"
+    case 0x1B: "LE Bluetooth Device Address"
+    case 0x1C: "LE Role"
+    case 0x1F: "List of 32-bit Service Solicitation UUIDs"
+    case 0x20: "Service Data - 32-bit UUID"
+    case 0x21: "Service Data - 128-bit UUID"
+    case 0x24: "URI"
+    case 0x27: "LE Supported Features"
+    case 0x2A: "Mesh Message"
+    case 0x2B: "Mesh Beacon"
+    case 0x2C: "BIGInfo"
+    case 0x2D: "Broadcast_Code"
+    case 0x2F: "Advertising Interval - long"
+    case 0x30: "Broadcast_Name"
+    case 0x31: "Encrypted Advertising Data"
+    case 0xFF: "Manufacturer Specific Data"
+    default: nil
+    }
+  }
+}

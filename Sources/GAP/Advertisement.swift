@@ -1,0 +1,227 @@
+package import Bluetooth
+import Text
+
+/// The AD structures of one advertisement or scan response (Vol 3 Part C §11, Core Specification Supplement Part A §1).
+///
+/// Only the octets are kept; everything else is read from them when asked for, in one walk, so that a report nobody looks into costs nothing.
+/// Nothing is refused: what can be read is given, and `errors` says what cannot. When a value occurs twice the last one counts,
+/// except that a complete name always beats a shortened one.
+package struct Advertisement: Hashable, Sendable {
+  /// As received, padding included.
+  package let bytes: [UInt8]
+
+  package init(_ data: [UInt8]) { bytes = data }
+
+  /// - Returns: nil when one of the structures is longer than 254 octets.
+  package init?(structures: [ADStructure]) {
+    var bytes: [UInt8] = []
+    for structure in structures {
+      guard let encoded = structure.encoded else { return nil }
+      bytes += encoded
+    }
+    self.bytes = bytes
+  }
+
+  /// Every whole structure, in order, up to the first zero length or the first length that runs past the end.
+  package var structures: [ADStructure] {
+    var walk = Walk(bytes)
+    var found: [ADStructure] = []
+    while let part = walk.next() { found.append(ADStructure(type: part.type, data: Array(bytes[part.data]))) }
+    return found
+  }
+
+  // MARK: Single values
+
+  /// The first octet of Flags (bit 0 limited discoverable, 1 general discoverable, 2 no BR/EDR).
+  package var flags: UInt8? { lastValue(of: ADType.flags, octets: 1).flatMap { bytes[$0].first } }
+
+  /// dBm, −127…127.
+  package var txPower: Int8? { lastValue(of: ADType.txPowerLevel, octets: 1).flatMap { bytes[$0].first.map(Int8.init(bitPattern:)) } }
+
+  /// Category in the upper 10 bits, sub-category in the lower 6.
+  package var appearance: UInt16? {
+    lastValue(of: ADType.appearance, octets: 2).map { UInt16(bytes[$0.lowerBound]) | UInt16(bytes[$0.lowerBound + 1]) << 8 }
+  }
+
+  /// The octets of the Local Name: UTF-8 by the specification, anything in practice. May be empty.
+  package var name: [UInt8]? { nameRange.map { Array(bytes[$0.data]) } }
+
+  /// Whether `name` came as a Complete Local Name.
+  package var nameIsComplete: Bool { nameRange?.type == ADType.completeLocalName }
+
+  /// The name with U+FFFD for octets that are not UTF-8; not escaped: a terminal gets `DisplayText.escape(name)`.
+  package var displayName: String? { nameRange.map { String(decoding: bytes[$0.data], as: UTF8.self) } }
+
+  /// LE Bluetooth Device Address (CSS Part A §1.16): six octets, least significant first, then an octet whose bit 0 says random.
+  ///
+  /// Devices exist that send the type octet first. As its other bits are reserved and zero, the end at which it stands can be told,
+  /// unless the address itself starts or ends with 00 or 01: then the specification's order is taken.
+  package var leDeviceAddress: PeerAddress? { leDeviceAddressPlace?.peer }
+
+  /// Its octets begin at `offset` of the structure's data.
+  package var leDeviceAddressPlace: (peer: PeerAddress, offset: Int)? {
+    guard let range = lastValue(of: ADType.leDeviceAddress, octets: 7), range.count == 7 else { return nil }
+    let octets = Array(bytes[range])
+    let typeIsFirst = octets[6] > 1 && octets[0] <= 1
+    let type = typeIsFirst ? octets[0] : octets[6]
+    guard let address = Address(bigEndian: (typeIsFirst ? octets.dropFirst() : octets.dropLast()).reversed()) else { return nil }
+    return (PeerAddress(address, type & 1 == 1 ? .random : .public), typeIsFirst ? 1 : 0)
+  }
+
+  // MARK: Lists
+
+  /// Offered services, 16-, 32- and 128-bit lists, complete or not, in order and with repetitions.
+  package var serviceUUIDs: [UUID] { uuids(ADType.serviceUUIDs16Incomplete...ADType.serviceUUIDs128, width: Self.listWidth) }
+
+  /// Services that the device looks for on its peer.
+  package var solicitedUUIDs: [UUID] { uuids(ADType.solicitedUUIDs16...ADType.solicitedUUIDs32, width: Self.solicitationWidth) }
+
+  /// Every Manufacturer Specific Data structure of at least a company identifier, in order; one company may occur more than once.
+  package var manufacturerData: [(company: UInt16, data: [UInt8])] {
+    var found: [(company: UInt16, data: [UInt8])] = []
+    var walk = Walk(bytes)
+    while let part = walk.next() {
+      guard part.type == ADType.manufacturerData, part.data.count >= 2 else { continue }
+      let company = UInt16(bytes[part.data.lowerBound]) | UInt16(bytes[part.data.lowerBound + 1]) << 8
+      found.append((company, Array(bytes[part.data.dropFirst(2)])))
+    }
+    return found
+  }
+
+  /// Every Service Data structure of at least its UUID, in order.
+  package var serviceData: [(uuid: UUID, data: [UInt8])] {
+    var found: [(uuid: UUID, data: [UInt8])] = []
+    var walk = Walk(bytes)
+    while let part = walk.next() {
+      guard let width = Self.serviceDataWidth(part.type), part.data.count >= width else { continue }
+      guard let uuid = UUID(littleEndian: bytes[part.data.prefix(width)]) else { continue }
+      found.append((uuid, Array(bytes[part.data.dropFirst(width)])))
+    }
+    return found
+  }
+
+  // MARK: Errors
+
+  /// The first of `errors`.
+  package var error: MalformedPacket? { errors.first }
+
+  /// What does not follow the format: first the structure at which reading stopped, if any, then values too short for their type.
+  package var errors: [MalformedPacket] {
+    var values: [MalformedPacket] = []
+    var walk = Walk(bytes)
+    while let part = walk.next() {
+      if let reason = Self.defect(type: part.type, count: part.data.count) {
+        let type = Hex.encode(CollectionOfOne(part.type))
+        values.append(MalformedPacket("AD type 0x\(type): \(reason)", at: part.data.lowerBound - 2))
+      }
+    }
+    return (walk.error.map { [$0] } ?? []) + values
+  }
+
+  private static func defect(type: UInt8, count: Int) -> String? {
+    if let width = listWidth(type) ?? solicitationWidth(type), count % width != 0 {
+      return width == 2 ? "16-bit UUID list has an odd octet" : "\(width * 8)-bit UUID list is not a multiple of \(width)"
+    }
+    if let width = serviceDataWidth(type), count < width { return "service data shorter than its UUID" }
+    return switch type {
+    case ADType.flags where count == 0: "empty flags"
+    case ADType.txPowerLevel where count == 0: "empty TX power level"
+    case ADType.appearance where count < 2: "appearance shorter than 2"
+    case ADType.leDeviceAddress where count != 7: "LE device address of \(count) octets instead of 7"
+    case ADType.manufacturerData where count < 2: "manufacturer data shorter than the company id"
+    default: nil
+    }
+  }
+
+  // MARK: Walking
+
+  /// Octets of a UUID in a list of offered services of this type.
+  private static func listWidth(_ type: UInt8) -> Int? {
+    switch type {
+    case ADType.serviceUUIDs16Incomplete, ADType.serviceUUIDs16: 2
+    case ADType.serviceUUIDs32Incomplete, ADType.serviceUUIDs32: 4
+    case ADType.serviceUUIDs128Incomplete, ADType.serviceUUIDs128: 16
+    default: nil
+    }
+  }
+
+  private static func solicitationWidth(_ type: UInt8) -> Int? {
+    switch type {
+    case ADType.solicitedUUIDs16: 2
+    case ADType.solicitedUUIDs32: 4
+    case ADType.solicitedUUIDs128: 16
+    default: nil
+    }
+  }
+
+  private static func serviceDataWidth(_ type: UInt8) -> Int? {
+    switch type {
+    case ADType.serviceData16: 2
+    case ADType.serviceData32: 4
+    case ADType.serviceData128: 16
+    default: nil
+    }
+  }
+
+  private var nameRange: (type: UInt8, data: Range<Int>)? {
+    var best: (type: UInt8, data: Range<Int>)?
+    var walk = Walk(bytes)
+    while let part = walk.next() {
+      if part.type == ADType.completeLocalName || (part.type == ADType.shortenedLocalName && best?.type != ADType.completeLocalName) {
+        best = part
+      }
+    }
+    return best
+  }
+
+  private func lastValue(of type: UInt8, octets: Int) -> Range<Int>? {
+    var last: Range<Int>?
+    var walk = Walk(bytes)
+    while let part = walk.next() { if part.type == type, part.data.count >= octets { last = part.data } }
+    return last
+  }
+
+  private func uuids(_ types: ClosedRange<UInt8>, width: (UInt8) -> Int?) -> [UUID] {
+    var found: [UUID] = []
+    var walk = Walk(bytes)
+    while let part = walk.next() {
+      guard types.contains(part.type), let width = width(part.type) else { continue }
+      var rest = part.data
+      while rest.count >= width {
+        if let uuid = UUID(littleEndian: bytes[rest.prefix(width)]) { found.append(uuid) }
+        rest = rest.dropFirst(width)
+      }
+    }
+    return found
+  }
+
+  /// Steps from structure to structure; `error` is set when the end was not reached in order.
+  private struct Walk {
+    let bytes: [UInt8]
+    var position = 0
+    var error: MalformedPacket?
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func next() -> (type: UInt8, data: Range<Int>)? {
+      guard position < bytes.count else { return nil }
+      let start = position
+      let length = Int(bytes[start])
+      let left = bytes.count - start - 1
+      position = bytes.count
+      if length == 0 {
+        // CSS Part A §1: the rest shall be zero. Whoever sends something there has miscounted before it.
+        if bytes[start...].contains(where: { $0 != 0 }) {
+          error = MalformedPacket("non-zero octets after the zero-length terminator at offset \(start)", at: start)
+        }
+        return nil
+      }
+      guard length <= left else {
+        error = MalformedPacket("structure at offset \(start) claims \(length) octets, \(left) left", at: start)
+        return nil
+      }
+      position = start + 1 + length
+      return (bytes[start + 1], start + 2..<position)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Bluetooth
+package import HCI
+
+extension LegacyAdvertisingReport {
+  /// Nil for a reserved event type.
+  package var report: AdvertisingReport? {
+    let pdu: AdvertisingReport.PDU
+    switch eventType {
+    case 0: pdu = .connectable
+    case 1: pdu = .directed
+    case 2: pdu = .scannable
+    case 3: pdu = .nonConnectable
+    case 4: pdu = .scanResponse
+    default: return nil
+    }
+    return AdvertisingReport(
+      pdu: pdu, isConnectable: eventType <= 1, isScannable: eventType == 0 || eventType == 2,
+      peer: PeerAddress(hciType: addressType, address), rssi: rssi == 127 ? nil : rssi, data: data)
+  }
+}
+
+extension ExtendedAdvertisingReport {
+  /// The report as it stands; parts of chained data are joined by `ExtendedReportReassembler`.
+  package var report: AdvertisingReport {
+    let pdu: AdvertisingReport.PDU
+    if isScanResponse {
+      pdu = .scanResponse
+    } else if !isLegacy {
+      pdu = .extended
+    } else if isDirected {
+      pdu = .directed
+    } else if isConnectable {
+      pdu = .connectable
+    } else {
+      pdu = isScannable ? .scannable : .nonConnectable
+    }
+    // A scan response carries the bits of the advertisement that it answers; it is neither itself.
+    return AdvertisingReport(
+      pdu: pdu, isConnectable: isConnectable && !isScanResponse, isScannable: isScannable && !isScanResponse,
+      peer: PeerAddress(hciType: addressType, address), rssi: rssi == 127 ? nil : rssi, data: data,
+      isTruncated: dataStatus == .truncated || dataStatus == .reserved, primaryPHY: PHY(rawValue: primaryPHY & 0x1F) ?? .le1M,
+      secondaryPHY: isLegacy ? nil : PHY(rawValue: secondaryPHY & 0x1F), sid: sid <= 0x0F ? sid : nil,
+      txPower: txPower == 127 ? nil : txPower)
+  }
+}
+
+extension DirectedAdvertisingReport {
+  package var report: AdvertisingReport {
+    AdvertisingReport(
+      pdu: .directed, isConnectable: true, isScannable: false, peer: PeerAddress(hciType: addressType, address),
+      rssi: rssi == 127 ? nil : rssi,
+      data: [])
+  }
+}

@@ -1,0 +1,70 @@
+package import Bluetooth
+import CBluetooth
+import Glibc
+import LinuxIO
+import SystemPackage
+
+/// The radios of this machine (HCIGETDEVLIST, HCIGETDEVINFO): no capability is needed to look.
+package enum AdapterList {
+  /// In the order of their numbers.
+  /// - Throws: BluetoothError(.adapter) when the kernel has no Bluetooth. An empty list is not an error.
+  package static func adapters() throws(BluetoothError) -> [AdapterInfo] {
+    var numbers = [UInt16](repeating: 0, count: Int(HCI_MAX_DEV))
+    let count: Int32
+    do throws(Errno) {
+      let socket = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
+      count = try SystemCall.call { unsafe shim_adapter_numbers(socket.rawValue, &numbers) }
+    } catch {
+      throw AdapterProblem.of(error, adapter: "hci0", purpose: "listing the adapters").error
+    }
+    let (switches, managed) = (RFKill(), ManagementIndexes.read())
+    return numbers.prefix(Int(count)).sorted().compactMap { info($0, switches, managed) }
+  }
+
+  /// The adapter that a command should use.
+  /// - Parameter index: nil for the first that can be used now.
+  /// - Throws: BluetoothError(.adapter) that says what is wrong with the one asked for, or with the first.
+  package static func choose(_ index: Int?) throws(BluetoothError) -> AdapterInfo {
+    try choose(index, from: try adapters(), RFKill())
+  }
+
+  static func choose(_ index: Int?, from all: [AdapterInfo], _ switches: RFKill) throws(BluetoothError) -> AdapterInfo {
+    guard let index else {
+      if let usable = all.first(where: { $0.problem == nil }) { return usable }
+      throw (all.first?.problem ?? .none(platformBlock: switches.platformIsBlocked)).error
+    }
+    guard let adapter = all.first(where: { $0.index == index }) else {
+      throw AdapterProblem.unknown("hci\(index)", others: all.map(\.name)).error
+    }
+    if let problem = adapter.problem { throw problem.error }
+    return adapter
+  }
+
+  /// Whether the adapter is there and up at this moment.
+  static func isUp(_ index: Int) -> Bool {
+    guard let number = UInt16(exactly: index) else { return false }
+    return info(number)?.isUp == true
+  }
+
+  private static func info(_ number: UInt16, _ switches: RFKill? = nil, _ managed: Set<Int>? = nil) -> AdapterInfo? {
+    var device = hci_dev_info()
+    // Nil: unplugged since it was listed.
+    guard unsafe hci_devinfo(Int32(number), &device) >= 0 else { return nil }
+    // Only primary controllers; AMP controllers, which old kernels list too, are another radio.
+    guard device.type >> 4 & 3 == 0 else { return nil }
+    let address = unsafe withUnsafeBytes(of: device.bdaddr) { unsafe Address(bigEndian: $0.reversed()) }
+    let isUp = isSet(HCI_UP, device.flags)
+    let isTaken = isUp && managed.map { !$0.contains(Int(number)) } ?? false
+    return AdapterInfo(
+      index: Int(number), address: address?.rawValue == 0 ? nil : address, isUp: isUp, bus: bus(device.type & 0x0F),
+      // LE Supported (Controller), bit 38 (Vol 2 Part C §3.2).
+      le: device.features.4 & 0x40 != 0, block: switches?.states["hci\(number)"], isTaken: isTaken)
+  }
+
+  private static func isSet(_ flag: some BinaryInteger, _ flags: UInt32) -> Bool { flags & 1 << UInt32(flag) != 0 }
+
+  private static func bus(_ number: UInt8) -> String {
+    guard let name = unsafe hci_bustostr(Int32(number)) else { return "unknown" }
+    return unsafe String(cString: name).lowercased()
+  }
+}

@@ -1,0 +1,59 @@
+import Bluetooth
+import CBluetooth
+import Glibc
+import LinuxIO
+
+extension SocketAddress {
+  /// `struct sockaddr_hci`, 6 octets. - Parameter channel: HCI_CHANNEL_RAW or HCI_CHANNEL_USER.
+  static func hci(adapter: UInt16, channel: Int32) -> Self {
+    var address = sockaddr_hci()
+    address.hci_family = sa_family_t(AF_BLUETOOTH)
+    address.hci_dev = adapter
+    address.hci_channel = UInt16(truncatingIfNeeded: channel)
+    return Self(address)
+  }
+
+  /// `struct sockaddr_l2`, 14 octets, for the ATT fixed channel: PSM 0, CID 4.
+  /// - Parameter address: BDADDR_ANY when nil.
+  static func att(_ address: Address?, _ type: AddressType) -> Self {
+    var result = sockaddr_l2()
+    result.l2_family = sa_family_t(AF_BLUETOOTH)
+    result.l2_cid = UInt16(4).littleEndian
+    result.l2_bdaddr_type = UInt8(type == .public ? BDADDR_LE_PUBLIC : BDADDR_LE_RANDOM)
+    if let address {
+      unsafe withUnsafeMutableBytes(of: &result.l2_bdaddr) { unsafe $0.copyBytes(from: address.littleEndianBytes) }
+    }
+    return Self(result)
+  }
+}
+
+/// `struct hci_filter`: which packets a raw HCI socket gets.
+struct HCIFilter: Equatable {
+  /// Bit n: packet indicator n.
+  var types: UInt32
+  /// Bit n mod 64: event code n.
+  var events: UInt64
+
+  /// What blectl looks at: the commands of others, Disconnection Complete, Command Complete and Status, LE Meta. No data: every frame would
+  /// be copied here. Without CAP_NET_RAW the kernel takes away the commands and LE Meta.
+  static let needed = Self(indicators: [1, 4], events: [0x05, 0x0E, 0x0F, 0x3E])
+  /// For a trace: all events.
+  static let trace = Self(types: 1 << 1 | 1 << 4, events: .max)
+
+  private init(types: UInt32, events: UInt64) {
+    self.types = types
+    self.events = events
+  }
+
+  init(indicators: [UInt32], events codes: [UInt64]) {
+    types = indicators.reduce(0) { $0 | 1 << $1 }
+    events = codes.reduce(0) { $0 | 1 << ($1 & 63) }
+  }
+
+  var structure: hci_filter {
+    var filter = hci_filter()
+    filter.type_mask = types
+    filter.event_mask = (UInt32(truncatingIfNeeded: events), UInt32(truncatingIfNeeded: events >> 32))
+    return filter
+  }
+}

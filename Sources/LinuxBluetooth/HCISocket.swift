@@ -1,0 +1,237 @@
+import Bluetooth
+import CBluetooth
+import EventLoop
+import Glibc
+import HCI
+import LinuxIO
+import SystemPackage
+
+/// A raw HCI socket beside the kernel's own stack: commands of ours, and the events that answer them or the kernel's.
+/// Events need CAP_NET_RAW, except a few; LE commands need it always. libbluetooth's `hci_send_req` is not used: it throws events away
+/// while it waits.
+/// The commands of the kernel and of other programs are seen too (with CAP_NET_RAW); ours do not come back.
+@LoopActor
+final class HCISocket {
+  /// A command that someone else gave to the controller.
+  enum Foreign {
+    case sent(HCI.Command)
+    /// With the status of its Command Complete or Command Status.
+    case answered(HCI.Command, ControllerErrorCode)
+  }
+
+  let name: String
+  var onForeign: (@LoopActor (Foreign) -> Void)?
+  private let socket: PacketSocket
+  private let tap: (any HCI.Tap)?
+  private var observers: [Int: @LoopActor (HCI.Event) -> Void] = [:]
+  private var nextObserver = 0
+  private var pending: [Pending] = []
+  private var failure: BluetoothError?
+  private var onEnd: [Int: @LoopActor (BluetoothError) -> Void] = [:]
+  /// The last command of someone else's, until it is answered. The kernel gives the controller one command at a time, whoever sent it, so
+  /// the next answer is the answer to this one, even when one of ours with the same opcode waits for its turn.
+  private var foreign: (opcode: HCI.Opcode, command: HCI.Command?, deadline: LoopClock.Instant)?
+
+  private struct Pending {
+    let command: HCI.Command
+    let purpose: String
+    let answer: Wait<HCI.ReturnParameters>
+    let onAnswer: (@LoopActor (HCI.ReturnParameters) -> Void)?
+    /// Set when it is sent; the limit counts from then.
+    var timer: LoopTimer?
+  }
+
+  /// The kernel's own limit is 2 s (HCI_CMD_TIMEOUT); ours comes after, so that a controller that hangs is reset by the kernel first.
+  static let commandLimit: Duration = .seconds(3)
+  /// After this the kernel gives up, and sends the next one.
+  private static let kernelCommandLimit: Duration = .seconds(2)
+
+  /// No capability is needed to open it.
+  convenience init(adapter index: Int, tap: (any HCI.Tap)?) throws(BluetoothError) {
+    let name = "hci\(index)"
+    do throws(Errno) {
+      let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
+      // The kernel drops events silently when the buffer is full: a busy scan brings thousands a second.
+      SystemCall.raiseReceiveBuffer(descriptor.rawValue, to: 2 << 20)
+      try SystemCall.setOption(descriptor.rawValue, SOL_HCI, HCI_FILTER, (tap == nil ? HCIFilter.needed : .trace).structure)
+      try SystemCall.bind(descriptor.rawValue, .hci(adapter: UInt16(clamping: index), channel: HCI_CHANNEL_RAW))
+      self.init(descriptor, name: name, tap: tap)
+    } catch {
+      throw AdapterProblem.of(error, adapter: name, purpose: "opening the adapter").error
+    }
+  }
+
+  /// - Parameter descriptor: bound; in tests one end of a pair.
+  init(_ descriptor: consuming OwnedDescriptor, name: String, tap: (any HCI.Tap)?) {
+    self.name = name
+    self.tap = tap
+    // Events have at most 258 octets, commands as many.
+    socket = PacketSocket(descriptor, largest: 1024)
+    socket.handler = { [weak self] event in self?.received(event) }
+  }
+
+  func close() {
+    socket.close()
+    fail(BluetoothError(.adapter, "\(name) was closed"))
+  }
+
+  // MARK: Events
+
+  /// - Returns: a number for `removeObserver`.
+  func addObserver(
+    ended: @escaping @LoopActor (BluetoothError) -> Void = { _ in }, _ observer: @escaping @LoopActor (HCI.Event) -> Void
+  ) -> Int {
+    nextObserver += 1
+    observers[nextObserver] = observer
+    onEnd[nextObserver] = ended
+    return nextObserver
+  }
+
+  func removeObserver(_ number: Int) {
+    observers[number] = nil
+    onEnd[number] = nil
+  }
+
+  /// Handles the events that the kernel has ready.
+  func pump() { socket.pump() }
+
+  /// Sends a command whose result comes later as an event, and waits for that event.
+  /// - Parameter match: the result taken from the event; nil when it is another event.
+  /// - Throws: BluetoothError(.hci) when the command is refused; what `late` gives after `limit`.
+  func send<T>(
+    _ command: HCI.Command, purpose: String, limit: Duration, late: @LoopActor () -> any Error,
+    event match: @escaping @LoopActor (HCI.Event) -> T?
+  ) async throws -> T {
+    // Watched from before the command is sent: the event may be read in the same turn as the Command Status.
+    let result = Wait<T>()
+    let observer = addObserver {
+      result.resume(throwing: $0)
+    } _: { event in
+      if let value = match(event) { result.resume(returning: value) }
+    }
+    defer { removeObserver(observer) }
+    try Self.check(try await send(command, purpose: purpose), command, name)
+    guard let value = try await result.value(until: EventLoop.shared.now.advanced(by: limit)) else { throw late() }
+    return value
+  }
+
+  // MARK: Commands
+
+  /// Sends a command and waits for its Command Complete or Command Status event. One at a time: the answers carry the opcode only.
+  /// - Parameters:
+  ///   - purpose: for the sentence when it is not permitted: "scanning".
+  ///   - onAnswer: called with the return parameters before anything that came after them is looked at; also when this task was cancelled.
+  /// - Returns: the return parameters; `success` or `failed` for a Command Status.
+  /// - Throws: BluetoothError(.adapter) when it cannot be sent, `.hci` when nothing answers; CancellationError.
+  @discardableResult
+  func send(
+    _ command: HCI.Command, purpose: String, onAnswer: (@LoopActor (HCI.ReturnParameters) -> Void)? = nil
+  ) async throws -> HCI.ReturnParameters {
+    if let failure { throw failure }
+    let answer = Wait<HCI.ReturnParameters>()
+    pending.append(Pending(command: command, purpose: purpose, answer: answer, onAnswer: onAnswer))
+    if pending.count == 1 { sendFirst() }
+    // When this task is cancelled the command stays at the front until its answer comes: that must not be taken for the answer to a later
+    // command with the same opcode.
+    return try await answer.value()
+  }
+
+  /// - Throws: BluetoothError(.hci) when the status is not Success.
+  static func check(_ answer: HCI.ReturnParameters, _ command: HCI.Command, _ name: String) throws(BluetoothError) {
+    let status = answer.status
+    guard status != .success else { return }
+    throw BluetoothError(
+      .hci, "\(name) refused \(command.opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)
+  }
+
+  private static func silence(_ name: String, _ command: HCI.Command) -> BluetoothError {
+    BluetoothError(
+      .hci,
+      "\(name) did not answer \(command.opcode) within \(commandLimit.components.seconds) s; "
+        + "if it stays silent, reset it: sudo hciconfig \(name) reset")
+  }
+
+  private func sendFirst() {
+    while let first = pending.first, first.timer == nil {
+      let packet = first.command.encoded
+      do throws(Errno) {
+        tap?.record(packet, .hostToController)
+        try socket.send(packet)
+        pending[0].timer = EventLoop.shared.schedule(after: Self.commandLimit) { [weak self] in
+          guard let self else { return }
+          finish(first.command.opcode, .failure(Self.silence(name, first.command)))
+        }
+      } catch {
+        pending.removeFirst()
+        first.answer.resume(throwing: AdapterProblem.of(error, adapter: name, purpose: first.purpose).error)
+      }
+    }
+  }
+
+  private func received(_ event: PacketSocket.Event) {
+    switch event {
+    case .packet(let packet), .cut(let packet, _):
+      tap?.record(packet, packet.first == HCI.Packet.commandIndicator ? .hostToController : .controllerToHost)
+      if packet.first == HCI.Packet.commandIndicator { return sawForeign(packet) }
+      // What is malformed concerns nobody: the kernel's stack judges for itself, and our command meets its limit.
+      guard case .event(let event) = try? HCI.Packet(packet) else { return }
+      switch event {
+      case .commandComplete(let complete): answered(complete.opcode) { () throws(MalformedPacket) in try complete.returned() }
+      case .commandStatus(let status):
+        answered(status.opcode) { () throws(MalformedPacket) in status.status == .success ? .success : .failed(status.status) }
+      default: break
+      }
+      for observer in observers.sorted(by: { $0.key < $1.key }) where observers[observer.key] != nil { observer.value(event) }
+    case .dropped: break
+    case .ended(let error): fail(AdapterProblem.of(error ?? .EPIPE_, adapter: name, purpose: "using the adapter").error)
+    }
+  }
+
+  private func sawForeign(_ packet: [UInt8]) {
+    guard packet.count >= 3 else { return }
+    let command: HCI.Command? = if case .command(let command)? = try? HCI.Packet(packet) { command } else { nil }
+    let opcode = HCI.Opcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
+    foreign = (opcode, command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit))
+    if let command { onForeign?(.sent(command)) }
+  }
+
+  private func answered(_ opcode: HCI.Opcode, _ returned: () throws(MalformedPacket) -> HCI.ReturnParameters) {
+    if let (expected, command, deadline) = foreign, expected == opcode {
+      foreign = nil
+      if EventLoop.shared.now <= deadline {
+        if let command, let answer = try? returned() { onForeign?(.answered(command, answer.status)) }
+        return
+      }
+    }
+    do throws(MalformedPacket) {
+      finish(opcode, .success(try returned()))
+    } catch {
+      finish(opcode, .failure(BluetoothError(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(error)")))
+    }
+  }
+
+  private func finish(_ opcode: HCI.Opcode, _ result: Result<HCI.ReturnParameters, BluetoothError>) {
+    guard let first = pending.first, let timer = first.timer, first.command.opcode == opcode else { return }
+    timer.cancel()
+    pending.removeFirst()
+    switch result {
+    case .success(let answer):
+      first.onAnswer?(answer)
+      first.answer.resume(returning: answer)
+    case .failure(let error): first.answer.resume(throwing: error)
+    }
+    sendFirst()
+  }
+
+  private func fail(_ error: BluetoothError) {
+    guard failure == nil else { return }
+    failure = error
+    let waiting = pending
+    pending = []
+    for one in waiting {
+      one.timer?.cancel()
+      one.answer.resume(throwing: error)
+    }
+    for (_, ended) in onEnd.sorted(by: { $0.key < $1.key }) { ended(error) }
+  }
+}

@@ -1,0 +1,134 @@
+import Bluetooth
+import EventLoop
+import GAP
+import HCI
+
+/// One scan over a raw HCI socket: does what a `ScanProcedure` decides, and tells it what happens.
+@LoopActor
+final class KernelScan {
+  /// Settled when the scan has ended, in whatever way.
+  let over = Wait<Void>()
+  private let central: KernelCentral
+  /// Nil before and after.
+  private var procedure: ScanProcedure?
+  private var failure: (any Error)?
+  private var change = Wait<Void>()
+
+  init(_ central: KernelCentral) { self.central = central }
+
+  /// `run` throws this soon.
+  func end(_ error: any Error) {
+    if failure == nil { failure = error }
+    change.resume(returning: ())
+  }
+
+  /// - Throws: CancellationError; BluetoothError.
+  func run(
+    _ procedure: ScanProcedure, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
+  ) async throws {
+    self.procedure = procedure
+    var reader = ReportReader(report)
+    let hci = central.hci
+    // All that the procedure is told, it is told while the packet is handled that says so: a task that waits resumes only after the
+    // packets behind it.
+    hci.onForeign = { [self] foreign in
+      switch foreign {
+      case .sent(let command): tell { $0.sawSent(command, at: now) }
+      case .answered(let command, let status): tell { $0.sawAnswered(command, status, at: now) }
+      }
+    }
+    let observer = hci.addObserver { [self] in
+      end($0)
+    } _: { [self] event in
+      reader.handle(event)
+      if case .leConnectionComplete = event { tell { $0.connectionEnded(at: now) } }
+    }
+    let ticker = EventLoop.shared.spawn { [self] in
+      while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
+        reader.expire()
+        // An adapter that goes down stops scanning and tells nobody.
+        if !central.isUp(central.adapter.index) { end(AdapterProblem.down(central.adapter.name).error) }
+      }
+    }
+    defer {
+      ticker.cancel()
+      hci.removeObserver(observer)
+      hci.onForeign = nil
+    }
+    do {
+      try await follow(started: started)
+    } catch {
+      let last = self.procedure?.end()
+      self.procedure = nil
+      await shielded { [central] in
+        for command in last?.commands ?? [] { _ = try? await hci.send(command, purpose: "scanning") }
+        if last?.remindsKernel == true { central.remindOfBackgroundScan(central.adapter) }
+      }
+      throw error
+    }
+  }
+
+  private func follow(started: @LoopActor () -> Void) async throws {
+    let hci = central.hci
+    while true {
+      if let failure { throw failure }
+      guard let step = decide({ $0.next(at: now) }) else { return }
+      switch step {
+      case .send(let command): try await hci.send(command, purpose: "scanning") { [self] in answered($0.status) }
+      case .askForDiscovery:
+        let isActive = central.isDiscovering(central.adapter.index)
+        tell { $0.discovery(isActive, at: now) }
+      case .started: started()
+      case .note(let note): central.onNote?(note.text(hci.name))
+      case .failed(let opcode, let status):
+        throw BluetoothError(
+          .hci, "\(hci.name) cannot scan: it refused \(opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)
+      case .wait(let time): try await waitForChange(until: time)
+      }
+    }
+  }
+
+  private func answered(_ status: ControllerErrorCode) { tell { $0.answered(status, at: now) } }
+
+  private func tell(_ body: (inout ScanProcedure) -> Void) {
+    _ = decide(body)
+    change.resume(returning: ())
+  }
+
+  private func decide<T>(_ body: (inout ScanProcedure) -> T) -> T? {
+    guard var changed = procedure else { return nil }
+    defer { procedure = changed }
+    return body(&changed)
+  }
+
+  private var now: LoopClock.Instant { EventLoop.shared.now }
+
+  private func waitForChange(until time: LoopClock.Instant?) async throws {
+    let change = Wait<Void>()
+    self.change = change
+    let timer = time.map { EventLoop.shared.schedule(at: $0) { change.resume(returning: ()) } }
+    defer { timer?.cancel() }
+    try await change.value()
+  }
+}
+
+/// Advertising reports out of events, in whatever form the controller sends them: that follows neither the scan command nor the version.
+@LoopActor
+private struct ReportReader {
+  private var parts = ExtendedReportReassembler()
+  private let report: @LoopActor (AdvertisingReport) -> Void
+
+  init(_ report: @escaping @LoopActor (AdvertisingReport) -> Void) { self.report = report }
+
+  mutating func handle(_ event: HCI.Event) {
+    switch event {
+    case .leAdvertisingReports(let event): for one in event.reports { if let one = one.report { report(one) } }
+    case .leDirectedAdvertisingReports(let event): for one in event.reports { report(one.report) }
+    case .leExtendedAdvertisingReports(let event):
+      for one in event.reports { for whole in parts.add(one, at: EventLoop.shared.now.nanoseconds) { report(whole) } }
+    default: break
+    }
+  }
+
+  mutating func expire() { for one in parts.expire(at: EventLoop.shared.now.nanoseconds) { report(one) } }
+}

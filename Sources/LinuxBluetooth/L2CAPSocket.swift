@@ -1,0 +1,137 @@
+import ATT
+import Bluetooth
+import CBluetooth
+import EventLoop
+import Glibc
+import HCI
+import LinuxIO
+import SystemPackage
+
+/// The ATT fixed channel of one LE link: a SEQPACKET socket, one PDU a packet. Needs no capability.
+@LoopActor
+final class L2CAPSocket: ATT.Channel {
+  private let socket: PacketSocket
+  /// What TIOCOUTQ says when nothing waits: it counts free room in today's kernels, and so is calibrated instead of believed.
+  private var idleOutput: Int32?
+
+  /// Sees every PDU.
+  var tap: (@LoopActor ([UInt8], HCI.Direction) -> Void)?
+  /// Makes the sentence for the end; nil: closed without an error.
+  var explain: @LoopActor (Errno?) -> BluetoothError
+
+  /// - Parameter descriptor: connected; in tests one end of a pair.
+  init(_ descriptor: consuming OwnedDescriptor, explain: @escaping @LoopActor (Errno?) -> BluetoothError) {
+    // The kernel delivers SDUs of up to 672 octets here; a longer one would show as cut.
+    socket = PacketSocket(descriptor, largest: 2048)
+    self.explain = explain
+    idleOutput = outputQueue
+  }
+
+  /// - Throws: ConnectFailure; BluetoothError(.timeout) at `deadline`; CancellationError. The kernel gives up when the socket is closed.
+  static func connect(
+    _ adapter: AdapterInfo, _ peer: PeerAddress, timeout: Duration, until deadline: LoopClock.Instant
+  ) async throws -> L2CAPSocket {
+    let descriptor = try starting { () throws(Errno) in try prepared(adapter, limit: deadline) }
+    let number = descriptor.rawValue
+    do throws(Errno) { try SystemCall.connect(number, .att(peer.address, peer.type)) } catch {
+      guard error == .nowInProgress else { throw ConnectFailure(errno: error, stage: .starting) }
+    }
+    // Writable only when the link is up and the peer's features are known.
+    guard try await EventLoop.shared.wait(for: number, .writable, until: deadline) != nil else {
+      throw ConnectFailure.timeout(peer, seconds: timeout.inSeconds)
+    }
+    if let error = SystemCall.pendingError(number) { throw ConnectFailure(errno: error, stage: .completing) }
+    return L2CAPSocket(descriptor) { LinkEnd.error(peer, $0, reason: nil) }
+  }
+
+  private static func starting<T: ~Copyable>(_ body: () throws(Errno) -> T) throws(ConnectFailure) -> T {
+    do throws(Errno) { return try body() } catch { throw ConnectFailure(errno: error, stage: .starting) }
+  }
+
+  private static func prepared(_ adapter: AdapterInfo, limit: LoopClock.Instant) throws(Errno) -> OwnedDescriptor {
+    let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_SEQPACKET.rawValue), BTPROTO_L2CAP)
+    let number = descriptor.rawValue
+    // Notifications that find the buffer full are lost: 0.23 s of a fast link with the default of 208 KiB.
+    SystemCall.raiseReceiveBuffer(number, to: 4 << 20)
+    try? SystemCall.setOption(number, SOL_SOCKET, SO_RXQ_OVFL, Int32(1))
+    // 64 KiB after the kernel's doubling: about 50 fragments of 251 octets, so that progress, cancelling and requests behind a transfer are
+    // not 40 kB late; and still four PDUs of 517 octets cut for a controller with 27-octet buffers, below which sending can starve.
+    try? SystemCall.setOption(number, SOL_SOCKET, SO_SNDBUF, Int32(32_768))
+    // The kernel's own limit for the attempt is 40 s, and later kernels hand this one down to the controller. Ours, on the loop, comes first.
+    let seconds = EventLoop.shared.now.duration(to: limit).components.seconds
+    try? SystemCall.setOption(number, SOL_SOCKET, SO_SNDTIMEO, timeval(tv_sec: Int(clamping: max(1, seconds &+ 2)), tv_usec: 0))
+    // Binding to CID 4 is what makes this a fixed channel. A controller without a public address goes by one that the kernel knows and does
+    // not tell, so the kernel chooses.
+    try SystemCall.bind(number, .att(adapter.address, .public))
+    return descriptor
+  }
+
+  // MARK: ATT.Channel
+
+  /// Reading starts when a handler is set.
+  var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? {
+    didSet {
+      guard let handler else {
+        socket.handler = nil
+        return
+      }
+      socket.handler = { [weak self] event in
+        guard let self else { return }
+        switch event {
+        case .packet(let pdu), .cut(let pdu, _):
+          tap?(pdu, .controllerToHost)
+          handler(.received(pdu))
+        case .dropped(let count): handler(.dropped(count))
+        case .ended(let error): handler(.closed(explain(error)))
+        }
+      }
+    }
+  }
+
+  func send(_ pdu: [UInt8]) {
+    guard !socket.isOver else { return }
+    do throws(Errno) {
+      try socket.send(pdu)
+      tap?(pdu, .hostToController)
+    } catch {
+      socket.fail(error)
+    }
+  }
+
+  var isWritable: Bool { !isOver && !socket.hasBacklog }
+
+  func waitUntilWritable() async throws {
+    do { try await socket.waitForRoom() } catch let error as Errno { throw explain(error == .ENOTCONN_ ? nil : error) }
+  }
+
+  func close() { socket.close() }
+
+  // MARK: The link below
+
+  var isOver: Bool { socket.isOver }
+
+  /// Connection handle (L2CAP_CONNINFO); nil when the socket is not connected.
+  var connectionHandle: UInt16? {
+    (try? SystemCall.option(socket.rawDescriptor, SOL_L2CAP, L2CAP_CONNINFO, l2cap_conninfo()))?.hci_handle
+  }
+
+  /// The transmitter's PHY (BT_PHY); nil when the kernel lists several, which are then only those that it would allow.
+  var phy: PHY? {
+    guard let bits = try? SystemCall.option(socket.rawDescriptor, SOL_BLUETOOTH, BT_PHY, UInt32(0)) else { return nil }
+    return Self.phy(bits)
+  }
+
+  nonisolated static func phy(_ bits: UInt32) -> PHY? {
+    let table: [(Int32, PHY)] = [(BT_PHY_LE_1M_TX, .le1M), (BT_PHY_LE_2M_TX, .le2M), (BT_PHY_LE_CODED_TX, .coded)]
+    let found = table.filter { bits & UInt32(bitPattern: $0.0) != 0 }
+    return found.count == 1 ? found[0].1 : nil
+  }
+
+  /// True when the controller has taken everything.
+  var isDrained: Bool { isOver || !socket.hasBacklog && outputQueue == idleOutput }
+
+  private var outputQueue: Int32? {
+    var octets: Int32 = 0
+    return unsafe shim_output_queue(socket.rawDescriptor, &octets) < 0 ? nil : octets
+  }
+}

@@ -1,0 +1,78 @@
+package import Bluetooth
+import CBluetooth
+package import EventLoop
+import Glibc
+package import HCI
+import LinuxIO
+import SystemPackage
+
+/// The HCI user channel: the whole controller for this process, with the kernel's stack out of the way until it is closed.
+/// Needs CAP_NET_ADMIN and an adapter that is down; the kernel takes it down again at the end.
+@LoopActor
+package final class UserChannel: HCI.Channel {
+  package let name: String
+  private let socket: PacketSocket
+
+  /// - Throws: BluetoothError(.adapter).
+  package static func open(_ index: Int) throws(BluetoothError) -> UserChannel {
+    do throws(Errno) {
+      let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
+      SystemCall.raiseReceiveBuffer(descriptor.rawValue, to: 2 << 20)
+      try SystemCall.bind(descriptor.rawValue, .hci(adapter: UInt16(clamping: index), channel: HCI_CHANNEL_USER))
+      return UserChannel(descriptor, name: "user:\(index)")
+    } catch {
+      // A busy adapter is the kernel's, or already another program's; bind() says the same for both.
+      let isTaken = error == .EBUSY_ && (try? AdapterList.adapters())?.first { $0.index == index }?.isTaken == true
+      throw problem(isTaken ? .EUSERS_ : error, adapter: "hci\(index)").error
+    }
+  }
+
+  nonisolated static func problem(_ error: Errno, adapter name: String) -> AdapterProblem {
+    // The one code that means something else here than on a raw socket.
+    error == .EBUSY_ ? .inUse(name) : .of(error, adapter: name, purpose: "opening the HCI user channel")
+  }
+
+  init(_ descriptor: consuming OwnedDescriptor, name: String) {
+    self.name = name
+    // The largest ACL packet that the format allows.
+    socket = PacketSocket(descriptor, largest: 65_540)
+  }
+
+  /// Reading starts when a handler is set.
+  package var handler: (@LoopActor (HCI.ChannelEvent) -> Void)? {
+    didSet {
+      guard let handler else {
+        socket.handler = nil
+        return
+      }
+      socket.handler = { [weak self] event in
+        guard let self else { return }
+        switch event {
+        case .packet(let packet): handler(.received(packet))
+        case .cut, .dropped: break
+        case .ended(let error): handler(.closed(lost(error)))
+        }
+      }
+    }
+  }
+
+  package func send(_ packet: [UInt8]) {
+    do throws(Errno) { try socket.send(packet) } catch { socket.fail(error) }
+  }
+
+  package func close() { socket.close() }
+
+  private func lost(_ error: Errno?) -> BluetoothError {
+    let adapter = name.replacingPrefix("user:", with: "hci")
+    return switch error {
+    case nil, .EPIPE_, .ENODEV_, .EBADFD_: AdapterProblem.unplugged(adapter).error
+    case .some(let error): AdapterProblem.of(error, adapter: adapter, purpose: "using the HCI user channel").error
+    }
+  }
+}
+
+extension String {
+  fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
+    hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
+  }
+}

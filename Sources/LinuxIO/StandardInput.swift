@@ -1,0 +1,35 @@
+import Bluetooth
+package import EventLoop
+import Glibc
+
+/// Standard input, read without blocking the loop.
+@LoopActor
+package enum StandardInput {
+  /// Someone feeds it: a pipe, a socket or a file, not a terminal and not /dev/null.
+  package static nonisolated var isFed: Bool {
+    var status = stat()
+    guard unsafe fstat(STDIN_FILENO, &status) == 0 else { return false }
+    return [S_IFIFO, S_IFREG, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
+
+  /// Returns at the end of the input.
+  package static func untilEnd(_ chunk: @escaping @LoopActor ([UInt8]) throws -> Void) async throws {
+    let ended = Wait<Void>()
+    // A regular file and /dev/null are always ready to poll(2), so one way serves all.
+    let watch = EventLoop.shared.watch(STDIN_FILENO, .readable) { _ in
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
+      if count > 0 {
+        do { try chunk(Array(buffer.prefix(count))) } catch { ended.resume(throwing: error) }
+      } else if count == 0 {
+        ended.resume(returning: ())
+      } else if errno != EINTR, errno != EAGAIN {
+        ended.resume(
+          throwing: BluetoothError(.input, "standard input could not be read: \(unsafe String(cString: strerror(errno)))", code: Int(errno))
+        )
+      }
+    }
+    defer { watch.cancel() }
+    try await ended.value()
+  }
+}

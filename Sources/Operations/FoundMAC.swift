@@ -1,0 +1,58 @@
+package import Bluetooth
+package import Text
+
+/// A device address found inside advertising data (or in a System ID), and how it was found.
+package struct FoundMAC: Hashable, Sendable {
+  /// How much the finding rests on: a documented layout with checks, a layout that others could be taken for, or a guess.
+  package enum Confidence: Int, Comparable, Sendable, CaseIterable {
+    case low, medium, high
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  /// Octets that are not known are zero.
+  package let mac: Address
+  /// The bits of `mac` that are known: all 48, or fewer when the vendor sends only a part.
+  package let knownBits: UInt64
+  /// `manufacturer_data/014c`, `service_data/fe95`, `ad/1b`, `name` or `system_id/2a23`.
+  package let source: String
+  /// The layout's id (`mibeacon`), or the text of a user's or learnt rule (`mfg:0x0305@-6:le`).
+  package let rule: String
+  /// Of the first octet, counted after the company identifier or service UUID; of the first digit in a name.
+  package let offset: Int
+  package let order: ByteOrder
+  package let confidence: Confidence
+  /// Whether the known bits are those of the sender; nil when the sender is not known.
+  package let matchesSender: Bool?
+
+  init(
+    mac: Address, knownBits: UInt64 = FoundMAC.allBits, source: String, rule: String, offset: Int, order: ByteOrder, confidence: Confidence,
+    sender: Address?
+  ) {
+    self.mac = Address(rawValue: mac.rawValue & knownBits)
+    self.knownBits = knownBits
+    self.source = source
+    self.rule = rule
+    self.offset = offset
+    self.order = order
+    self.confidence = confidence
+    matchesSender = sender.map { $0.rawValue & knownBits == mac.rawValue & knownBits }
+  }
+
+  static let allBits: UInt64 = 0xFFFF_FFFF_FFFF
+
+  package var isPartial: Bool { knownBits != Self.allBits }
+
+  /// The address, with `??` for octets that are not known: `??:??:43:21:73:78`.
+  package var text: String {
+    guard isPartial else { return mac.description }
+    let known = Address(rawValue: knownBits).bigEndianBytes
+    return zip(mac.description.split(separator: ":"), known).map { $1 == 0xFF ? String($0) : "??" }.joined(separator: ":")
+  }
+
+  /// Whether `address` can be the device that this is a finding of.
+  package func matches(_ address: Address) -> Bool { address.rawValue & knownBits == mac.rawValue }
+
+  /// All zero and all one octets stand for "not filled in".
+  var isPlausible: Bool { mac.rawValue != 0 && mac.rawValue != knownBits }
+}

@@ -1,0 +1,86 @@
+/// Shell patterns over names, case-insensitive: `*` is any text, `?` one character, `[a-c]` and `[!a-c]` one of a set, `\\` takes the next
+/// character as it is. Not fnmatch(3), which tries every way to split a name among many stars.
+package struct Glob: Sendable {
+  private enum Element: Equatable {
+    case any
+    case one
+    case set([ClosedRange<Character>], isNegated: Bool)
+    case character(Character)
+
+    func matches(_ character: Character) -> Bool {
+      switch self {
+      case .any: false
+      case .one: true
+      case .set(let ranges, let isNegated): ranges.contains { $0.contains(character) } != isNegated
+      case .character(let own): own == character
+      }
+    }
+  }
+
+  private let elements: [Element]
+
+  package init(_ pattern: String) {
+    var elements: [Element] = []
+    var rest = Substring(pattern.lowercased())
+    while let first = rest.popFirst() {
+      switch first {
+      case "*": if elements.last != .any { elements.append(.any) }
+      case "?": elements.append(.one)
+      case "\\": elements.append(.character(rest.popFirst() ?? "\\"))
+      case "[":
+        if let set = Self.set(&rest) { elements.append(set) } else { elements.append(.character("[")) }
+      default: elements.append(.character(first))
+      }
+    }
+    self.elements = elements
+  }
+
+  package static func matches(_ pattern: String, _ text: String) -> Bool { Glob(pattern).matches(text) }
+
+  /// Goes back to the last star only: what an earlier star took needs no second try. At most pattern × text steps.
+  package func matches(_ text: String) -> Bool {
+    let text = Array(text.lowercased())
+    var (element, position) = (0, 0)
+    var retry: (element: Int, position: Int)?
+    while position < text.count {
+      if element < elements.count, elements[element] == .any {
+        retry = (element + 1, position)
+        element += 1
+      } else if element < elements.count, elements[element].matches(text[position]) {
+        element += 1
+        position += 1
+      } else if let (next, taken) = retry {
+        retry = (next, taken + 1)
+        (element, position) = (next, taken + 1)
+      } else {
+        return false
+      }
+    }
+    return elements[element...].allSatisfy { $0 == .any }
+  }
+
+  /// What stands between brackets; nil, with nothing taken, when they do not close.
+  private static func set(_ rest: inout Substring) -> Element? {
+    var inside = rest
+    var isNegated = false
+    if let first = inside.first, first == "!" || first == "^" {
+      isNegated = true
+      inside.removeFirst()
+    }
+    var ranges: [ClosedRange<Character>] = []
+    while let low = inside.popFirst() {
+      // A bracket that comes first is one of the set.
+      if low == "]", !ranges.isEmpty {
+        rest = inside
+        return .set(ranges, isNegated: isNegated)
+      }
+      var high = low
+      if inside.first == "-", let end = inside.dropFirst().first, end != "]" {
+        high = end
+        inside = inside.dropFirst(2)
+      }
+      ranges.append(min(low, high)...max(low, high))
+    }
+    return nil
+  }
+}

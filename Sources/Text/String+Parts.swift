@@ -1,0 +1,12 @@
+extension String {
+  /// What follows `prefix`; nil when the text does not begin with it.
+  package func after(_ prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
+
+  /// Without white space at both ends.
+  package var trimmed: String {
+    var text = self[...]
+    while let first = text.first, first.isWhitespace { text = text.dropFirst() }
+    while let last = text.last, last.isWhitespace { text = text.dropLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,224 @@
+/// How the octets of a value are typed and shown: what `--as` takes.
+package enum ValueFormat: Hashable, Sendable {
+  case hex
+  case utf8
+  case base64
+  /// Shown as text when that is what the octets are, else as hex; typed as hex.
+  case auto
+  /// `octets` is 1, 2, 3, 4 or 8.
+  case unsigned(octets: Int, ByteOrder)
+  /// Two's complement; `octets` is 1, 2, 3, 4 or 8.
+  case signed(octets: Int, ByteOrder)
+  /// IEEE 754; `octets` is 4 or 8.
+  case float(octets: Int, ByteOrder)
+
+  /// Every name, in the order of the manual.
+  package static let choices = """
+    hex utf8 base64 auto u8 i8 u16le u16be u24le u24be u32le u32be u64le u64be i16le i16be i24le i24be i32le i32be i64le i64be \
+    f32le f32be f64le f64be
+    """
+  package static let names = choices.split(separator: " ").map(String.init)
+
+  /// One of `names`, in either case.
+  /// - Throws: for an unknown name; a width without byte order is not guessed.
+  package init(_ name: String) throws(ValueFormatError) {
+    guard let format = Self.named(name.lowercased()) else {
+      if Self.named(name.lowercased() + "le") != nil {
+        throw ValueFormatError.needsByteOrder(name)
+      }
+      throw ValueFormatError.unknown(name)
+    }
+    self = format
+  }
+
+  private static func named(_ name: String) -> Self? {
+    switch name {
+    case "hex": return .hex
+    case "utf8": return .utf8
+    case "base64": return .base64
+    case "auto": return .auto
+    case "u8": return .unsigned(octets: 1, .little)
+    case "i8": return .signed(octets: 1, .little)
+    default: break
+    }
+    guard name.utf8.count == 5, let order: ByteOrder = name.hasSuffix("le") ? .little : name.hasSuffix("be") ? .big : nil else {
+      return nil
+    }
+    return switch name.dropLast(2) {
+    case "u16": .unsigned(octets: 2, order)
+    case "u24": .unsigned(octets: 3, order)
+    case "u32": .unsigned(octets: 4, order)
+    case "u64": .unsigned(octets: 8, order)
+    case "i16": .signed(octets: 2, order)
+    case "i24": .signed(octets: 3, order)
+    case "i32": .signed(octets: 4, order)
+    case "i64": .signed(octets: 8, order)
+    case "f32": .float(octets: 4, order)
+    case "f64": .float(octets: 8, order)
+    default: nil
+    }
+  }
+
+  /// As `--as` takes it.
+  package var name: String {
+    switch self {
+    case .hex: "hex"
+    case .utf8: "utf8"
+    case .base64: "base64"
+    case .auto: "auto"
+    case .unsigned(let octets, let order): "u\(octets * 8)" + Self.suffix(octets, order)
+    case .signed(let octets, let order): "i\(octets * 8)" + Self.suffix(octets, order)
+    case .float(let octets, let order): "f\(octets * 8)" + Self.suffix(octets, order)
+    }
+  }
+
+  private static func suffix(_ octets: Int, _ order: ByteOrder) -> String { octets == 1 ? "" : order == .little ? "le" : "be" }
+
+  // MARK: Typing
+
+  /// The octets that `text` stands for. Numbers may be decimal or `0x…`, several of them separated by spaces or commas.
+  /// - Throws: naming the word and where it stands.
+  package func parse(_ text: String) throws(ValueFormatError) -> [UInt8] {
+    switch self {
+    case .utf8: return Array(text.utf8)
+    case .hex, .auto:
+      guard let bytes = Hex.decode(text) else { throw ValueFormatError.notHex(text) }
+      return bytes
+    case .base64:
+      guard let bytes = Base64.decode(text) else { throw ValueFormatError.notBase64(text) }
+      return bytes
+    case .unsigned, .signed, .float:
+      var bytes: [UInt8] = []
+      let separators: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, 0x2C]
+      for word in text.utf8.split(whereSeparator: { separators.contains($0) }) {
+        let column = text.utf8.distance(from: text.startIndex, to: word.startIndex) + 1
+        bytes += try field(String(Substring(word)), column: column)
+      }
+      guard !bytes.isEmpty else { throw ValueFormatError.noNumber(self) }
+      return bytes
+    }
+  }
+
+  private func field(_ word: String, column: Int) throws(ValueFormatError) -> [UInt8] {
+    switch self {
+    case .float(let octets, let order):
+      let isPlain = word.utf8.allSatisfy { $0 < 0x80 }
+      guard isPlain, let value = Double(word) else { throw ValueFormatError.notANumber(word, column: column, self) }
+      // A finite text that came out as infinite was too large.
+      guard value.isFinite || word.lowercased().contains("n") else { throw ValueFormatError.outOfRange(word, column: column, self) }
+      if octets == 8 { return Self.bytes(value.bitPattern, 8, order) }
+      let narrow = Float(value)
+      guard narrow.isInfinite == value.isInfinite else { throw ValueFormatError.outOfRange(word, column: column, self) }
+      return Self.bytes(UInt64(narrow.bitPattern), 4, order)
+    case .unsigned(let octets, let order), .signed(let octets, let order):
+      let isNegative = word.utf8.first == 0x2D
+      let digits = isNegative ? word.dropFirst() : word[...]
+      let isHex = digits.hasPrefix("0x") || digits.hasPrefix("0X")
+      let number = isHex ? digits.dropFirst(2) : digits
+      let isNumber = number.utf8.allSatisfy {
+        (0x30...0x39).contains($0) || (isHex && ((0x41...0x46).contains($0) || (0x61...0x66).contains($0)))
+      }
+      guard !number.isEmpty, isNumber else { throw ValueFormatError.notANumber(word, column: column, self) }
+      guard let magnitude = UInt64(number, radix: isHex ? 16 : 10) else { throw ValueFormatError.outOfRange(word, column: column, self) }
+      let limit = isNegative ? lowest : highest
+      guard magnitude <= limit else { throw ValueFormatError.outOfRange(word, column: column, self) }
+      return Self.bytes(isNegative ? 0 &- magnitude : magnitude, octets, order)
+    case .hex, .utf8, .base64, .auto: return []
+    }
+  }
+
+  /// The largest value.
+  private var highest: UInt64 {
+    switch self {
+    case .unsigned(let octets, _): UInt64.max >> (64 - 8 * UInt64(octets))
+    case .signed(let octets, _): UInt64.max >> (65 - 8 * UInt64(octets))
+    default: 0
+    }
+  }
+
+  /// The magnitude of the smallest value.
+  private var lowest: UInt64 {
+    if case .signed = self { return highest + 1 }
+    return 0
+  }
+
+  /// The numbers that fit: `-32768…32767`; nil for what is no number.
+  package var range: String? {
+    switch self {
+    case .float(let octets, _):
+      let greatest = octets == 4 ? "\(Float.greatestFiniteMagnitude)" : "\(Double.greatestFiniteMagnitude)"
+      return "-\(greatest)…\(greatest)"
+    case .unsigned, .signed: return "\(lowest == 0 ? "" : "-")\(lowest)…\(highest)"
+    case .hex, .utf8, .base64, .auto: return nil
+    }
+  }
+
+  private static func bytes(_ value: UInt64, _ octets: Int, _ order: ByteOrder) -> [UInt8] {
+    let little = (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+    return order == .little ? little : little.reversed()
+  }
+
+  // MARK: Showing
+
+  /// The value as text that is safe on a terminal. Several fields are separated by spaces; octets that do not make whole fields are shown
+  /// as `hex:…`, all of them, rather than cut.
+  ///
+  /// `auto` shows text only from two octets on: a single octet is more often a number (a battery level of 60 is not `<`).
+  package func render(_ value: [UInt8]) -> String {
+    switch self {
+    case .hex: return Hex.encode(value)
+    case .utf8: return DisplayText.escape(value)
+    case .base64: return Base64.encode(value)
+    case .auto: return value.count > 1 && DisplayText.isPrintable(value) ? String(decoding: value, as: UTF8.self) : Hex.encode(value)
+    case .unsigned(let octets, let order):
+      return fields(value, octets, order) { String($0) }
+    case .signed(let octets, let order):
+      return fields(value, octets, order) { number in
+        let shift = 64 - 8 * Int64(octets)
+        return String((Int64(bitPattern: number) << shift) >> shift)
+      }
+    case .float(let octets, let order):
+      return fields(value, octets, order) { bits in
+        octets == 4 ? "\(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))" : "\(Double(bitPattern: bits))"
+      }
+    }
+  }
+
+  private func fields(_ value: [UInt8], _ octets: Int, _ order: ByteOrder, _ show: (UInt64) -> String) -> String {
+    guard octets > 0, value.count % octets == 0 else { return "hex:" + Hex.encode(value) }
+    var words: [String] = []
+    for start in stride(from: 0, to: value.count, by: octets) {
+      let field = value[start..<start + octets]
+      words.append(show(order == .big ? field.reduce(0) { $0 << 8 | UInt64($1) } : field.reversed().reduce(0) { $0 << 8 | UInt64($1) }))
+    }
+    return words.joined(separator: " ")
+  }
+}
+
+/// Text that does not follow its format, or a format that does not exist. Columns count octets from 1.
+package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertible {
+  case unknown(String)
+  /// A width of several octets alone: `u16`.
+  case needsByteOrder(String)
+  case notHex(String)
+  case notBase64(String)
+  case noNumber(ValueFormat)
+  case notANumber(String, column: Int, ValueFormat)
+  case outOfRange(String, column: Int, ValueFormat)
+
+  package var description: String {
+    switch self {
+    case .unknown(let name): "unknown format \(DisplayText.escape(name)); there are \(ValueFormat.choices)"
+    case .needsByteOrder(let name):
+      "format \(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be"
+    case .notHex(let text): "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in 0100, \"01 00\", 01:00 or 0x01"
+    case .notBase64(let text): "\(DisplayText.quote(text)) is not base64"
+    case .noNumber(let format): "no number given for format \(format.name)"
+    case .notANumber(let word, let column, .float):
+      "\(DisplayText.quote(word)) (column \(column)) is not a number such as 21.5, -3e8, inf or nan"
+    case .notANumber(let word, let column, _): "\(DisplayText.quote(word)) (column \(column)) is not an integer, decimal or 0x…"
+    case .outOfRange(let word, let column, let format):
+      "\(DisplayText.quote(word)) (column \(column)) does not fit \(format.name): \(format.range ?? "")"
+    }
+  }
+}

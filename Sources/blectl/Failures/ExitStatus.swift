@@ -1,0 +1,14 @@
+/// The exit codes of the contract. The code is a property of the error; thrown itself it ends a command that has said what is wrong.
+enum ExitStatus: Int32, Error {
+  case done = 0
+  case `internal` = 1
+  case notFound = 2
+  case adapter = 3
+  case timeout = 4
+  case refused = 5
+  case linkLost = 6
+  case expectation = 7
+  case usage = 64
+  case input = 66
+  case output = 74
+}

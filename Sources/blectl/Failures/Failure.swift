@@ -1,0 +1,81 @@
+import Bluetooth
+import Terminal
+import Text
+
+/// What went wrong, as users and scripts are told: the sentence, with what to do next; the fields of the JSON error; and by its kind the exit
+/// code. Made here from the facts that the rooms below throw: each room's sentences stand in a file of their own beside this one.
+struct Failure: Error, Equatable {
+  /// JSON's `kind`.
+  enum Kind: String {
+    /// No such device, service, characteristic or handle; no MAC in the advertisement.
+    case notFound = "not_found"
+    /// More than one candidate where one is needed.
+    case ambiguous
+    /// The adapter cannot be used: none, down, blocked, no permission, taken.
+    case adapter
+    case timeout
+    /// The peer answered with an ATT Error Response; `code` is its error code.
+    case att
+    /// The peer (or the controller) answered with something that is not an answer.
+    case protocolViolation = "protocol"
+    /// A controller refused a command; `code` is the status.
+    case hci
+    /// The link was lost; `code` is the reason when known.
+    case linkLost = "link_lost"
+    /// An expectation of the user's did not hold.
+    case expectation
+    case usage
+    case input
+    case output
+    case interrupted
+    /// A defect of blectl.
+    case `internal`
+  }
+
+  var kind: Kind
+  var message: String
+  /// ATT error code, HCI status or errno, as `name` says.
+  var code: Int?
+  /// Snake case name of `code`: `write_not_permitted`.
+  var name: String?
+
+  init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
+    self.kind = kind
+    self.message = message
+    self.code = code
+    self.name = name
+  }
+
+  /// The one place that turns facts into sentences: each room's error goes to its own file.
+  init(_ error: any Error) {
+    switch error {
+    case let error as Failure: self = error
+    case let error as BluetoothError: self.init(error)
+    case let error as ValueFormatError: self.init(.usage, "\(error)")
+    case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
+    case let error as MalformedPacket: self.init(.protocolViolation, "\(error)")
+    default: self.init(.internal, "unexpected error, a defect of blectl: \(error)")
+    }
+  }
+
+  private init(_ error: BluetoothError) {
+    self.init(Kind(rawValue: error.kind.rawValue) ?? .internal, error.message, code: error.code, name: error.name)
+  }
+
+  var exitStatus: ExitStatus {
+    switch kind {
+    // Invalid Handle: the peer says that there is no such attribute.
+    case .att where code == 0x01: .notFound
+    case .notFound, .ambiguous: .notFound
+    case .adapter: .adapter
+    case .timeout: .timeout
+    case .att, .protocolViolation, .hci: .refused
+    case .linkLost: .linkLost
+    case .expectation: .expectation
+    case .usage: .usage
+    case .input: .input
+    case .output: .output
+    case .interrupted, .internal: .internal
+    }
+  }
+}

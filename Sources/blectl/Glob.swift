@@ -1,8 +1,0 @@
-import Glibc
-
-/// Shell patterns over names, case-insensitive.
-enum Glob {
-  static func matches(_ pattern: String, _ text: String) -> Bool {
-    unsafe fnmatch(pattern.lowercased(), text.lowercased(), 0) == 0
-  }
-}

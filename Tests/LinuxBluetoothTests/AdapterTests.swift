@@ -1,0 +1,122 @@
+import Bluetooth
+import CBluetooth
+import Glibc
+import LinuxIO
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import LinuxBluetooth
+
+@Suite struct AdapterTests {
+  /// Either this machine has Bluetooth and lists its adapters, or the sentence says what to do without.
+  @Test func listing() {
+    do {
+      let adapters = try AdapterList.adapters()
+      #expect(adapters.map(\.index) == adapters.map(\.index).sorted())
+    } catch {
+      #expect(error.kind == .adapter)
+      #expect(error.message.contains("-i sim"))
+      #expect(error.name == "eafnosupport")
+      #expect(throws: BluetoothError.self) { _ = try AdapterList.choose(0) }
+    }
+  }
+
+  private static let good = AdapterInfo(index: 1, address: Address(rawValue: 1), isUp: true, bus: "usb", le: true)
+  private static func other(_ change: (inout AdapterInfo) -> Void) -> AdapterInfo {
+    var adapter = good
+    adapter.index = 0
+    change(&adapter)
+    return adapter
+  }
+
+  @Test func theFirstThatCanBeUsedIsChosen() throws {
+    let switches = RFKill(folder: "/nowhere")
+    let down = Self.other { $0.isUp = false }
+    #expect(try AdapterList.choose(nil, from: [down, Self.good], switches).index == 1)
+    #expect(try AdapterList.choose(1, from: [down, Self.good], switches).index == 1)
+    let error = #expect(throws: BluetoothError.self) { _ = try AdapterList.choose(2, from: [down, Self.good], switches) }
+    #expect(error?.message == "there is no adapter hci2; there is hci0, hci1")
+    let none = #expect(throws: BluetoothError.self) { _ = try AdapterList.choose(nil, from: [], switches) }
+    #expect(none?.message.contains("no Bluetooth adapter") == true)
+  }
+
+  @Test(arguments: [
+    (other { $0.isUp = false }, "hciconfig hci0 up"),
+    (other { ($0.isUp, $0.block) = (false, .softBlocked) }, "rfkill unblock bluetooth"),
+    (other { ($0.isUp, $0.block) = (false, .hardBlocked) }, "hardware switch"),
+    (other { $0.isTaken = true }, "user channel"),
+    (other { $0.le = false }, "Bluetooth LE"),
+  ]) func theSentenceSaysWhatToDo(adapter: AdapterInfo, advice: String) {
+    for index in [nil, 0] {
+      let error = #expect(throws: BluetoothError.self) { _ = try AdapterList.choose(index, from: [adapter], RFKill(folder: "/nowhere")) }
+      #expect(error?.kind == .adapter)
+      #expect(error?.message.contains(advice) == true)
+    }
+  }
+
+  @Test(arguments: [
+    (EPERM, "sudo setcap cap_net_raw,cap_net_admin+eip /"), (EACCES, "setcap"), (ENETDOWN, "hciconfig hci3 up"),
+    (ENODEV, "no adapter hci3"),
+    (EPIPE, "hci3 is gone"), (ERFKILL, "rfkill unblock"), (EUSERS, "another program owns hci3"), (EAFNOSUPPORT, "-i sim"),
+    (EINVAL, "Invalid argument (EINVAL)"),
+  ]) func errnoOfARawSocket(code: Int32, advice: String) {
+    let error = AdapterProblem.of(Errno(rawValue: code), adapter: "hci3", purpose: "scanning").error
+    #expect(error.kind == .adapter)
+    #expect(error.message.contains(advice))
+    #expect(error.code != nil)
+    #expect(error.name?.hasPrefix("e") == true)
+  }
+
+  @Test(arguments: [(EBUSY, "hciconfig hci3 down"), (EUSERS, "another program"), (EPERM, "setcap"), (ENODEV, "no adapter hci3")])
+  func errnoOfTheUserChannel(code: Int32, advice: String) {
+    #expect(UserChannel.problem(Errno(rawValue: code), adapter: "hci3").error.message.contains(advice))
+  }
+
+  @Test func theProgramIsNamedAsAShellTakesIt() {
+    #expect(AdapterProblem.executable.hasPrefix("/"))
+    #expect(AdapterProblem.quoted("/usr/bin/blectl") == "/usr/bin/blectl")
+    #expect(AdapterProblem.quoted("/a b/it's") == "'/a b/it'\\''s'")
+    #expect(AdapterProblem.quoted("/a;rm") == "'/a;rm'")
+    #expect(AdapterProblem.quoted("/a|b") == "'/a|b'")
+  }
+
+  @Test func switches() throws {
+    let folder = TemporaryPath()
+    mkdir(folder.path, 0o700)
+    defer { _ = system("rm -r \(folder.path)") }
+    for (number, type, name, soft, hard) in [
+      (0, "bluetooth", "hci0", "1", "0"), (1, "wlan", "phy0", "1", "0"), (2, "bluetooth", "hci1", "0", "0"),
+      (3, "bluetooth", "tpacpi_bluetooth_sw", "0", "1"),
+    ] {
+      mkdir("\(folder.path)/rfkill\(number)", 0o700)
+      for (file, value) in [("type", type), ("name", name), ("soft", soft), ("hard", hard)] {
+        let descriptor = try SystemCall.open("\(folder.path)/rfkill\(number)/\(file)", O_WRONLY | O_CREAT, mode: 0o600)
+        _ = try SystemCall.write(descriptor.rawValue, Array("\(value)\n".utf8)[...])
+      }
+    }
+    let found = RFKill(folder: folder.path)
+    #expect(found.states == ["hci0": .softBlocked, "hci1": .unblocked, "tpacpi_bluetooth_sw": .hardBlocked])
+    #expect(found.platformIsBlocked)
+    #expect(!RFKill(folder: "/nowhere").platformIsBlocked)
+  }
+
+  @Test func managedAdapters() throws {
+    let answer: [UInt8] = [1, 0, 0xFF, 0xFF, 9, 0, 3, 0, 0, 2, 0, 0, 0, 5, 1]
+    let parameters = try #require(try ManagementChannel.answer(to: 3, answer)).parameters
+    #expect(try ManagementIndexes.parse(parameters) == [0, 0x0105])
+    // An event for everyone, and the answer to another command.
+    #expect(try ManagementChannel.answer(to: 3, [4, 0, 0xFF, 0xFF, 0, 0]) == nil)
+    #expect(try ManagementChannel.answer(to: 4, answer) == nil)
+    hostile([answer], mutations: 20_000) { _ = try? ManagementChannel.answer(to: 3, $0) }
+    hostile([parameters], mutations: 20_000) { _ = try? ManagementIndexes.parse($0) }
+  }
+
+  @Test func linksOfOthers() throws {
+    let answer: [UInt8] = [2, 0, 6, 5, 4, 3, 2, 0xC1, 2, 1, 0, 0, 0, 0, 0, 0]
+    #expect(try ManagementConnections.parse(answer) == [PeerAddress(Address(rawValue: 0xC102_0304_0506), .random)])
+    hostile([answer], mutations: 20_000) { _ = try? ManagementConnections.parse($0) }
+    // Not permitted: Command Status.
+    #expect(try ManagementChannel.answer(to: 0x15, [2, 0, 0, 0, 3, 0, 0x15, 0, 0x14])?.status == 0x14)
+  }
+}

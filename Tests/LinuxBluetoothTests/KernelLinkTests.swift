@@ -1,0 +1,257 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import Glibc
+import HCI
+import LinuxIO
+import TestSupport
+import Testing
+
+@testable import LinuxBluetooth
+
+private let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
+private let complete = Event.leConnectionComplete(
+  Event.ConnectionComplete(status: .success, handle: 0x40, peer: peer, interval: 40, latency: 0, supervisionTimeout: 42))
+
+@LoopActor
+private final class Recorder: HCI.Tap {
+  var packets: [[UInt8]] = []
+  func record(_ packet: [UInt8], _ direction: HCI.Direction) { packets.append(packet) }
+}
+
+@LoopActor
+private final class Rig {
+  let controller = FakeController()
+  let pair = SocketPair()
+  let central: KernelCentral
+  let link: KernelLink
+  let tap = Recorder()
+  private(set) var ending: BluetoothError?
+
+  /// - Parameter seen: whether the raw socket saw the connection being made.
+  init(seen: Bool = true, madeByUs: Bool = true) throws {
+    let adapter = AdapterInfo(index: 0, address: nil, isUp: true, bus: "virtual", le: true)
+    let hci = HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil)
+    central = KernelCentral(adapter, hci, tap: nil)
+    central.isUp = { _ in true }
+    if seen { try controller.pair.write(complete.encoded) }
+    hci.pump()
+    let socket = L2CAPSocket(pair.takeOther()) { LinkEnd.error(peer, $0, reason: nil) }
+    link = KernelLink(central, peer, socket, handle: 0x40, madeByUs: madeByUs, tap: tap)
+    socket.handler = { [unowned self] event in if case .closed(let error) = event { ending = error } }
+    controller.status(.readRSSI, 0x01)
+    controller.status(.leReadPHY, 0x01)
+    controller.start()
+  }
+
+  func answer(_ opcode: HCI.Opcode, _ returned: ReturnParameters, then events: HCI.Event...) {
+    controller.answers[opcode] = [.commandComplete(Event.CommandComplete(opcode: opcode, returned))] + events
+  }
+
+  func accept(_ opcode: HCI.Opcode, then events: HCI.Event...) {
+    controller.answers[opcode] = [.commandStatus(Event.CommandStatus(status: .success, opcode: opcode))] + events
+  }
+}
+
+@Suite struct KernelLinkTests {
+  @Test func parameters() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      rig.answer(.readRSSI, .rssi(handle: 0x40, -61))
+      rig.answer(.leReadPHY, .phy(handle: 0x40, tx: 2, rx: 2))
+      let parameters = try await rig.link.parameters()
+      #expect(parameters.interval == .milliseconds(50))
+      #expect(parameters.latency == 0)
+      #expect(parameters.supervisionTimeout == .milliseconds(420))
+      #expect(parameters.rssi == -61)
+      #expect(parameters.phy == .le2M)
+      #expect(parameters.maxTxOctets == 27)
+      rig.controller.stop()
+    }
+  }
+
+  /// As without CAP_NET_RAW, or on a link that was there before us.
+  @Test func whatIsNotKnownIsNil() async throws {
+    try await onLoop {
+      let rig = try Rig(seen: false)
+      let parameters = try await rig.link.parameters()
+      #expect(parameters.interval == nil)
+      #expect(parameters.rssi == nil)
+      #expect(parameters.maxTxOctets == nil)
+      // The controller does not even know LE Read PHY.
+      #expect(parameters.phy == .le1M)
+      rig.controller.stop()
+    }
+  }
+
+  @Test func eventsChangeTheParameters() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      for event in [
+        Event.leConnectionUpdateComplete(status: .success, handle: 0x40, interval: 6, latency: 1, supervisionTimeout: 400),
+        .leConnectionUpdateComplete(status: .success, handle: 0x41, interval: 100, latency: 0, supervisionTimeout: 400),
+        .leConnectionUpdateComplete(status: .unsupportedRemoteFeature, handle: 0x40, interval: 100, latency: 0, supervisionTimeout: 400),
+        .leDataLengthChange(handle: 0x40, maxTxOctets: 251, maxTxTime: 2120, maxRxOctets: 100, maxRxTime: 2120),
+        .lePHYUpdateComplete(status: .success, handle: 0x40, tx: 3, rx: 3),
+      ] { try rig.controller.pair.write(event.encoded) }
+      let parameters = try await rig.link.parameters()
+      #expect(parameters.interval == .microseconds(7500))
+      #expect(parameters.latency == 1)
+      #expect(parameters.maxTxOctets == 251)
+      #expect(parameters.maxRxOctets == 100)
+      #expect(parameters.phy == .coded)
+      rig.controller.stop()
+    }
+  }
+
+  @Test func interval() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      rig.accept(
+        .leConnectionUpdate,
+        then: .leConnectionUpdateComplete(status: .success, handle: 0x41, interval: 9, latency: 0, supervisionTimeout: 400),
+        .leConnectionUpdateComplete(status: .success, handle: 0x40, interval: 12, latency: 0, supervisionTimeout: 400))
+      #expect(try await rig.link.requestInterval(.milliseconds(15)).interval == .milliseconds(15))
+      #expect(
+        rig.controller.commands.first == .leConnectionUpdate(handle: 0x40, KernelLink.connectionParameters(interval: .milliseconds(15))))
+      rig.accept(
+        .leConnectionUpdate,
+        then: .leConnectionUpdateComplete(status: .unacceptableParameters, handle: 0x40, interval: 0, latency: 0, supervisionTimeout: 0))
+      let refused = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
+      #expect(refused?.code == 0x3B)
+      rig.accept(.leConnectionUpdate)
+      let silent = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
+      #expect(silent?.kind == .timeout)
+      rig.controller.status(.leConnectionUpdate, 0x0C)
+      let disallowed = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
+      #expect(disallowed?.code == 0x0C)
+      rig.controller.stop()
+    }
+  }
+
+  /// The kernel lets the peer have what it asks for: that is told, and our own wish repeated, once.
+  @Test func anIntervalThatThePeerChanges() async throws {
+    try await onLoop {
+      func changed(_ units: UInt16, handle: UInt16 = 0x40) -> HCI.Event {
+        .leConnectionUpdateComplete(status: .success, handle: handle, interval: units, latency: 0, supervisionTimeout: 400)
+      }
+      let rig = try Rig()
+      var notes: [String] = []
+      rig.central.onNote = { notes.append($0) }
+      rig.accept(.leConnectionUpdate, then: changed(12))
+      _ = try await rig.link.requestInterval(.milliseconds(15))
+      @LoopActor func updates() -> Int { rig.controller.commands.count { $0.opcode == .leConnectionUpdate } }
+      for event in [changed(80, handle: 0x41), changed(12)] { try rig.controller.pair.write(event.encoded) }
+      try await rig.pair.settle()
+      #expect(updates() == 1 && notes.isEmpty)
+      try rig.controller.pair.write(changed(80).encoded)
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      #expect(updates() == 2)
+      #expect(notes.count == 1 && notes.first?.contains("100.0 ms; asking for 15.0 ms once more") == true)
+      #expect(try await rig.link.parameters().interval == .milliseconds(15))
+      try rig.controller.pair.write(changed(80).encoded)
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      #expect(updates() == 2)
+      #expect(notes.count == 2)
+      #expect(try await rig.link.parameters().interval == .milliseconds(100))
+      rig.controller.stop()
+    }
+  }
+
+  @Test(arguments: [(Duration.zero, 6), (.microseconds(7500), 6), (.milliseconds(15), 12), (.seconds(4), 3200), (.seconds(1 << 40), 3200)])
+  func validParameters(interval: Duration, units: Int) {
+    let parameters = KernelLink.connectionParameters(interval: interval)
+    #expect(parameters.isValid)
+    #expect(Int(parameters.intervalMin) == units)
+  }
+
+  @Test func phyAndDataLength() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      rig.accept(.leSetPHY, then: .lePHYUpdateComplete(status: .success, handle: 0x40, tx: 2, rx: 2))
+      #expect(try await rig.link.requestPHY(.le2M).phy == .le2M)
+      rig.answer(
+        .leSetDataLength, .handle(0x40),
+        then: .leDataLengthChange(handle: 0x40, maxTxOctets: 251, maxTxTime: 2120, maxRxOctets: 251, maxRxTime: 2120))
+      #expect(try await rig.link.requestDataLength(1000).maxTxOctets == 251)
+      #expect(rig.controller.commands.contains(.leSetDataLength(handle: 0x40, txOctets: 251, txTime: 2120)))
+      // Nothing changes, no event comes, and that is no error.
+      rig.answer(.leSetDataLength, .handle(0x40))
+      #expect(try await rig.link.requestDataLength(251).maxTxOctets == 251)
+      rig.controller.stop()
+    }
+  }
+
+  @Test func theReasonComesFromTheEvent() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      try rig.controller.pair.write(
+        Event.disconnectionComplete(status: .success, handle: 0x40, reason: .remotePowerOff).encoded)
+      rig.pair.close()
+      try await rig.pair.settle()
+      #expect(rig.ending?.code == 0x15)
+      await #expect(throws: BluetoothError.self) { _ = try await rig.link.parameters() }
+      await rig.link.disconnect()
+      #expect(rig.controller.commands.isEmpty)
+      rig.controller.stop()
+    }
+  }
+
+  @Test func anAdapterThatWasSwitchedOffIsNamed() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      rig.central.isUp = { _ in false }
+      rig.pair.close()
+      try await rig.pair.settle()
+      #expect(rig.ending?.kind == .linkLost)
+      #expect(rig.ending?.message.contains("hci0 was switched off or unplugged") == true)
+      rig.controller.stop()
+    }
+  }
+
+  @Test func ourLinkIsEndedAtOnceAndOnce() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      rig.accept(.disconnect, then: .disconnectionComplete(status: .success, handle: 0x40, reason: .terminatedByLocalHost))
+      let second = EventLoop.shared.spawn { await rig.link.disconnect() }
+      await rig.link.disconnect()
+      await second.value
+      #expect(rig.controller.commands == [.disconnect(handle: 0x40, reason: .remoteUserTerminated)])
+      #expect(rig.ending == nil)
+      #expect(rig.pair.read() == [])
+      rig.controller.stop()
+    }
+  }
+
+  @Test func disconnectingLimitsItself() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      let start = EventLoop.shared.now
+      await rig.link.disconnect()
+      #expect(start.duration(to: EventLoop.shared.now) < .seconds(6))
+      rig.controller.stop()
+    }
+  }
+
+  @Test func aLinkThatWasThereBeforeIsLeftToItsOwner() async throws {
+    try await onLoop {
+      let rig = try Rig(seen: false, madeByUs: false)
+      await rig.link.disconnect()
+      #expect(rig.controller.commands.isEmpty)
+      #expect(rig.pair.read() == [])
+      rig.controller.stop()
+    }
+  }
+
+  @Test func theTraceHoldsPDUsAsACLPackets() async throws {
+    try await onLoop {
+      let rig = try Rig()
+      rig.link.channel.send([0x0A, 3, 0])
+      try rig.pair.write([0x0B, 0x55])
+      try await rig.pair.settle()
+      #expect(rig.tap.packets == [[2, 0x40, 0x00, 7, 0, 3, 0, 4, 0, 0x0A, 3, 0], [2, 0x40, 0x20, 6, 0, 2, 0, 4, 0, 0x0B, 0x55]])
+      rig.controller.stop()
+    }
+  }
+}

@@ -1,0 +1,315 @@
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import Glibc
+import HCI
+import LinuxIO
+import TestSupport
+import Testing
+
+@testable import LinuxBluetooth
+
+private let adapter = AdapterInfo(index: 0, address: Address(rawValue: 0x00AA_0100_0000), isUp: true, bus: "virtual", le: true)
+private let extendedCommands = SupportedCommands([.leSetExtendedScanParameters, .leSetExtendedScanEnable])
+private let legacyCommands = SupportedCommands([.leSetScanParameters, .leSetScanEnable])
+private let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
+private let legacyReport = Event.leAdvertisingReports(
+  AdvertisingReports([LegacyAdvertisingReport(eventType: 0, peer: peer, data: [2, 1, 6], rssi: -50)]))
+private let extendedReport = Event.leExtendedAdvertisingReports(
+  AdvertisingReports([ExtendedAdvertisingReport(eventType: 0x13, peer: peer, rssi: -50, data: [2, 1, 6])]))
+
+@LoopActor
+private final class Rig {
+  let controller = FakeController()
+  let central: KernelCentral
+  private(set) var reports: [AdvertisingReport] = []
+  private(set) var notes: [String] = []
+  private(set) var starts = 0
+  private(set) var reminders = 0
+  var isDiscovering: Bool?
+  private var task: Task<(any Error)?, Never>?
+
+  init(_ commands: SupportedCommands) {
+    let hci = HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil)
+    central = KernelCentral(adapter, hci, tap: nil)
+    central.isUp = { _ in true }
+    central.isDiscovering = { [unowned self] _ in isDiscovering }
+    central.remindOfBackgroundScan = { [unowned self] _ in reminders += 1 }
+    central.onNote = { [unowned self] in notes.append($0) }
+    controller.answers[.readLocalSupportedCommands] = [
+      .commandComplete(Event.CommandComplete(opcode: .readLocalSupportedCommands, .supportedCommands(commands)))
+    ]
+    for opcode in [Opcode.leSetScanParameters, .leSetScanEnable, .leSetExtendedScanParameters, .leSetExtendedScanEnable] {
+      controller.status(opcode, 0)
+    }
+    controller.start()
+  }
+
+  func scan(_ parameters: ScanParameters = ScanParameters()) {
+    task = EventLoop.shared.spawn {
+      do {
+        try await self.central.scan(parameters, started: { self.starts += 1 }, report: { self.reports.append($0) })
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(20)) }
+
+  /// A command of another program or the kernel, and the answer that it gets.
+  func theirs(_ command: HCI.Command) throws {
+    try controller.pair.write(command.encoded)
+    try controller.pair.write(Event.commandComplete(Event.CommandComplete(opcode: command.opcode, parameters: [0])).encoded)
+  }
+
+  /// Cancels the scan and says how it ended.
+  func finish() async -> (any Error)? {
+    task?.cancel()
+    return await ended()
+  }
+
+  func ended() async -> (any Error)? {
+    let error = await task?.value
+    controller.stop()
+    return error
+  }
+
+  var opcodes: [HCI.Opcode] { controller.commands.map(\.opcode).filter { $0 != .readLocalSupportedCommands } }
+}
+
+@Suite struct KernelScanTests {
+  @Test func legacy() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.controller.status(.leSetScanEnable, 0, then: legacyReport)
+      rig.scan()
+      try await rig.settle()
+      #expect(rig.starts == 1)
+      #expect(rig.reports.last?.peer == peer)
+      #expect(await rig.finish() is CancellationError)
+      #expect(
+        rig.controller.commands.dropFirst() == [
+          .leSetScanParameters(Command.ScanTiming(isActive: true, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0),
+          .leSetScanEnable(true, filterDuplicates: false), .leSetScanEnable(false, filterDuplicates: false),
+        ])
+    }
+  }
+
+  @Test func extended() async throws {
+    try await onLoop {
+      let rig = Rig(extendedCommands)
+      var parameters = ScanParameters()
+      parameters.isActive = false
+      parameters.phys = [.coded, .le1M]
+      rig.scan(parameters)
+      try await rig.settle()
+      // Both kinds of report, whatever the commands were.
+      try rig.controller.pair.write(legacyReport.encoded)
+      try rig.controller.pair.write(extendedReport.encoded)
+      try rig.controller.pair.write([4, 0x3E, 2, 0x0D, 9])
+      try await rig.settle()
+      #expect(rig.reports.map(\.data) == [[2, 1, 6], [2, 1, 6]])
+      #expect(await rig.finish() is CancellationError)
+      let timing = Command.ScanTiming(isActive: false, interval: 0xC0, window: 0x60)
+      let off = Command.leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0)
+      #expect(
+        rig.controller.commands.dropFirst() == [
+          .leSetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing, timing]),
+          .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0), off,
+        ])
+    }
+  }
+
+  @Test func codedNeedsExtendedCommands() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      var parameters = ScanParameters()
+      parameters.phys = [.coded]
+      rig.scan(parameters)
+      #expect((await rig.ended() as? BluetoothError)?.kind == .adapter)
+      #expect(rig.opcodes.isEmpty)
+    }
+  }
+
+  @Test(arguments: [Opcode.leSetScanParameters, .leSetScanEnable]) func someoneElsesScanIsUsedAndLeftAlone(refused: Opcode) async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.isDiscovering = true
+      rig.controller.status(refused, 0x0C)
+      rig.scan()
+      try await rig.settle()
+      #expect(rig.starts == 1)
+      #expect(rig.notes.count == 1)
+      try rig.controller.pair.write(legacyReport.encoded)
+      try await rig.settle()
+      #expect(rig.reports.count == 1)
+      let before = rig.opcodes
+      #expect(await rig.finish() is CancellationError)
+      #expect(rig.opcodes == before)
+    }
+  }
+
+  @Test func aScanThatIsNoDiscoveryIsReplaced() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.isDiscovering = false
+      // On, until it is switched off.
+      rig.controller.status(.leSetScanParameters, 0x0C)
+      rig.controller.onCommand = { [unowned rig] in
+        if case .leSetScanEnable(false, _) = $0 { rig.controller.status(.leSetScanParameters, 0) }
+      }
+      rig.scan()
+      try await rig.settle()
+      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(rig.starts == 1)
+      #expect(rig.notes.isEmpty)
+      #expect(rig.reminders == 0)
+      #expect(await rig.finish() is CancellationError)
+      // It may have been the kernel's.
+      #expect(rig.reminders == 1)
+      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+    }
+  }
+
+  @Test func aScanThatAnotherSwitchesOffIsSwitchedOnAgain() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.scan()
+      try await rig.settle()
+      try rig.theirs(.leSetScanEnable(false, filterDuplicates: false))
+      try await EventLoop.shared.sleep(for: .milliseconds(150))
+      #expect(rig.opcodes.count == 2)
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(rig.starts == 1)
+      // On by another: left on at the end.
+      try rig.theirs(.leSetScanEnable(false, filterDuplicates: false))
+      try rig.theirs(.leSetScanEnable(true, filterDuplicates: true))
+      try await rig.settle()
+      #expect(rig.notes == ["another program is scanning on hci0 too; while it does, repeated packets are missing"])
+      #expect(await rig.finish() is CancellationError)
+      #expect(rig.opcodes.count == 4)
+    }
+  }
+
+  /// Both are there to be read before the scan's task gets to run.
+  @Test func whatComesRightBehindAnAnswerComesAfterIt() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      var isFirst = true
+      rig.controller.onCommand = { [unowned rig] in
+        guard isFirst, case .leSetScanEnable(true, _) = $0 else { return }
+        isFirst = false
+        let off = Command.leSetScanEnable(false, filterDuplicates: false)
+        let answer = Event.commandComplete(Event.CommandComplete(opcode: .leSetScanEnable, parameters: [0])).encoded
+        for packet in [answer, off.encoded, answer] { try? rig.controller.pair.write(packet) }
+        rig.controller.answers[.leSetScanEnable] = []
+      }
+      rig.scan()
+      try await EventLoop.shared.sleep(for: .milliseconds(150))
+      rig.controller.status(.leSetScanEnable, 0)
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(await rig.finish() is CancellationError)
+      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+    }
+  }
+
+  /// The kernel may have one with the same opcode before ours.
+  @Test func theAnswerToAnothersCommandIsNotOurs() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.controller.answers[.leSetScanParameters] = [
+        .commandComplete(Event.CommandComplete(opcode: .leSetScanParameters, parameters: [0x12])),
+        .commandComplete(Event.CommandComplete(opcode: .leSetScanParameters, parameters: [0])),
+      ]
+      rig.controller.onCommand = { [unowned rig] in if $0.opcode == .leSetScanParameters { try? rig.controller.pair.write($0.encoded) } }
+      rig.scan()
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      rig.controller.onCommand = nil
+      rig.controller.status(.leSetScanParameters, 0)
+      try await EventLoop.shared.sleep(for: .milliseconds(250))
+      #expect(rig.starts == 1)
+      #expect(await rig.finish() is CancellationError)
+    }
+  }
+
+  @Test func aRefusalIsAnError() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.controller.status(.leSetScanParameters, 0x12)
+      rig.scan()
+      let error = await rig.ended() as? BluetoothError
+      #expect(error?.kind == .hci)
+      #expect(error?.code == 0x12)
+      #expect(error?.message.contains("LE Set Scan Parameters (0x200b): Invalid HCI Command Parameters (0x12)") == true)
+      #expect(rig.starts == 0)
+    }
+  }
+
+  @Test func aControllerThatDoesNotAnswer() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.controller.answers[.leSetScanParameters] = nil
+      rig.scan()
+      let error = await rig.ended() as? BluetoothError
+      #expect(error?.kind == .hci)
+      #expect(error?.message.contains("did not answer LE Set Scan Parameters (0x200b) within 3 s") == true)
+      // Nothing was switched on, so nothing is switched off: it may be someone else's.
+      #expect(rig.opcodes == [.leSetScanParameters])
+    }
+  }
+
+  @Test func cancelledWhileStarting() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.controller.answers[.leSetScanEnable] = nil
+      rig.scan()
+      try await rig.settle()
+      let waiting = EventLoop.shared.spawn { await rig.finish() }
+      try await rig.settle()
+      // The answer comes late, and is not taken for that of the next command.
+      rig.controller.status(.leSetScanEnable, 0)
+      try rig.controller.pair.write(
+        Event.commandComplete(Event.CommandComplete(opcode: .leSetScanEnable, parameters: [0])).encoded)
+      #expect(await waiting.value is CancellationError)
+      #expect(rig.starts == 0)
+      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+    }
+  }
+
+  @Test func anAdapterThatGoesDownEndsTheScan() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.scan()
+      try await rig.settle()
+      rig.central.isUp = { _ in false }
+      #expect((await rig.ended() as? BluetoothError)?.message.contains("hci0 is down") == true)
+    }
+  }
+
+  @Test func anAdapterThatIsUnpluggedEndsTheScan() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.scan()
+      try await rig.settle()
+      rig.controller.stop()
+      rig.controller.pair.close()
+      #expect((await rig.ended() as? BluetoothError)?.message.contains("hci0 is gone") == true)
+    }
+  }
+
+  @Test func closingEndsTheScan() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.scan()
+      try await rig.settle()
+      await rig.central.close()
+      #expect(await rig.ended() is CancellationError)
+      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+    }
+  }
+}

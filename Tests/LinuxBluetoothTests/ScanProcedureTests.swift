@@ -1,0 +1,229 @@
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import HCI
+import LinuxIO
+import Testing
+import Text
+
+@testable import LinuxBluetooth
+
+private typealias Timing = HCI.Command.ScanTiming
+
+private let configure = Command.leSetScanParameters(
+  Timing(isActive: true, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0)
+private let on = Command.leSetScanEnable(true, filterDuplicates: false)
+private let off = Command.leSetScanEnable(false, filterDuplicates: false)
+/// bluetoothd's discovery, as the kernel scans for it.
+private let discoveryConfigure = Command.leSetScanParameters(
+  Timing(isActive: true, interval: 0x12, window: 0x12), ownAddressType: 0, filterPolicy: 0)
+private let onFiltered = Command.leSetScanEnable(true, filterDuplicates: true)
+/// The kernel's scan for a peer that it is to connect to.
+private let acceptListConfigure = Command.leSetScanParameters(
+  Timing(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 1)
+private let passiveConfigure = Command.leSetScanParameters(
+  Timing(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0)
+private let create = Command.leCreateConnection(
+  Command.LECreateConnection(
+    scanInterval: 0x60, scanWindow: 0x60, filterPolicy: 0, peer: PeerAddress(Address(rawValue: 0xC0FF_EE00_0001), .random),
+    ownAddressType: 0,
+    parameters: Command.ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)))
+
+/// What happens, and what the procedure is expected to want next, in order.
+private enum Line {
+  case wants(ScanProcedure.Step)
+  /// Waits for so many milliseconds from now, no sooner and no later; then it is that time, or only `passed` later.
+  case waits(Int, passed: Int? = nil)
+  case idles
+  case answer(ControllerErrorCode)
+  case discovery(Bool?)
+  /// A command of someone else's, sent and answered.
+  case theirs(Command, ControllerErrorCode = .success)
+  case theirsSent(Command)
+  case connected
+  case after(Int)
+  case ends([Command], reminds: Bool = false)
+}
+
+private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(), sourceLocation: SourceLocation = #_sourceLocation) {
+  var procedure = ScanProcedure(parameters, extended: false, ownAddressType: .public)
+  var now = LoopClock.Instant(nanoseconds: 5_000_000_000)
+  for (number, line) in lines.enumerated() {
+    let place: Comment = "line \(number + 1)"
+    switch line {
+    case .wants(let step): #expect(procedure.next(at: now) == step, place, sourceLocation: sourceLocation)
+    case .waits(let milliseconds, let passed):
+      let then = now.advanced(by: .milliseconds(milliseconds))
+      #expect(procedure.next(at: now) == .wait(until: then), place, sourceLocation: sourceLocation)
+      now = passed.map { now.advanced(by: .milliseconds($0)) } ?? then
+    case .idles: #expect(procedure.next(at: now) == .wait(until: nil), place, sourceLocation: sourceLocation)
+    case .answer(let status): procedure.answered(status, at: now)
+    case .discovery(let isActive): procedure.discovery(isActive, at: now)
+    case .theirs(let command, let status):
+      procedure.sawSent(command, at: now)
+      procedure.sawAnswered(command, status, at: now)
+    case .theirsSent(let command): procedure.sawSent(command, at: now)
+    case .connected: procedure.connectionEnded(at: now)
+    case .after(let milliseconds): now = now.advanced(by: .milliseconds(milliseconds))
+    case .ends(let commands, let reminds):
+      let end = procedure.end()
+      #expect(end.commands == commands, place, sourceLocation: sourceLocation)
+      #expect(end.remindsKernel == reminds, place, sourceLocation: sourceLocation)
+    }
+  }
+}
+
+@Suite struct ScanProcedureTests {
+  private let start: [Line] = [.wants(.send(configure)), .answer(.success), .wants(.send(on)), .answer(.success), .wants(.started), .idles]
+  private let again: [Line] = [.wants(.send(configure)), .answer(.success), .wants(.send(on)), .answer(.success), .idles]
+  private let refused: [Line] = [.wants(.send(configure)), .answer(.commandDisallowed)]
+
+  @Test func alone() { run(start + [.ends([off])]) }
+
+  @Test(arguments: [off, .reset]) func switchedOffByAnother(how: Command) {
+    run(start + [.theirs(how), .ends([])])
+    run(start + [.theirs(how), .waits(200)] + again + [.ends([off])])
+    // Refused: it was not on, or so the controller says; nothing changed.
+    run(start + [.theirs(off, .commandDisallowed), .idles, .ends([off])])
+  }
+
+  @Test func anotherScanOfOurKindTakesOver() {
+    run(start + [.theirs(off), .after(3), .theirs(configure), .after(3), .theirs(on), .idles, .ends([])])
+    // And ends: ours is there again.
+    run(start + [.theirs(off), .theirs(configure), .theirs(on), .after(1000), .theirs(off), .waits(200)] + again + [.ends([off])])
+  }
+
+  @Test func bothStartAgainAtOnce() {
+    // Theirs was a bit earlier.
+    run(
+      start + [.theirs(off), .waits(200), .wants(.send(configure)), .theirs(configure), .answer(.success), .theirs(on), .idles, .ends([])])
+    run(
+      start + [
+        .theirs(off), .waits(200), .wants(.send(configure)), .answer(.success), .wants(.send(on)), .theirs(on), .answer(.commandDisallowed),
+        .idles, .ends([]),
+      ])
+    // Or the controller does not mind.
+    run(
+      start + [
+        .theirs(off), .waits(200), .wants(.send(configure)), .answer(.success), .wants(.send(on)), .theirs(on), .answer(.success), .idles,
+        .ends([]),
+      ])
+    // Theirs was a bit later.
+    run(start + [.theirs(off), .waits(200)] + again + [.theirs(configure, .commandDisallowed), .idles, .ends([off])])
+  }
+
+  @Test func discoveryWhileWeScan() {
+    run(
+      start + [
+        .theirs(off), .theirs(discoveryConfigure), .theirs(onFiltered), .wants(.note(.noRepeats)), .idles, .after(10_240), .theirs(off),
+        .waits(200),
+      ] + again + [
+        // Said once.
+        .theirs(off), .theirs(discoveryConfigure), .theirs(onFiltered), .idles, .ends([]),
+      ])
+  }
+
+  @Test func aPassiveScanIsUsedAsItIs() {
+    run(start + [.theirs(off), .theirs(passiveConfigure), .theirs(on), .wants(.note(.noScanResponses)), .idles, .ends([])])
+    var parameters = ScanParameters()
+    parameters.isActive = false
+    run(
+      [
+        .wants(.send(passiveConfigure)), .answer(.success), .wants(.send(on)), .answer(.success), .wants(.started), .theirs(off),
+        .theirs(configure), .theirs(on), .idles, .ends([]),
+      ], parameters)
+  }
+
+  @Test func aDiscoveryThatIsOnIsUsed() {
+    let used = refused + [.wants(.askForDiscovery), .discovery(true), .wants(.note(.piggyBack)), .wants(.started), .idles]
+    run(used + [.ends([])])
+    run(used + [.after(9000), .theirs(off), .waits(200)] + again + [.ends([off])])
+  }
+
+  @Test func anotherScanThatIsNoDiscoveryIsReplaced() {
+    let replaced = refused + [.wants(.askForDiscovery), .discovery(false), .wants(.send(off)), .answer(.success)] + start
+    run(replaced + [.ends([off], reminds: true)])
+    // The kernel has looked by itself.
+    run(replaced + [.theirs(off), .ends([])])
+    // Ended in between: the scan that we have switched off, or are about to, may have been the kernel's.
+    run(refused + [.wants(.askForDiscovery), .discovery(false), .wants(.send(off)), .ends([], reminds: true)])
+  }
+
+  @Test func itIsNotKnownWhetherItIsADiscovery() {
+    let used = refused + [.wants(.askForDiscovery), .discovery(nil), .wants(.note(.piggyBack)), .wants(.started)]
+    run(used + [.ends([])])
+    run(used + [.waits(10_500), .wants(.send(off)), .answer(.success)] + again + [.ends([off], reminds: true)])
+    run(used + [.after(500), .theirs(off), .waits(200)] + again + [.ends([off])])
+  }
+
+  @Test(arguments: [true, false]) func refusedForAnotherReason(atOnce: Bool) {
+    let second: [Line] =
+      atOnce ? [.wants(.send(configure))] : [.wants(.send(configure)), .answer(.success), .wants(.send(on))]
+    let used =
+      refused + [.wants(.askForDiscovery), .discovery(false), .wants(.send(off)), .answer(.commandDisallowed)] + second + [
+        .answer(.commandDisallowed), .wants(.note(.piggyBack)), .wants(.started), .idles,
+      ]
+    // Which may have been a connection that was being made, whose beginning was not seen.
+    run(used + [.connected, .waits(200)] + again)
+    run([.wants(.send(configure)), .answer(.invalidParameters), .wants(.failed(.leSetScanParameters, .invalidParameters)), .ends([])])
+    run([
+      .wants(.send(configure)), .answer(.success), .wants(.send(on)), .answer(.hardwareFailure),
+      .wants(.failed(.leSetScanEnable, .hardwareFailure)), .ends([]),
+    ])
+  }
+
+  @Test func aConnectionIsNotDisturbed() {
+    // The kernel looks for the peer with a scan of its own, finds it soon, and connects.
+    let connecting =
+      start + [
+        .theirs(off), .theirs(acceptListConfigure), .theirs(onFiltered), .waits(1000, passed: 300), .theirs(off), .theirs(create),
+        .waits(45_000, passed: 800),
+      ]
+    run(connecting + [.connected, .waits(200)] + again + [.ends([off])])
+    run(connecting + [.ends([])])
+    run(start + [.theirs(off), .theirs(create, .commandDisallowed), .waits(200)] + again)
+    // It begins when ours was about to.
+    run(start + [.theirs(off), .waits(200), .wants(.send(configure)), .theirsSent(create), .answer(.success), .waits(45_000)])
+    // It hangs, or its end was missed.
+    run(start + [.theirs(off), .theirs(create), .waits(45_000)] + again)
+  }
+
+  @Test func theKernelsOwnScanIsReplacedAndPutBack() {
+    for theirs in [(acceptListConfigure, onFiltered), (acceptListConfigure, on), (passiveConfigure, onFiltered)] {
+      let replaced =
+        start + [.theirs(off), .theirs(theirs.0), .theirs(theirs.1), .waits(1000), .wants(.send(off)), .answer(.success)] + again
+      run(replaced + [.ends([off, theirs.0, theirs.1])])
+      // It has changed its mind.
+      run(replaced + [.theirs(off), .waits(200)] + again + [.ends([off])])
+    }
+    run(
+      start + [
+        .theirs(off), .theirs(acceptListConfigure), .theirs(onFiltered), .waits(1000), .wants(.send(off)), .answer(.success),
+        .wants(.send(configure)), .ends([acceptListConfigure, onFiltered]),
+      ])
+  }
+
+  @Test func noFight() {
+    var lines = start
+    for _ in 0..<10 { lines += [.theirs(off), .waits(200)] + again }
+    lines += [.theirs(off), .wants(.note(.interrupted)), .waits(8200)] + again + [.theirs(off), .waits(200)] + again
+    run(lines)
+  }
+
+  @Test func endedInTheMiddle() {
+    run([.ends([])])
+    run([.wants(.send(configure)), .ends([])])
+    run([.wants(.send(configure)), .answer(.success), .wants(.send(on)), .ends([off])])
+    run([.wants(.send(configure)), .answer(.success), .wants(.send(on)), .theirs(on), .ends([])])
+  }
+
+  @Test func overtakenAtTheStart() {
+    run([.wants(.send(configure)), .theirsSent(discoveryConfigure), .answer(.success), .waits(200)] + start)
+    run([
+      .wants(.send(configure)), .theirs(discoveryConfigure), .theirs(onFiltered), .answer(.commandDisallowed), .wants(.note(.noRepeats)),
+      .wants(.started), .idles,
+    ])
+    run(refused + [.wants(.askForDiscovery), .theirsSent(off), .discovery(false), .waits(200)] + start)
+  }
+}

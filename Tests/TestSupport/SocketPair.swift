@@ -1,0 +1,40 @@
+import EventLoop
+import Glibc
+import LinuxIO
+
+/// The test's end of a pair of connected packet sockets.
+@LoopActor
+package final class SocketPair {
+  private var descriptor: OwnedDescriptor
+  private var taken: Int32
+
+  package init(_ type: __socket_type = SOCK_SEQPACKET) {
+    var ends: [Int32] = [-1, -1]
+    _ = unsafe socketpair(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
+    descriptor = OwnedDescriptor(ends[0])
+    taken = ends[1]
+  }
+
+  /// The other end, once.
+  package func takeOther() -> OwnedDescriptor {
+    defer { taken = -1 }
+    return OwnedDescriptor(taken)
+  }
+
+  package func write(_ packet: [UInt8]) throws {
+    let number = descriptor.rawValue
+    try SystemCall.call { packet.withUnsafeBytes { send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
+  }
+
+  /// The next packet; nil when there is none now or ever.
+  package func read() -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 65_600)
+    guard let count = try? SystemCall.read(descriptor.rawValue, into: &buffer) else { return nil }
+    return Array(buffer[..<count])
+  }
+
+  package func close() { descriptor.close() }
+
+  /// Lets the loop look at its descriptors: in virtual time a timer fires only when none is ready.
+  package func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+}
