@@ -1,4 +1,5 @@
 package import Bluetooth
+import Text
 
 /// The rules of one ATT bearer (Vol 3 Part F §3.3), without I/O: what arrives goes in, what to do about it comes out.
 ///

@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import TestSupport
 import Testing
+import Text
 
 /// The rules of a bearer, without a bearer.
 @Suite struct BearerStateTests {

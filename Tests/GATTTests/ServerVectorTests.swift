@@ -5,6 +5,7 @@ import Foundation
 import GATT
 import TestSupport
 import Testing
+import Text
 
 /// 94 conversations of GATT.TS server test purposes, byte for byte. Our own are in ServerProcedureTests.
 @Suite struct ServerVectorTests {
