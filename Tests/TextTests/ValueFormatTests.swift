@@ -1,4 +1,3 @@
-import Bluetooth
 import TestSupport
 import Testing
 import Text
@@ -50,19 +49,18 @@ import Text
   ])
   func refusals(_ name: String, _ text: String, _ said: String) throws {
     let format = try ValueFormat(name)
-    let error = #expect(throws: BluetoothError.self) { _ = try format.parse(text) }
-    #expect(error?.kind == .usage)
-    #expect(error?.message.contains(said) == true, "\(error?.message ?? "")")
+    let error = #expect(throws: ValueFormatError.self) { _ = try format.parse(text) }
+    #expect(error?.description.contains(said) == true, "\(error?.description ?? "")")
   }
 
   @Test func names() throws {
     #expect(ValueFormat.names.count == 26)
     for name in ValueFormat.names { #expect(try ValueFormat(name).name == name) }
     for name in ["", "u16", "f32", "u12le", "u8le", "f16le", "int", "u160le"] {
-      #expect(throws: BluetoothError.self) { _ = try ValueFormat(name) }
+      #expect(throws: ValueFormatError.self) { _ = try ValueFormat(name) }
     }
-    let error = #expect(throws: BluetoothError.self) { _ = try ValueFormat("u16") }
-    #expect(error?.message.contains("u16le or u16be") == true)
+    let error = #expect(throws: ValueFormatError.self) { _ = try ValueFormat("u16") }
+    #expect(error?.description.contains("u16le or u16be") == true)
   }
 
   @Test func octetsThatAreNoWholeFields() throws {

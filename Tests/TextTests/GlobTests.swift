@@ -1,0 +1,29 @@
+import TestSupport
+import Testing
+import Text
+
+@Suite struct GlobTests {
+  @Test(arguments: [
+    ("lock-*", "Lock-01", true), ("LOCK-01", "lock-01", true), ("lock", "Lock-01", false), ("*", "", true), ("", "", true),
+    ("", "a", false),
+    ("?", "", false), ("?", "é", true), ("a*b*c", "aXbXbYc", true), ("a*b*c", "aXbXbY", false), ("*[0-9]", "Band-7", true),
+    ("*[!0-9]", "Band-7", false), ("[^a]*", "bc", true), ("[]a]", "]", true), ("[a-", "[a-", true), ("[a-]", "-", true), ("\\*", "*", true),
+    ("\\*", "x", false), ("a\\", "a\\", true), ("**a**", "bab", true), ("[z-a]", "m", true),
+  ])
+  func table(_ pattern: String, _ text: String, _ matches: Bool) {
+    #expect(Glob.matches(pattern, text) == matches)
+  }
+
+  /// Each star doubles the work of a matcher that goes back to all of them: this would not end.
+  @Test func manyStars() {
+    let pattern = String(repeating: "a*", count: 64) + "b"
+    #expect(!Glob.matches(pattern, String(repeating: "a", count: 4096)))
+  }
+
+  @Test func hostileText() {
+    hostile([Array("[!a-z]*?\\[".utf8), Array("name".utf8)], mutations: 20_000) { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      _ = Glob.matches(text, text)
+    }
+  }
+}
