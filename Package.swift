@@ -40,7 +40,7 @@ let package = Package(
       dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", system],
       swiftSettings: settings),
     .target(name: "Operations", dependencies: ["GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "Terminal", dependencies: ["EventLoop", "Text", system], swiftSettings: settings),
+    .target(name: "Terminal", dependencies: ["EventLoop", "Text"], swiftSettings: settings),
     .executableTarget(
       name: "blectl",
       dependencies: [

@@ -130,12 +130,24 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     runJobs()
     let isBusy = !jobs.isEmpty || !waitingForTurn.isEmpty
     let ready = pollDescriptors(timeout: isBusy ? 0 : pollTimeout())
+    if isVirtual, !isBusy, !ready, hasReader {
+      hasReader = false
+      _ = pollDescriptors(timeout: Self.readersTime)
+      return
+    }
     if isVirtual, !isBusy, !ready, foreign.withLock({ $0.isEmpty }), let due = timers.next { virtualNow = max(virtualNow, due) }
     for timer in timers.takeDue(now.nanoseconds) {
       shareLeft = Self.share
       timer.fire()
     }
   }
+
+  /// A reader of our output lives in real time. Virtual time waits for it this long before it goes on without it: 0.2 s.
+  private static let readersTime: Int64 = 200_000_000
+  private var hasReader = false
+
+  /// Says that someone has begun to read what was written, and is behind.
+  package func waitForReader() { hasReader = true }
 
   /// The jobs that are ready, and those that they make ready, up to a batch.
   private func runJobs() {

@@ -41,10 +41,11 @@ final class MACReport {
   }
 
   func show(_ mac: FoundMAC, sender: PeerAddress?) throws {
-    guard seen.insert("\(mac.text) \(sender.map { $0.description } ?? "") \(mac.rule)").inserted else { return }
-    found += 1
+    let key = "\(mac.text) \(sender.map { $0.description } ?? "") \(mac.rule)"
+    guard !seen.contains(key) else { return }
+    let isTaken: Bool
     if output.style.json {
-      try output.record {
+      isTaken = try output.offerRecord(reserve: Output.reserve) {
         $0.string("event", "mac")
         $0.string("mac", mac.text)
         $0.string("address", sender?.address.description)
@@ -58,8 +59,12 @@ final class MACReport {
     } else {
       let match = mac.matchesSender.map { $0 ? "= sender" : "≠ sender \(sender.map { $0.address.description } ?? "")" } ?? ""
       let fields = ["\(mac.text)", "\(mac.source)", "offset \(mac.offset)", "\(mac.order.rawValue)-endian", mac.rule, match]
-      try output.line(fields.filter { !$0.isEmpty }.joined(separator: "  "))
+      isTaken = try output.offerLine(fields.filter { !$0.isEmpty }.joined(separator: "  "), reserve: Output.reserve)
     }
+    // One for which a slow reader has no room is shown when it is heard again.
+    guard isTaken else { return }
+    seen.insert(key)
+    found += 1
   }
 
   /// - Throws: `.notFound` with the reason when nothing was found.

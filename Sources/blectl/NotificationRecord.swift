@@ -7,10 +7,15 @@ import Text
 /// One notification or indication as text or JSON.
 @LoopActor
 enum NotificationRecord {
-  static func show(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) throws {
+  static func show(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) async throws {
+    try await output.write(octets(event, uuid, format, output))
+  }
+
+  /// As it is to be written.
+  static func octets(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) -> [UInt8] {
     let time = Timestamp.text(event.wallClock)
     if output.style.json {
-      try output.record {
+      return Output.record {
         $0.string("event", event.isIndication ? "indication" : "notification")
         $0.string("time", time)
         $0.string("uuid", uuid?.description)
@@ -20,7 +25,7 @@ enum NotificationRecord {
       }
     } else {
       let value = format == .auto ? ValueText.forEyes(event.value) : format.render(event.value)
-      try output.line("\(output.paint(time, .dim)) \(uuid?.description ?? HandleText.hex(event.handle)) \(value)")
+      return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? HandleText.hex(event.handle)) \(value)")
     }
   }
 }

@@ -35,15 +35,36 @@ enum Program {
         return nil
       } catch { return error }
     }
+    let output = context.output
     var signal: Int32?
+    let interrupted = Wait<Void>()
     let signals = SignalWatch { number in
       signal = number
       task.cancel()
+      interrupted.resume(returning: ())
     }
+    defer { signals.cancel() }
     var failure = await task.value
     await context.close()
-    signals.cancel()
-    context.output.clearTransient()
+    output.clearTransient()
+    if failure == nil { do { try context.closeTrace() } catch { failure = error } }
+    do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
+    let status = finalStatus(failure, signal, context)
+    try? await flush(output, interrupted)
+    return status
+  }
+
+  /// Everything that was accepted is written, however slow the reader. After Ctrl-C it has a moment only.
+  @LoopActor
+  private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
+    if !interrupted.isSettled { try await race({ try await output.flush(until: nil) }, { try await interrupted.value() }) }
+    if output.isFlushed { return }
+    try await output.flush(until: EventLoop.shared.now.advanced(by: .milliseconds(300)))
+    if !output.isFlushed { throw CancellationError() }
+  }
+
+  @LoopActor
+  private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ context: Context) -> Int32 {
     if let signal, failure != nil {
       // Silence is what a terminal expects after Ctrl-C, unless something was left half done.
       if let told = failure.map({ Failure($0) }), told.kind == .interrupted {
@@ -53,11 +74,11 @@ enum Program {
       }
       return 128 + signal
     }
-    if failure == nil { do { try context.closeTrace() } catch { failure = error } }
     return failure.map { report($0, context.output) } ?? ExitStatus.done.rawValue
   }
 
   /// - Returns: the exit code of `error`, after telling the user about it.
+  @LoopActor
   private static func report(_ error: any Error, _ output: Output) -> Int32 {
     if let status = error as? ExitStatus { return status.rawValue }
     if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
@@ -66,7 +87,10 @@ enum Program {
     return failure.exitStatus.rawValue
   }
 
-  private static func reportJSON(_ failure: Failure, _ output: Output) {
+  @LoopActor
+  private static func reportJSON(_ failure: Failure, _ output: Output) { output.message(json(failure)) }
+
+  private static func json(_ failure: Failure) -> String {
     var json = JSONLine()
     json.object("error") {
       $0.string("kind", failure.kind.rawValue)
@@ -74,26 +98,20 @@ enum Program {
       $0.string("name", failure.name)
       $0.string("message", failure.message)
     }
-    output.message(String(decoding: json.finished().dropLast(), as: UTF8.self))
+    return String(decoding: json.finished().dropLast(), as: UTF8.self)
   }
 
   /// Wrong use of the command line, help and version: what ArgumentParser says, in the form that was asked for.
   static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
     let code = Blectl.exitCode(for: error)
     let message = Blectl.fullMessage(for: error)
-    var style = Output.Style()
-    style.json = code != .success && arguments.contains("--json")
-    let output = Output(style) { _ in nil }
-    if code == .success {
-      do { try output.line(message) } catch { return ExitStatus.output.rawValue }
-      return 0
-    }
-    if style.json {
+    if code == .success { return Output.writeWaiting(STDOUT_FILENO, message + "\n") ? 0 : ExitStatus.output.rawValue }
+    if arguments.contains("--json") {
       // With the parser's hint, which says what the option or argument takes.
       let hint = message.split(separator: "\n").first { $0.hasPrefix("Help:") }.map { "; " + String($0.dropFirst(5)).trimmed } ?? ""
-      reportJSON(Failure(.usage, Blectl.message(for: error) + hint), output)
+      Output.writeWaiting(STDERR_FILENO, json(Failure(.usage, Blectl.message(for: error) + hint)) + "\n")
     } else {
-      output.message(message)
+      Output.writeWaiting(STDERR_FILENO, message + "\n")
     }
     return ExitStatus.usage.rawValue
   }

@@ -11,13 +11,17 @@ final class ScanView {
   private let command: Scan
   private let output: Output
   private let isLive: Bool
-  private var live = LiveView()
+  private let live = LiveView()
   private var drawnAt: LoopClock.Instant?
   private var seen: Set<Record> = []
   private var order: [PeerAddress] = []
   private(set) var devices: [PeerAddress: DeviceView] = [:]
   private var shown: Set<PeerAddress> = []
   private(set) var printed = 0
+  /// Records for which a slow reader had no room, and how many of them the user knows of since when.
+  private(set) var dropped = 0
+  private var told = 0
+  private var toldAt: LoopClock.Instant?
 
   private struct Record: Hashable {
     let peer: PeerAddress?
@@ -42,20 +46,43 @@ final class ScanView {
     guard passes(report, advertisement) else { return false }
     if !command.duplicates {
       guard seen.insert(Record(peer: report.peer, pdu: report.pdu, data: report.data)).inserted else {
-        if isLive { try redraw(force: false) }
+        if isLive { try redraw() }
         return false
       }
     }
-    printed += 1
     if let peer = report.peer { shown.insert(peer) }
-    if command.options.json {
-      try output.record { ScanRecord.json(&$0, report, advertisement, EventLoop.shared.wallClock) }
-    } else if isLive {
-      try redraw(force: false)
-    } else {
-      try output.line(command.raw ? ScanRecord.rawLine(report) : ScanRecord.line(report, advertisement))
+    guard try show(report, advertisement) else {
+      // Not told, so it is new when it comes again.
+      if !command.duplicates { seen.remove(Record(peer: report.peer, pdu: report.pdu, data: report.data)) }
+      return false
     }
+    printed += 1
     return command.count.map { printed >= $0 } ?? false
+  }
+
+  /// - Returns: false when there was no room: the air does not wait for a slow reader.
+  private func show(_ report: AdvertisingReport, _ advertisement: Advertisement) throws -> Bool {
+    if isLive {
+      try redraw()
+      return true
+    }
+    let isTaken =
+      command.options.json
+      ? try output.offerRecord { ScanRecord.json(&$0, report, advertisement, EventLoop.shared.wallClock) }
+      : try output.offerLine(command.raw ? ScanRecord.rawLine(report) : ScanRecord.line(report, advertisement))
+    if !isTaken {
+      dropped += 1
+    } else if dropped > told, toldAt.map({ $0.duration(to: EventLoop.shared.now) >= .seconds(10) }) ?? true {
+      tellOfDropped()
+    }
+    return isTaken
+  }
+
+  private func tellOfDropped() {
+    guard dropped > told else { return }
+    output.note("\(dropped) record(s) were dropped so far, because nobody read the output")
+    told = dropped
+    toldAt = EventLoop.shared.now
   }
 
   /// Phones change their addresses every quarter of an hour, and a scan may last for days: what was heard first is forgotten first. A record
@@ -70,7 +97,10 @@ final class ScanView {
     order.removeFirst(10_000)
   }
 
-  func finish() throws { if isLive { try redraw(force: true) } }
+  func finish() async throws {
+    tellOfDropped()
+    if isLive { try await live.finish(table(isLast: true), on: output) }
+  }
 
   private func passes(_ report: AdvertisingReport, _ advertisement: Advertisement) -> Bool {
     if let floor = command.minRssi { guard let rssi = report.rssi, Int(rssi) >= floor else { return false } }
@@ -95,21 +125,25 @@ final class ScanView {
   }
 
   /// At most ten times a second: eyes are slower, and a busy air is not.
-  private func redraw(force: Bool) throws {
+  private func redraw() throws {
     let now = EventLoop.shared.now
-    if !force, let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
+    if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
     drawnAt = now
+    try live.draw(table(isLast: false), on: output)
+  }
+
+  private func table(isLast: Bool) -> [String] {
     var table = Table(["ADDRESS", "TYPE", "RSSI", "NAME", "SERVICES", "MANUFACTURER"])
     let room = max(3, output.height - 3)
     let rows = order.filter { shown.contains($0) }.compactMap { devices[$0] }
-    for device in rows.suffix(force ? rows.count : room) { table.add(ScanRecord.row(device)) }
+    for device in rows.suffix(isLast ? rows.count : room) { table.add(ScanRecord.row(device)) }
     var lines = table.lines(width: output.width)
-    if !force, rows.count > room { lines.append(DisplayText.clip("… \(rows.count - room) more above", to: output.width)) }
+    if !isLast, rows.count > room { lines.append(DisplayText.clip("… \(rows.count - room) more above", to: output.width)) }
     if let header = lines.first { lines[0] = output.paint(header, .bold) }
-    if !force {
+    if !isLast {
       let summary = DisplayText.clip("devices: \(rows.count), records: \(printed); Ctrl-C ends", to: output.width)
       lines.append(output.paint(summary, .dim))
     }
-    try live.draw(lines, on: output)
+    return lines
   }
 }

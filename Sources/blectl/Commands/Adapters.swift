@@ -20,7 +20,7 @@ struct Adapters: LoopCommand {
     let adapters = try await found(context)
     if options.json {
       for adapter in adapters {
-        try context.output.record {
+        try await context.output.record {
           $0.string("event", "adapter")
           $0.string("name", adapter.name)
           $0.string("address", adapter.address?.description)
@@ -39,7 +39,7 @@ struct Adapters: LoopCommand {
         ((adapter.le ? ["le"] : []) + adapter.features).joined(separator: " "),
       ])
     }
-    for line in table.lines(width: context.output.outIsTerminal ? context.output.width : nil) { try context.output.line(line) }
+    for line in table.lines(width: context.output.outIsTerminal ? context.output.width : nil) { try await context.output.line(line) }
   }
 
   private struct Row {

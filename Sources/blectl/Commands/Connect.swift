@@ -21,7 +21,7 @@ struct Connect: LoopCommand {
     try await context.withPeer(who) { session in
       let link = try await session.link.parameters()
       if options.json {
-        try output.record {
+        try await output.record {
           $0.string("event", "connected")
           $0.string("address", session.peer.address.description)
           $0.string("address_type", session.peer.type.rawValue)
@@ -34,14 +34,14 @@ struct Connect: LoopCommand {
           $0.integer("rssi", link.rssi)
         }
       } else {
-        try output.line("connected to \(session.peer)" + (session.name.map { " (\(DisplayText.escape($0)))" } ?? ""))
+        try await output.line("connected to \(session.peer)" + (session.name.map { " (\(DisplayText.escape($0)))" } ?? ""))
         let facts: [(String, String?)] = [
           ("MTU", "\(session.client.mtu) octets"), ("interval", link.interval.map { "\($0.inMilliseconds) ms" }),
           ("latency", link.latency.map { "\($0) events" }),
           ("supervision timeout", link.supervisionTimeout.map { "\($0.inMilliseconds) ms" }),
           ("PHY", link.phy?.name), ("data length", link.maxTxOctets.map { "\($0) octets" }), ("RSSI", link.rssi.map { "\($0) dBm" }),
         ]
-        for case (let name, let value?) in facts { try output.line("  \(name): \(value)") }
+        for case (let name, let value?) in facts { try await output.line("  \(name): \(value)") }
       }
       try await untilInputEnds(session, output)
     }

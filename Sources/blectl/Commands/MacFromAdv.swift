@@ -61,7 +61,7 @@ struct MacFromAdv: LoopCommand {
       guard let data = Hex.decode(hex) else { throw BluetoothError(.usage, "--hex: \"\(DisplayText.escape(hex))\" is not hex") }
       try report.add(data, sender: sender.map { PeerAddress($0.address, .public) }, typeIsKnown: false)
     } else if peer == nil, StandardInput.isFed {
-      try await offline(report)
+      try await offline(report, context)
     } else {
       try await live(report, context)
     }
@@ -70,12 +70,13 @@ struct MacFromAdv: LoopCommand {
   }
 
   @LoopActor
-  private func offline(_ report: MACReport) async throws {
+  private func offline(_ report: MACReport, _ context: Context) async throws {
     let text = try await InputFile.read("-", limit: 64 << 20)
     var number = 0
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       number += 1
       guard let (data, sender) = try OfflineAdvertisement.parse(line, number: number) else { continue }
+      try await context.output.untilRoom()
       try report.add(data, sender: sender?.peer, typeIsKnown: sender?.typeIsKnown ?? false)
     }
   }
@@ -108,6 +109,7 @@ struct MacFromAdv: LoopCommand {
       guard let mac = MACFinder.fromSystemID(value) else {
         throw BluetoothError(.notFound, "the System ID \(Hex.encode(value)) of \(session.peer) does not hold a MAC")
       }
+      try await context.output.untilRoom()
       try report.show(mac, sender: session.peer)
     }
   }

@@ -70,16 +70,19 @@ struct Notify: LoopCommand {
 
   @LoopActor
   private func listen(_ session: Session, _ selectors: [Selector], _ tally: Tally, _ context: Context) async throws {
-    let feed = Wait<Void>()
+    let shown = Wait<Void>()
+    let feed = RecordFeed(context.output) {
+      tally.values += 1
+      guard let count, tally.values >= count else { return true }
+      shown.resume(returning: ())
+      return false
+    }
     tally.names = [:]
     session.client.onValue = { event in
-      guard !feed.isSettled, let uuid = tally.names[event.handle] else { return }
-      do {
-        try NotificationRecord.show(event, uuid, format, context.output)
-        tally.values += 1
-        if let count, tally.values >= count { feed.resume(returning: ()) }
-      } catch { feed.resume(throwing: error) }
+      guard !shown.isSettled, let uuid = tally.names[event.handle] else { return }
+      do { try feed.add(NotificationRecord.octets(event, uuid, format, context.output)) } catch { shown.resume(throwing: error) }
     }
+    defer { feed.end() }
     for selector in selectors {
       let target = try await Target.discovered(selector, session.client)
       guard let characteristic = target.characteristic else {
@@ -93,7 +96,8 @@ struct Notify: LoopCommand {
     tally.isListening = true
     context.output.status("subscribed; Ctrl-C ends")
     _ = try await withDeadline(tally.end) {
-      try await race({ try await feed.value() }, { throw try await session.client.untilClosed() })
+      try await race(
+        { try await race({ try await shown.value() }, { try await feed.run() }) }, { throw try await session.client.untilClosed() })
     }
     try finish(tally)
   }

@@ -34,7 +34,7 @@ struct Read: LoopCommand {
     try await context.withPeer(who, exchangingMTU: false) { session in
       try await session.client.read(selectors) { index, found in
         if options.json {
-          try output.record {
+          try await output.record {
             $0.string("event", "value")
             $0.string("uuid", found.uuid?.description)
             $0.integer("handle", found.handle)
@@ -42,10 +42,10 @@ struct Read: LoopCommand {
             $0.string("text", ValueText.text(found.value))
           }
         } else if raw {
-          try output.write(found.value)
+          try await output.write(found.value)
         } else {
           let text = format.render(found.value)
-          try output.line(selectors.count == 1 ? text : "\(attributes[index])\t\(text)")
+          try await output.line(selectors.count == 1 ? text : "\(attributes[index])\t\(text)")
         }
       }
     }

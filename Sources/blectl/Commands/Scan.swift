@@ -66,10 +66,10 @@ struct Scan: LoopCommand {
       try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { try view.add($0) }
     } catch {
       // The table as it was when it ended; a scan that never began has none.
-      if view.printed > 0 { try view.finish() }
+      if view.printed > 0 { try await view.finish() }
       throw error
     }
-    try view.finish()
+    try await view.finish()
     if let count, view.printed < count {
       throw BluetoothError(.notFound, "\(view.printed) of \(count) records in \(duration) s; \(view.devices.count) device(s) heard in all")
     }

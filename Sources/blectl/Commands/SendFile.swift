@@ -97,7 +97,7 @@ struct SendFile: LoopCommand {
       let verified = verify.map { _ in mismatch == nil }
       // As it is now: the peer may have asked for something else meanwhile.
       let latest = (try? await session.link.parameters()) ?? link
-      try report(transfer, data.count, seconds, verified, session.client.mtu, latest, output)
+      try await report(transfer, data.count, seconds, verified, session.client.mtu, latest, output)
       if let mismatch { throw BluetoothError(.expectation, mismatch) }
     }
   }
@@ -183,12 +183,13 @@ struct SendFile: LoopCommand {
     }
   }
 
+  @LoopActor
   private func report(
     _ transfer: Transfer, _ count: Int, _ seconds: Double, _ verified: Bool?, _ mtu: Int, _ link: LinkParameters, _ output: Output
-  ) throws {
+  ) async throws {
     let rate = seconds > 0 ? Double(count) / seconds : 0
     if options.json {
-      try output.record {
+      try await output.record {
         $0.string("event", "sent")
         $0.integer("bytes", count)
         $0.integer("segments", transfer.segments)
@@ -205,7 +206,7 @@ struct SendFile: LoopCommand {
     } else {
       output.clearTransient()
       let proof = verified.map { $0 ? ", verified" : ", NOT verified" } ?? ""
-      try output.line(
+      try await output.line(
         "sent \(count) octets in \(transfer.segments) segments of \(transfer.chunk) by \(transfer.mode.rawValue) (MTU \(mtu)): "
           + "\((seconds * 1000).rounded() / 1000) s, \(Int(rate)) octets/s\(proof)")
     }

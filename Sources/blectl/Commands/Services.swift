@@ -32,9 +32,9 @@ struct Services: LoopCommand {
       }
       for service in table.services {
         if options.json {
-          try output.record { ServiceTree.json(&$0, service, read) }
+          try await output.record { ServiceTree.json(&$0, service, read) }
         } else {
-          for line in ServiceTree.lines(service, read, output) { try output.line(line) }
+          for line in ServiceTree.lines(service, read, output) { try await output.line(line) }
         }
       }
     }

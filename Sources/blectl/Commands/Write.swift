@@ -61,7 +61,7 @@ struct Write: LoopCommand {
       let plan = try WritePlan(
         value: bytes.count, properties: target.characteristic?.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
       try await send(bytes, to: target, plan, client)
-      try report(target, plan, bytes.count, output)
+      try await report(target, plan, bytes.count, output)
       if readBack { try await compare(bytes, target, client) }
       if let subscription, let expect { try await wait(subscription, expect, context) }
     }
@@ -84,9 +84,10 @@ struct Write: LoopCommand {
     }
   }
 
-  private func report(_ target: Target, _ plan: WritePlan, _ count: Int, _ output: Output) throws {
+  @LoopActor
+  private func report(_ target: Target, _ plan: WritePlan, _ count: Int, _ output: Output) async throws {
     if options.json {
-      try output.record {
+      try await output.record {
         $0.string("event", "written")
         $0.string("uuid", target.uuid?.description)
         $0.integer("handle", target.handle)
@@ -133,7 +134,7 @@ struct Write: LoopCommand {
       }
       seen = "the last one was \(ValueText.forEyes(event.value))"
       if event.value.starts(with: expect.prefix) {
-        return try NotificationRecord.show(event, subscription.characteristic.uuid, .auto, context.output)
+        return try await NotificationRecord.show(event, subscription.characteristic.uuid, .auto, context.output)
       }
       context.output.note("not the answer: \(ValueText.forEyes(event.value))")
     }

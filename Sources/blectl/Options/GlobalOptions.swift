@@ -39,6 +39,7 @@ struct GlobalOptions: ParsableArguments {
 
   var outputStyle: Output.Style {
     var style = Output.Style()
+    style.program = "blectl"
     style.json = json
     style.quiet = quiet
     style.verbosity = verbose

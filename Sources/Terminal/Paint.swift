@@ -1,0 +1,13 @@
+package enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
+
+/// ANSI colours, used sparingly: names of things, not whole lines.
+package enum Paint: String, Sendable {
+  case bold = "1"
+  case dim = "2"
+  case red = "31"
+  case green = "32"
+  case yellow = "33"
+  case cyan = "36"
+
+  package func apply(_ text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
+}

@@ -1,0 +1,187 @@
+package import EventLoop
+import Glibc
+
+/// One descriptor that is written to without ever blocking the loop. What it does not take waits in a bounded queue; order is kept.
+@LoopActor
+package final class Sink {
+  /// How to write without blocking. Its open file description is our caller's as well, whose shell would not like O_NONBLOCK on it.
+  private enum Way {
+    /// Files and devices: they do not make anybody wait.
+    case atOnce
+    /// A pipe or terminal that we could open anew, so that O_NONBLOCK is ours alone.
+    case openedAnew
+    /// send(2) can be told not to block.
+    case socket
+    /// poll(2) says that so many octets fit.
+    case asked(Int)
+  }
+
+  /// Octets of the queue from which on nothing more is taken.
+  package nonisolated let limit: Int
+  /// Why nothing can be written any more.
+  package private(set) var failure: OutputFailure?
+
+  private nonisolated let descriptor: Int32
+  private nonisolated let isOurs: Bool
+  private nonisolated let way: Way
+  private var queue: [UInt8] = []
+  private var head = 0
+  private var watch: Watch?
+  /// It took no more when it was last written to; the watch says when it does.
+  private var isBlocked = false
+  private var waiting: [Wait<Void>] = []
+
+  /// - Parameter descriptor: stays the caller's.
+  package nonisolated init(_ descriptor: Int32, limit: Int) {
+    self.limit = limit
+    var status = stat()
+    let kind = unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+    let isTerminal = kind == S_IFCHR && isatty(descriptor) == 1
+    if kind == S_IFSOCK {
+      (self.descriptor, isOurs, way) = (descriptor, false, .socket)
+    } else if kind == S_IFIFO || isTerminal {
+      let anew = unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+      isOurs = anew >= 0
+      self.descriptor = isOurs ? anew : descriptor
+      way = isOurs ? .openedAnew : .asked(isTerminal ? 256 : Int(PIPE_BUF))
+    } else {
+      (self.descriptor, isOurs, way) = (descriptor, false, .atOnce)
+    }
+  }
+
+  isolated deinit {
+    watch?.cancel()
+    if isOurs { _ = close(descriptor) }
+  }
+
+  /// Octets that wait.
+  package var queued: Int { queue.count - head }
+  package var hasRoom: Bool { queued < limit }
+
+  /// Takes `bytes` whole, to be written when the loop gets to it; for sources that cannot wait.
+  /// - Parameter reserve: octets above the limit that this may use.
+  /// - Returns: false when there is no room: nothing was taken.
+  /// - Throws: why an earlier write failed.
+  package func offer(_ bytes: [UInt8], reserve: Int = 0) throws(OutputFailure) -> Bool {
+    if let failure { throw failure }
+    if queued >= limit, !isBlocked { writeSome() }
+    if let failure { throw failure }
+    guard queued < limit + reserve else { return false }
+    queue += bytes
+    // Many small records become one write, but none waits for more than that.
+    if queued >= Self.enough, !isBlocked { writeSome() } else { setWatch() }
+    return true
+  }
+
+  /// Waits for room and writes what can be written at once; the rest is taken.
+  /// - Throws: OutputFailure; CancellationError.
+  package func write(_ bytes: [UInt8]) async throws {
+    try await untilRoom()
+    queue += bytes
+    if !isBlocked { writeSome() }
+    if let failure { throw failure }
+  }
+
+  /// Returns when there is room for one record more.
+  /// - Throws: OutputFailure; CancellationError.
+  package func untilRoom() async throws {
+    EventLoop.shared.spendStep()
+    try await EventLoop.shared.waitForTurn()
+    while true {
+      if let failure { throw failure }
+      if hasRoom { return }
+      _ = try await progress(until: nil)
+    }
+  }
+
+  /// Returns when everything was written, or at `deadline`.
+  /// - Throws: OutputFailure; CancellationError.
+  package func flush(until deadline: LoopClock.Instant?) async throws {
+    if !isBlocked { writeSome() }
+    while true {
+      if let failure { throw failure }
+      if queued == 0 { return }
+      guard try await progress(until: deadline) != nil else { return }
+    }
+  }
+
+  /// Writes what is taken now, without waiting for the loop's next turn.
+  package func writeNow() { if !isBlocked { writeSome() } }
+
+  private func progress(until deadline: LoopClock.Instant?) async throws -> Void? {
+    let wait = Wait<Void>()
+    waiting.append(wait)
+    return try await wait.value(until: deadline)
+  }
+
+  // MARK: Writing
+
+  /// Octets that are worth a system call at once; a pipe takes that much.
+  private static let enough = 65_536
+
+  private func writeSome() {
+    var written = 0
+    while failure == nil, queued > 0 {
+      if case .asked = way, !isReady { break }
+      let count = writeFront()
+      if count >= 0 {
+        head += count
+        written += count
+      } else if errno == EAGAIN {
+        break
+      } else if errno != EINTR {
+        failure = OutputFailure(isClosedPipe: errno == EPIPE, reason: unsafe String(cString: strerror(errno)))
+      }
+    }
+    isBlocked = queued > 0
+    if queued == 0 || failure != nil {
+      queue.removeAll(keepingCapacity: queue.count <= Self.enough)
+      head = 0
+    } else if head >= limit / 2 {
+      queue.removeFirst(head)
+      head = 0
+    }
+    if isBlocked, written > 0 { EventLoop.shared.waitForReader() }
+    setWatch()
+    guard written > 0 || failure != nil else { return }
+    let all = waiting
+    waiting = []
+    for wait in all { wait.resume(returning: ()) }
+  }
+
+  private func writeFront() -> Int {
+    let descriptor = descriptor
+    let way = way
+    return unsafe queue[head...].withUnsafeBytes { bytes in
+      switch way {
+      case .atOnce, .openedAnew: unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+      case .socket: unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+      case .asked(let most): unsafe Glibc.write(descriptor, bytes.baseAddress, min(most, bytes.count))
+      }
+    }
+  }
+
+  /// Also when writing would fail.
+  private var isReady: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return unsafe poll(&entry, 1, 0) > 0
+  }
+
+  private func setWatch() {
+    let interest: Interest = queued > 0 ? .writable : []
+    if let watch {
+      watch.setInterest(interest)
+    } else if interest != [] {
+      watch = EventLoop.shared.watch(descriptor, interest) { [weak self] _ in
+        self?.isBlocked = false
+        self?.writeSome()
+      }
+    }
+  }
+}
+
+/// A standard output could not be written. A closed pipe (`| head -1`) ends the program quietly.
+package struct OutputFailure: Error {
+  package let isClosedPipe: Bool
+  package let reason: String
+}
