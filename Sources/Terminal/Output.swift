@@ -129,8 +129,10 @@ package final class Output {
   /// - Throws: why stdout could not be written; CancellationError.
   package func flush(until deadline: LoopClock.Instant?) async throws {
     tellOfLoss()
-    try await out.flush(until: deadline)
+    var failure: (any Error)?
+    do { try await out.flush(until: deadline) } catch { failure = error }
     do { try await err.flush(until: deadline) } catch is OutputFailure {}
+    if let failure { throw failure }
   }
 
   /// Nothing waits to be written.

@@ -57,8 +57,9 @@ enum Program {
   /// Everything that was accepted is written, however slow the reader. After Ctrl-C it has a moment only.
   @LoopActor
   private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
-    if !interrupted.isSettled { try await race({ try await output.flush(until: nil) }, { try await interrupted.value() }) }
-    if output.isFlushed { return }
+    if !output.isFlushed, !interrupted.isSettled {
+      try await race({ try await output.flush(until: nil) }, { try await interrupted.value() })
+    }
     try await output.flush(until: EventLoop.shared.now.advanced(by: .milliseconds(300)))
     if !output.isFlushed { throw CancellationError() }
   }
