@@ -1,4 +1,4 @@
-package import Bluetooth
+import Bluetooth
 import GATT
 import Text
 
@@ -11,14 +11,13 @@ package enum PeripheralFile {
   /// - Parameters:
   ///   - bytes: the file: one peripheral (an object) or several (a list of objects), JSON with comments.
   ///   - name: what errors call the file.
-  /// - Throws: BluetoothError(.input) with file, line, path of the offending entry and what is wrong with it.
-  package static func parse(_ bytes: [UInt8], name: String) throws(BluetoothError) -> [PeripheralDescription] {
-    let file = DisplayText.escape(name)
+  /// - Throws: with file, line, path of the offending entry and what is wrong with it.
+  package static func parse(_ bytes: [UInt8], name: String) throws(PeripheralFileError) -> [PeripheralDescription] {
     guard bytes.count <= maximumLength else {
-      throw BluetoothError(.input, "\(file): \(bytes.count) octets: a peripheral file has at most \(maximumLength)")
+      throw PeripheralFileError(file: name, reason: "\(bytes.count) octets: a peripheral file has at most \(maximumLength)")
     }
     let tree: JSONTree
-    do { tree = try JSONTree.parse(bytes) } catch { throw BluetoothError(.input, "\(file):\(error.line): \(error.reason)") }
+    do { tree = try JSONTree.parse(bytes) } catch { throw PeripheralFileError(file: name, line: error.line, reason: error.reason) }
     let root = FileEntry(file: name, path: "", tree: tree)
     let entries = root.isList ? try root.list() : [root]
     guard !entries.isEmpty else { throw root.error("no peripheral: the list is empty") }
@@ -41,7 +40,7 @@ package enum PeripheralFile {
     "packets_per_event", "services",
   ]
 
-  private static func peripheral(_ entry: FileEntry) throws(BluetoothError) -> PeripheralDescription {
+  private static func peripheral(_ entry: FileEntry) throws(PeripheralFileError) -> PeripheralDescription {
     let fields = try entry.object(keys)
     guard let nameEntry = fields["name"] else { throw entry.error("it has no name") }
     guard let addressEntry = fields["address"] else { throw entry.error("it has no address") }
@@ -67,7 +66,7 @@ package enum PeripheralFile {
     return peripheral
   }
 
-  private static func address(_ entry: FileEntry) throws(BluetoothError) -> PeerAddress {
+  private static func address(_ entry: FileEntry) throws(PeripheralFileError) -> PeerAddress {
     let text = try entry.string()
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let address = Address(parts[0]), let type = AddressType(rawValue: String(parts[1])) else {
@@ -76,7 +75,7 @@ package enum PeripheralFile {
     return PeerAddress(address, type)
   }
 
-  private static func phys(_ entry: FileEntry) throws(BluetoothError) -> Set<PHY> {
+  private static func phys(_ entry: FileEntry) throws(PeripheralFileError) -> Set<PHY> {
     var phys: Set<PHY> = []
     for item in try entry.list() {
       guard let phy = PHY(name: try item.string()) else { throw item.error("unknown PHY; there are 1m, 2m, coded") }
@@ -97,7 +96,7 @@ enum PeripheralAdvertisement {
   ]
 
   /// A string of hex digits is taken as it is, well-formed or not: broken advertisements are worth simulating.
-  static func data(_ entry: FileEntry) throws(BluetoothError) -> [UInt8] {
+  static func data(_ entry: FileEntry) throws(PeripheralFileError) -> [UInt8] {
     guard entry.isObject else { return try entry.octets(limit: maximumLength) }
     _ = try entry.object(keys)
     var data: [UInt8] = []
@@ -108,8 +107,8 @@ enum PeripheralAdvertisement {
     return data
   }
 
-  private static func structures(_ key: String, _ entry: FileEntry) throws(BluetoothError) -> [UInt8] {
-    func structure(_ type: UInt8, _ data: [UInt8]) throws(BluetoothError) -> [UInt8] {
+  private static func structures(_ key: String, _ entry: FileEntry) throws(PeripheralFileError) -> [UInt8] {
+    func structure(_ type: UInt8, _ data: [UInt8]) throws(PeripheralFileError) -> [UInt8] {
       guard data.count < 255 else { throw entry.error("too long for an advertisement") }
       return [UInt8(data.count + 1), type] + data
     }

@@ -24,7 +24,7 @@ struct BehaviourReader {
     }
 
     /// `ffe2`, or `ffe0/ffe2` where several characteristics have the UUID.
-    func find(_ entry: FileEntry) throws(BluetoothError) -> Row {
+    func find(_ entry: FileEntry) throws(PeripheralFileError) -> Row {
       let text = try entry.string()
       let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { UUID($0) }
       guard (1...2).contains(parts.count), case let uuid?? = parts.last, case let service? = parts.first else {
@@ -49,7 +49,7 @@ struct BehaviourReader {
   /// An hour: longer waits are typing errors.
   private static let longest = 3_600_000
 
-  func read(_ entry: FileEntry, _ fields: [String: FileEntry]) throws(BluetoothError) -> PeripheralDescription.Behaviour? {
+  func read(_ entry: FileEntry, _ fields: [String: FileEntry]) throws(PeripheralFileError) -> PeripheralDescription.Behaviour? {
     guard fields.keys.contains(where: { ["reactions", "collect", "periodic", "sink"].contains($0) }) else { return nil }
     var behaviour = PeripheralDescription.Behaviour()
     let properties = table.byHandle[own]?.properties ?? []
@@ -88,13 +88,13 @@ struct BehaviourReader {
     return behaviour
   }
 
-  private func bounded(_ entry: FileEntry) throws(BluetoothError) -> [FileEntry] {
+  private func bounded(_ entry: FileEntry) throws(PeripheralFileError) -> [FileEntry] {
     let items = try entry.list()
     guard items.count <= Self.maximumItems else { throw entry.error("\(items.count) items: at most \(Self.maximumItems) are allowed") }
     return items
   }
 
-  private func reaction(_ entry: FileEntry) throws(BluetoothError) -> Reaction {
+  private func reaction(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction {
     let fields = try entry.object(["when", "length", "sum8", "then"])
     var reaction = Reaction()
     if let value = fields["when"] {
@@ -113,7 +113,7 @@ struct BehaviourReader {
 
   private static let actions = ["notify", "indicate", "set", "reset", "disconnect"]
 
-  private func action(_ entry: FileEntry) throws(BluetoothError) -> Reaction.Action {
+  private func action(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.Action {
     let fields = try entry.object(Self.actions + ["value", "after_ms"])
     let kinds = Self.actions.filter { fields[$0] != nil }
     guard kinds.count == 1, let kind = kinds.first, let target = fields[kind] else {
@@ -144,7 +144,7 @@ struct BehaviourReader {
   }
 
   /// A value whose parts may also be `{"value_of": …}`, `{"written": true}`, `{"checksum": "sum8"}`.
-  private func template(_ entry: FileEntry) throws(BluetoothError) -> Reaction.Template {
+  private func template(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.Template {
     var parts: [Reaction.Template.Part] = []
     var length = 0
     for item in entry.isList ? try bounded(entry) : [entry] {
@@ -158,7 +158,7 @@ struct BehaviourReader {
     return Reaction.Template(parts: parts)
   }
 
-  private func part(_ entry: FileEntry) throws(BluetoothError) -> Reaction.Template.Part {
+  private func part(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.Template.Part {
     guard entry.isObject else { return .octets(try entry.hex()) }
     let (key, value) = try entry.single(of: ["value_of", "written", "checksum"] + ValueFormat.names)
     switch key {

@@ -8,26 +8,26 @@ struct FileEntry {
   let path: String
   let tree: JSONTree
 
-  func error(_ reason: String) -> BluetoothError {
-    BluetoothError(.input, "\(DisplayText.escape(file)):\(tree.line): \(path.isEmpty ? "" : "\(path): ")\(reason)")
+  func error(_ reason: String) -> PeripheralFileError {
+    PeripheralFileError(file: file, line: tree.line, path: path, reason: reason)
   }
 
-  private func mismatch(_ wanted: String) -> BluetoothError { error("\(tree.noun) where \(wanted) should be") }
+  private func mismatch(_ wanted: String) -> PeripheralFileError { error("\(tree.noun) where \(wanted) should be") }
 
   // MARK: Scalars
 
-  func string() throws(BluetoothError) -> String {
+  func string() throws(PeripheralFileError) -> String {
     guard case .string(let text) = tree.kind else { throw mismatch("a string") }
     return text
   }
 
-  func bool() throws(BluetoothError) -> Bool {
+  func bool() throws(PeripheralFileError) -> Bool {
     guard case .bool(let value) = tree.kind else { throw mismatch("true or false") }
     return value
   }
 
   /// A decimal or 0x number, or the latter as a string (`"0x0012"`).
-  func integer(_ range: ClosedRange<Int>) throws(BluetoothError) -> Int {
+  func integer(_ range: ClosedRange<Int>) throws(PeripheralFileError) -> Int {
     let text: String
     switch tree.kind {
     case .number(let number): text = number
@@ -49,9 +49,9 @@ struct FileEntry {
     return Int(digits)
   }
 
-  func milliseconds(_ range: ClosedRange<Int>) throws(BluetoothError) -> Duration { .milliseconds(try integer(range)) }
+  func milliseconds(_ range: ClosedRange<Int>) throws(PeripheralFileError) -> Duration { .milliseconds(try integer(range)) }
 
-  func uuid() throws(BluetoothError) -> UUID {
+  func uuid() throws(PeripheralFileError) -> UUID {
     let text = try string()
     guard let uuid = UUID(text) else {
       throw error("\(DisplayText.quote(text)) is not a UUID: ffe0, 0000ffe0 or 0000ffe0-0000-1000-8000-00805f9b34fb")
@@ -59,11 +59,11 @@ struct FileEntry {
     return uuid
   }
 
-  func handle() throws(BluetoothError) -> UInt16 { UInt16(clamping: try integer(1...0xFFFF)) }
+  func handle() throws(PeripheralFileError) -> UInt16 { UInt16(clamping: try integer(1...0xFFFF)) }
 
   // MARK: Lists and objects
 
-  func list() throws(BluetoothError) -> [FileEntry] {
+  func list() throws(PeripheralFileError) -> [FileEntry] {
     guard case .array(let items) = tree.kind else { throw mismatch("a list") }
     var entries: [FileEntry] = []
     for (index, item) in items.enumerated() { entries.append(FileEntry(file: file, path: "\(path)[\(index)]", tree: item)) }
@@ -71,7 +71,7 @@ struct FileEntry {
   }
 
   /// The members in the order of the file, whatever their keys.
-  func members() throws(BluetoothError) -> [(key: String, entry: FileEntry)] {
+  func members() throws(PeripheralFileError) -> [(key: String, entry: FileEntry)] {
     guard case .object(let members) = tree.kind else { throw mismatch("an object") }
     var entries: [(key: String, entry: FileEntry)] = []
     for (key, value) in members {
@@ -82,7 +82,7 @@ struct FileEntry {
   }
 
   /// The members of an object that may have these keys only.
-  func object(_ keys: [String]) throws(BluetoothError) -> [String: FileEntry] {
+  func object(_ keys: [String]) throws(PeripheralFileError) -> [String: FileEntry] {
     var result: [String: FileEntry] = [:]
     for (key, entry) in try members() {
       guard keys.contains(key) else { throw entry.error("unknown key; there are \(keys.joined(separator: ", "))") }
@@ -92,7 +92,7 @@ struct FileEntry {
   }
 
   /// The one member of an object, which says what it is by its key.
-  func single(of keys: [String]) throws(BluetoothError) -> (key: String, entry: FileEntry) {
+  func single(of keys: [String]) throws(PeripheralFileError) -> (key: String, entry: FileEntry) {
     let members = try members()
     guard let first = members.first, members.count == 1 else {
       throw error("an object with one key: one of \(keys.joined(separator: ", "))")
@@ -114,20 +114,20 @@ struct FileEntry {
   // MARK: Octets
 
   /// A literal value: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
-  func octets(limit: Int) throws(BluetoothError) -> [UInt8] {
+  func octets(limit: Int) throws(PeripheralFileError) -> [UInt8] {
     var octets: [UInt8] = []
     for part in isList ? try list() : [self] { octets += try part.part() }
     guard octets.count <= limit else { throw error("\(octets.count) octets: at most \(limit) are allowed") }
     return octets
   }
 
-  private func part() throws(BluetoothError) -> [UInt8] {
+  private func part() throws(PeripheralFileError) -> [UInt8] {
     guard isObject else { return try hex() }
     let (key, entry) = try single(of: ValueFormat.names)
     return try entry.typed(key)
   }
 
-  func hex() throws(BluetoothError) -> [UInt8] {
+  func hex() throws(PeripheralFileError) -> [UInt8] {
     let text = try string()
     guard let octets = Hex.decode(text) else {
       throw error("\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in \"0100\" or \"01 00\"; text is {\"utf8\": \"…\"}")
@@ -136,7 +136,7 @@ struct FileEntry {
   }
 
   /// The value of `{"u16le": 5}`, `{"utf8": "text"}`; several numbers may be given as a list.
-  func typed(_ format: String) throws(BluetoothError) -> [UInt8] {
+  func typed(_ format: String) throws(PeripheralFileError) -> [UInt8] {
     var octets: [UInt8] = []
     for item in isList ? try list() : [self] {
       let text: String

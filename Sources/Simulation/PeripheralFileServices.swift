@@ -24,7 +24,7 @@ struct PeripheralServices {
 
   // MARK: First pass
 
-  mutating func add(_ entry: FileEntry) throws(BluetoothError) {
+  mutating func add(_ entry: FileEntry) throws(PeripheralFileError) {
     let fields = try entry.object(["uuid", "primary", "handle", "includes", "characteristics"])
     guard let uuid = fields["uuid"] else { throw entry.error("a service has a uuid") }
     var service = Database.ServiceDescription(try uuid.uuid())
@@ -52,7 +52,7 @@ struct PeripheralServices {
 
   private func characteristic(
     _ entry: FileEntry, _ fields: [String: FileEntry], _ descriptors: [FileEntry]
-  ) throws(BluetoothError) -> Database.CharacteristicDescription {
+  ) throws(PeripheralFileError) -> Database.CharacteristicDescription {
     guard let uuid = fields["uuid"] else { throw entry.error("a characteristic has a uuid") }
     guard let list = fields["properties"] else { throw entry.error("a characteristic has properties") }
     var properties: Properties = []
@@ -71,7 +71,7 @@ struct PeripheralServices {
     return characteristic
   }
 
-  private func descriptor(_ entry: FileEntry) throws(BluetoothError) -> Database.DescriptorDescription {
+  private func descriptor(_ entry: FileEntry) throws(PeripheralFileError) -> Database.DescriptorDescription {
     let fields = try entry.object(["uuid", "handle", "value", "permissions", "max_length"])
     guard let uuid = fields["uuid"] else { throw entry.error("a descriptor has a uuid") }
     var descriptor = Database.DescriptorDescription(try uuid.uuid())
@@ -81,12 +81,12 @@ struct PeripheralServices {
     return descriptor
   }
 
-  private func value(_ fields: [String: FileEntry]) throws(BluetoothError) -> ([UInt8], Int) {
+  private func value(_ fields: [String: FileEntry]) throws(PeripheralFileError) -> ([UInt8], Int) {
     let limit = try fields["max_length"]?.integer(0...Database.maximumValueLength) ?? Database.maximumValueLength
     return (try fields["value"]?.octets(limit: limit) ?? [], limit)
   }
 
-  private func permissions(_ entry: FileEntry) throws(BluetoothError) -> Database.Permissions {
+  private func permissions(_ entry: FileEntry) throws(PeripheralFileError) -> Database.Permissions {
     var permissions: Database.Permissions = []
     for item in try entry.list() {
       let text = try item.string()
@@ -102,7 +102,7 @@ struct PeripheralServices {
   // MARK: Layout
 
   /// Adds the two services that every device has (Vol 3 Part C §12, Part G §7) where the file leaves them out, and gives handles.
-  mutating func database(_ peripheral: FileEntry) throws(BluetoothError) -> Database {
+  mutating func database(_ peripheral: FileEntry) throws(PeripheralFileError) -> Database {
     var front: [Database.ServiceDescription] = []
     if !services.contains(where: { $0.uuid == UUID(0x1800) }) {
       var access = Database.ServiceDescription(UUID(0x1800))
@@ -132,7 +132,7 @@ struct PeripheralServices {
     do { return try Database(services: front + services) } catch { throw self.error(error, peripheral) }
   }
 
-  private func error(_ invalid: Database.Invalid, _ peripheral: FileEntry) -> BluetoothError {
+  private func error(_ invalid: Database.Invalid, _ peripheral: FileEntry) -> PeripheralFileError {
     let service = invalid.service - added
     guard entries.indices.contains(service) else { return peripheral.error(invalid.reason) }
     guard let number = invalid.characteristic, characteristics[service].indices.contains(number) else {
@@ -146,7 +146,7 @@ struct PeripheralServices {
 
   // MARK: Second pass
 
-  func behaviours(_ database: Database) throws(BluetoothError) -> [UInt16: PeripheralDescription.Behaviour] {
+  func behaviours(_ database: Database) throws(PeripheralFileError) -> [UInt16: PeripheralDescription.Behaviour] {
     let handles = Array(database.valueHandles.dropFirst(added))
     var table = BehaviourReader.Table()
     for (service, list) in zip(services, zip(handles, characteristics)) {

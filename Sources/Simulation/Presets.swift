@@ -1,8 +1,8 @@
-package import Bluetooth
+import Bluetooth
 
 /// The peripherals of the adapter `sim`, in the format that `sim:FILE` takes.
 package enum Presets {
-  package static func peripherals() throws(BluetoothError) -> [PeripheralDescription] {
+  package static func peripherals() throws(PeripheralFileError) -> [PeripheralDescription] {
     try PeripheralFile.parse(Array(text.utf8), name: "sim")
   }
 

@@ -6,20 +6,20 @@ import Testing
 /// The state machine alone, on a clock of the test's own.
 @Suite struct LinkLayerTests {
   @Test func oneCommandTakesOneEvent() {
-    var bench = Bench(interval: 24)
+    var bench = LinkLayerBench(interval: 24)
     bench.link.send(by: .central, [1, 2, 3], isStart: true, at: 0)
     #expect(bench.link.due == 0)
     bench.run(until: .max)
     #expect(
       bench.log == [
-        Entry(at: 80 + 24 + 150 + 80 + 150, .received(by: .peripheral, [1, 2, 3], isStart: true)), .completed(484, .central, 1),
+        LinkLayerEntry(at: 80 + 24 + 150 + 80 + 150, .received(by: .peripheral, [1, 2, 3], isStart: true)), .completed(484, .central, 1),
       ])
     // Nothing more to say: no timer.
     #expect(bench.link.due == nil)
   }
 
   @Test func anIdleLinkWaitsForTheNextAnchor() {
-    var bench = Bench(interval: 24)
+    var bench = LinkLayerBench(interval: 24)
     #expect(bench.link.due == nil)
     // Hours later, in the middle of an interval.
     let now: Int64 = 30_000_000 * 1_000_000 + 17
@@ -29,7 +29,7 @@ import Testing
 
   /// The peripheral answers in the next event, the central's next request goes in the one after: two intervals a round trip.
   @Test func aRoundTripTakesTwoIntervals() {
-    var bench = Bench(interval: 24)
+    var bench = LinkLayerBench(interval: 24)
     var requests: [Int64] = []
     bench.onReceive = { side, _, link, now in
       if side == .peripheral {
@@ -47,7 +47,7 @@ import Testing
 
   /// With more commands behind the request, the event is still open when the answer is ready.
   @Test func theAnswerComesInTheSameEventWhileThatLasts() {
-    var bench = Bench(interval: 80)
+    var bench = LinkLayerBench(interval: 80)
     bench.onReceive = { side, octets, link, now in
       if side == .peripheral, octets == [1] { link.send(by: .peripheral, [2], isStart: true, at: now) }
     }
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func framesAreCutIntoPDUs() {
-    var bench = Bench(interval: 24)
+    var bench = LinkLayerBench(interval: 24)
     bench.link.send(by: .central, Array(0..<60), isStart: true, at: 0)
     bench.link.send(by: .central, Array(60..<70), isStart: false, at: 0)
     bench.run(until: .max)
@@ -76,7 +76,7 @@ import Testing
   func throughput(coding: AirTime.Coding, interval: UInt16) {
     for (octets, value) in [(27, 20), (27, 182), (251, 20), (251, 244), (251, 495), (251, 512)] {
       for side in [LinkLayer.Side.central, .peripheral] {
-        var bench = Bench(interval: interval)
+        var bench = LinkLayerBench(interval: interval)
         bench.set(octets: octets, coding)
         let rate = bench.saturate(from: side, value: value, seconds: 4)
         let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval) * 1250)
@@ -92,7 +92,7 @@ import Testing
     (.le2M, 0.10, 24, 65.0), (.le2M, 0.05, 80, 45.0),
   ])
   func lossCostsTheRestOfTheEvent(coding: AirTime.Coding, loss: Double, interval: UInt16, rate: Double) {
-    var bench = Bench(interval: interval)
+    var bench = LinkLayerBench(interval: interval)
     bench.set(octets: 251, coding)
     bench.link.packetErrorRate = loss
     let measured = bench.saturate(from: .central, value: 244, seconds: 60) / 1000
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func whatIsLostIsRepeatedOnceAndInOrder() {
-    var bench = Bench(interval: 12)
+    var bench = LinkLayerBench(interval: 12)
     bench.link.packetErrorRate = 0.3
     var sent: [[UInt8]] = []
     for number in 0..<200 {
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func aPeripheralThatTakesFourPDUsPerEvent() {
-    var bench = Bench(interval: 12)
+    var bench = LinkLayerBench(interval: 12)
     bench.set(octets: 251, .le2M)
     bench.link.packetsPerEvent = 4
     let rate = bench.saturate(from: .central, value: 244, seconds: 2) / 1000
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func guardTimeTakesRoom() {
-    var bench = Bench(interval: 6)
+    var bench = LinkLayerBench(interval: 6)
     bench.set(octets: 251, .le1M)
     bench.link.guardTime = 300
     let rate = bench.saturate(from: .central, value: 244, seconds: 2) / 1000
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func aPeripheralWithLatencyIsReachedLateButSpeaksAtOnce() {
-    var bench = Bench(interval: 8, latency: 9)
+    var bench = LinkLayerBench(interval: 8, latency: 9)
     bench.link.send(by: .central, [0], isStart: true, at: 0)
     bench.run(until: 50_000_000)
     // Event 0 was used or the grid starts at −1; from the last event on, every tenth is listened to.
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test func anEventLongerThanItsIntervalStillHappens() {
-    var bench = Bench(interval: 6)
+    var bench = LinkLayerBench(interval: 6)
     bench.set(octets: 251, .codedS8)
     let rate = bench.saturate(from: .central, value: 244, seconds: 4)
     // 17.8 ms each: one in three intervals.
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test func proceduresTakeTheirEventsOneAfterTheOther() {
-    var bench = Bench(interval: 8)
+    var bench = LinkLayerBench(interval: 8)
     bench.link.start(.featureExchange, at: 0)
     bench.link.start(.dataLength(central: 251, peripheral: 100), at: 0)
     bench.link.start(.phy(central: .le2M, peripheral: .le1M), at: 0)
@@ -173,8 +173,9 @@ import Testing
     bench.run(until: .max)
     #expect(
       bench.log == [
-        Entry(at: 10_000, .done(.featureExchange)), Entry(at: 20_000, .done(.dataLength(central: 251, peripheral: 100))),
-        Entry(at: 100_000, .done(.phy(central: .le2M, peripheral: .le1M))), Entry(at: 160_000, .done(.connectionUpdate(faster))),
+        LinkLayerEntry(at: 10_000, .done(.featureExchange)), LinkLayerEntry(at: 20_000, .done(.dataLength(central: 251, peripheral: 100))),
+        LinkLayerEntry(at: 100_000, .done(.phy(central: .le2M, peripheral: .le1M))),
+        LinkLayerEntry(at: 160_000, .done(.connectionUpdate(faster))),
       ])
     #expect(bench.link.maxOctets(of: .central) == 251)
     #expect(bench.link.maxOctets(of: .peripheral) == 100)
@@ -186,7 +187,7 @@ import Testing
   }
 
   @Test func dataFlowsWhileAProcedureIsUnderWay() {
-    var bench = Bench(interval: 6)
+    var bench = LinkLayerBench(interval: 6)
     bench.set(octets: 251, .le1M)
     let before = bench.saturate(from: .central, value: 244, seconds: 1)
     bench.link.start(.phy(central: .le2M, peripheral: .le2M), at: bench.now)
@@ -196,34 +197,34 @@ import Testing
   }
 
   @Test func bothSidesLearnWhyTheLinkEnds() {
-    var bench = Bench(interval: 8)
+    var bench = LinkLayerBench(interval: 8)
     bench.link.terminate(by: .central, reason: .remoteUserTerminated, at: 1)
     bench.link.send(by: .central, [1], isStart: true, at: 1)
     bench.run(until: .max)
-    #expect(bench.log == [Entry(at: 10_000, .closed(central: .terminatedByLocalHost, peripheral: .remoteUserTerminated))])
+    #expect(bench.log == [LinkLayerEntry(at: 10_000, .closed(central: .terminatedByLocalHost, peripheral: .remoteUserTerminated))])
 
-    bench = Bench(interval: 8)
+    bench = LinkLayerBench(interval: 8)
     bench.link.terminate(by: .peripheral, reason: .remotePowerOff, at: 1)
     bench.run(until: .max)
-    #expect(bench.log == [Entry(at: 10_000, .closed(central: .remotePowerOff, peripheral: .terminatedByLocalHost))])
+    #expect(bench.log == [LinkLayerEntry(at: 10_000, .closed(central: .remotePowerOff, peripheral: .terminatedByLocalHost))])
     #expect(bench.link.isClosed)
     bench.link.send(by: .central, [1], isStart: true, at: 20_000_000)
     #expect(bench.link.due == nil)
   }
 
   @Test func outOfRangeIsNoticedAfterTheSupervisionTimeout() {
-    var bench = Bench(interval: 8, timeout: 42)
+    var bench = LinkLayerBench(interval: 8, timeout: 42)
     bench.link.send(by: .central, [1], isStart: true, at: 0)
     bench.run(until: 5_000_000)
     bench.log = []
     bench.link.cut(at: 1_003_000_000)
     bench.link.send(by: .central, [2], isStart: true, at: 1_004_000_000)
     bench.run(until: .max)
-    #expect(bench.log == [Entry(at: 1_420_000, .closed(central: .connectionTimeout, peripheral: .connectionTimeout))])
+    #expect(bench.log == [LinkLayerEntry(at: 1_420_000, .closed(central: .connectionTimeout, peripheral: .connectionTimeout))])
   }
 
   @Test func totalLossIsNoticedToo() {
-    var bench = Bench(interval: 8, timeout: 42)
+    var bench = LinkLayerBench(interval: 8, timeout: 42)
     bench.link.packetErrorRate = 1
     bench.link.send(by: .central, [1], isStart: true, at: 0)
     bench.run(until: .max)
@@ -232,7 +233,7 @@ import Testing
   }
 
   @Test func aMissAfterALongSilenceIsNotTheEnd() {
-    var bench = Bench(interval: 8, timeout: 42)
+    var bench = LinkLayerBench(interval: 8, timeout: 42)
     bench.link.packetErrorRate = 1
     bench.link.send(by: .central, [1], isStart: true, at: 10_000_000_000)
     bench.run(until: 10_100_000_000)
@@ -242,7 +243,7 @@ import Testing
   }
 
   @Test func theLinkIsCutAfterSoManyOctets() {
-    var bench = Bench(interval: 8)
+    var bench = LinkLayerBench(interval: 8)
     bench.link.cutAfterOctets = 1000
     for _ in 0..<100 { bench.link.send(by: .central, [UInt8](repeating: 0, count: 27), isStart: true, at: 0) }
     bench.run(until: .max)
@@ -252,16 +253,16 @@ import Testing
   }
 
   @Test func aConnectionThatFailsToBeEstablished() {
-    var bench = Bench(interval: 8)
+    var bench = LinkLayerBench(interval: 8)
     bench.link.failEstablishment()
     bench.link.send(by: .central, [1], isStart: true, at: 0)
     bench.run(until: .max)
     let reason = ControllerErrorCode.connectionFailedToBeEstablished
-    #expect(bench.log == [Entry(at: 60_000, .closed(central: reason, peripheral: reason))])
+    #expect(bench.log == [LinkLayerEntry(at: 60_000, .closed(central: reason, peripheral: reason))])
   }
 
   @Test func aStoppedProcessDoesNotMakeUpForLostEvents() {
-    var bench = Bench(interval: 8)
+    var bench = LinkLayerBench(interval: 8)
     for _ in 0..<3 { bench.link.send(by: .central, [UInt8](repeating: 0, count: 200), isStart: true, at: 0) }
     _ = bench.link.wake(at: 0)
     // The timer of the first exchange fires ten seconds late. The event that was open goes on; the next one is not long past.
@@ -272,80 +273,5 @@ import Testing
     }
     #expect(dues.allSatisfy { $0 < 10_000_000 || $0 >= 9_800_000_000 })
     #expect(dues.contains { $0 >= 9_800_000_000 })
-  }
-}
-
-/// An action and when it was seen, in µs.
-private struct Entry: Equatable {
-  let at: Int64
-  let action: LinkLayer.Action
-
-  init(at: Int64, _ action: LinkLayer.Action) {
-    self.at = at
-    self.action = action
-  }
-
-  static func completed(_ at: Int64, _ side: LinkLayer.Side, _ count: Int) -> Entry { Entry(at: at, .completed(by: side, count)) }
-}
-
-/// A link with two hosts that react in no time.
-private struct Bench {
-  var link: LinkLayer
-  var now: Int64 = 0
-  var log: [Entry] = []
-  var onReceive: ((LinkLayer.Side, [UInt8], inout LinkLayer, Int64) -> Void)?
-  var onCompleted: ((LinkLayer.Side, Int, inout LinkLayer, Int64) -> Void)?
-
-  init(interval: UInt16, latency: UInt16 = 0, timeout: UInt16 = 500) {
-    link = LinkLayer(
-      parameters: LinkLayer.Parameters(interval: interval, latency: latency, supervisionTimeout: timeout), firstAnchor: 0,
-      random: AirRandom(seed: 1, stream: 1))
-  }
-
-  mutating func run(until end: Int64) {
-    while let due = link.due, due <= end {
-      now = max(now, due)
-      for action in link.wake(at: now) {
-        log.append(Entry(at: now / 1000, action))
-        switch action {
-        case .received(let side, let octets, _): onReceive?(side, octets, &link, now)
-        case .completed(let side, let count): onCompleted?(side, count, &link, now)
-        default: break
-        }
-      }
-    }
-  }
-
-  mutating func set(octets: Int, _ coding: AirTime.Coding) {
-    link.start(.dataLength(central: octets, peripheral: octets), at: now)
-    link.start(.phy(central: coding, peripheral: coding), at: now)
-    run(until: .max)
-    log = []
-  }
-
-  /// Value octets per second that arrive while eight HCI buffers are kept full.
-  mutating func saturate(from side: LinkLayer.Side, value: Int, seconds: Int64) -> Double {
-    let frame = [UInt8](repeating: 0, count: value + 7)
-    var offset = 0
-    func feed(_ link: inout LinkLayer, _ now: Int64) {
-      let packet = frame[offset..<min(frame.count, offset + 251)]
-      link.send(by: side, Array(packet), isStart: offset == 0, at: now)
-      offset = offset + 251 >= frame.count ? 0 : offset + 251
-    }
-    var arrived = 0
-    let start = now
-    for _ in link.queued(by: side)..<8 { feed(&link, now) }
-    while let due = link.due, due <= start + seconds * 1_000_000_000 {
-      now = max(now, due)
-      for action in link.wake(at: now) {
-        switch action {
-        case .received(_, let octets, _): arrived += octets.count
-        case .completed(_, let count): for _ in 0..<count { feed(&link, now) }
-        default: log.append(Entry(at: now / 1000, action))
-        }
-      }
-    }
-    now = start + seconds * 1_000_000_000
-    return Double(arrived) * Double(value) / Double(frame.count) / Double(seconds)
   }
 }

@@ -1,0 +1,154 @@
+extension PeripheralFileRefusalTests {
+  /// What the error must contain: line, path, reason.
+  static let refused: [(String, String)] = [
+    ("", "x.jsonc:1: the file ends where a value should be"),
+    ("[]", "no peripheral"),
+    ("3", "a number where an object should be"),
+    ("{", "the file ends where a key in double quotes should be"),
+    ("{\n\n'a': 1}", "x.jsonc:3: ''' where a key in double quotes should be"),
+    ("{\"a\" 1}", "'1' where ':' should be"),
+    ("{\"a\": 1 \"b\": 2}", "'\"' where ',' or '}' should be"),
+    ("[1 2]", "'2' where ',' or ']' should be"),
+    ("{} x", "'x' where the end of the file should be"),
+    ("{}\u{0}", "octet 0x0 where the end of the file should be"),
+    ("{\"a\": bad}", "\"bad\" is not a value: strings need double quotes"),
+    ("{\"a\": \"b\n\"}", "a string that does not end on its line"),
+    ("{\"a\": \"\\x\"}", "unknown escape"),
+    ("{\"a\": \"\\ud800\"}", "surrogate"),
+    ("{\"a\": \"\\u12\"}", "four hex digits"),
+    ("/* \n\n", "x.jsonc:1: a comment that does not end"),
+    ("/", "'/' where a value should be"),
+    ("{\"name\": \"A\", \"name\": \"B\"}", "the key \"name\" is given twice"),
+    (String(repeating: "[", count: 100_000), "nested deeper than 32 levels"),
+    (String(repeating: "{\"a\":", count: 100_000), "nested deeper than 32 levels"),
+    ("{\"address\": \"D1:00:00:00:00:09/random\"}", "it has no name"),
+    ("{\"name\": \"N\"}", "it has no address"),
+    ("{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09\"}", "address: \"D1:00:00:00:00:09\" is not an address with its type"),
+    ("{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09/static\"}", "is not an address with its type"),
+    (
+      "[{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09/random\"},\n{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09/random\"}]",
+      "x.jsonc:2: [1]: the address"
+    ),
+  ]
+
+  /// Inside a peripheral.
+  static let refusedInside: [(String, String)] = [
+    (#""colour": "red""#, "colour: unknown key; there are name, address"),
+    (#""colour\u001b[31m": "red""#, #"colour\x1b[31m: unknown key"#),
+    (#""rssi": "-60""#, "rssi: a string where a number should be"),
+    (#""rssi": 21"#, "rssi: 21 is not in -127…20"),
+    (#""rssi": 1e1"#, "\"1e1\" is not a whole number"),
+    (#""rssi": 99999999999999999999"#, "is not a whole number of a sensible size"),
+    (#""rssi": ٣"#, "where a value should be"),
+    (#""mtu": 22"#, "mtu: 22 is not in 23…517"),
+    (#""mtu": 518"#, "mtu: 518"),
+    (#""data_length": 252"#, "data_length: 252"),
+    (#""interval_ms": 19"#, "interval_ms: 19"),
+    (#""phys": ["2m"]"#, "phys: every device has the PHY 1m"),
+    (#""phys": ["1m", "4m"]"#, "phys[1]: unknown PHY"),
+    (#""connectable": 1"#, "connectable: a number where true or false should be"),
+    (#""advertisement": {"name": "123456789012345678901234567890"}"#, "advertisement: 32 octets: an advertisement has at most 31"),
+    (#""scan_response": "0102 0304 0506 0708 0910 1112 1314 1516 0102 0304 0506 0708 0910 1112 1314 1516""#, "scan_response: 32 octets"),
+    (#""advertisement": {"manufacturer_data": {"4c": "00"}}"#, "advertisement.manufacturer_data.4c: a company identifier"),
+    (#""advertisement": {"service_data": {"fe9": "00"}}"#, "advertisement.service_data.fe9: \"fe9\" is not a UUID"),
+    (#""advertisement": {"uuid": "fe95"}"#, "advertisement.uuid: unknown key"),
+    (#""advertisement": "0x""#, "advertisement: \"0x\" is not hex"),
+    (#""services": {}"#, "services: an object where a list should be"),
+    (#""services": [{}]"#, "services[0]: a service has a uuid"),
+    (#""services": [{"uuid": "ffe"}]"#, "services[0].uuid: \"ffe\" is not a UUID"),
+    (#""services": [{"uuid": "ffe0", "includes": ["ffe1"]}]"#, "services[0].includes[0]: no other service"),
+    (#""services": [{"uuid": "ffe0", "includes": ["ffe0"]}]"#, "services[0].includes[0]: no other service"),
+    (#""services": [{"uuid": "ffe0", "handle": 9}]"#, "services[0]: handle 0x0009 is taken or out of order: the last one is 0x0009"),
+    (#""services": [{"uuid": "ffe0", "handle": 0}]"#, "services[0].handle: 0 is not in 1…65535"),
+    (#""services": [{"uuid": "ffe0", "handle": 65536}]"#, "services[0].handle: 65536"),
+    (
+      #""services": [{"uuid": "ffe0", "handle": 32}, {"uuid": "ffe1", "handle": 16}]"#,
+      "services[1]: handle 0x0010 is taken or out of order"
+    ),
+    (characteristic(#""uuid": "ffe1""#), "characteristics[0]: a characteristic has properties"),
+    (characteristic(#""properties": []"#), "characteristics[0]: a characteristic has a uuid"),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["reed"]"#),
+      "characteristics[0].properties[0]: unknown property \"reed\"; there are broadcast, read"
+    ),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "permissions": ["all"]"#), "permissions[0]: unknown permission \"all\""),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "value": "xyz""#), "characteristics[0].value: \"xyz\" is not hex"),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["read"], "value": {"u8": 256}"#),
+      "characteristics[0].value.u8: \"256\" (column 1) does not fit u8"
+    ),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "value": {"u16": 2}"#), "value.u16: unknown key"),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "value": {"u8": 2, "i8": 3}"#), "value: an object with one key"),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["read"], "value": "\#(String(repeating: "00", count: 513))""#),
+      "characteristics[0].value: 513 octets: at most 512"
+    ),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "max_length": 513"#), "max_length: 513 is not in 0…512"),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "max_length": 1, "value": "0102""#), "value: 2 octets: at most 1"),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "handle": 10"#), "services[0].characteristics[0]: handle 0x000a is taken"),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["read"], "handle": "0xffff""#),
+      "services[0].characteristics[0]: more than 65535 attributes"
+    ),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["read"], "descriptors": [{"uuid": "2901"}, {"uuid": "2902"}]"#),
+      "services[0].characteristics[0].descriptors[1]: a Client Characteristic Configuration (2902) without"
+    ),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["notify"], "descriptors": [{"uuid": "2902"}, {"uuid": "2902"}]"#),
+      "descriptors[1]: a second Client"
+    ),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["notify"], "descriptors": [{"uuid": "2901", "handle": 12}]"#),
+      "descriptors[0]: handle 0x000c is taken"
+    ),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["read"], "descriptors": [{"uuid": "2901"}, {"value": "00"}]"#),
+      "descriptors[1]: a descriptor has a uuid"
+    ),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["extended_properties"]"#),
+      "characteristics[0]: the extended_properties property without"
+    ),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "reactions": []"#), "reactions: nothing can be written"),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "sink": {"report": "ffe1"}"#), "sink: nothing can be written"),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["write"], "sink": {"report": "ffe1"}"#),
+      "sink.report: the report is a characteristic of its own"
+    ),
+    (characteristic(#""uuid": "ffe1", "properties": ["write"], "sink": {}"#), "sink: it has no report"),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["read"], "periodic": {"every_ms": 5, "values": ["00"]}"#),
+      "periodic: nobody can subscribe"
+    ),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["notify"], "periodic": {"every_ms": 0, "values": ["00"]}"#),
+      "periodic.every_ms: 0 is not"
+    ),
+    (characteristic(#""uuid": "ffe1", "properties": ["notify"], "periodic": {"every_ms": 5, "values": []}"#), "periodic.values: no values"),
+    (reaction(#"{"when": "1b9", "then": []}"#), "reactions[0].when: \"1b9\" is not a pattern"),
+    (reaction(#"{"when": "1b99"}"#), "reactions[0]: it has no then"),
+    (reaction(#"{"then": [{}]}"#), "reactions[0].then[0]: an action has exactly one of notify, indicate"),
+    (reaction(#"{"then": [{"notify": "ffe2", "set": "ffe2"}]}"#), "then[0]: an action has exactly one of"),
+    (reaction(#"{"then": [{"notify": "ffe9"}]}"#), "then[0].notify: no characteristic \"ffe9\""),
+    (reaction(#"{"then": [{"notify": "ffe1"}]}"#), "then[0].notify: the characteristic has no notify property"),
+    (reaction(#"{"then": [{"indicate": "ffe1"}]}"#), "then[0].indicate: the characteristic has no indicate property"),
+    (reaction(#"{"then": [{"set": "a/b/c"}]}"#), "then[0].set: \"a/b/c\" is not a characteristic"),
+    (reaction(#"{"then": [{"set": "ffe2"}]}"#), "then[0].set: 2 characteristics are \"ffe2\""),
+    (reaction(#"{"then": [{"reset": "ffe1"}]}"#), "then[0].reset: the characteristic is no sink"),
+    (reaction(#"{"then": [{"disconnect": true, "value": "00"}]}"#), "then[0].value: disconnect takes no value"),
+    (reaction(#"{"then": [{"set": "ffe1", "value": {"checksum": "crc"}}]}"#), "then[0].value.checksum: unknown checksum"),
+    (reaction(#"{"then": [{"set": "ffe1", "value": {"written": false}}]}"#), "then[0].value.written: only true"),
+    (reaction(#"{"then": [{"set": "ffe1", "value": "\#(String(repeating: "00", count: 513))"}]}"#), "then[0].value: 513 octets"),
+    (reaction(#"{"then": [{"set": "ffe1", "after_ms": 3600001}]}"#), "then[0].after_ms: 3600001"),
+  ]
+
+  private static func characteristic(_ inside: String) -> String {
+    #""services": [{"uuid": "ffe0", "characteristics": [{\#(inside)}]}]"#
+  }
+
+  static func reaction(_ reaction: String) -> String {
+    #""services": [{"uuid": "ffe0", "characteristics": [{"uuid": "ffe1", "properties": ["write"], "reactions": [\#(reaction)]}, "#
+      + #"{"uuid": "ffe2", "properties": ["read"]}, {"uuid": "ffe2", "properties": ["read"]}]}]"#
+  }
+}
