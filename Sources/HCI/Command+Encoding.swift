@@ -106,17 +106,16 @@ extension Command.ScanTiming {
   }
 }
 
-extension Command.ConnectionParameters {
+extension ConnectionParameters {
   func encode(into writer: inout ByteWriter) {
     for value in [intervalMin, intervalMax, latency, supervisionTimeout, minCELength, maxCELength] { writer.uint16(value) }
   }
 
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-    intervalMin = try reader.uint16("minimum connection interval")
-    intervalMax = try reader.uint16("maximum connection interval")
-    latency = try reader.uint16("latency")
-    supervisionTimeout = try reader.uint16("supervision timeout")
-    minCELength = try reader.uint16("minimum connection event length")
-    maxCELength = try reader.uint16("maximum connection event length")
+    self.init(
+      intervalMin: try reader.uint16("minimum connection interval"), intervalMax: try reader.uint16("maximum connection interval"),
+      latency: try reader.uint16("latency"), supervisionTimeout: try reader.uint16("supervision timeout"),
+      minCELength: try reader.uint16("minimum connection event length"),
+      maxCELength: try reader.uint16("maximum connection event length"))
   }
 }

@@ -123,7 +123,7 @@ extension HostCentral {
 
   private func createCommand(_ peer: PeerAddress) -> Command {
     // Fast: 15–30 ms, no latency; 4 s of silence end the link. Event lengths are left to the controller: 0 asks for nothing.
-    let parameters = Command.ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
+    let parameters = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
     let own = adapterInfo.ownAddress.type.hciValue
     guard adapterInfo.supported.contains(.leExtendedCreateConnection) else {
       return .leCreateConnection(

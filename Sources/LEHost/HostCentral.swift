@@ -141,14 +141,14 @@ package final class HostCentral: GAP.Central {
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       answer(
         handle,
-        Command.ConnectionParameters(
+        ConnectionParameters(
           intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: supervisionTimeout))
     case .readRemoteVersionComplete, .leOther, .other, .commandComplete, .commandStatus, .hardwareError: break
     }
   }
 
   /// A peripheral asks for other parameters through the link layer: it gets what it may have.
-  private func answer(_ handle: UInt16, _ wanted: Command.ConnectionParameters) {
+  private func answer(_ handle: UInt16, _ wanted: ConnectionParameters) {
     guard let link = links[handle], controller.backlog < 64 else { return }
     controller.submit(
       link.judge(wanted).map { .leRemoteConnectionParameterRequestReply(handle: handle, $0) }

@@ -72,7 +72,7 @@ package final class HostLink: GAP.Link {
     // Above 2 · interval (Vol 6 Part B §4.5.2), with room for lost packets; 4 s where that is enough.
     let timeout = UInt16(min(3200, max(400, Int(units) * 6 / 8)))
     try await update(
-      HCI.Command.ConnectionParameters(intervalMin: units, intervalMax: units, latency: 0, supervisionTimeout: timeout),
+      ConnectionParameters(intervalMin: units, intervalMax: units, latency: 0, supervisionTimeout: timeout),
       "the connection interval")
     pinnedInterval = units
     return known
@@ -187,7 +187,7 @@ package final class HostLink: GAP.Link {
   func note(features: LEFeatures) { remoteFeatures = features }
 
   /// What of the parameters that the peer wants it gets: all, with the interval that the user asked for when it allows that; nil refuses.
-  func judge(_ wanted: HCI.Command.ConnectionParameters) -> HCI.Command.ConnectionParameters? {
+  func judge(_ wanted: ConnectionParameters) -> ConnectionParameters? {
     // One at a time, and never so many that our own commands wait behind them.
     guard wanted.isValid, !isUpdatingForPeer, host.controller.backlog < 32 else { return nil }
     guard let pinnedInterval else { return wanted }
@@ -224,7 +224,7 @@ package final class HostLink: GAP.Link {
 
   // MARK: Helpers
 
-  private func update(_ wanted: HCI.Command.ConnectionParameters, _ what: String) async throws {
+  private func update(_ wanted: ConnectionParameters, _ what: String) async throws {
     let change = intervalUpdated.next()
     try await host.controller.perform(.leConnectionUpdate(handle: handle, wanted))
     guard let status = try await change.value(until: limit()) else {

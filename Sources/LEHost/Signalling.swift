@@ -6,14 +6,14 @@ enum Signalling {
   enum Answer: Equatable {
     case reply([UInt8])
     /// Reply, then ask the controller for these.
-    case update(reply: [UInt8], Command.ConnectionParameters)
+    case update(reply: [UInt8], ConnectionParameters)
   }
 
   /// - Parameter payload: of one frame; LE allows one command in it.
   /// - Parameter judge: what of the wanted parameters, which are valid, the link will get; nil refuses.
   /// - Returns: nil for what must not be answered: responses, and packets without an identifier to answer to.
   static func answer(
-    _ payload: [UInt8], judge: (Command.ConnectionParameters) -> Command.ConnectionParameters? = { $0 }
+    _ payload: [UInt8], judge: (ConnectionParameters) -> ConnectionParameters? = { $0 }
   ) -> Answer? {
     var reader = ByteReader(payload)
     guard let code = try? reader.uint8("code"), let identifier = try? reader.uint8("identifier"), let length = try? reader.uint16("length"),
@@ -28,7 +28,7 @@ enum Signalling {
       // Command Reject: command not understood.
       return .reply([0x01, identifier, 2, 0, 0, 0])
     }
-    let wanted = Command.ConnectionParameters(
+    let wanted = ConnectionParameters(
       intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: timeout)
     // Connection Parameter Update Response: 0 accepted, 1 rejected.
     guard wanted.isValid, let granted = judge(wanted) else { return .reply([0x13, identifier, 2, 0, 1, 0]) }

@@ -93,7 +93,7 @@ package final class KernelLink: GAP.Link {
 
   /// The kernel follows whatever a peer asks for, as many peers do some seconds after they were connected. The user's own wish is told the
   /// controller once more then; a peer that insists gets its way.
-  private func watch(_ wanted: HCI.Command.ConnectionParameters, again: Bool = true) {
+  private func watch(_ wanted: ConnectionParameters, again: Bool = true) {
     stopWatching()
     guard let handle else { return }
     intervalWatch = central.hci.addObserver { [weak self] event in
@@ -121,9 +121,9 @@ package final class KernelLink: GAP.Link {
   }
 
   /// Latency 0, and a supervision timeout of at least 4 s: the kernel's 420 ms loses links that could live.
-  nonisolated static func connectionParameters(interval: Duration) -> HCI.Command.ConnectionParameters {
+  nonisolated static func connectionParameters(interval: Duration) -> ConnectionParameters {
     let units = UInt16(clamping: min(3200, max(6, (interval.wholeNanoseconds &+ 625_000) / 1_250_000)))
-    return HCI.Command.ConnectionParameters(
+    return ConnectionParameters(
       intervalMin: units, intervalMax: units, latency: 0, supervisionTimeout: min(3200, max(400, units / 8 * 6)))
   }
 

@@ -68,7 +68,7 @@ extension VirtualController {
   }
 
   private func initiate(
-    _ opcode: Opcode, _ peer: PeerAddress, _ parameters: Command.ConnectionParameters, scanInterval: UInt16, scanWindow: UInt16,
+    _ opcode: Opcode, _ peer: PeerAddress, _ parameters: ConnectionParameters, scanInterval: UInt16, scanWindow: UInt16,
     isExtended: Bool, hears1M: Bool
   ) {
     guard parameters.isValid, scanInterval >= 4, (4...scanInterval).contains(scanWindow) else { return refuse(opcode, .invalidParameters) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-private let fast = Command.ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
+private let fast = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
 private let phone = Address(rawValue: 0x11_22_33_44_55_66)
 
 /// One of each, with the octets of the specification's tables (Vol 4 Part E §7).
@@ -113,7 +113,7 @@ let commandVectors: [(Command, String)] = [
     // Supervision timeout exactly (1 + latency) · interval · 2: too short. 80 ms · 2 = 160 ms.
     (64, 64, 0, 16, false), (64, 64, 0, 17, true), (3200, 3200, 499, 3200, false),
   ]) func connectionParametersAreChecked(_ row: (UInt16, UInt16, UInt16, UInt16, Bool)) {
-    let parameters = Command.ConnectionParameters(intervalMin: row.0, intervalMax: row.1, latency: row.2, supervisionTimeout: row.3)
+    let parameters = ConnectionParameters(intervalMin: row.0, intervalMax: row.1, latency: row.2, supervisionTimeout: row.3)
     #expect(parameters.isValid == row.4)
   }
 }

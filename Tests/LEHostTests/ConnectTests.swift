@@ -18,7 +18,7 @@ import Testing
       let (central, _) = try await started(controller)
       let link = try await central.connect(lock, timeout: .seconds(5))
       #expect(link.peer == lock)
-      let fast = Command.ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
+      let fast = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
       if isExtended {
         let create = Command.LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: fast)
         #expect(

@@ -261,7 +261,7 @@ import Testing
       #expect(
         controller.commands.last
           == .leConnectionUpdate(
-            handle: 0x40, Command.ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 0, supervisionTimeout: 400)))
+            handle: 0x40, ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 0, supervisionTimeout: 400)))
       #expect(try await link.requestInterval(.seconds(4)).supervisionTimeout == .seconds(24))
       #expect(try await link.requestPHY(.le2M).phy == .le2M)
       #expect(try await link.requestDataLength(100).maxTxOctets == 100)
@@ -328,7 +328,7 @@ import Testing
       #expect(
         controller.commands.last
           == .leConnectionUpdate(
-            handle: 0x40, Command.ConnectionParameters(intervalMin: 6, intervalMax: 24, latency: 0, supervisionTimeout: 400)))
+            handle: 0x40, ConnectionParameters(intervalMin: 6, intervalMax: 24, latency: 0, supervisionTimeout: 400)))
     }
   }
 
@@ -365,7 +365,7 @@ import Testing
       #expect(
         Array(controller.commands.suffix(2)) == [
           .leRemoteConnectionParameterRequestReply(
-            handle: 0x40, Command.ConnectionParameters(intervalMin: 6, intervalMax: 9, latency: 1, supervisionTimeout: 100)),
+            handle: 0x40, ConnectionParameters(intervalMin: 6, intervalMax: 9, latency: 1, supervisionTimeout: 100)),
           .leRemoteConnectionParameterRequestNegativeReply(handle: 0x40, reason: .unacceptableParameters),
         ])
     }
@@ -387,7 +387,7 @@ import Testing
       #expect(
         controller.commands.last
           == .leConnectionUpdate(
-            handle: 0x40, Command.ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 4, supervisionTimeout: 400)))
+            handle: 0x40, ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 4, supervisionTimeout: 400)))
       controller.emit(
         .leRemoteConnectionParameterRequest(handle: 0x40, intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 400))
       try await settle()

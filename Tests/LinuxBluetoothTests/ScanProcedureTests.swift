@@ -28,7 +28,7 @@ private let create = Command.leCreateConnection(
   Command.LECreateConnection(
     scanInterval: 0x60, scanWindow: 0x60, filterPolicy: 0, peer: PeerAddress(Address(rawValue: 0xC0FF_EE00_0001), .random),
     ownAddressType: 0,
-    parameters: Command.ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)))
+    parameters: ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)))
 
 /// What happens, and what the procedure is expected to want next, in order.
 private enum Line {

@@ -183,7 +183,7 @@ private struct SharedController {
   private let create = Command.leCreateConnection(
     Command.LECreateConnection(
       scanInterval: 0x60, scanWindow: 0x60, filterPolicy: 0, peer: PeerAddress(Address(rawValue: 0xC0FF_EE00_0001), .random),
-      ownAddressType: 0, parameters: Command.ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)))
+      ownAddressType: 0, parameters: ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)))
 }
 
 @Suite struct ScanSharingTests {

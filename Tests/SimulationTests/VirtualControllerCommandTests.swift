@@ -235,7 +235,7 @@ import Testing
       let link = try await host.connect(device.address)
       device.keeps = false
       let timing = Command.ScanTiming(isActive: true, interval: 16, window: 16)
-      let parameters = Command.ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 0, supervisionTimeout: 100)
+      let parameters = ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 0, supervisionTimeout: 100)
       let handle = link.handle
       let commands: [Command] = [
         .reset, .setEventMask(.max), .leSetEventMask(.max), .disconnect(handle: handle, reason: .remoteUserTerminated),

@@ -220,7 +220,7 @@ import Testing
       try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 1) = $0 { () } else { nil } }
       #expect(try await it.host.complete(.leReadPHY(handle: handle)) == .phy(handle: handle, tx: 2, rx: 1))
 
-      let new = Command.ConnectionParameters(intervalMin: 12, intervalMax: 20, latency: 3, supervisionTimeout: 300)
+      let new = ConnectionParameters(intervalMin: 12, intervalMax: 20, latency: 3, supervisionTimeout: 300)
       let start = EventLoop.shared.now
       #expect(try await it.host.status(.leConnectionUpdate(handle: handle, new)) == .success)
       try await it.host.event { if case .leConnectionUpdateComplete(.success, handle, 12, 3, 300) = $0 { () } else { nil } }
