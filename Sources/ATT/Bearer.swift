@@ -129,7 +129,7 @@ package final class Bearer {
   }
 
   /// Takes back the indications of a value that were not sent yet.
-  package func withdrawIndications(of handle: UInt16) { perform(state.withdrawIndications(of: handle)) }
+  package func withdrawIndications(of handle: AttributeHandle) { perform(state.withdrawIndications(of: handle)) }
 
   /// See `Channel.unacknowledged`.
   package var unacknowledged: Int? { channel.unacknowledged }

@@ -147,7 +147,7 @@ package struct BearerState: Sendable {
   }
 
   /// Takes back the indications of a value that were not sent yet.
-  package mutating func withdrawIndications(of handle: UInt16) -> [Action] {
+  package mutating func withdrawIndications(of handle: AttributeHandle) -> [Action] {
     let withdrawn = waitingIndications.filter { $0.item.handle == handle }
     waitingIndications.removeAll { $0.item.handle == handle }
     return withdrawn.map { .confirm($0.token, false) }
@@ -167,7 +167,7 @@ package struct BearerState: Sendable {
     switch answer {
     case .response:
       guard let request = outstanding?.request else { return [] }
-      let handle = request.handle == 0 ? "" : " for handle 0x\(Hex.encode(request.handle))"
+      let handle = request.handle.isValid ? " for handle \(request.handle)" : ""
       return close(
         BluetoothError(
           .timeout,
@@ -177,7 +177,7 @@ package struct BearerState: Sendable {
       guard let item = indicated?.item else { return [] }
       return close(
         BluetoothError(
-          .timeout, "No confirmation of the indication on handle 0x\(Hex.encode(item.handle)) within \(limit): the bearer is closed"))
+          .timeout, "No confirmation of the indication on handle \(item.handle) within \(limit): the bearer is closed"))
     }
   }
 
@@ -201,8 +201,11 @@ package struct BearerState: Sendable {
     let opcode = Opcode(rawValue: first)
     do throws(MalformedPacket) {
       // What we offered is what we take, whichever MTU was agreed: peers exist that send up to our offer. What is served keeps to what was agreed.
-      let isServed = opcode.isKnown && (opcode.kind == .request || opcode.kind == .command)
-      let limit = isServed ? mtu : Self.largestMTU
+      let limit =
+        switch opcode {
+        case .request, .command: mtu
+        case .response, .error, .unsolicited, .confirmation, .unknown: Self.largestMTU
+        }
       guard bytes.count <= limit else { throw MalformedPacket("\(bytes.count) octets where ATT_MTU allows \(limit)", at: 0) }
       switch try PDU(parsing: bytes) {
       case .response(let response): return received(response, bytes)
@@ -220,7 +223,7 @@ package struct BearerState: Sendable {
         guard let done = indicated else { return [.fault(.stray(opcode))] }
         indicated = nil
         return [.stopTimer(.confirmation), .confirm(done.token, true)] + indicateNext()
-      case .unknown(let opcode) where opcode.kind == .command: return [.fault(.unknownCommand(opcode))]
+      case .unknown(let opcode) where opcode.isUnknownCommand: return [.fault(.unknownCommand(opcode))]
       case .unknown(let opcode): return [.answer(answer(.error(request: opcode, handle: 0, code: .requestNotSupported)))]
       }
     } catch {
@@ -237,11 +240,11 @@ package struct BearerState: Sendable {
     case .error(let opcode, _, _):
       // Matched on the opcode only: peers name other handles (the conformance suite does).
       guard opcode == request.opcode else {
-        return mismatched(.violation(.errorResponse, bytes, "it answers a \(opcode), but a \(request.opcode) is outstanding"))
+        return mismatched(.violation(.error, bytes, "it answers a \(opcode), but a \(request.opcode) is outstanding"))
       }
-    case .exchangeMTU(let serverRxMTU) where request.opcode == .exchangeMTURequest: agree(Int(serverRxMTU))
+    case .exchangeMTU(let serverRxMTU) where request.method == .exchangeMTU: agree(Int(serverRxMTU))
     default:
-      guard response.opcode == request.responseOpcode else {
+      guard response.opcode == .response(request.method) else {
         return mismatched(.violation(response.opcode, bytes, "it cannot answer the outstanding \(request.opcode)"))
       }
     }
@@ -251,26 +254,26 @@ package struct BearerState: Sendable {
   /// The real answer may still come, and would then be taken for that of the next request of this kind: another attribute's value shown as
   /// this one's. So nothing more is asked on this bearer. The MTU is asked for once: its late answer cannot be mistaken.
   private mutating func mismatched(_ error: BluetoothError) -> [Action] {
-    if outstanding?.request.opcode == .exchangeMTURequest { return finish(.failure(error)) }
+    if outstanding?.request.method == .exchangeMTU { return finish(.failure(error)) }
     var error = error
     error.message += "; the connection is given up, because later answers could be taken for those of other requests"
     return close(error)
   }
 
   private mutating func malformed(_ opcode: Opcode, _ bytes: [UInt8], _ error: MalformedPacket) -> [Action] {
-    switch opcode.kind {
-    case .response:
+    switch opcode {
+    case .response, .error:
       guard let request = outstanding?.request else { return [.fault(.malformed(error, bytes))] }
       // Nonsense in place of the answer is the answer; nonsense of another kind leaves the answer to come.
-      guard opcode == request.responseOpcode || opcode == .errorResponse else {
+      guard opcode == .response(request.method) || opcode == .error else {
         return mismatched(.violation(opcode, bytes, "\(error)"))
       }
       return finish(.failure(.violation(opcode, bytes, "\(error)")))
     case .request: return [.fault(.malformed(error, bytes)), .answer(answer(.error(request: opcode, handle: 0, code: .invalidPDU)))]
-    case .unsolicited where opcode == .handleValueIndication:
+    case .unsolicited(.indication):
       // Not delivered, but confirmed: the peer may send nothing else before (§3.4.7.3).
       return [.fault(.malformed(error, bytes)), .answer(PDU.confirmation.bytes)]
-    case .unsolicited, .command, .confirmation: return [.fault(.malformed(error, bytes))]
+    case .unsolicited, .command, .confirmation, .unknown: return [.fault(.malformed(error, bytes))]
     }
   }
 

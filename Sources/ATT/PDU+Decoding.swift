@@ -7,22 +7,22 @@ extension Request {
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))
-    switch opcode {
-    case .exchangeMTURequest: self = .exchangeMTU(clientRxMTU: try reader.uint16("Client Rx MTU"))
-    case .findInformationRequest: self = .findInformation(try reader.range())
-    case .findByTypeValueRequest:
+    guard case .request(let method) = opcode else { throw MalformedPacket("\(opcode): not a request", at: 0) }
+    switch method {
+    case .exchangeMTU: self = .exchangeMTU(clientRxMTU: try reader.uint16("Client Rx MTU"))
+    case .findInformation: self = .findInformation(try reader.range())
+    case .findByTypeValue:
       self = .findByTypeValue(try reader.range(), type: try reader.uint16("Attribute Type"), value: reader.rest())
-    case .readByTypeRequest: self = .readByType(try reader.range(), type: try reader.type())
-    case .readRequest: self = .read(try reader.handle())
-    case .readBlobRequest: self = .readBlob(try reader.handle(), offset: try reader.uint16("Value Offset"))
-    case .readMultipleRequest: self = .readMultiple(try reader.handles())
-    case .readByGroupTypeRequest: self = .readByGroupType(try reader.range(), type: try reader.type())
-    case .readMultipleVariableRequest: self = .readMultipleVariable(try reader.handles())
-    case .writeRequest: self = .write(try reader.handle(), value: reader.rest())
-    case .prepareWriteRequest:
+    case .readByType: self = .readByType(try reader.range(), type: try reader.type())
+    case .read: self = .read(try reader.handle())
+    case .readBlob: self = .readBlob(try reader.handle(), offset: try reader.uint16("Value Offset"))
+    case .readMultiple: self = .readMultiple(try reader.handles())
+    case .readByGroupType: self = .readByGroupType(try reader.range(), type: try reader.type())
+    case .readMultipleVariable: self = .readMultipleVariable(try reader.handles())
+    case .write: self = .write(try reader.handle(), value: reader.rest())
+    case .prepareWrite:
       self = .prepareWrite(try reader.handle(), offset: try reader.uint16("Value Offset"), value: reader.rest())
-    case .executeWriteRequest: self = .executeWrite(flags: try reader.uint8("Flags"))
-    default: throw MalformedPacket("\(opcode): not a request", at: 0)
+    case .executeWrite: self = .executeWrite(flags: try reader.uint8("Flags"))
     }
     guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing octets", at: reader.offset) }
   }
@@ -34,33 +34,41 @@ extension Response {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))
     switch opcode {
-    case .errorResponse:
+    case .response(let method): self = try Self.parse(method, opcode, &reader)
+    case .error:
       self = .error(
         request: Opcode(rawValue: try reader.uint8("Request Opcode In Error")), handle: try reader.handle(),
         code: ErrorCode(rawValue: try reader.uint8("Error Code")))
-    case .exchangeMTUResponse: self = .exchangeMTU(serverRxMTU: try reader.uint16("Server Rx MTU"))
-    case .findInformationResponse: self = .findInformation(try reader.information())
-    case .findByTypeValueResponse:
+    case .request, .command, .unsolicited, .confirmation, .unknown: throw MalformedPacket("\(opcode): not a response", at: 0)
+    }
+    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing octets", at: reader.offset) }
+  }
+
+  private static func parse(_ method: RequestOpcode, _ opcode: Opcode, _ reader: inout ByteReader) throws(MalformedPacket) -> Response {
+    switch method {
+    case .exchangeMTU: return .exchangeMTU(serverRxMTU: try reader.uint16("Server Rx MTU"))
+    case .findInformation: return .findInformation(try reader.information())
+    case .findByTypeValue:
       var ranges: [HandleRange] = []
       repeat { ranges.append(try reader.range()) } while !reader.isAtEnd
-      self = .findByTypeValue(ranges)
-    case .readByTypeResponse:
+      return .findByTypeValue(ranges)
+    case .readByType:
       let length = try reader.itemLength(opcode, atLeast: 2)
       var items: [HandleValue] = []
       repeat { items.append(HandleValue(try reader.handle(), try reader.bytes(length - 2, "Attribute Value"))) } while !reader.isAtEnd
-      self = .readByType(items)
-    case .readResponse: self = .read(reader.rest())
-    case .readBlobResponse: self = .readBlob(reader.rest())
-    case .readMultipleResponse: self = .readMultiple(reader.rest())
-    case .readByGroupTypeResponse:
+      return .readByType(items)
+    case .read: return .read(reader.rest())
+    case .readBlob: return .readBlob(reader.rest())
+    case .readMultiple: return .readMultiple(reader.rest())
+    case .readByGroupType:
       let length = try reader.itemLength(opcode, atLeast: 4)
       var groups: [HandleGroup] = []
       repeat {
         let range = try reader.range()
         groups.append(HandleGroup(range.start, range.end, try reader.bytes(length - 4, "Attribute Value")))
       } while !reader.isAtEnd
-      self = .readByGroupType(groups)
-    case .readMultipleVariableResponse:
+      return .readByGroupType(groups)
+    case .readMultipleVariable:
       var values: [[UInt8]] = []
       var truncated: UInt16?
       while !reader.isAtEnd {
@@ -73,14 +81,12 @@ extension Response {
         if Int(length) > reader.remaining { truncated = length }
         values.append(try reader.bytes(min(Int(length), reader.remaining), "Attribute Value"))
       }
-      self = .readMultipleVariable(values, truncated: truncated)
-    case .writeResponse: self = .write
-    case .prepareWriteResponse:
-      self = .prepareWrite(try reader.handle(), offset: try reader.uint16("Value Offset"), value: reader.rest())
-    case .executeWriteResponse: self = .executeWrite
-    default: throw MalformedPacket("\(opcode): not a response", at: 0)
+      return .readMultipleVariable(values, truncated: truncated)
+    case .write: return .write
+    case .prepareWrite:
+      return .prepareWrite(try reader.handle(), offset: try reader.uint16("Value Offset"), value: reader.rest())
+    case .executeWrite: return .executeWrite
     }
-    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing octets", at: reader.offset) }
   }
 }
 
@@ -89,13 +95,13 @@ extension Command {
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))
-    switch opcode {
-    case .writeCommand: self = .write(try reader.handle(), value: reader.rest())
-    case .signedWriteCommand:
+    guard case .command(let method) = opcode else { throw MalformedPacket("\(opcode): not a command", at: 0) }
+    switch method {
+    case .write: self = .write(try reader.handle(), value: reader.rest())
+    case .signedWrite:
       let handle = try reader.handle()
       let value = try reader.bytes(reader.remaining - 12, "Authentication Signature")
       self = .signedWrite(handle, value: value, signature: reader.rest())
-    default: throw MalformedPacket("\(opcode): not a command", at: 0)
     }
   }
 }
@@ -105,10 +111,11 @@ extension Unsolicited {
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))
-    switch opcode {
-    case .handleValueNotification: self = .notification(HandleValue(try reader.handle(), reader.rest()))
-    case .handleValueIndication: self = .indication(HandleValue(try reader.handle(), reader.rest()))
-    case .multipleHandleValueNotification:
+    guard case .unsolicited(let method) = opcode else { throw MalformedPacket("\(opcode): not a notification or indication", at: 0) }
+    switch method {
+    case .notification: self = .notification(HandleValue(try reader.handle(), reader.rest()))
+    case .indication: self = .indication(HandleValue(try reader.handle(), reader.rest()))
+    case .multipleNotification:
       var items: [HandleValue] = []
       var isTruncated = false
       while !reader.isAtEnd, !isTruncated {
@@ -122,16 +129,17 @@ extension Unsolicited {
       }
       guard !items.isEmpty || isTruncated else { throw MalformedPacket("\(opcode): no tuple", at: 1) }
       self = .multipleNotification(items, isTruncated: isTruncated)
-    default: throw MalformedPacket("\(opcode): not a notification or indication", at: 0)
     }
   }
 }
 
 extension ByteReader {
-  fileprivate mutating func handle() throws(MalformedPacket) -> UInt16 { try uint16("Attribute Handle") }
+  fileprivate mutating func handle() throws(MalformedPacket) -> AttributeHandle {
+    AttributeHandle(rawValue: try uint16("Attribute Handle"))
+  }
 
   fileprivate mutating func range() throws(MalformedPacket) -> HandleRange {
-    HandleRange(try uint16("Starting Handle"), try uint16("Ending Handle"))
+    HandleRange(AttributeHandle(rawValue: try uint16("Starting Handle")), AttributeHandle(rawValue: try uint16("Ending Handle")))
   }
 
   /// The UUID that ends a request: 2 or 16 octets.
@@ -145,8 +153,8 @@ extension ByteReader {
   }
 
   /// The handles that end a request: two or more.
-  fileprivate mutating func handles() throws(MalformedPacket) -> [UInt16] {
-    var handles: [UInt16] = []
+  fileprivate mutating func handles() throws(MalformedPacket) -> [AttributeHandle] {
+    var handles: [AttributeHandle] = []
     repeat { handles.append(try handle()) } while !isAtEnd || handles.count < 2
     return handles
   }

@@ -1,28 +1,27 @@
 import Bluetooth
 
 extension Request {
-  package var opcode: Opcode {
+  package var opcode: Opcode { .request(method) }
+
+  package var method: RequestOpcode {
     switch self {
-    case .exchangeMTU: .exchangeMTURequest
-    case .findInformation: .findInformationRequest
-    case .findByTypeValue: .findByTypeValueRequest
-    case .readByType: .readByTypeRequest
-    case .read: .readRequest
-    case .readBlob: .readBlobRequest
-    case .readMultiple: .readMultipleRequest
-    case .readByGroupType: .readByGroupTypeRequest
-    case .readMultipleVariable: .readMultipleVariableRequest
-    case .write: .writeRequest
-    case .prepareWrite: .prepareWriteRequest
-    case .executeWrite: .executeWriteRequest
+    case .exchangeMTU: .exchangeMTU
+    case .findInformation: .findInformation
+    case .findByTypeValue: .findByTypeValue
+    case .readByType: .readByType
+    case .read: .read
+    case .readBlob: .readBlob
+    case .readMultiple: .readMultiple
+    case .readByGroupType: .readByGroupType
+    case .readMultipleVariable: .readMultipleVariable
+    case .write: .write
+    case .prepareWrite: .prepareWrite
+    case .executeWrite: .executeWrite
     }
   }
 
-  /// The opcode of the response that answers this request.
-  package var responseOpcode: Opcode { Opcode(rawValue: opcode.rawValue &+ 1) }
-
   /// The attribute that the request is about, or the first of its range; 0x0000 when there is none.
-  package var handle: UInt16 {
+  package var handle: AttributeHandle {
     switch self {
     case .exchangeMTU, .executeWrite: 0
     case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _):
@@ -46,17 +45,17 @@ extension Request {
     case .readByType(let range, let type), .readByGroupType(let range, let type):
       writer.range(range)
       writer.append(type.attBytes)
-    case .read(let handle): writer.uint16(handle)
+    case .read(let handle): writer.handle(handle)
     case .readBlob(let handle, let offset):
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.uint16(offset)
     case .readMultiple(let handles), .readMultipleVariable(let handles):
-      for handle in handles { writer.uint16(handle) }
+      for handle in handles { writer.handle(handle) }
     case .write(let handle, let value):
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.append(value)
     case .prepareWrite(let handle, let offset, let value):
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.uint16(offset)
       writer.append(value)
     case .executeWrite(let flags): writer.uint8(flags)
@@ -68,19 +67,19 @@ extension Request {
 extension Response {
   package var opcode: Opcode {
     switch self {
-    case .error: .errorResponse
-    case .exchangeMTU: .exchangeMTUResponse
-    case .findInformation: .findInformationResponse
-    case .findByTypeValue: .findByTypeValueResponse
-    case .readByType: .readByTypeResponse
-    case .read: .readResponse
-    case .readBlob: .readBlobResponse
-    case .readMultiple: .readMultipleResponse
-    case .readByGroupType: .readByGroupTypeResponse
-    case .readMultipleVariable: .readMultipleVariableResponse
-    case .write: .writeResponse
-    case .prepareWrite: .prepareWriteResponse
-    case .executeWrite: .executeWriteResponse
+    case .error: .error
+    case .exchangeMTU: .response(.exchangeMTU)
+    case .findInformation: .response(.findInformation)
+    case .findByTypeValue: .response(.findByTypeValue)
+    case .readByType: .response(.readByType)
+    case .read: .response(.read)
+    case .readBlob: .response(.readBlob)
+    case .readMultiple: .response(.readMultiple)
+    case .readByGroupType: .response(.readByGroupType)
+    case .readMultipleVariable: .response(.readMultipleVariable)
+    case .write: .response(.write)
+    case .prepareWrite: .response(.prepareWrite)
+    case .executeWrite: .response(.executeWrite)
     }
   }
 
@@ -91,14 +90,14 @@ extension Response {
     switch self {
     case .error(let request, let handle, let code):
       writer.uint8(request.rawValue)
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.uint8(code.rawValue)
     case .exchangeMTU(let mtu): writer.uint16(mtu)
     case .findInformation(let items):
       let isShort = items.first?.type.short != nil
       writer.uint8(isShort ? 1 : 2)
       for item in items.prefix(while: { ($0.type.short != nil) == isShort }) {
-        writer.uint16(item.handle)
+        writer.handle(item.handle)
         writer.append(item.type.attBytes)
       }
     case .findByTypeValue(let ranges):
@@ -107,15 +106,15 @@ extension Response {
       let count = items.first?.value.count ?? 0
       writer.uint8(UInt8(clamping: count + 2))
       for item in items.prefix(while: { $0.value.count == count }) {
-        writer.uint16(item.handle)
+        writer.handle(item.handle)
         writer.append(item.value)
       }
     case .readByGroupType(let groups):
       let count = groups.first?.value.count ?? 0
       writer.uint8(UInt8(clamping: count + 4))
       for group in groups.prefix(while: { $0.value.count == count }) {
-        writer.uint16(group.handle)
-        writer.uint16(group.endHandle)
+        writer.handle(group.handle)
+        writer.handle(group.endHandle)
         writer.append(group.value)
       }
     case .read(let value), .readBlob(let value), .readMultiple(let value): writer.append(value)
@@ -126,7 +125,7 @@ extension Response {
         writer.append(value)
       }
     case .prepareWrite(let handle, let offset, let value):
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.uint16(offset)
       writer.append(value)
     case .write, .executeWrite: break
@@ -138,8 +137,8 @@ extension Response {
 extension Command {
   package var opcode: Opcode {
     switch self {
-    case .write: .writeCommand
-    case .signedWrite: .signedWriteCommand
+    case .write: .command(.write)
+    case .signedWrite: .command(.signedWrite)
     }
   }
 
@@ -149,10 +148,10 @@ extension Command {
     writer.uint8(opcode.rawValue)
     switch self {
     case .write(let handle, let value):
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.append(value)
     case .signedWrite(let handle, let value, let signature):
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.append(value)
       writer.append(signature)
     }
@@ -163,9 +162,9 @@ extension Command {
 extension Unsolicited {
   package var opcode: Opcode {
     switch self {
-    case .notification: .handleValueNotification
-    case .indication: .handleValueIndication
-    case .multipleNotification: .multipleHandleValueNotification
+    case .notification: .unsolicited(.notification)
+    case .indication: .unsolicited(.indication)
+    case .multipleNotification: .unsolicited(.multipleNotification)
     }
   }
 
@@ -175,11 +174,11 @@ extension Unsolicited {
     writer.uint8(opcode.rawValue)
     switch self {
     case .notification(let item), .indication(let item):
-      writer.uint16(item.handle)
+      writer.handle(item.handle)
       writer.append(item.value)
     case .multipleNotification(let items, _):
       for item in items {
-        writer.uint16(item.handle)
+        writer.handle(item.handle)
         writer.uint16(UInt16(clamping: item.value.count))
         writer.append(item.value)
       }
@@ -189,8 +188,10 @@ extension Unsolicited {
 }
 
 extension ByteWriter {
+  fileprivate mutating func handle(_ handle: AttributeHandle) { uint16(handle.rawValue) }
+
   fileprivate mutating func range(_ range: HandleRange) {
-    uint16(range.start)
-    uint16(range.end)
+    handle(range.start)
+    handle(range.end)
   }
 }

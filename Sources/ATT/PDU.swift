@@ -7,25 +7,22 @@ package enum PDU: Equatable, Sendable {
   case command(Command)
   case unsolicited(Unsolicited)
   case confirmation
-  /// An opcode that the specification does not assign; `Opcode.kind` says how to treat it.
+  /// An opcode that the specification does not assign; `Opcode.isUnknownCommand` says how to treat it.
   case unknown(Opcode)
 
   /// A whole PDU, opcode first. - Throws: for no octets, wrong lengths and trailing octets.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     guard let first = bytes.first else { throw MalformedPacket("ATT PDU: no opcode", at: 0) }
     let opcode = Opcode(rawValue: first)
-    guard opcode.isKnown else {
-      self = .unknown(opcode)
-      return
-    }
-    switch opcode.kind {
+    switch opcode {
     case .request: self = .request(try Request(parsing: bytes))
-    case .response: self = .response(try Response(parsing: bytes))
+    case .response, .error: self = .response(try Response(parsing: bytes))
     case .command: self = .command(try Command(parsing: bytes))
     case .unsolicited: self = .unsolicited(try Unsolicited(parsing: bytes))
     case .confirmation:
       guard bytes.count == 1 else { throw MalformedPacket("\(opcode): \(bytes.count - 1) trailing octets", at: 1) }
       self = .confirmation
+    case .unknown: self = .unknown(opcode)
     }
   }
 
@@ -36,7 +33,7 @@ package enum PDU: Equatable, Sendable {
     case .response(let pdu): pdu.bytes
     case .command(let pdu): pdu.bytes
     case .unsolicited(let pdu): pdu.bytes
-    case .confirmation: [Opcode.handleValueConfirmation.rawValue]
+    case .confirmation: [Opcode.confirmation.rawValue]
     case .unknown: []
     }
   }
@@ -53,19 +50,19 @@ package enum Request: Equatable, Sendable {
   /// §3.4.4.1
   case readByType(HandleRange, type: UUID)
   /// §3.4.4.3
-  case read(UInt16)
+  case read(AttributeHandle)
   /// §3.4.4.5
-  case readBlob(UInt16, offset: UInt16)
+  case readBlob(AttributeHandle, offset: UInt16)
   /// §3.4.4.7. Two handles or more.
-  case readMultiple([UInt16])
+  case readMultiple([AttributeHandle])
   /// §3.4.4.9
   case readByGroupType(HandleRange, type: UUID)
   /// §3.4.4.11. Two handles or more.
-  case readMultipleVariable([UInt16])
+  case readMultipleVariable([AttributeHandle])
   /// §3.4.5.1
-  case write(UInt16, value: [UInt8])
+  case write(AttributeHandle, value: [UInt8])
   /// §3.4.6.1
-  case prepareWrite(UInt16, offset: UInt16, value: [UInt8])
+  case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
   /// §3.4.6.3. 0x00 cancels all prepared writes, 0x01 writes them; others are the server's to refuse.
   case executeWrite(flags: UInt8)
 }
@@ -73,7 +70,7 @@ package enum Request: Equatable, Sendable {
 /// Server to client, the answer to the one outstanding request.
 package enum Response: Equatable, Sendable {
   /// §3.4.1.1. `handle` is the attribute that caused it, 0x0000 when none.
-  case error(request: Opcode, handle: UInt16, code: ErrorCode)
+  case error(request: Opcode, handle: AttributeHandle, code: ErrorCode)
   /// §3.4.2.2. Octets that the server can receive; below 23 is the receiver's to judge.
   case exchangeMTU(serverRxMTU: UInt16)
   /// §3.4.3.2. Never empty; all types in their 16-bit form or all in their 128-bit form.
@@ -95,7 +92,7 @@ package enum Response: Equatable, Sendable {
   /// §3.4.5.2
   case write
   /// §3.4.6.2. An echo of the request.
-  case prepareWrite(UInt16, offset: UInt16, value: [UInt8])
+  case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
   /// §3.4.6.4
   case executeWrite
 }
@@ -103,9 +100,9 @@ package enum Response: Equatable, Sendable {
 /// Client to server, not answered.
 package enum Command: Equatable, Sendable {
   /// §3.4.5.3
-  case write(UInt16, value: [UInt8])
+  case write(AttributeHandle, value: [UInt8])
   /// §3.4.5.4. `signature` has 12 octets: sign counter, then the MAC.
-  case signedWrite(UInt16, value: [UInt8], signature: [UInt8])
+  case signedWrite(AttributeHandle, value: [UInt8], signature: [UInt8])
 }
 
 /// Server to client, not asked for.

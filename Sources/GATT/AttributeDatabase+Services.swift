@@ -1,3 +1,4 @@
+package import ATT
 package import Bluetooth
 
 extension AttributeDatabase {
@@ -5,7 +6,7 @@ extension AttributeDatabase {
   package struct ServiceDescription: Sendable {
     package var uuid: UUID
     package var isPrimary = true
-    package var handle: UInt16?
+    package var handle: AttributeHandle?
     /// Indices into the list of services, in the order of their include declarations.
     package var includes: [Int] = []
     package var characteristics: [CharacteristicDescription] = []
@@ -17,7 +18,7 @@ extension AttributeDatabase {
     package var uuid: UUID
     package var properties: Properties
     /// Handle of the declaration; the value has the next one.
-    package var handle: UInt16?
+    package var handle: AttributeHandle?
     package var value: [UInt8] = []
     /// Nil: what the properties say.
     package var permissions: Permissions?
@@ -33,7 +34,7 @@ extension AttributeDatabase {
 
   package struct DescriptorDescription: Sendable {
     package var uuid: UUID
-    package var handle: UInt16?
+    package var handle: AttributeHandle?
     package var value: [UInt8] = []
     package var permissions: Permissions = .read
     package var maximumLength = AttributeDatabase.maximumValueLength
@@ -54,8 +55,8 @@ extension AttributeDatabase {
   }
 
   /// The handles of the characteristic values, by service, both in order.
-  package var valueHandles: [[UInt16]] {
-    var services: [[UInt16]] = []
+  package var valueHandles: [[AttributeHandle]] {
+    var services: [[AttributeHandle]] = []
     for attribute in attributes {
       if case .service = attribute.role { services.append([]) }
       if case .value = attribute.role, !services.isEmpty { services[services.count - 1].append(attribute.handle) }
@@ -73,10 +74,10 @@ private struct Layout {
     case finished(AttributeDatabase.Attribute)
   }
 
-  private var drafts: [(handle: UInt16, draft: Draft)] = []
-  private var starts: [UInt16] = []
-  private var ends: [UInt16] = []
-  private var last: UInt16 = 0
+  private var drafts: [(handle: AttributeHandle, draft: Draft)] = []
+  private var starts: [AttributeHandle] = []
+  private var ends: [AttributeHandle] = []
+  private var last: AttributeHandle = 0
   /// What is being laid out, for errors.
   var entry = AttributeDatabase.Invalid(service: 0, reason: "")
 
@@ -86,13 +87,13 @@ private struct Layout {
     return error
   }
 
-  private mutating func next(_ wanted: UInt16?) throws(AttributeDatabase.Invalid) -> UInt16 {
+  private mutating func next(_ wanted: AttributeHandle?) throws(AttributeDatabase.Invalid) -> AttributeHandle {
     if let wanted {
       guard wanted > last else { throw invalid(AttributeDatabase.order(wanted, after: last)) }
       last = wanted
     } else {
       guard last < 0xFFFF else { throw invalid("more than 65535 attributes, or handles that leave no room for them") }
-      last += 1
+      last = last.next
     }
     return last
   }
@@ -125,7 +126,7 @@ private struct Layout {
     try check(characteristic.value, characteristic.maximumLength)
     finish(
       declaration, Kind.characteristic, .read,
-      [properties.rawValue, UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] + characteristic.uuid.attBytes)
+      [properties.rawValue, UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)] + characteristic.uuid.attBytes)
 
     var descriptors = characteristic.descriptors
     let isExtended = descriptors.contains { $0.uuid == Kind.extendedProperties }
@@ -140,7 +141,7 @@ private struct Layout {
 
     // The value comes before its descriptors, and names the handle of one of them.
     let position = drafts.count
-    var configuration: UInt16?
+    var configuration: AttributeHandle?
     for (index, descriptor) in descriptors.enumerated() {
       entry.descriptor = listed == nil && bits != 0 ? max(0, index - 1) : index
       if index == 0, listed == nil, bits != 0 { entry.descriptor = nil }
@@ -165,7 +166,7 @@ private struct Layout {
   }
 
   private mutating func finish(
-    _ handle: UInt16, _ type: UUID, _ permissions: AttributeDatabase.Permissions, _ value: [UInt8],
+    _ handle: AttributeHandle, _ type: UUID, _ permissions: AttributeDatabase.Permissions, _ value: [UInt8],
     _ limit: Int = AttributeDatabase.maximumValueLength, _ role: AttributeDatabase.Role = .plain
   ) {
     let attribute = AttributeDatabase.Attribute(
@@ -191,8 +192,8 @@ private struct Layout {
         }
         // Only 16-bit UUIDs are part of the declaration (Part G §3.2).
         var writer = ByteWriter()
-        writer.uint16(starts[target])
-        writer.uint16(ends[target])
+        writer.uint16(starts[target].rawValue)
+        writer.uint16(ends[target].rawValue)
         if let short = services[target].uuid.short { writer.uint16(short) }
         result.append(
           AttributeDatabase.Attribute(handle: handle, type: Kind.include, permissions: .read, value: writer.bytes))

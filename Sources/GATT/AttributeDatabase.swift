@@ -1,3 +1,4 @@
+package import ATT
 package import Bluetooth
 import Text
 
@@ -11,7 +12,7 @@ package struct AttributeDatabase: Sendable, Equatable {
   package static let maximumValueLength = 512
 
   package struct Attribute: Sendable, Equatable {
-    package let handle: UInt16
+    package let handle: AttributeHandle
     package let type: UUID
     package var permissions: Permissions
     /// At most `maximumLength` octets.
@@ -21,7 +22,8 @@ package struct AttributeDatabase: Sendable, Equatable {
     package let role: Role
 
     package init(
-      handle: UInt16, type: UUID, permissions: Permissions, value: [UInt8], maximumLength: Int = AttributeDatabase.maximumValueLength,
+      handle: AttributeHandle, type: UUID, permissions: Permissions, value: [UInt8],
+      maximumLength: Int = AttributeDatabase.maximumValueLength,
       role: Role = .plain
     ) {
       self.handle = handle
@@ -36,11 +38,11 @@ package struct AttributeDatabase: Sendable, Equatable {
   /// What the server has to know about an attribute beyond its type.
   package enum Role: Sendable, Equatable {
     /// A service declaration; the last handle of the service.
-    case service(endHandle: UInt16)
+    case service(endHandle: AttributeHandle)
     /// A characteristic value; its properties, and the handle of its client configuration descriptor when it has one.
-    case value(Properties, configuration: UInt16?)
+    case value(Properties, configuration: AttributeHandle?)
     /// A Client Characteristic Configuration whose value is each client's own (Part G §3.3.3.3); `allowed`: the bits that may be set.
-    case configuration(ofValue: UInt16, allowed: UInt16)
+    case configuration(ofValue: AttributeHandle, allowed: UInt16)
     /// Anything else: the attribute is its value.
     case plain
   }
@@ -90,8 +92,8 @@ package struct AttributeDatabase: Sendable, Equatable {
 
   /// - Throws: for handles that do not ascend, group ends that overlap the next group, values that are too long.
   package init(attributes: [Attribute]) throws(Invalid) {
-    var last: UInt16 = 0
-    var groupEnd: UInt16 = 0
+    var last: AttributeHandle = 0
+    var groupEnd: AttributeHandle = 0
     for (index, attribute) in attributes.enumerated() {
       func invalid(_ reason: String) -> Invalid { Invalid(service: index, reason: reason) }
       guard attribute.handle > last else { throw invalid(Self.order(attribute.handle, after: last)) }
@@ -103,7 +105,7 @@ package struct AttributeDatabase: Sendable, Equatable {
       }
       if case .service(let endHandle) = attribute.role {
         guard attribute.handle > groupEnd else {
-          throw invalid("the service overlaps the one before it, which ends at \(Self.hex(groupEnd))")
+          throw invalid("the service overlaps the one before it, which ends at \(groupEnd)")
         }
         guard endHandle >= attribute.handle else { throw invalid("the service ends before it starts") }
         groupEnd = endHandle
@@ -113,8 +115,8 @@ package struct AttributeDatabase: Sendable, Equatable {
     self.attributes = attributes
   }
 
-  static func order(_ handle: UInt16, after last: UInt16) -> String {
-    handle == 0 ? "handle 0x0000 is reserved" : "handle \(hex(handle)) is taken or out of order: the last one is \(hex(last))"
+  static func order(_ handle: AttributeHandle, after last: AttributeHandle) -> String {
+    handle.isValid ? "handle \(handle) is taken or out of order: the last one is \(last)" : "handle \(handle) is reserved"
   }
 
   static func length(_ count: Int, limit: Int) -> String {
@@ -122,17 +124,15 @@ package struct AttributeDatabase: Sendable, Equatable {
       ? "a value of \(count) octets: an attribute has at most \(limit)" : "a value of \(count) octets where at most \(limit) are allowed"
   }
 
-  static func hex(_ handle: UInt16) -> String { "0x" + Hex.encode([UInt8(handle >> 8), UInt8(truncatingIfNeeded: handle)]) }
-
   // MARK: Access
 
-  package subscript(handle: UInt16) -> Attribute? {
+  package subscript(handle: AttributeHandle) -> Attribute? {
     guard let index = index(of: handle) else { return nil }
     return attributes[index]
   }
 
   /// The attributes whose handles are in the range, in order.
-  package func attributes(in range: ClosedRange<UInt16>) -> ArraySlice<Attribute> {
+  package func attributes(in range: ClosedRange<AttributeHandle>) -> ArraySlice<Attribute> {
     let start = lowerBound(range.lowerBound)
     var end = start
     while end < attributes.count, attributes[end].handle <= range.upperBound { end += 1 }
@@ -140,13 +140,13 @@ package struct AttributeDatabase: Sendable, Equatable {
   }
 
   /// Replaces a value. Does nothing for a handle that is not there; cuts at the attribute's maximum.
-  package mutating func setValue(_ value: [UInt8], of handle: UInt16) {
+  package mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) {
     guard let index = index(of: handle) else { return }
     attributes[index].value = Array(value.prefix(attributes[index].maximumLength))
   }
 
   /// The last handle of the group that an attribute starts (§2.5.4 of Part G): of a service, of a characteristic, else its own handle.
-  package func groupEnd(of attribute: Attribute) -> UInt16 {
+  package func groupEnd(of attribute: Attribute) -> AttributeHandle {
     switch attribute.role {
     case .service(let endHandle): endHandle
     default:
@@ -156,7 +156,7 @@ package struct AttributeDatabase: Sendable, Equatable {
   }
 
   /// Whether the attribute belongs to a characteristic whose Extended Properties (0x2900) allow Reliable Write (Part G §3.3.3.1).
-  package func allowsReliableWrite(_ handle: UInt16) -> Bool {
+  package func allowsReliableWrite(_ handle: AttributeHandle) -> Bool {
     var index = lowerBound(handle)
     guard index < attributes.count, attributes[index].handle == handle else { return false }
     while attributes[index].type != AttributeType.characteristic {
@@ -169,7 +169,7 @@ package struct AttributeDatabase: Sendable, Equatable {
   }
 
   /// A characteristic's declaration, value and descriptors.
-  private func characteristic(from declaration: UInt16) -> ArraySlice<Attribute> {
+  private func characteristic(from declaration: AttributeHandle) -> ArraySlice<Attribute> {
     let start = lowerBound(declaration)
     var end = start
     repeat { end += 1 } while end < attributes.count && !Self.isDeclaration(attributes[end].type)
@@ -181,13 +181,13 @@ package struct AttributeDatabase: Sendable, Equatable {
     return (0x2800...0x2803).contains(short)
   }
 
-  private func index(of handle: UInt16) -> Int? {
+  private func index(of handle: AttributeHandle) -> Int? {
     let index = lowerBound(handle)
     return index < attributes.count && attributes[index].handle == handle ? index : nil
   }
 
   /// Index of the first attribute with this handle or a higher one.
-  private func lowerBound(_ handle: UInt16) -> Int {
+  private func lowerBound(_ handle: AttributeHandle) -> Int {
     var low = 0
     var high = attributes.count
     while low < high {

@@ -1,4 +1,4 @@
-import ATT
+package import ATT
 package import Bluetooth
 import Text
 
@@ -12,7 +12,7 @@ package struct AttributeTable: Hashable, Sendable {
   package var characteristics: [Characteristic] { services.flatMap(\.characteristics) }
 
   /// The characteristic whose value has this handle, or one of whose descriptors or whose declaration has it.
-  package func characteristic(owning handle: UInt16) -> (Characteristic, Service)? {
+  package func characteristic(owning handle: AttributeHandle) -> (Characteristic, Service)? {
     for service in services where (service.handle...max(service.handle, service.endHandle)).contains(handle) {
       for item in service.characteristics where (item.handle...max(item.handle, item.endHandle)).contains(handle) { return (item, service) }
     }
@@ -20,7 +20,7 @@ package struct AttributeTable: Hashable, Sendable {
   }
 
   /// What has this handle; `.handle` for declarations and for handles that discovery did not see.
-  package func attribute(at handle: UInt16) -> Attribute {
+  package func attribute(at handle: AttributeHandle) -> Attribute {
     guard let (item, service) = characteristic(owning: handle) else { return .handle(handle) }
     if item.valueHandle == handle { return .characteristic(item, service) }
     if let descriptor = item.descriptors.first(where: { $0.handle == handle }) { return .descriptor(descriptor, of: item, service) }
@@ -36,7 +36,7 @@ package struct AttributeTable: Hashable, Sendable {
     let list = found.prefix(16).map(\.description).joined(separator: ", ") + (found.count > 16 ? ", … (\(found.count) in all)" : "")
     throw BluetoothError(
       .ambiguous,
-      "\(selector) is ambiguous: \(list). Name the service (SERVICE/\(selector)), the one of several (\(selector)[2]) or the handle (\(Self.text(first.handle)))"
+      "\(selector) is ambiguous: \(list). Name the service (SERVICE/\(selector)), the one of several (\(selector)[2]) or the handle (\(first.handle))"
     )
   }
 
@@ -87,8 +87,6 @@ package struct AttributeTable: Hashable, Sendable {
     }
     return BluetoothError(.notFound, "the peer has no attribute \(selector)\(hint)")
   }
-
-  static func text(_ handle: UInt16) -> String { "0x\(Hex.encode(handle))" }
 }
 
 /// What a selector means on one peer.
@@ -96,10 +94,10 @@ package enum Attribute: Hashable, Sendable, CustomStringConvertible {
   case characteristic(Characteristic, Service)
   case descriptor(Descriptor, of: Characteristic, Service)
   /// Something else that has this handle, or nothing that discovery saw.
-  case handle(UInt16)
+  case handle(AttributeHandle)
 
   /// What to read and write: the value's handle for a characteristic.
-  package var handle: UInt16 {
+  package var handle: AttributeHandle {
     switch self {
     case .characteristic(let item, _): item.valueHandle
     case .descriptor(let item, _, _): item.handle
@@ -125,11 +123,11 @@ package enum Attribute: Hashable, Sendable, CustomStringConvertible {
 
   /// `ffe0/ffe1 (handle 0x0010)`.
   package var description: String {
-    let place = "(handle 0x\(Hex.encode(handle)))"
+    let place = "(handle \(handle))"
     return switch self {
     case .characteristic(let item, let service): "\(service.uuid)/\(item.uuid) \(place)"
     case .descriptor(let item, let owner, let service): "\(service.uuid)/\(owner.uuid)@\(item.uuid) \(place)"
-    case .handle: "handle 0x\(Hex.encode(handle))"
+    case .handle: "handle \(handle)"
     }
   }
 }

@@ -24,7 +24,7 @@ extension Client {
     for (service, next) in zip(services, services.dropFirst()) where next.handle <= service.endHandle {
       throw BluetoothError(
         .protocolViolation,
-        "the peer's services overlap: \(service.uuid) ends at 0x\(Hex.encode(service.endHandle)), \(next.uuid) begins at 0x\(Hex.encode(next.handle))"
+        "the peer's services overlap: \(service.uuid) ends at \(service.endHandle), \(next.uuid) begins at \(next.handle)"
       )
     }
     if !survey.hasIncludes, let seen = survey.includes {
@@ -126,10 +126,10 @@ extension Client {
         for item in items {
           try current.take(item.handle, through: item.handle)
           var reader = ByteReader(item.value)
-          let start = try reader.uint16("Included Service Attribute Handle")
-          let end = try reader.uint16("End Group Handle")
-          guard start != 0, start <= end else {
-            throw MalformedPacket("an included service from 0x\(Hex.encode(start)) to 0x\(Hex.encode(end))", at: 4)
+          let start = AttributeHandle(rawValue: try reader.uint16("Included Service Attribute Handle"))
+          let end = AttributeHandle(rawValue: try reader.uint16("End Group Handle"))
+          guard HandleRange(start, end).isValid else {
+            throw MalformedPacket("an included service from \(start) to \(end)", at: 4)
           }
           var uuid: UUID?
           if !reader.isAtEnd { uuid = UUID(littleEndian: try reader.bytes(2, "Service UUID")) }
@@ -146,9 +146,9 @@ extension Client {
           guard case .read(let value)? = response else { continue }
           guard value.count != 4, let uuid = UUID(littleEndian: value) else {
             throw BluetoothError.violation(
-              .readResponse, Response.read(value).bytes, "a service declaration holds a UUID of 2 or 16 octets")
+              .response(.read), Response.read(value).bytes, "a service declaration holds a UUID of 2 or 16 octets")
           }
-          if value.count == 2 { onNote?("the include at 0x\(Hex.encode(includes[index].handle)) left out its 16-bit UUID, \(uuid)") }
+          if value.count == 2 { onNote?("the include at \(includes[index].handle) left out its 16-bit UUID, \(uuid)") }
           includes[index].uuid = uuid
         }
       }
@@ -167,7 +167,7 @@ extension Client {
         try sweep.take(item.handle, through: item.handle)
         var characteristic = try Characteristic(declaration: item, after: found.last)
         characteristic.endHandle = max(range.end, characteristic.valueHandle)
-        if let last = found.indices.last { found[last].endHandle = item.handle - 1 }
+        if let last = found.indices.last { found[last].endHandle = item.handle.previous }
         found.append(characteristic)
       }
     }
@@ -205,14 +205,14 @@ extension Client {
         guard case .read(let value)? = response else { continue }
         guard value.count == 2 else {
           throw BluetoothError.violation(
-            .readResponse, Response.read(value).bytes, "Characteristic Extended Properties have 2 octets, not \(value.count)")
+            .response(.read), Response.read(value).bytes, "Characteristic Extended Properties have 2 octets, not \(value.count)")
         }
         services[service].characteristics[index].extendedProperties = UInt16(value[0]) | UInt16(value[1]) << 8
       }
     }
   }
 
-  private func place(_ types: [UInt16: UUID], in services: inout [Service]) {
+  private func place(_ types: [AttributeHandle: UUID], in services: inout [Service]) {
     let all = types.map { Descriptor(uuid: $0.value, handle: $0.key) }.sorted { $0.handle < $1.handle }
     for service in services.indices {
       for index in services[service].characteristics.indices {
@@ -225,7 +225,7 @@ extension Client {
   private func place(_ includes: [Include], in services: inout [Service]) {
     for include in includes {
       guard let index = services.lastIndex(where: { ($0.handle...$0.endHandle).contains(include.handle) }) else {
-        note(.strayInclude, "ignored an include declaration outside of every service (handle 0x\(Hex.encode(include.handle)))")
+        note(.strayInclude, "ignored an include declaration outside of every service (handle \(include.handle))")
         continue
       }
       services[index].includes.append(include)
@@ -239,7 +239,7 @@ extension Client {
       guard index < services.endIndex, services[index].handle < item.handle, item.valueHandle <= services[index].endHandle else {
         note(
           .strayCharacteristic,
-          "ignored characteristic \(item.uuid) (handle 0x\(Hex.encode(item.handle))): it does not lie within a service")
+          "ignored characteristic \(item.uuid) (handle \(item.handle)): it does not lie within a service")
         continue
       }
       var item = item
@@ -276,16 +276,16 @@ extension Characteristic {
   init(declaration item: HandleValue, after before: Characteristic?) throws(MalformedPacket) {
     var reader = ByteReader(item.value)
     let properties = Properties(rawValue: try reader.uint8("Characteristic Properties"))
-    let valueHandle = try reader.uint16("Characteristic Value Handle")
+    let valueHandle = AttributeHandle(rawValue: try reader.uint16("Characteristic Value Handle"))
     let type = reader.rest()
     guard type.count != 4, let uuid = UUID(littleEndian: type) else {
       throw MalformedPacket("a characteristic UUID of \(type.count) octets, 2 or 16 wanted", at: 1)
     }
     guard valueHandle > item.handle else {
-      throw MalformedPacket("the value (0x\(Hex.encode(valueHandle))) must follow its declaration (0x\(Hex.encode(item.handle)))", at: 5)
+      throw MalformedPacket("the value (\(valueHandle)) must follow its declaration (\(item.handle))", at: 5)
     }
     if let before, before.valueHandle >= item.handle {
-      throw MalformedPacket("the declaration 0x\(Hex.encode(item.handle)) stands before the value of the one before it", at: 2)
+      throw MalformedPacket("the declaration \(item.handle) stands before the value of the one before it", at: 2)
     }
     self.init(uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: 0xFFFF, properties: properties)
   }
@@ -293,7 +293,7 @@ extension Characteristic {
 
 extension Array {
   /// The elements with handles after `lower`, up to and with `upper`; the array is in the order of handles.
-  fileprivate func within(_ lower: UInt16, _ upper: UInt16, _ handle: (Element) -> UInt16) -> [Element] {
+  fileprivate func within(_ lower: AttributeHandle, _ upper: AttributeHandle, _ handle: (Element) -> AttributeHandle) -> [Element] {
     var low = startIndex
     var high = endIndex
     while low < high {

@@ -7,10 +7,10 @@ extension Client {
   /// A long value is not read atomically: the peer may change it in between.
   /// - Returns: at most 512 octets, what an attribute can hold; when a peer sends more, a note says so.
   /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost), CancellationError. Never a part of the value.
-  package func read(_ handle: UInt16) async throws -> [UInt8] { try await read(handle, as: nil) }
+  package func read(_ handle: AttributeHandle) async throws -> [UInt8] { try await read(handle, as: nil) }
 
   /// - Parameter uuid: of the attribute, where discovery has not seen it.
-  func read(_ handle: UInt16, as uuid: UUID?) async throws -> [UInt8] {
+  func read(_ handle: AttributeHandle, as uuid: UUID?) async throws -> [UInt8] {
     // As it was when the value was cut: the peer may exchange the MTU by itself in between.
     let full = mtu - 1
     let value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
@@ -18,8 +18,8 @@ extension Client {
   }
 
   /// Every attribute of one type, with its whole value (§4.8.2). - Throws: as `read`; Attribute Not Found when there is none.
-  package func read(uuid: UUID, _ range: HandleRange = .all) async throws -> [(handle: UInt16, value: [UInt8])] {
-    var found: [(handle: UInt16, value: [UInt8])] = []
+  package func read(uuid: UUID, _ range: HandleRange = .all) async throws -> [(handle: AttributeHandle, value: [UInt8])] {
+    var found: [(handle: AttributeHandle, value: [UInt8])] = []
     var sweep = Sweep(range)
     while let asked = sweep.nextRange() {
       let response = try await answer(.readByType(asked, type: uuid), tolerating: found.isEmpty ? [] : [.attributeNotFound])
@@ -28,7 +28,7 @@ extension Client {
       let full = min(mtu - 4, 253)
       for item in items {
         do throws(MalformedPacket) { try sweep.take(item.handle, through: item.handle) } catch {
-          throw BluetoothError.violation(.readByTypeResponse, Response.readByType(items).bytes, error.reason)
+          throw BluetoothError.violation(.response(.readByType), Response.readByType(items).bytes, error.reason)
         }
       }
       for item in items { found.append((item.handle, try await readRest(of: item.handle, after: item.value, full: full))) }
@@ -37,12 +37,12 @@ extension Client {
   }
 
   /// Two values or more in one request (§4.8.4). - Returns: the values one after the other; the response does not say where one ends.
-  package func readMultiple(_ handles: [UInt16]) async throws -> [UInt8] {
+  package func readMultiple(_ handles: [AttributeHandle]) async throws -> [UInt8] {
     try await answer(.readMultiple(handles)) { if case .readMultiple(let value) = $0 { value } else { nil } }
   }
 
   /// - Parameter full: octets of a first part that may have been cut.
-  func readRest(of handle: UInt16, after first: [UInt8], full: Int, as uuid: UUID? = nil) async throws -> [UInt8] {
+  func readRest(of handle: AttributeHandle, after first: [UInt8], full: Int, as uuid: UUID? = nil) async throws -> [UInt8] {
     // What a peer sends beyond ATT_MTU is asked for again, in parts that fit.
     var value = Array(first.prefix(full))
     var isFull = first.count >= full
@@ -55,7 +55,7 @@ extension Client {
       isFull = part.count >= mtu - 1
     }
     guard value.count > WritePlan.largestValue else { return value }
-    let name = uuid.map { "\($0) (handle 0x\(Hex.encode(handle)))" } ?? name(of: handle)
+    let name = uuid.map { "\($0) (handle \(handle))" } ?? name(of: handle)
     onNote?("\(name) sends more than an attribute can hold: kept the first \(WritePlan.largestValue) octets")
     return Array(value.prefix(WritePlan.largestValue))
   }

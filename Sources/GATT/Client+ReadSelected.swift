@@ -1,10 +1,10 @@
-import ATT
+package import ATT
 package import Bluetooth
 import EventLoop
 
 /// A value, and of what.
 package struct SelectedValue: Hashable, Sendable {
-  package let handle: UInt16
+  package let handle: AttributeHandle
   /// The type of the attribute; nil when it was named by its handle and nothing was discovered.
   package let uuid: UUID?
   /// Whole.
@@ -40,7 +40,7 @@ extension Client {
   }
 
   /// As `read`, with the MTU exchanged only when the value does not fit.
-  private func readNow(_ handle: UInt16) async throws -> [UInt8] {
+  private func readNow(_ handle: AttributeHandle) async throws -> [UInt8] {
     let full = mtu - 1
     let value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
     return value.count < full ? value : try await complete(value, of: handle)
@@ -52,10 +52,10 @@ extension Client {
       // As it was when the value was cut: the peer may exchange the MTU by itself in between.
       let full = min(mtu - 4, 253)
       guard case .readByType(let items) = try await bearer.request(.readByType(.all, type: uuid)), let item = items.first, items.count == 1,
-        item.handle != 0
+        item.handle.isValid
       else { return nil }
       if item.handle < 0xFFFF {
-        let rest = HandleRange(item.handle + 1, 0xFFFF)
+        let rest = HandleRange(item.handle.next, 0xFFFF)
         guard case .error(_, _, .attributeNotFound) = try await bearer.request(.readByType(rest, type: uuid)) else { return nil }
       }
       // 19 octets are what fits at the least MTU, and what a widespread server (NimBLE) cuts to at any.
@@ -68,7 +68,7 @@ extension Client {
   }
 
   /// The whole of a value that may have been cut. With more room it is read anew, so that it comes in one piece where it can.
-  private func complete(_ first: [UInt8], of handle: UInt16, as uuid: UUID? = nil) async throws -> [UInt8] {
+  private func complete(_ first: [UInt8], of handle: AttributeHandle, as uuid: UUID? = nil) async throws -> [UInt8] {
     let before = mtu
     try await exchangeMTUOnce()
     return mtu > before ? try await read(handle, as: uuid) : try await readRest(of: handle, after: first, full: first.count, as: uuid)

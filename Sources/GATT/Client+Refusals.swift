@@ -12,15 +12,15 @@ extension Client {
   private func place(_ request: Request) -> String {
     switch request {
     case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _):
-      "in answer to a \(request.opcode) for handles 0x\(Hex.encode(range.start))-0x\(Hex.encode(range.end))"
+      "in answer to a \(request.opcode) for handles \(range.start)-\(range.end)"
     case .exchangeMTU, .executeWrite, .readMultiple, .readMultipleVariable: "in answer to the \(request.opcode)"
     case .read, .readBlob, .write, .prepareWrite: "on \(name(of: request.handle))"
     }
   }
 
   /// `ffe1 (handle 0x0010)`, or the handle alone when discovery has not seen it.
-  func name(of handle: UInt16) -> String {
-    let place = "handle 0x\(Hex.encode(handle))"
+  func name(of handle: AttributeHandle) -> String {
+    let place = "handle \(handle)"
     return switch table?.attribute(at: handle) {
     case .characteristic(let item, _)?: "\(item.uuid) (\(place))"
     case .descriptor(let item, of: let owner, _)?: "\(owner.uuid)@\(item.uuid) (\(place))"

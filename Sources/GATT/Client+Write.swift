@@ -12,7 +12,7 @@ extension Client {
   /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost) that says how far it came, CancellationError. A long or reliable
   ///   write that fails is cancelled on the peer: nothing of it is written.
   package func write(
-    _ value: [UInt8], to handle: UInt16, plan: WritePlan, gap: Duration = .zero, progress: (@LoopActor (Int) -> Void)? = nil
+    _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, gap: Duration = .zero, progress: (@LoopActor (Int) -> Void)? = nil
   ) async throws {
     guard plan.segments.last?.upperBound == value.count else {
       throw BluetoothError(.internal, "a plan for \(plan.segments.last?.upperBound ?? 0) octets for a value of \(value.count)")
@@ -45,28 +45,21 @@ extension Client {
   }
 
   /// One Write Request (Vol 3 Part G §4.9.3). - Parameter value: at most ATT_MTU − 3 octets.
-  package func writeRequest(_ value: [UInt8], to handle: UInt16) async throws {
+  package func writeRequest(_ value: [UInt8], to handle: AttributeHandle) async throws {
     _ = try await answer(.write(handle, value: value))
   }
 
   /// One Write Command (§4.9.1), as soon as the channel takes it: the back-pressure of bulk transfers.
   /// - Parameter value: at most ATT_MTU − 3 octets.
-  package func writeCommand(_ value: [UInt8], to handle: UInt16) async throws {
+  package func writeCommand(_ value: [UInt8], to handle: AttributeHandle) async throws {
     // Asked first, because most often there is room and a call that may suspend is not cheap.
     if !bearer.isWritable { try await bearer.waitUntilWritable() }
     if let closed { throw closed }
     bearer.send(.write(handle, value: value))
   }
 
-  /// One Signed Write Command (§4.9.2), for links that are not encrypted. The caller keeps the counter: it must never repeat.
-  package func signedWrite(_ value: [UInt8], to handle: UInt16, key: SigningKey, counter: UInt32) async throws {
-    try await bearer.waitUntilWritable()
-    if let closed { throw closed }
-    bearer.send(.signedWrite(handle, value: value, key: key, counter: counter))
-  }
-
   /// §4.9.4 and §4.9.5.
-  private func prepareAndExecute(_ value: [UInt8], _ handle: UInt16, _ plan: WritePlan, _ progress: (@LoopActor (Int) -> Void)?)
+  private func prepareAndExecute(_ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ progress: (@LoopActor (Int) -> Void)?)
     async throws
   {
     do {
@@ -77,7 +70,7 @@ extension Client {
         if response != .prepareWrite(handle, offset: UInt16(clamping: segment.lowerBound), value: part) {
           guard plan.mode == .long else {
             throw BluetoothError.violation(
-              .prepareWriteResponse, response.bytes, "it does not repeat what was sent, so nothing was written")
+              .response(.prepareWrite), response.bytes, "it does not repeat what was sent, so nothing was written")
           }
           onNote?("the peer repeated a part of the long write wrongly; --mode reliable would stop here")
         }

@@ -71,7 +71,7 @@ package final class Client: BearerClient {
 
   /// Returns when the peer has taken all commands sent so far: a request is answered after them (the bearer keeps the order), and this one,
   /// Find Information on `handle`, has no side effects. An Error Response proves as much.
-  package func barrier(after handle: UInt16) async throws {
+  package func barrier(after handle: AttributeHandle) async throws {
     _ = try await bearer.request(.findInformation(HandleRange(handle, handle)))
   }
 

@@ -1,3 +1,4 @@
+package import ATT
 package import Bluetooth
 import Text
 
@@ -10,7 +11,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   }
 
   package enum Main: Hashable, Sendable {
-    case handle(UInt16)
+    case handle(AttributeHandle)
     case uuid(Part)
   }
 
@@ -37,7 +38,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The handle when the selector is nothing but one, so that nothing has to be discovered.
-  package var plainHandle: UInt16? {
+  package var plainHandle: AttributeHandle? {
     if case .handle(let handle) = main, descriptor == nil { handle } else { nil }
   }
 
@@ -47,7 +48,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     return (0x2800...0x2803).contains(part.uuid.short ?? 0) ? nil : part.uuid
   }
 
-  private static func handle(_ text: Substring, _ whole: String) throws(BluetoothError) -> UInt16? {
+  private static func handle(_ text: Substring, _ whole: String) throws(BluetoothError) -> AttributeHandle? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)
     // A prefix makes a handle of up to four digits; a longer number can only be a UUID.
@@ -55,10 +56,10 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
       if UUID(text) != nil { return nil }
       throw wrong(whole, "handles go from 0x0001 to 0xffff")
     }
-    guard let number = Hex.number(digits), let handle = UInt16(exactly: number), handle != 0 else {
+    guard let number = Hex.number(digits), let value = UInt16(exactly: number), value != 0 else {
       throw wrong(whole, "handles go from 0x0001 to 0xffff")
     }
-    return handle
+    return AttributeHandle(rawValue: value)
   }
 
   private static func part(_ text: Substring, _ whole: String) throws(BluetoothError) -> Part {

@@ -16,9 +16,9 @@ package final class Server: BearerServer {
   package let store: AttributeStore
   package let bearer: Bearer
   /// After a value was written and answered.
-  package var onWrite: (@LoopActor (UInt16, [UInt8], ServerSession.WriteKind) -> Void)?
+  package var onWrite: (@LoopActor (AttributeHandle, [UInt8], ServerSession.WriteKind) -> Void)?
   /// After a client configuration changed: the handle of the characteristic value, bit 0 notifications, bit 1 indications.
-  package var onSubscription: (@LoopActor (UInt16, UInt16) -> Void)?
+  package var onSubscription: (@LoopActor (AttributeHandle, UInt16) -> Void)?
   /// Once, when the bearer is closed by either side.
   package var onClosed: (@LoopActor (BluetoothError) -> Void)?
 
@@ -49,7 +49,7 @@ package final class Server: BearerServer {
   package var closed: BluetoothError? { bearer.closed }
 
   /// Bit 0 notifications, bit 1 indications of a characteristic value, as this client configured them.
-  package func configuration(ofValue handle: UInt16) -> UInt16 { session.configuration(ofValue: handle) }
+  package func configuration(ofValue handle: AttributeHandle) -> UInt16 { session.configuration(ofValue: handle) }
 
   /// How well the link is protected; attributes may ask for more than the default, none.
   package var security: ServerSession.Security {
@@ -82,14 +82,14 @@ package final class Server: BearerServer {
   /// Sends a Handle Value Notification when this client asked for it; values longer than ATT_MTU − 3 are cut, the rest is to be read.
   /// - Returns: whether it was sent.
   @discardableResult
-  package func notify(_ handle: UInt16, _ value: [UInt8]) -> Bool {
+  package func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
     guard closed == nil, configuration(ofValue: handle) & 1 != 0 else { return false }
     bearer.notify(HandleValue(handle, value))
     return true
   }
 
   /// Sends a Handle Value Indication when this client asked for it and all earlier ones are confirmed.
-  package func indicateWhenFree(_ handle: UInt16, _ value: [UInt8]) {
+  package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) {
     if configuration(ofValue: handle) & 2 != 0 { bearer.indicate(HandleValue(handle, value)) }
   }
 
@@ -100,7 +100,7 @@ package final class Server: BearerServer {
   /// - Returns: false when this client did not ask for it, or no longer does when its turn comes.
   /// - Throws: BluetoothError(.linkLost) when the bearer closes first; `.timeout` when there is no confirmation within the time of a
   ///   transaction, which closes the bearer.
-  package func indicate(_ handle: UInt16, _ value: [UInt8]) async throws -> Bool {
+  package func indicate(_ handle: AttributeHandle, _ value: [UInt8]) async throws -> Bool {
     if let closed { throw closed }
     guard configuration(ofValue: handle) & 2 != 0 else { return false }
     return try await bearer.indicate(HandleValue(handle, value)).value()

@@ -3,7 +3,7 @@ import Bluetooth
 
 /// Values and their permissions: reads, writes, prepared writes (Vol 3 Part F §3.4.4, §3.4.5, §3.4.6).
 extension ServerSession {
-  private func attribute(_ handle: UInt16, _ database: AttributeDatabase) throws(Refusal) -> AttributeDatabase.Attribute {
+  private func attribute(_ handle: AttributeHandle, _ database: AttributeDatabase) throws(Refusal) -> AttributeDatabase.Attribute {
     guard let attribute = database[handle] else { throw Refusal(code: .invalidHandle, handle: handle) }
     return attribute
   }
@@ -14,7 +14,7 @@ extension ServerSession {
     return [UInt8(truncatingIfNeeded: bits), UInt8(bits >> 8)]
   }
 
-  func read(_ handle: UInt16, _ database: AttributeDatabase) throws(Refusal) -> [UInt8] {
+  func read(_ handle: AttributeHandle, _ database: AttributeDatabase) throws(Refusal) -> [UInt8] {
     let attribute = try attribute(handle, database)
     if let code = refusalToRead(attribute) { throw Refusal(code: code, handle: handle) }
     return value(of: attribute)
@@ -29,7 +29,7 @@ extension ServerSession {
   }
 
   func writable(
-    _ handle: UInt16, _ how: AttributeDatabase.Permissions, _ database: AttributeDatabase
+    _ handle: AttributeHandle, _ how: AttributeDatabase.Permissions, _ database: AttributeDatabase
   ) throws(Refusal) -> AttributeDatabase.Attribute {
     let attribute = try attribute(handle, database)
     let permissions = attribute.permissions
@@ -42,7 +42,7 @@ extension ServerSession {
   }
 
   mutating func write(
-    _ value: [UInt8], to handle: UInt16, _ how: AttributeDatabase.Permissions, _ database: inout AttributeDatabase
+    _ value: [UInt8], to handle: AttributeHandle, _ how: AttributeDatabase.Permissions, _ database: inout AttributeDatabase
   ) throws(Refusal) -> Event {
     let attribute = try writable(handle, how, database)
     try check(value, for: attribute)
@@ -74,8 +74,8 @@ extension ServerSession {
   /// All or nothing: every part is checked before the first value changes (§3.4.6.3). A part at offset 0 starts the value anew, as a
   /// Write Request does; without one, the parts change the value that is there.
   mutating func execute(_ writes: [PreparedWrite], _ database: inout AttributeDatabase) throws(Refusal) -> [Event] {
-    var handles: [UInt16] = []
-    var values: [UInt16: [UInt8]] = [:]
+    var handles: [AttributeHandle] = []
+    var values: [AttributeHandle: [UInt8]] = [:]
     for write in writes {
       let attribute = try attribute(write.handle, database)
       if values[write.handle] == nil { handles.append(write.handle) }

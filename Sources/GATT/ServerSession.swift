@@ -7,7 +7,7 @@ package struct ServerSession: Sendable {
   /// How well the link is protected; raised by whoever owns the link.
   package var security = Security.none
 
-  var configurations: [UInt16: UInt16] = [:]
+  var configurations: [AttributeHandle: UInt16] = [:]
   var prepared: [PreparedWrite] = []
 
   /// Prepared writes that one client may have open; one more gets Prepare Queue Full (0x09).
@@ -24,13 +24,13 @@ package struct ServerSession: Sendable {
 
   package enum Event: Sendable, Equatable {
     /// The database holds the value already.
-    case wrote(UInt16, value: [UInt8], WriteKind)
+    case wrote(AttributeHandle, value: [UInt8], WriteKind)
     /// A client configuration changed; bit 0 notifications, bit 1 indications.
-    case configured(valueHandle: UInt16, bits: UInt16)
+    case configured(valueHandle: AttributeHandle, bits: UInt16)
   }
 
   struct PreparedWrite: Sendable {
-    let handle: UInt16
+    let handle: AttributeHandle
     let offset: Int
     let value: [UInt8]
   }
@@ -38,13 +38,13 @@ package struct ServerSession: Sendable {
   /// Becomes an Error Response.
   struct Refusal: Error {
     let code: ErrorCode
-    var handle: UInt16 = 0
+    var handle: AttributeHandle = 0
   }
 
   package init() {}
 
   /// What this client asked for: bit 0 notifications, bit 1 indications.
-  package func configuration(ofValue handle: UInt16) -> UInt16 { configurations[handle] ?? 0 }
+  package func configuration(ofValue handle: AttributeHandle) -> UInt16 { configurations[handle] ?? 0 }
 
   /// Signed writes are ignored: there is no key to check them with. Refusals stay unsaid: commands have no answer.
   package mutating func obey(_ command: Command, _ database: inout AttributeDatabase) -> [Event] {

@@ -1,17 +1,18 @@
+package import ATT
 package import Bluetooth
 
 /// A service and everything in it (Vol 3 Part G §3.1).
 package struct Service: Hashable, Sendable {
   package var uuid: UUID
   /// Of the declaration.
-  package var handle: UInt16
-  package var endHandle: UInt16
+  package var handle: AttributeHandle
+  package var endHandle: AttributeHandle
   package var isPrimary: Bool
   package var includes: [Include] = []
   /// In ascending order of handles.
   package var characteristics: [Characteristic] = []
 
-  package init(uuid: UUID, handle: UInt16, endHandle: UInt16, isPrimary: Bool) {
+  package init(uuid: UUID, handle: AttributeHandle, endHandle: AttributeHandle, isPrimary: Bool) {
     self.uuid = uuid
     self.handle = handle
     self.endHandle = endHandle
@@ -22,13 +23,13 @@ package struct Service: Hashable, Sendable {
 /// An include declaration (§3.2).
 package struct Include: Hashable, Sendable {
   /// Of the declaration.
-  package var handle: UInt16
-  package var startHandle: UInt16
-  package var endHandle: UInt16
+  package var handle: AttributeHandle
+  package var startHandle: AttributeHandle
+  package var endHandle: AttributeHandle
   /// Nil when the declaration carries none and the included service could not be read.
   package var uuid: UUID?
 
-  package init(handle: UInt16, startHandle: UInt16, endHandle: UInt16, uuid: UUID?) {
+  package init(handle: AttributeHandle, startHandle: AttributeHandle, endHandle: AttributeHandle, uuid: UUID?) {
     self.handle = handle
     self.startHandle = startHandle
     self.endHandle = endHandle
@@ -40,16 +41,16 @@ package struct Include: Hashable, Sendable {
 package struct Characteristic: Hashable, Sendable {
   package var uuid: UUID
   /// Of the declaration.
-  package var handle: UInt16
-  package var valueHandle: UInt16
+  package var handle: AttributeHandle
+  package var valueHandle: AttributeHandle
   /// The last handle before the next characteristic or the end of the service.
-  package var endHandle: UInt16
+  package var endHandle: AttributeHandle
   package var properties: Properties
   /// Of the Characteristic Extended Properties descriptor: bit 0 reliable write, bit 1 writable auxiliaries. Nil when there is none.
   package var extendedProperties: UInt16?
   package var descriptors: [Descriptor] = []
 
-  package init(uuid: UUID, handle: UInt16, valueHandle: UInt16, endHandle: UInt16, properties: Properties) {
+  package init(uuid: UUID, handle: AttributeHandle, valueHandle: AttributeHandle, endHandle: AttributeHandle, properties: Properties) {
     self.uuid = uuid
     self.handle = handle
     self.valueHandle = valueHandle
@@ -64,9 +65,9 @@ package struct Characteristic: Hashable, Sendable {
 /// A characteristic descriptor (§3.3.3).
 package struct Descriptor: Hashable, Sendable {
   package var uuid: UUID
-  package var handle: UInt16
+  package var handle: AttributeHandle
 
-  package init(uuid: UUID, handle: UInt16) {
+  package init(uuid: UUID, handle: AttributeHandle) {
     self.uuid = uuid
     self.handle = handle
   }

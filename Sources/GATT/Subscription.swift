@@ -1,9 +1,10 @@
+package import ATT
 import Bluetooth
 package import EventLoop
 
 /// A value that the peer sent by itself.
 package struct ValueEvent: Hashable, Sendable {
-  package let handle: UInt16
+  package let handle: AttributeHandle
   package let value: [UInt8]
   /// Confirmed already.
   package let isIndication: Bool

@@ -25,9 +25,9 @@ struct Survey {
   private(set) var services: [Service] = []
   private(set) var characteristics: [Characteristic] = []
   /// Whatever was seen by its type; values and declarations need not be among them.
-  private(set) var types: [UInt16: UUID] = [:]
+  private(set) var types: [AttributeHandle: UUID] = [:]
   /// Of the include declarations that Find Information saw.
-  private(set) var includes: ClosedRange<UInt16>?
+  private(set) var includes: ClosedRange<AttributeHandle>?
   /// All includes have been asked for.
   private(set) var hasIncludes = false
   private(set) var requests = 0
@@ -63,7 +63,7 @@ struct Survey {
     if isBlind {
       // Descriptors can be found in no other way: without them there is no result.
       let gap = gaps.first { $0.kind == .descriptors || $0.kind == .configuration }
-      if let gap { return .types(HandleRange(UInt16(clamping: gap.start), UInt16(clamping: gap.end))) }
+      if let gap { return .types(HandleRange(AttributeHandle(clamping: gap.start), AttributeHandle(clamping: gap.end))) }
       return hasIncludes ? nil : .includes(.all)
     }
     if plansLeft > 0 {
@@ -73,7 +73,7 @@ struct Survey {
       return question
     }
     let frontier = firstUnknown(1)
-    return frontier <= 0xFFFF ? .types(HandleRange(UInt16(clamping: frontier), 0xFFFF)) : nil
+    return frontier <= 0xFFFF ? .types(HandleRange(AttributeHandle(clamping: frontier), 0xFFFF)) : nil
   }
 
   /// The first handle from `start` on that is not known.
@@ -90,7 +90,7 @@ struct Survey {
 
   private func range(_ type: UUID) -> HandleRange? {
     guard let start = next[type], start <= 0xFFFF else { return nil }
-    return HandleRange(UInt16(start), 0xFFFF)
+    return HandleRange(AttributeHandle(clamping: start), 0xFFFF)
   }
 
   private func wants(_ type: UUID) -> Bool { (seen[type] ?? 0) >= (next[type] ?? 1) }
@@ -98,21 +98,23 @@ struct Survey {
   private var wantsPrimaryServices: Bool {
     if isBlind || wants(.primaryService) || wasFull[.primaryService] ?? true { return true }
     guard let item = characteristics.last, let service = services.last else { return false }
-    return item.handle > service.endHandle && Int(item.handle) >= next[.primaryService] ?? 1
+    return item.handle > service.endHandle && item.handle.number >= next[.primaryService] ?? 1
   }
 
   /// Where characteristics must be, or most likely are: else Find Information, which has to look there anyway, tells.
   private var wantsCharacteristics: Bool {
     if isBlind || wants(.characteristic) { return true }
     let start = next[.characteristic] ?? 1
-    guard let last = services.last, Int(last.endHandle) > start else { return false }
+    guard let last = services.last, last.endHandle.number > start else { return false }
     // A declaration and its value take two handles.
-    if wasFull[.characteristic] ?? true || services.contains(where: { Int($0.handle) >= start && $0.endHandle - $0.handle >= 2 }) {
+    if wasFull[.characteristic] ?? true
+      || services.contains(where: { $0.handle.number >= start && $0.endHandle.number - $0.handle.number >= 2 })
+    {
       return true
     }
     // More handles than descriptors usually take, unless it is only that the last service owns all the rest.
-    guard let service = services.last(where: { Int($0.handle) < start }), service.endHandle < 0xFFFF else { return false }
-    return Int(service.endHandle) - start >= 3
+    guard let service = services.last(where: { $0.handle.number < start }), service.endHandle < 0xFFFF else { return false }
+    return service.endHandle.number - start >= 3
   }
 
   // MARK: Plans
@@ -146,22 +148,22 @@ struct Survey {
     var cursor = 1
     var index = 0
     for service in services {
-      add(cursor, Int(service.handle) - 1, Int(service.handle) <= next[.primaryService] ?? 1 ? .outside : .rest)
+      add(cursor, service.handle.number - 1, service.handle.number <= next[.primaryService] ?? 1 ? .outside : .rest)
       while index < characteristics.count, characteristics[index].handle < service.handle { index += 1 }
       var item: Characteristic?
-      var start = Int(service.handle) + 1
+      var start = service.handle.number + 1
       while true {
         let following = index < characteristics.count && characteristics[index].handle <= service.endHandle ? characteristics[index] : nil
-        let end = following.map { Int($0.handle) - 1 } ?? Int(service.endHandle)
+        let end = following.map { $0.handle.number - 1 } ?? service.endHandle.number
         let notifies = item.map { !$0.properties.isDisjoint(with: [.notify, .indicate]) } ?? false
         let isHead = item == nil && end < next[.characteristic] ?? 1
         add(start, end, isHead ? .head : item == nil ? .rest : notifies && start == end ? .configuration : .descriptors)
         guard let following else { break }
         item = following
-        start = Int(following.valueHandle) + 1
+        start = following.valueHandle.number + 1
         index += 1
       }
-      cursor = max(cursor, Int(service.endHandle) + 1)
+      cursor = max(cursor, service.endHandle.number + 1)
     }
     add(cursor, 0xFFFF, .rest)
     return found
@@ -191,13 +193,13 @@ struct Survey {
       asksConfigurations = false
       return nil
     }
-    return .configurations(HandleRange(UInt16(clamping: first.start), UInt16(clamping: last.end)))
+    return .configurations(HandleRange(AttributeHandle(clamping: first.start), AttributeHandle(clamping: last.end)))
   }
 
   /// What is known, and descriptors where there is room; whether the UUID is a long one.
   private func expectedAttributes(_ gaps: [Gap]) -> [(handle: Int, isLong: Bool)] {
-    var all: [(handle: Int, isLong: Bool)] = services.map { (Int($0.handle), false) }
-    for item in characteristics { all += [(Int(item.handle), false), (Int(item.valueHandle), item.uuid.short == nil)] }
+    var all: [(handle: Int, isLong: Bool)] = services.map { ($0.handle.number, false) }
+    for item in characteristics { all += [(item.handle.number, false), (item.valueHandle.number, item.uuid.short == nil)] }
     for gap in gaps where gap.kind == .configuration || gap.kind == .descriptors {
       for handle in gap.start...min(gap.end, gap.start + 2) { all.append((handle, false)) }
     }
@@ -239,7 +241,7 @@ struct Survey {
       try sweep.take(group.handle, through: group.endHandle)
       services.append(Service(uuid: uuid, handle: group.handle, endHandle: group.endHandle, isPrimary: type == .primaryService))
       know(group.handle, group.handle)
-      next[type] = Int(group.endHandle) + 1
+      next[type] = group.endHandle.number + 1
     }
     // Primary and secondary services are found in sweeps of their own.
     if let last, let first = groups.first, first.handle < last.handle { services.sort { $0.handle < $1.handle } }
@@ -251,11 +253,11 @@ struct Survey {
     for item in items {
       try sweep.take(item.handle, through: item.handle)
       let found = try Characteristic(declaration: item, after: characteristics.last)
-      if let last = characteristics.indices.last { characteristics[last].endHandle = item.handle - 1 }
+      if let last = characteristics.indices.last { characteristics[last].endHandle = item.handle.previous }
       characteristics.append(found)
       // The value is the first attribute after its declaration (Part G §3.3.2).
       know(found.handle, found.valueHandle)
-      next[.characteristic] = Int(found.valueHandle) + 1
+      next[.characteristic] = found.valueHandle.number + 1
     }
     wasFull[.characteristic] = items.first.map { (items.count + 1) * (2 + $0.value.count) > mtu - 2 } ?? false
   }
@@ -266,7 +268,7 @@ struct Survey {
       try sweep.take(item.handle, through: item.handle)
       types[item.handle] = .clientCharacteristicConfiguration
       know(item.handle, item.handle)
-      nextConfiguration = Int(item.handle) + 1
+      nextConfiguration = item.handle.number + 1
     }
   }
 
@@ -278,7 +280,7 @@ struct Survey {
       if item.type == .include {
         includes = min(includes?.lowerBound ?? item.handle, item.handle)...max(includes?.upperBound ?? item.handle, item.handle)
       } else {
-        seen[item.type] = max(seen[item.type] ?? 0, Int(item.handle))
+        seen[item.type] = max(seen[item.type] ?? 0, item.handle.number)
       }
     }
     if let last = items.last { know(range.start, last.handle) }
@@ -301,7 +303,7 @@ struct Survey {
   }
 
   private mutating func know(_ gap: Gap) { known.insert(contentsOf: gap.start..<gap.end + 1) }
-  private mutating func know(_ first: UInt16, _ last: UInt16) { known.insert(contentsOf: Int(first)..<Int(last) + 1) }
+  private mutating func know(_ first: AttributeHandle, _ last: AttributeHandle) { known.insert(contentsOf: first.number..<last.number + 1) }
 
   /// The peer refused Find Information. - Returns: false when there may be descriptors, which nothing else finds.
   mutating func canDoWithoutTypes() -> Bool {

@@ -10,30 +10,27 @@ struct Sweep {
   private(set) var requests = 0
 
   init(_ range: HandleRange) {
-    next = max(1, Int(range.start))
-    end = Int(range.end)
+    next = max(1, range.start.number)
+    end = range.end.number
   }
 
   /// The next request's range; nil when everything was asked for.
   mutating func nextRange() -> HandleRange? {
     guard next <= end else { return nil }
     requests += 1
-    return HandleRange(UInt16(next), UInt16(end))
+    return HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end))
   }
 
   /// - Parameters:
   ///   - first: an attribute in the answer.
   ///   - last: the last handle that it covers; may lie beyond the end of the range (a group that reaches further).
-  mutating func take(_ first: UInt16, through last: UInt16) throws(MalformedPacket) {
-    let found = "handle 0x\(Hex.encode(first))"
-    if Int(first) < next {
+  mutating func take(_ first: AttributeHandle, through last: AttributeHandle) throws(MalformedPacket) {
+    let found = "handle \(first)"
+    if first.number < next {
       throw MalformedPacket("\(found) does not follow what was found before, or was not asked for (from \(next) on)", at: 2)
     }
-    if Int(first) > end { throw MalformedPacket("\(found) lies beyond the range asked for", at: 2) }
-    if last < first { throw MalformedPacket("\(found): its group ends before it, at 0x\(Hex.encode(last))", at: 4) }
-    next = Int(last) + 1
+    if first.number > end { throw MalformedPacket("\(found) lies beyond the range asked for", at: 2) }
+    if last < first { throw MalformedPacket("\(found): its group ends before it, at \(last)", at: 4) }
+    next = last.number + 1
   }
-
-  /// Passes over handles that need not be asked for.
-  mutating func skip(to handle: UInt16) { next = max(next, Int(handle)) }
 }

@@ -1,3 +1,4 @@
+package import ATT
 package import Bluetooth
 package import GATT
 
@@ -11,7 +12,7 @@ package struct PeripheralDescription: Sendable {
   package var mtu = 517
   package var database: AttributeDatabase
   /// By the handle of the characteristic value that they belong to.
-  package var behaviours: [UInt16: Behaviour] = [:]
+  package var behaviours: [AttributeHandle: Behaviour] = [:]
 
   package struct Behaviour: Sendable {
     /// The first that matches is performed.
@@ -39,7 +40,7 @@ package struct PeripheralDescription: Sendable {
   /// Everything written is counted; the count is the value of another characteristic.
   package struct Sink: Sendable, Equatable {
     /// Value handle of the characteristic that reports.
-    package var report: UInt16
+    package var report: AttributeHandle
     /// The report is notified when nothing was written for so long.
     package var pause: Duration
   }

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GATT
@@ -8,15 +9,15 @@ struct BehaviourReader {
   /// The characteristics of the peripheral, to find those that a behaviour names.
   struct Table {
     struct Row {
-      let handle: UInt16
+      let handle: AttributeHandle
       let service: UUID
       let properties: Properties
       let isSink: Bool
     }
     private var rows: [UUID: [Row]] = [:]
-    private(set) var byHandle: [UInt16: Row] = [:]
+    private(set) var byHandle: [AttributeHandle: Row] = [:]
 
-    mutating func add(_ handle: UInt16, service: UUID, _ database: AttributeDatabase, isSink: Bool) {
+    mutating func add(_ handle: AttributeHandle, service: UUID, _ database: AttributeDatabase, isSink: Bool) {
       guard let attribute = database[handle], case .value(let properties, _) = attribute.role else { return }
       let row = Row(handle: handle, service: service, properties: properties, isSink: isSink)
       rows[attribute.type, default: []].append(row)
@@ -43,7 +44,7 @@ struct BehaviourReader {
 
   let table: Table
   /// Value handle of the characteristic that is read.
-  let own: UInt16
+  let own: AttributeHandle
 
   private static let maximumItems = 256
   /// An hour: longer waits are typing errors.

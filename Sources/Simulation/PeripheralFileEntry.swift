@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import Text
 
@@ -59,7 +60,7 @@ struct FileEntry {
     return uuid
   }
 
-  func handle() throws(PeripheralFileError) -> UInt16 { UInt16(clamping: try integer(1...0xFFFF)) }
+  func handle() throws(PeripheralFileError) -> AttributeHandle { AttributeHandle(clamping: try integer(1...0xFFFF)) }
 
   // MARK: Lists and objects
 

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import GATT
 import Text
@@ -146,7 +147,7 @@ struct PeripheralServices {
 
   // MARK: Second pass
 
-  func behaviours(_ database: Database) throws(PeripheralFileError) -> [UInt16: PeripheralDescription.Behaviour] {
+  func behaviours(_ database: Database) throws(PeripheralFileError) -> [AttributeHandle: PeripheralDescription.Behaviour] {
     let handles = Array(database.valueHandles.dropFirst(added))
     var table = BehaviourReader.Table()
     for (service, list) in zip(services, zip(handles, characteristics)) {
@@ -154,7 +155,7 @@ struct PeripheralServices {
         table.add(handle, service: service.uuid, database, isSink: item.fields["sink"] != nil)
       }
     }
-    var result: [UInt16: PeripheralDescription.Behaviour] = [:]
+    var result: [AttributeHandle: PeripheralDescription.Behaviour] = [:]
     for (handles, list) in zip(handles, characteristics) {
       for (handle, item) in zip(handles, list) {
         if let behaviour = try BehaviourReader(table: table, own: handle).read(item.entry, item.fields) { result[handle] = behaviour }

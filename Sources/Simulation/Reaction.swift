@@ -1,3 +1,4 @@
+package import ATT
 import Bluetooth
 package import GATT
 import Text
@@ -56,12 +57,12 @@ package struct Reaction: Sendable, Equatable {
 
   package enum Action: Sendable, Equatable {
     /// Keeps the value and notifies those who subscribed.
-    case notify(UInt16, Template, after: Duration)
-    case indicate(UInt16, Template, after: Duration)
+    case notify(AttributeHandle, Template, after: Duration)
+    case indicate(AttributeHandle, Template, after: Duration)
     /// Keeps the value.
-    case set(UInt16, Template, after: Duration)
+    case set(AttributeHandle, Template, after: Duration)
     /// Sets the counter of a sink to nothing.
-    case reset(sink: UInt16, after: Duration)
+    case reset(sink: AttributeHandle, after: Duration)
     /// The peripheral hangs up.
     case disconnect(after: Duration)
 
@@ -78,7 +79,7 @@ package struct Reaction: Sendable, Equatable {
     package enum Part: Sendable, Equatable {
       case octets([UInt8])
       /// The current value of an attribute.
-      case valueOf(UInt16)
+      case valueOf(AttributeHandle)
       /// What was written.
       case written
       /// One octet: the sum of all octets before it, modulo 256.

@@ -14,9 +14,9 @@ package final class VirtualPeripheral: Advertiser {
   package let store: AttributeStore
 
   private var servers: [Server] = []
-  private var periodic: [UInt16: LoopTimer] = [:]
-  private var collected: [UInt16: (octets: [UInt8], timer: LoopTimer)] = [:]
-  private var counters: [UInt16: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
+  private var periodic: [AttributeHandle: LoopTimer] = [:]
+  private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
+  private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
   private var pending: [Int: LoopTimer] = [:]
   private var nextPending = 0
 
@@ -60,7 +60,7 @@ package final class VirtualPeripheral: Advertiser {
 
   // MARK: Writes
 
-  private func written(_ handle: UInt16, _ value: [UInt8]) {
+  private func written(_ handle: AttributeHandle, _ value: [UInt8]) {
     guard let behaviour = description.behaviours[handle] else { return }
     if let sink = behaviour.sink { count(value, handle, sink) }
     guard let collect = behaviour.collect else { return react(behaviour, value) }
@@ -117,14 +117,14 @@ package final class VirtualPeripheral: Advertiser {
     }
   }
 
-  private func keep(_ template: Reaction.Template, _ handle: UInt16, _ written: [UInt8]) -> [UInt8] {
+  private func keep(_ template: Reaction.Template, _ handle: AttributeHandle, _ written: [UInt8]) -> [UInt8] {
     store.database.setValue(template.octets(written: written, store.database), of: handle)
     return store.database[handle]?.value ?? []
   }
 
   // MARK: Sinks
 
-  private func count(_ value: [UInt8], _ handle: UInt16, _ sink: PeripheralDescription.Sink) {
+  private func count(_ value: [UInt8], _ handle: AttributeHandle, _ sink: PeripheralDescription.Sink) {
     counters[handle]?.timer?.cancel()
     counters[handle]?.counter.add(value)
     guard let report = counters[handle]?.counter.report else { return }
@@ -135,7 +135,7 @@ package final class VirtualPeripheral: Advertiser {
     }
   }
 
-  private func reset(_ handle: UInt16) {
+  private func reset(_ handle: AttributeHandle) {
     guard let sink = description.behaviours[handle]?.sink else { return }
     counters[handle]?.timer?.cancel()
     counters[handle] = (ReactionCounter(), nil)
@@ -144,7 +144,7 @@ package final class VirtualPeripheral: Advertiser {
 
   // MARK: Subscriptions
 
-  private func subscriptionChanged(_ handle: UInt16) {
+  private func subscriptionChanged(_ handle: AttributeHandle) {
     guard let behaviour = description.behaviours[handle]?.periodic else { return }
     let isWanted = servers.contains { $0.configuration(ofValue: handle) != 0 }
     if !isWanted {
@@ -154,7 +154,7 @@ package final class VirtualPeripheral: Advertiser {
     }
   }
 
-  private func schedule(_ behaviour: PeripheralDescription.Periodic, _ handle: UInt16, _ next: Int) {
+  private func schedule(_ behaviour: PeripheralDescription.Periodic, _ handle: AttributeHandle, _ next: Int) {
     periodic[handle] = EventLoop.shared.schedule(after: behaviour.interval) { [weak self] in
       guard let self, behaviour.values.indices.contains(next) else { return }
       let value = keep(behaviour.values[next], handle, [])
@@ -164,7 +164,7 @@ package final class VirtualPeripheral: Advertiser {
   }
 
   /// As the client asked for it; indications are not piled up for a client that does not confirm.
-  private func send(_ value: [UInt8], _ handle: UInt16, _ server: Server) {
+  private func send(_ value: [UInt8], _ handle: AttributeHandle, _ server: Server) {
     if !server.notify(handle, value), !server.isIndicating { server.indicateWhenFree(handle, value) }
   }
 }

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GATT
@@ -19,13 +20,13 @@ enum NotificationRecord {
         $0.string("event", event.isIndication ? "indication" : "notification")
         $0.string("time", time)
         $0.string("uuid", uuid?.description)
-        $0.integer("handle", event.handle)
+        $0.integer("handle", event.handle.number)
         $0.string("value", Hex.encode(event.value))
         $0.string("text", ValueText.text(event.value))
       }
     } else {
       let value = format == .auto ? ValueText.forEyes(event.value) : format.render(event.value)
-      return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? HandleText.hex(event.handle)) \(value)")
+      return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(value)")
     }
   }
 }

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import GATT
 import Terminal
@@ -5,30 +6,30 @@ import Text
 
 /// One service with all that is in it, as a JSON record or as a tree.
 enum ServiceTree {
-  typealias Values = [UInt16: Result<[UInt8], BluetoothError>]
+  typealias Values = [AttributeHandle: Result<[UInt8], BluetoothError>]
 
   static func json(_ json: inout JSONLine, _ service: Service, _ values: Values) {
     json.string("event", "service")
     json.string("uuid", service.uuid.description)
-    json.integer("handle", service.handle)
-    json.integer("end_handle", service.endHandle)
+    json.integer("handle", service.handle.number)
+    json.integer("end_handle", service.endHandle.number)
     json.bool("primary", service.isPrimary)
     json.string("name", AssignedNumbers.name(of: service.uuid))
     json.objects("includes", service.includes) {
-      $0.integer("handle", $1.handle)
-      $0.integer("start_handle", $1.startHandle)
-      $0.integer("end_handle", $1.endHandle)
+      $0.integer("handle", $1.handle.number)
+      $0.integer("start_handle", $1.startHandle.number)
+      $0.integer("end_handle", $1.endHandle.number)
       $0.string("uuid", $1.uuid?.description)
     }
     json.objects("characteristics", service.characteristics) { json, characteristic in
       json.string("uuid", characteristic.uuid.description)
-      json.integer("handle", characteristic.handle)
-      json.integer("value_handle", characteristic.valueHandle)
+      json.integer("handle", characteristic.handle.number)
+      json.integer("value_handle", characteristic.valueHandle.number)
       json.strings("properties", characteristic.properties.names)
       json.string("name", AssignedNumbers.name(of: characteristic.uuid))
       json.objects("descriptors", characteristic.descriptors) {
         $0.string("uuid", $1.uuid.description)
-        $0.integer("handle", $1.handle)
+        $0.integer("handle", $1.handle.number)
       }
       switch values[characteristic.valueHandle] {
       case .success(let value)?: json.string("value", Hex.encode(value))
@@ -43,17 +44,17 @@ enum ServiceTree {
   static func lines(_ service: Service, _ values: Values, _ output: Output) -> [String] {
     var lines = [
       output.paint(title(service.uuid), .bold)
-        + output.paint("  \(service.isPrimary ? "primary" : "secondary") \(hex(service.handle))-\(hex(service.endHandle))", .dim)
+        + output.paint("  \(service.isPrimary ? "primary" : "secondary") \(service.handle)-\(service.endHandle)", .dim)
     ]
     for include in service.includes {
       lines.append(
-        "├─ includes \(include.uuid.map(title) ?? "?")" + output.paint("  \(hex(include.startHandle))-\(hex(include.endHandle))", .dim))
+        "├─ includes \(include.uuid.map(title) ?? "?")" + output.paint("  \(include.startHandle)-\(include.endHandle)", .dim))
     }
     for (index, characteristic) in service.characteristics.enumerated() {
       let isLast = index == service.characteristics.count - 1
       lines.append(
         "\(isLast ? "└─" : "├─") \(output.paint(title(characteristic.uuid), .cyan))"
-          + output.paint("  \(hex(characteristic.handle)), value \(hex(characteristic.valueHandle))", .dim)
+          + output.paint("  \(characteristic.handle), value \(characteristic.valueHandle)", .dim)
           + "  [\(characteristic.properties.names.joined(separator: ", "))]")
       let indent = isLast ? "   " : "│  "
       switch values[characteristic.valueHandle] {
@@ -63,13 +64,11 @@ enum ServiceTree {
       }
       for (index, descriptor) in characteristic.descriptors.enumerated() {
         let corner = index == characteristic.descriptors.count - 1 ? "└─" : "├─"
-        lines.append("\(indent)\(corner) \(title(descriptor.uuid))" + output.paint("  \(hex(descriptor.handle))", .dim))
+        lines.append("\(indent)\(corner) \(title(descriptor.uuid))" + output.paint("  \(descriptor.handle)", .dim))
       }
     }
     return lines
   }
 
   private static func title(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description }
-
-  private static func hex(_ handle: UInt16) -> String { HandleText.hex(handle) }
 }

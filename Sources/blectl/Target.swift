@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GATT
@@ -5,7 +6,7 @@ import GATT
 /// What an ATTR of the command line stands for on the connected peer.
 @LoopActor
 struct Target {
-  let handle: UInt16
+  let handle: AttributeHandle
   let uuid: UUID?
   /// Nil when the handle was named and nothing was discovered, or for descriptors.
   let characteristic: Characteristic?

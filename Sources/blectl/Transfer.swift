@@ -51,13 +51,13 @@ final class Transfer {
   private static func mode(for properties: Properties?, _ target: Target) throws -> TransferMode {
     guard let properties else {
       throw BluetoothError(
-        .notFound, "handle \(HandleText.hex(target.handle)) is not a characteristic's value; name --mode to write to it all the same")
+        .notFound, "handle \(target.handle) is not a characteristic's value; name --mode to write to it all the same")
     }
     if properties.contains(.writeWithoutResponse) { return .command }
     if properties.contains(.write) { return .request }
     throw BluetoothError(
       .att,
-      "\(target.uuid?.description ?? HandleText.hex(target.handle)) has neither write nor write_without_response: it cannot be written",
+      "\(target.uuid?.description ?? target.handle.description) has neither write nor write_without_response: it cannot be written",
       code: 3, name: "write_not_permitted")
   }
 

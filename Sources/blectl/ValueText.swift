@@ -16,8 +16,3 @@ enum ValueText {
     return Hex.encode(value) + (text(value).map { "  \"\(DisplayText.escape($0))\"" } ?? "")
   }
 }
-
-enum HandleText {
-  /// Four digits with 0x, as every tool prints handles.
-  static func hex(_ handle: UInt16) -> String { "0x" + Hex.encode([UInt8(handle >> 8), UInt8(truncatingIfNeeded: handle)]) }
-}

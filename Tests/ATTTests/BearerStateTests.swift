@@ -155,7 +155,7 @@ import Text
         .send([0x1D, 0x15, 0] + [UInt8](repeating: 3, count: 20)),
       ])
     #expect(state.receive([0x1E]) == [.stopTimer(.confirmation), .confirm(other.token, true)])
-    #expect(!state.isIndicating && state.receive([0x1E]) == [.fault(.stray(.handleValueConfirmation))])
+    #expect(!state.isIndicating && state.receive([0x1E]) == [.fault(.stray(.confirmation))])
   }
 
   @Test func withoutAConfirmationTheBearerIsClosed() throws {
@@ -183,9 +183,9 @@ import Text
     #expect(state.receive([0x1D, 0x12, 0, 1]) == [.answer([0x1E]), .deliver(.indication(value))])
     #expect(state.receive([0x52, 0x12, 0, 1]) == [.obey(.write(0x12, value: [1]))])
     #expect(state.receive([0x0A, 0x12, 0]) == [.serve(.read(0x12))])
-    #expect(state.receive([0x1E]) == [.fault(.stray(.handleValueConfirmation))])
+    #expect(state.receive([0x1E]) == [.fault(.stray(.confirmation))])
     #expect(state.receive([]) == [.fault(.empty)])
-    #expect(state.receive([0x0B]) == [.fault(.stray(.readResponse))])
+    #expect(state.receive([0x0B]) == [.fault(.stray(.response(.read)))])
     #expect(state.receive([0xFF, 1]) == [.fault(.unknownCommand(Opcode(rawValue: 0xFF)))])
     #expect(state.receive([0xBF]) == [.answer([0x01, 0xBF, 0, 0, 0x06])])
     // What is served keeps to ATT_MTU, 23 here; what we asked for may come up to our offer.

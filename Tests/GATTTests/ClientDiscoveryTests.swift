@@ -10,18 +10,18 @@ import Text
   /// Services of characteristics that are readable, notify, and have a Client Characteristic Configuration.
   static func server(services: Int, characteristics: Int, isLong: (Int) -> Bool = { _ in false }, descriptors: Bool = true) -> PlainServer {
     var items: [PlainServer.Item] = []
-    var handle: UInt16 = 1
+    var handle: AttributeHandle = 1
     func add(_ type: UUID, _ value: [UInt8]) {
       items.append(PlainServer.Item(handle: handle, type: type, value: value))
-      handle += 1
+      handle = handle.next
     }
     for service in 0..<services {
       add(UUID(0x2800), UUID(UInt32(0xFF00 + service)).attBytes)
       for index in 0..<characteristics {
         let number = UInt32(0xA000 + service * characteristics + index)
         let uuid = isLong(index) ? UUID(high: UInt64(number), low: 0x1122_3344_5566_7788) : UUID(number)
-        let value = handle + 1
-        add(UUID(0x2803), [0x12, UInt8(value & 255), UInt8(value >> 8)] + uuid.attBytes)
+        let value = handle.next
+        add(UUID(0x2803), [0x12] + little(value) + uuid.attBytes)
         add(uuid, [UInt8(index)])
         if descriptors { add(UUID(0x2902), [0, 0]) }
       }

@@ -148,8 +148,9 @@ import Text
   @LoopActor
   private static func perform(_ test: Case, _ client: Client, _ peer: ScriptedPeer) async throws -> Set<String> {
     let numbers = (test.args ?? []).map { $0.hasPrefix("0x") ? UInt16($0.dropFirst(2), radix: 16) ?? 0 : UInt16($0) ?? 0 }
-    let handle = numbers.first ?? 1
-    let range = HandleRange(handle, numbers.count > 1 ? numbers[1] : 0xFFFF)
+    let handles = numbers.map { AttributeHandle(rawValue: $0) }
+    let handle = handles.first ?? 1
+    let range = HandleRange(handle, handles.count > 1 ? handles[1] : 0xFFFF)
     func write(_ count: Int, _ mode: WriteMode) async throws {
       let plan = try WritePlan(value: count, properties: nil, mtu: client.mtu, mode: mode, chunk: nil)
       try await client.write([UInt8](repeating: 0xAB, count: count), to: handle, plan: plan)
@@ -166,7 +167,7 @@ import Text
       case "read": return ["success:\(hex(try await client.read(handle)))"]
       case "readlong": return success(try await client.read(handle).count)
       case "rbt": return success(try await client.read(uuid: UUID(0x2A38), range).count)
-      case "readmult": return ["success:\(hex(try await client.readMultiple(numbers)))"]
+      case "readmult": return ["success:\(hex(try await client.readMultiple(handles)))"]
       case "write":
         try await write(1, .request)
         return ["success"]
@@ -192,7 +193,7 @@ import Text
   }
 
   @LoopActor
-  private static func listen(_ test: Case, _ client: Client, _ peer: ScriptedPeer, _ handle: UInt16) async throws -> Set<String> {
+  private static func listen(_ test: Case, _ client: Client, _ peer: ScriptedPeer, _ handle: AttributeHandle) async throws -> Set<String> {
     guard case .characteristic(let characteristic, _) = try await client.discover().attribute(at: handle) else {
       return ["no characteristic"]
     }
@@ -200,10 +201,10 @@ import Text
     let before = peer.received.count
     var pushes = (test.peer_pushes ?? []).map { Hex.decode($0) ?? [] }
     if test.generator == "flood_nfy" {
-      pushes = (0..<10_000).map { [0x1B, UInt8(handle & 255), UInt8(handle >> 8), UInt8($0 & 255), UInt8($0 >> 8)] }
+      pushes = (0..<10_000).map { [0x1B, little(handle)[0], little(handle)[1], UInt8($0 & 255), UInt8($0 >> 8)] }
     }
     if test.generator == "flood_ind" {
-      pushes = (0..<1000).map { [0x1D, UInt8(handle & 255), UInt8(handle >> 8), UInt8($0 & 255), UInt8($0 >> 8)] }
+      pushes = (0..<1000).map { [0x1D, little(handle)[0], little(handle)[1], UInt8($0 & 255), UInt8($0 >> 8)] }
     }
     for push in pushes { peer.push(push) }
     try await EventLoop.shared.sleep(for: .seconds(1))
@@ -240,7 +241,7 @@ import Text
 
 extension PlainServer {
   init(_ database: ClientHostilePeerTests.Database) {
-    func number(_ text: String) -> UInt16 { UInt16(text.dropFirst(2), radix: 16) ?? 0 }
+    func number(_ text: String) -> AttributeHandle { AttributeHandle(rawValue: UInt16(text.dropFirst(2), radix: 16) ?? 0) }
     self.init(
       database.attributes.map {
         Item(

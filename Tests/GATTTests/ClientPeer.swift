@@ -8,7 +8,7 @@ import Text
 /// The plainest ATT server, to test the client against something that is not our own server.
 struct PlainServer: Sendable {
   struct Item: Sendable {
-    var handle: UInt16
+    var handle: AttributeHandle
     var type: UUID
     var value: [UInt8]
     var isReadable = true
@@ -19,16 +19,16 @@ struct PlainServer: Sendable {
   var mtu = 23
   /// What it agrees to.
   var largestMTU = 517
-  var prepared: [(UInt16, Int, [UInt8])] = []
+  var prepared: [(AttributeHandle, Int, [UInt8])] = []
   /// Last handles of services by their first.
-  var ends: [UInt16: UInt16] = [:]
+  var ends: [AttributeHandle: AttributeHandle] = [:]
 
   init(_ items: [Item]) { self.items = items }
 
   /// - Returns: nil for what is not a request.
   mutating func answer(_ bytes: [UInt8]) -> [UInt8]? {
     guard case .request(let request)? = try? PDU(parsing: bytes) else { return nil }
-    func refuse(_ code: ErrorCode, _ handle: UInt16? = nil) -> [UInt8] {
+    func refuse(_ code: ErrorCode, _ handle: AttributeHandle? = nil) -> [UInt8] {
       Response.error(request: request.opcode, handle: handle ?? request.handle, code: code).bytes
     }
     func found(_ range: HandleRange, _ type: UUID) -> [Item] {
@@ -90,13 +90,13 @@ struct PlainServer: Sendable {
     }
   }
 
-  private func end(of item: Item) -> UInt16 {
+  private func end(of item: Item) -> AttributeHandle {
     if let end = ends[item.handle] { return end }
     let services = [UUID(0x2800), UUID(0x2801)]
     guard let next = items.first(where: { $0.handle > item.handle && services.contains($0.type) }) else {
       return items.last?.handle ?? 0xFFFF
     }
-    return next.handle - 1
+    return next.handle.previous
   }
 }
 
@@ -145,8 +145,8 @@ final class Replay {
     }
     unexpected.append(pdu)
     // An error ends the operation instead of letting it wait.
-    if let opcode = pdu.first, Opcode(rawValue: opcode).kind == .request {
-      channel.send(Response.error(request: Opcode(rawValue: opcode), handle: 0, code: ErrorCode(rawValue: 0x9F)).bytes)
+    if let first = pdu.first, case .request(let method) = Opcode(rawValue: first) {
+      channel.send(Response.error(request: .request(method), handle: 0, code: ErrorCode(rawValue: 0x9F)).bytes)
     }
   }
 
@@ -168,6 +168,12 @@ final class Replay {
 }
 
 func hex(_ bytes: some Collection<UInt8>) -> String { Hex.encode(Array(bytes)) }
+
+/// `0012`.
+func hex(_ handle: AttributeHandle) -> String { String(handle.description.dropFirst(2)) }
+
+/// As on the air.
+func little(_ handle: AttributeHandle) -> [UInt8] { [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)] }
 
 /// For files that also import Foundation, which has a UUID of its own.
 typealias AttributeUUID = UUID

@@ -32,10 +32,10 @@ import Text
   }
 
   static func services(_ services: [Service]) -> String {
-    services.map { "\($0.uuid)[\(Hex.encode($0.handle))-\(Hex.encode($0.endHandle))]" }.joined(separator: " ")
+    services.map { "\($0.uuid)[\(hex($0.handle))-\(hex($0.endHandle))]" }.joined(separator: " ")
   }
   @LoopActor static func write(
-    _ client: Client, _ count: Int, _ handle: UInt16, _ mode: WriteMode, chunk: Int? = nil, _ properties: Properties? = nil
+    _ client: Client, _ count: Int, _ handle: AttributeHandle, _ mode: WriteMode, chunk: Int? = nil, _ properties: Properties? = nil
   )
     async throws
     -> String
@@ -93,7 +93,7 @@ import Text
       "2a37[0011 0012-0012] 2a39[0013 0014-0014]"
     ) { client in
       try await client.discoverCharacteristics(HandleRange(0x10, 0x14)).map {
-        "\($0.uuid)[\(Hex.encode($0.handle)) \(Hex.encode($0.valueHandle))-\(Hex.encode($0.endHandle))]"
+        "\($0.uuid)[\(hex($0.handle)) \(hex($0.valueHandle))-\(hex($0.endHandle))]"
       }.joined(separator: " ")
     },
     Procedure("descriptors", ">0413001500 <050113000229 14000129".compact() + " >0415001500 <010415000a", "2902 2901") { client in
@@ -120,7 +120,7 @@ import Text
     Procedure("read, refused for another handle: the opcode counts", ">0a1500 <010a170002", "att 02") { hex(try await $0.read(0x15)) },
     Procedure("read, answered by a Write Response", ">0a1500 <13", "protocol", closes: true) { hex(try await $0.read(0x15)) },
     Procedure("read by UUID", ">080100ffff192a <0903 0500 3c".compact() + " >080600ffff192a <010806000a", "0005=3c") { client in
-      try await client.read(uuid: UUID(0x2A19)).map { "\(Hex.encode($0.handle))=\(hex($0.value))" }.joined(separator: " ")
+      try await client.read(uuid: UUID(0x2A19)).map { "\(hex($0.handle))=\(hex($0.value))" }.joined(separator: " ")
     },
     Procedure(
       "read by UUID: the rest of a long value",
@@ -167,7 +167,7 @@ import Text
       let subscription = try await client.subscribe(notifying)
       let event = try await subscription.next()
       try await subscription.cancel()
-      return "\(Hex.encode(event.handle)) \(hex(event.value)) \(event.isIndication)"
+      return "\(hex(event.handle)) \(hex(event.value)) \(event.isIndication)"
     },
     Procedure("notification before the answer to the subscription", ">1213000100 <1b1200aa <13 >1213000000 <13", "aa") { client in
       let subscription = try await client.subscribe(notifying)

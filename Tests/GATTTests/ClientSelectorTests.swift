@@ -1,12 +1,13 @@
+import ATT
 import Bluetooth
 import GATT
 import Testing
 
 @Suite struct ClientSelectorTests {
   static let table: AttributeTable = {
-    func item(_ uuid: UInt32, _ handle: UInt16, _ descriptors: [(UInt32, UInt16)] = []) -> Characteristic {
+    func item(_ uuid: UInt32, _ handle: AttributeHandle, _ descriptors: [(UInt32, AttributeHandle)] = []) -> Characteristic {
       var item = Characteristic(
-        uuid: UUID(uuid), handle: handle, valueHandle: handle + 1, endHandle: descriptors.last?.1 ?? handle + 1, properties: [.read])
+        uuid: UUID(uuid), handle: handle, valueHandle: handle.next, endHandle: descriptors.last?.1 ?? handle.next, properties: [.read])
       item.descriptors = descriptors.map { Descriptor(uuid: UUID($0.0), handle: $0.1) }
       return item
     }
@@ -33,7 +34,7 @@ import Testing
     ] as [(String, Int, String?)])
   func resolves(_ text: String, _ handle: Int, _ uuid: String?) throws {
     let found = try Self.table.resolve(Selector(text))
-    #expect(Int(found.handle) == handle && found.uuid?.description == uuid)
+    #expect(found.handle.number == handle && found.uuid?.description == uuid)
   }
 
   @Test(arguments: [

@@ -136,7 +136,7 @@ import Text
       let (near, far) = MemoryChannel.pair()
       let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : nil }
       let client = Client(near)
-      var all: [UInt16] = []
+      var all: [AttributeHandle] = []
       client.onValue = { all.append($0.handle) }
       var other = ClientProcedureTests.notifying
       (other.valueHandle, other.descriptors) = (0x22, [Descriptor(uuid: UUID(0x2902), handle: 0x23)])

@@ -12,7 +12,7 @@ import Text
   struct Made: Sendable {
     var uuid: UUID
     var isPrimary = true
-    var includes: [(start: UInt16, end: UInt16, uuid: UInt16?)] = []
+    var includes: [(start: AttributeHandle, end: AttributeHandle, uuid: UInt16?)] = []
     var characteristics: [(uuid: UUID, properties: UInt8, descriptors: [UInt32])]
     /// Unused handles after it.
     var free: UInt16 = 0
@@ -20,29 +20,29 @@ import Text
 
   static func long(_ number: Int) -> UUID { UUID(high: UInt64(number), low: 0x9C1D_2E7F_90A1_B3C4) }
 
-  static func server(_ services: [Made], last: UInt16? = nil) -> PlainServer {
+  static func server(_ services: [Made], last: AttributeHandle? = nil) -> PlainServer {
     var items: [PlainServer.Item] = []
-    var ends: [UInt16: UInt16] = [:]
-    var handle: UInt16 = 1
+    var ends: [AttributeHandle: AttributeHandle] = [:]
+    var handle: AttributeHandle = 1
     func add(_ type: UUID, _ value: [UInt8]) {
       items.append(PlainServer.Item(handle: handle, type: type, value: value))
-      handle += 1
+      handle = handle.next
     }
     for service in services {
       let start = handle
       add(UUID(service.isPrimary ? 0x2800 : 0x2801), service.uuid.attBytes)
       for include in service.includes {
-        let range = [include.start, include.end].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+        let range = [include.start, include.end].flatMap { little($0) }
         add(UUID(0x2802), range + (include.uuid.map { [UInt8($0 & 255), UInt8($0 >> 8)] } ?? []))
       }
       for item in service.characteristics {
-        let value = handle + 1
-        add(UUID(0x2803), [item.properties, UInt8(value & 255), UInt8(value >> 8)] + item.uuid.attBytes)
+        let value = handle.next
+        add(UUID(0x2803), [item.properties] + little(value) + item.uuid.attBytes)
         add(item.uuid, [1])
         for descriptor in item.descriptors { add(UUID(descriptor), [0, 0]) }
       }
-      ends[start] = handle - 1
-      handle += service.free
+      ends[start] = handle.previous
+      handle = AttributeHandle(clamping: handle.number + Int(service.free))
     }
     var server = PlainServer(items)
     server.ends = ends
@@ -146,7 +146,9 @@ import Text
   }
 
   private func check(_ table: AttributeTable, _ server: PlainServer, _ name: String) {
-    func words(_ bytes: ArraySlice<UInt8>) -> UInt16 { bytes.reversed().reduce(0) { $0 << 8 | UInt16($1) } }
+    func words(_ bytes: ArraySlice<UInt8>) -> AttributeHandle {
+      AttributeHandle(rawValue: bytes.reversed().reduce(0) { $0 << 8 | UInt16($1) })
+    }
     var expected: [Service] = []
     for item in server.items {
       let service = expected.indices.last
@@ -156,7 +158,7 @@ import Text
         let next = server.items.first { $0.handle > item.handle && [0x2800, 0x2801].contains($0.type.short) }
         expected.append(
           Service(
-            uuid: uuid, handle: item.handle, endHandle: server.ends[item.handle] ?? next.map { $0.handle - 1 } ?? end,
+            uuid: uuid, handle: item.handle, endHandle: server.ends[item.handle] ?? next.map { $0.handle.previous } ?? end,
             isPrimary: item.type.short == 0x2800))
       case 0x2802:
         guard let service else { continue }
@@ -168,7 +170,9 @@ import Text
             uuid: item.value.count == 6 ? UUID(littleEndian: item.value[4...]) : uuid))
       case 0x2803:
         guard let service, let uuid = UUID(littleEndian: item.value.dropFirst(3)) else { continue }
-        if let last = expected[service].characteristics.indices.last { expected[service].characteristics[last].endHandle = item.handle - 1 }
+        if let last = expected[service].characteristics.indices.last {
+          expected[service].characteristics[last].endHandle = item.handle.previous
+        }
         expected[service].characteristics.append(
           Characteristic(
             uuid: uuid, handle: item.handle, valueHandle: words(item.value[1..<3]), endHandle: expected[service].endHandle,

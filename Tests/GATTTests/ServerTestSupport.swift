@@ -52,9 +52,9 @@ struct DescribedDatabase: Decodable {
 
   /// - Parameter hasConfigurations: whether 2902 descriptors behave as such, or are plain values as in the server that the cases come from.
   func database(hasConfigurations: Bool) throws -> AttributeDatabase {
-    func number(_ text: String) -> UInt16 { UInt16(Hex.number(text.dropFirst(2)) ?? 0) }
+    func number(_ text: String) -> AttributeHandle { AttributeHandle(rawValue: UInt16(text.dropFirst(2), radix: 16) ?? 0) }
     var list: [AttributeDatabase.Attribute] = []
-    var value: (handle: UInt16, properties: Properties)?
+    var value: (handle: AttributeHandle, properties: Properties)?
     for entry in attributes {
       var permissions: AttributeDatabase.Permissions = []
       if entry.perm.contains("r") { permissions.insert(.read) }
@@ -66,9 +66,12 @@ struct DescribedDatabase: Decodable {
         guard let service = services.first(where: { $0.start == entry.handle }) else { throw Missing() }
         role = .service(endHandle: number(service.end))
       } else if entry.type == "2803" {
-        value = (UInt16(octets(entry.value)[1]) | UInt16(octets(entry.value)[2]) << 8, Properties(rawValue: octets(entry.value)[0]))
+        value = (
+          AttributeHandle(rawValue: UInt16(octets(entry.value)[1]) | UInt16(octets(entry.value)[2]) << 8),
+          Properties(rawValue: octets(entry.value)[0])
+        )
       } else if hasConfigurations, let value, handle == value.handle {
-        role = .value(value.properties, configuration: handle + 1)
+        role = .value(value.properties, configuration: handle.next)
       } else if hasConfigurations, entry.type == "2902", let value {
         let bits = (value.properties.contains(.notify) ? 1 : 0) as UInt16 | (value.properties.contains(.indicate) ? 2 : 0)
         role = .configuration(ofValue: value.handle, allowed: bits)

@@ -125,7 +125,7 @@ import Testing
         server.notify(0x12, value)
       }
       let bits = Reasons()
-      fixture.server.onSubscription = { handle, value in bits.numbers += [handle, value] }
+      fixture.server.onSubscription = { handle, value in bits.numbers += [handle.rawValue, value] }
       fixture.channel.deliver("1213000100")
       fixture.channel.deliver("121500aabb")
       #expect(fixture.channel.take() == ["13", "13", "1b1200aabb"])

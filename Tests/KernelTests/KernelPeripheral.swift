@@ -33,7 +33,7 @@ final class KernelPeripheral {
   private var servers: [Server] = []
   private var channels: [L2CAPSocket] = []
   private let store: AttributeStore
-  private let sink, ticks, asks: UInt16
+  private let sink, ticks, asks: AttributeHandle
 
   private static let service: AttributeDatabase.ServiceDescription = {
     var service = AttributeDatabase.ServiceDescription(UUID(0xFF00))
@@ -83,7 +83,7 @@ final class KernelPeripheral {
     server.start()
   }
 
-  private func wrote(_ handle: UInt16, _ value: [UInt8]) {
+  private func wrote(_ handle: AttributeHandle, _ value: [UInt8]) {
     guard handle == sink else { return }
     arrived += value
     firstArrival.resume(returning: ())

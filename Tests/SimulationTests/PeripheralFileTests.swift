@@ -77,7 +77,9 @@ import Text
         ]}
       ]
       """#)
-    let table = one.database.attributes.dropFirst(9).map { "\($0.handle) \($0.type) \(Hex.encode($0.value)) \($0.permissions.rawValue)" }
+    let table = one.database.attributes.dropFirst(9).map {
+      "\($0.handle.number) \($0.type) \(Hex.encode($0.value)) \($0.permissions.rawValue)"
+    }
     #expect(
       table == [
         "16 2801 0a18 1", "32 2803 022100292a 1", "33 2a29 c3840001000302 1", "34 2800 f0ff 1", "35 2802 100021000a18 1",

@@ -42,11 +42,11 @@ final class PeripheralTestClient: ATT.Channel {
   }
 }
 
-func little(_ handle: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] }
+func little(_ handle: AttributeHandle) -> [UInt8] { [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)] }
 
 extension PeripheralDescription {
   /// The value handle of the characteristic with this UUID.
-  func handle(_ uuid: String) -> UInt16 {
+  func handle(_ uuid: String) -> AttributeHandle {
     database.attributes.first { attribute in
       if case .value = attribute.role { return attribute.type.description == uuid }
       return false
@@ -54,5 +54,5 @@ extension PeripheralDescription {
   }
   func hex(_ uuid: String) -> String { Hex.encode(little(handle(uuid))) }
   /// Its client configuration.
-  func configuration(_ uuid: String) -> String { Hex.encode(little(handle(uuid) + 1)) }
+  func configuration(_ uuid: String) -> String { Hex.encode(little(handle(uuid).next)) }
 }

@@ -1,3 +1,4 @@
+import ATT
 import ArgumentParser
 import Bluetooth
 import EventLoop
@@ -61,7 +62,7 @@ struct Notify: LoopCommand {
   @LoopActor private final class Tally {
     var values = 0
     /// The value handles subscribed to on the present link.
-    var names: [UInt16: UUID] = [:]
+    var names: [AttributeHandle: UUID] = [:]
     var end: LoopClock.Instant?
     var hasStarted = false
     /// Subscribed on the present link.
@@ -86,7 +87,7 @@ struct Notify: LoopCommand {
     for selector in selectors {
       let target = try await Target.discovered(selector, session.client)
       guard let characteristic = target.characteristic else {
-        throw BluetoothError(.notFound, "handle \(HandleText.hex(target.handle)) is not a characteristic's value and cannot notify")
+        throw BluetoothError(.notFound, "handle \(target.handle) is not a characteristic's value and cannot notify")
       }
       tally.names[target.handle] = characteristic.uuid
       _ = try await session.client.subscribe(characteristic, kind: .auto)

@@ -1,3 +1,4 @@
+import ATT
 import ArgumentParser
 import Bluetooth
 import EventLoop
@@ -37,7 +38,7 @@ struct Read: LoopCommand {
           try await output.record {
             $0.string("event", "value")
             $0.string("uuid", found.uuid?.description)
-            $0.integer("handle", found.handle)
+            $0.integer("handle", found.handle.number)
             $0.string("value", Hex.encode(found.value))
             $0.string("text", ValueText.text(found.value))
           }

@@ -1,3 +1,4 @@
+import ATT
 import ArgumentParser
 import Bluetooth
 import EventLoop
@@ -19,7 +20,7 @@ struct Services: LoopCommand {
     let output = context.output
     try await context.withPeer(who) { session in
       let table = try await session.client.discover()
-      var read: [UInt16: Result<[UInt8], BluetoothError>] = [:]
+      var read: [AttributeHandle: Result<[UInt8], BluetoothError>] = [:]
       if values {
         for characteristic in table.services.flatMap(\.characteristics) where characteristic.properties.contains(.read) {
           do {

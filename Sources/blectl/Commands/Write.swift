@@ -1,3 +1,4 @@
+import ATT
 import ArgumentParser
 import Bluetooth
 import EventLoop
@@ -90,7 +91,7 @@ struct Write: LoopCommand {
       try await output.record {
         $0.string("event", "written")
         $0.string("uuid", target.uuid?.description)
-        $0.integer("handle", target.handle)
+        $0.integer("handle", target.handle.number)
         $0.integer("bytes", count)
         $0.string("mode", plan.mode.rawValue)
         $0.integer("segments", plan.segments.count)
@@ -98,7 +99,7 @@ struct Write: LoopCommand {
     } else {
       let pieces = plan.segments.count == 1 ? "one segment" : "\(plan.segments.count) segments"
       output.status(
-        "wrote \(count) octets to \(target.uuid?.description ?? HandleText.hex(target.handle)) by \(plan.mode.rawValue), in \(pieces)")
+        "wrote \(count) octets to \(target.uuid?.description ?? target.handle.description) by \(plan.mode.rawValue), in \(pieces)")
     }
   }
 
@@ -107,7 +108,7 @@ struct Write: LoopCommand {
     let target = try await Target.discovered(selector, client)
     guard let characteristic = target.characteristic else {
       throw BluetoothError(
-        .notFound, "--expect \(expect?.attribute ?? ""): handle \(HandleText.hex(target.handle)) is not a characteristic's value")
+        .notFound, "--expect \(expect?.attribute ?? ""): handle \(target.handle) is not a characteristic's value")
     }
     return try await client.subscribe(characteristic, kind: .auto)
   }
@@ -117,7 +118,7 @@ struct Write: LoopCommand {
     let now = try await client.read(target.handle)
     guard now == bytes else {
       throw BluetoothError(
-        .expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(HandleText.hex(target.handle)) now reads \(Hex.encode(now))")
+        .expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(target.handle) now reads \(Hex.encode(now))")
     }
   }
 
