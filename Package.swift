@@ -55,10 +55,10 @@ let package = Package(
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "HCITests", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
-    .testTarget(name: "L2CAPTests", dependencies: ["L2CAP", "HCI", "Bluetooth", "TestSupport"]),
+    .testTarget(name: "L2CAPTests", dependencies: ["L2CAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "ATTTests", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "GATTTests", dependencies: ["GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
-    .testTarget(name: "GAPTests", dependencies: ["GAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
+    .testTarget(name: "GAPTests", dependencies: ["GAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "LEHost", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),

@@ -5,8 +5,8 @@ package import EventLoop
 /// The seam above the radios: scan and connect. Implemented by the kernel's sockets and by our own host.
 @LoopActor
 package protocol Central: AnyObject {
-  /// One-line notes for the user about things done on their behalf ("connection failed to be established; trying once more").
-  var onNote: (@LoopActor (String) -> Void)? { get set }
+  /// What is done on the user's behalf without being asked.
+  var onNote: (@LoopActor (GAPNote) -> Void)? { get set }
 
   /// Scans until the task is cancelled; the scan is off when this returns or throws.
   /// - Parameter started: called once when the controller has confirmed that it scans.

@@ -36,7 +36,7 @@ extension HostCentral {
       return try await establish(peer, deadline)
     } catch let error as BluetoothError where error.code == Int(ControllerErrorCode.connectionFailedToBeEstablished.rawValue) {
       // The advertiser did not hear the request, or heard another first: common, and cured by trying again.
-      onNote?("\(peer.address): \(ControllerErrorCode.connectionFailedToBeEstablished.name.lowercased()); trying once more")
+      onNote?(.tryingAgain(peer))
       return try await establish(peer, deadline)
     }
   }

@@ -1,6 +1,6 @@
 package import Bluetooth
 package import EventLoop
-import GAP
+package import GAP
 package import HCI
 import L2CAP
 
@@ -9,7 +9,7 @@ import L2CAP
 package final class HostCentral: GAP.Central {
   /// As the user knows the controller: `tcp:127.0.0.1:9000`.
   package let name: String
-  package var onNote: (@LoopActor (String) -> Void)?
+  package var onNote: (@LoopActor (GAPNote) -> Void)?
   /// What `start` found out.
   package internal(set) var adapterInfo = ControllerInfo()
   /// The links that are up.

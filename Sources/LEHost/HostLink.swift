@@ -26,13 +26,13 @@ package final class HostLink: GAP.Link {
   let dataLengthChanged = PendingEvent<Void>()
   private(set) var remoteFeatures: LEFeatures?
   /// L2CAP frames and fragments that made no sense; they were dropped.
-  var dropped: Int { reassembler.dropped }
+  var dropped: Int { recombination.dropped }
 
   private let host: HostCentral
   private let att = LinkChannel()
   private let ending = PendingEvent<Void>()
   private let idle = PendingEvent<Void>()
-  private var reassembler = ACLReassembler()
+  private var recombination = Recombination()
   private var known = LinkParameters()
   private(set) var isHangingUp = false
   private var isUpdatingForPeer = false
@@ -118,14 +118,14 @@ package final class HostLink: GAP.Link {
   var unacknowledged: Int { host.sendQueue.frames(handle) }
 
   /// An ATT PDU.
-  func transmit(_ pdu: [UInt8]) { host.transmit(L2CAPFrame(channel: 4, payload: pdu), self) }
+  func transmit(_ pdu: [UInt8]) { host.transmit(L2CAPFrame(channel: .att, payload: pdu), self) }
 
   func receive(_ data: ACLData) {
-    guard let frame = reassembler.add(data) else { return }
+    guard let frame = recombination.add(data) else { return }
     switch frame.channel {
-    case 4: att.receive(frame.payload)
-    case 5: signal(frame.payload)
-    case 6: pair(frame.payload)
+    case .att: att.receive(frame.payload)
+    case .signalling: signal(frame.payload)
+    case .securityManager: if let reply = SecurityManager.answer(frame.payload) { answer(.securityManager, reply) }
     default: break
     }
   }
@@ -200,24 +200,14 @@ package final class HostLink: GAP.Link {
   // MARK: L2CAP
 
   private func signal(_ payload: [UInt8]) {
-    guard let answer = Signalling.answer(payload, judge: judge) else { return }
-    switch answer {
-    case .reply(let reply): self.answer(5, reply)
-    case .update(let reply, let parameters):
-      self.answer(5, reply)
-      isUpdatingForPeer = true
-      host.controller.submit(.leConnectionUpdate(handle: handle, parameters)) { [weak self] _ in self?.isUpdatingForPeer = false }
-    }
+    guard let answer = Signalling.answer(payload, deciding: judge) else { return }
+    self.answer(.signalling, answer.reply.encoded)
+    guard let update = answer.update else { return }
+    isUpdatingForPeer = true
+    host.controller.submit(.leConnectionUpdate(handle: handle, update)) { [weak self] _ in self?.isUpdatingForPeer = false }
   }
 
-  /// Security Manager (Vol 3 Part H §3.5.5): Pairing Failed, Pairing Not Supported; silence would make the peer drop the link.
-  private func pair(_ payload: [UInt8]) {
-    // Pairing Failed itself is not answered.
-    guard let code = payload.first, code != 0x05 else { return }
-    answer(6, [0x05, 0x05])
-  }
-
-  private func answer(_ channel: UInt16, _ payload: [UInt8]) {
+  private func answer(_ channel: ChannelIdentifier, _ payload: [UInt8]) {
     guard host.sendQueue.queued(handle) < Self.answerLimit else { return }
     host.transmit(L2CAPFrame(channel: channel, payload: payload), self)
   }

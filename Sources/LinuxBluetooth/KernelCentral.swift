@@ -7,7 +7,7 @@ package import HCI
 @LoopActor
 package final class KernelCentral: GAP.Central {
   package let adapter: AdapterInfo
-  package var onNote: (@LoopActor (String) -> Void)?
+  package var onNote: (@LoopActor (GAPNote) -> Void)?
 
   let hci: HCISocket
   private let tap: (any HCI.Tap)?
@@ -95,7 +95,7 @@ package final class KernelCentral: GAP.Central {
         failure.isAdapterDown = !isUp(adapter.index)
         guard failure.isWorthRetrying, !isRetry else { throw failure.error(peer, adapter: adapter.name, seconds: timeout.inSeconds) }
         isRetry = true
-        onNote?("the connection to \(peer) failed to be established; trying once more")
+        onNote?(.tryingAgain(peer))
       }
     }
   }

@@ -43,7 +43,7 @@ package final class KernelLink: GAP.Link {
       // The kernel does not show us its ACL packets; these are what they must have been, unfragmented.
       socket.tap = { pdu, direction in
         let boundary: HCI.ACLData.Boundary = direction == .hostToController ? .firstNonFlushable : .firstFlushable
-        for packet in L2CAPFrame(channel: 4, payload: pdu).fragments(handle: handle ?? 0, length: 0xFFFF, first: boundary) {
+        for packet in L2CAPFrame(channel: .att, payload: pdu).fragments(handle: handle ?? 0, length: 0xFFFF, first: boundary) {
           tap.record(packet.encoded, direction)
         }
       }
@@ -101,12 +101,12 @@ package final class KernelLink: GAP.Link {
         !(wanted.intervalMin...wanted.intervalMax).contains(interval)
       else { return }
       stopWatching()
-      let change = "\(peer) has asked for another connection interval and got it: \(LinkParameters.interval(interval).inMilliseconds) ms"
+      let now = LinkParameters.interval(interval)
       guard again else {
-        central.onNote?(change)
+        central.onNote?(.intervalChanged(peer, to: now, askingFor: nil))
         return
       }
-      central.onNote?(change + "; asking for \(LinkParameters.interval(wanted.intervalMax).inMilliseconds) ms once more")
+      central.onNote?(.intervalChanged(peer, to: now, askingFor: LinkParameters.interval(wanted.intervalMax)))
       // Its events come to the table; should it be refused, the note has told what is.
       EventLoop.shared.spawn { [self] in
         watch(wanted, again: false)

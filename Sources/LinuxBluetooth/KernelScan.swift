@@ -79,7 +79,7 @@ final class KernelScan {
         let isActive = central.isDiscovering(central.adapter.index)
         tell { $0.discovery(isActive, at: now) }
       case .started: started()
-      case .note(let note): central.onNote?(note.text(hci.name))
+      case .note(let note): central.onNote?(.scan(adapter: hci.name, note))
       case .failed(let opcode, let status):
         throw BluetoothError(
           .hci, "\(hci.name) cannot scan: it refused \(opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)

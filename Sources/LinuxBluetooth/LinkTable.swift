@@ -57,7 +57,4 @@ extension LinkParameters {
     self.latency = Int(latency)
     self.supervisionTimeout = .milliseconds(10 * Int(supervisionTimeout))
   }
-
-  /// Of a connection interval in units of 1.25 ms.
-  static func interval(_ units: UInt16) -> Duration { .microseconds(1250 * Int(units)) }
 }

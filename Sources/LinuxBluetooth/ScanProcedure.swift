@@ -18,31 +18,11 @@ struct ScanProcedure: Equatable {
     case askForDiscovery
     /// The controller scans.
     case started
-    case note(Note)
+    /// What the user should know, once.
+    case note(ScanNote)
     case failed(HCI.Opcode, ControllerErrorCode)
     /// Nothing to do before that time, or before something happens.
     case wait(until: LoopClock.Instant?)
-  }
-
-  /// What the user should know, once.
-  enum Note: Hashable {
-    /// Someone else scans, nobody knows how.
-    case piggyBack
-    case noRepeats
-    case noScanResponses
-    /// Someone stops the scan all the time.
-    case interrupted
-
-    func text(_ adapter: String) -> String {
-      switch self {
-      case .piggyBack:
-        "another program is scanning on \(adapter); showing what that scan finds, perhaps without repeated and scan response packets"
-      case .noRepeats: "another program is scanning on \(adapter) too; while it does, repeated packets are missing"
-      case .noScanResponses: "another program is scanning on \(adapter) too, and only listens; while it does, scan responses are missing"
-      case .interrupted:
-        "another program keeps stopping the scan on \(adapter); it is started again every few seconds, and misses what is sent in between"
-      }
-    }
   }
 
   /// A scan as the commands describe it that switched it on.
@@ -118,8 +98,8 @@ struct ScanProcedure: Equatable {
   private var lastConfigure: HCI.Command?
   private var connectingSince: LoopClock.Instant?
   private var restartTimes: [LoopClock.Instant] = []
-  private var notes: [Note] = []
-  private var saidNotes: Set<Note> = []
+  private var notes: [ScanNote] = []
+  private var saidNotes: Set<ScanNote> = []
   private var displaced: Scan?
 
   /// - Parameters:
@@ -276,7 +256,7 @@ struct ScanProcedure: Equatable {
     }
   }
 
-  private mutating func say(_ note: Note) { if saidNotes.insert(note).inserted { notes.append(note) } }
+  private mutating func say(_ note: ScanNote) { if saidNotes.insert(note).inserted { notes.append(note) } }
 
   /// A command of someone else's that is on its way to the controller.
   mutating func sawSent(_ command: HCI.Command, at now: LoopClock.Instant) {

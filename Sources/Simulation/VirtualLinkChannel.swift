@@ -1,6 +1,7 @@
 package import ATT
 package import Bluetooth
 package import EventLoop
+package import L2CAP
 
 /// The peripheral's end of a link: L2CAP for a virtual device (Vol 3 Part A §3). ATT is what the device serves; the other fixed channels get
 /// the answers of a device that supports nothing there, unless `otherChannels` is set.
@@ -9,17 +10,13 @@ package final class VirtualLinkChannel: ATT.Channel {
   package var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? {
     didSet { deliver() }
   }
-  /// Sees the frames of every channel but 4 instead of the built-in answers: CID and payload.
-  package var otherChannels: (@LoopActor (UInt16, [UInt8]) -> Void)?
-  /// ATT, LE signalling, Security Manager (Vol 3 Part A §2.1).
-  package static let att: UInt16 = 4
-  package static let signalling: UInt16 = 5
-  package static let security: UInt16 = 6
+  /// Sees the frames of every channel but ATT's instead of the built-in answers.
+  package var otherChannels: (@LoopActor (ChannelIdentifier, [UInt8]) -> Void)?
 
   private let link: VirtualLink
   private var pending: [ATT.ChannelEvent] = []
   private var isDelivering = false
-  private var frame: [UInt8] = []
+  private var recombination = Recombination()
   private var waiters: [Wait<Void>] = []
   private var ended: BluetoothError?
   private var isClosed = false
@@ -35,7 +32,7 @@ package final class VirtualLinkChannel: ATT.Channel {
 
   // MARK: ATT.Channel
 
-  package func send(_ pdu: [UInt8]) { send(pdu, onChannel: Self.att) }
+  package func send(_ pdu: [UInt8]) { send(pdu, onChannel: .att) }
 
   package func waitUntilWritable() async throws {
     while true {
@@ -63,16 +60,10 @@ package final class VirtualLinkChannel: ATT.Channel {
 
   /// Sends one L2CAP frame.
   /// - Parameter payload: at most 65 535 octets; longer ones are cut.
-  package func send(_ payload: [UInt8], onChannel cid: UInt16) {
+  package func send(_ payload: [UInt8], onChannel channel: ChannelIdentifier) {
     guard ended == nil, !isClosed else { return }
-    let payload = payload.prefix(0xFFFF)
-    var writer = ByteWriter(capacity: payload.count + 4)
-    writer.uint16(UInt16(payload.count))
-    writer.uint16(cid)
-    writer.append(payload)
-    let bytes = writer.bytes
-    for start in stride(from: 0, to: bytes.count, by: Self.bufferLength) {
-      link.send(by: .peripheral, Array(bytes[start..<min(bytes.count, start + Self.bufferLength)]), isStart: start == 0)
+    for (index, fragment) in L2CAPFrame(channel: channel, payload: payload).fragments(length: Self.bufferLength).enumerated() {
+      link.send(by: .peripheral, fragment, isStart: index == 0)
     }
   }
 
@@ -80,16 +71,12 @@ package final class VirtualLinkChannel: ATT.Channel {
   /// `otherChannels`.
   /// - Parameters: interval in 1.25 ms, latency in events, timeout in 10 ms.
   package func requestParameters(identifier: UInt8, intervalMin: UInt16, intervalMax: UInt16, latency: UInt16, timeout: UInt16) {
-    var writer = ByteWriter()
-    writer.uint8(0x12)
-    writer.uint8(identifier)
-    writer.uint16(8)
-    for value in [intervalMin, intervalMax, latency, timeout] { writer.uint16(value) }
-    send(writer.bytes, onChannel: Self.signalling)
+    let wanted = ConnectionParameters(intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: timeout)
+    send(SignallingPDU.connectionParameterUpdateRequest(identifier: identifier, wanted).encoded, onChannel: .signalling)
   }
 
   /// Asks the central to pair: SMP Security Request (Vol 3 Part H §3.6.7).
-  package func requestSecurity(authentication: UInt8 = 0x01) { send([0x0B, authentication], onChannel: Self.security) }
+  package func requestSecurity(authentication: UInt8 = 0x01) { send([0x0B, authentication], onChannel: .securityManager) }
 
   /// Walks out of range: both sides notice after the supervision timeout.
   package func cut() { link.cut() }
@@ -117,40 +104,23 @@ package final class VirtualLinkChannel: ATT.Channel {
   }
 
   private func receive(_ octets: [UInt8], isStart: Bool) {
-    if isStart { frame = octets } else { frame += octets }
-    guard frame.count >= 4 else { return }
-    let length = Int(frame[0]) | Int(frame[1]) << 8
-    // What is longer than it says is no frame; what is shorter is not complete yet.
-    guard frame.count >= length + 4 else { return }
-    defer { frame = [] }
-    guard frame.count == length + 4 else { return }
-    let cid = UInt16(frame[2]) | UInt16(frame[3]) << 8
-    let payload = Array(frame[4...])
-    if cid == Self.att {
-      pending.append(.received(payload))
+    guard let frame = recombination.add(octets, isStart: isStart) else { return }
+    if frame.channel == .att {
+      pending.append(.received(frame.payload))
     } else if let otherChannels {
-      otherChannels(cid, payload)
+      otherChannels(frame.channel, frame.payload)
     } else {
-      answer(payload, onChannel: cid)
+      answer(frame)
     }
   }
 
-  private func answer(_ payload: [UInt8], onChannel cid: UInt16) {
-    guard let code = payload.first else { return }
-    switch cid {
-    case Self.signalling:
-      guard payload.count >= 4, !Self.signallingWithoutAnswer.contains(code) else { return }
-      // Command Reject: command not understood.
-      send([0x01, payload[1], 2, 0, 0, 0], onChannel: Self.signalling)
-    case Self.security where code == 0x01:
-      // Pairing Failed: pairing not supported.
-      send([0x05, 0x05], onChannel: Self.security)
+  private func answer(_ frame: L2CAPFrame) {
+    switch frame.channel {
+    case .signalling: if let answer = Signalling.answer(frame.payload) { send(answer.reply.encoded, onChannel: .signalling) }
+    case .securityManager: if let answer = SecurityManager.answer(frame.payload) { send(answer, onChannel: .securityManager) }
     default: break
     }
   }
-
-  /// Responses, and the flow control credit indication (Vol 3 Part A §4).
-  private static let signallingWithoutAnswer: Set<UInt8> = [0x01, 0x03, 0x05, 0x07, 0x13, 0x15, 0x16, 0x18, 0x1A]
 
   private func end(_ reason: ControllerErrorCode) {
     guard ended == nil else { return }

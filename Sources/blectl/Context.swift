@@ -28,7 +28,7 @@ final class Context {
     if let central { return central }
     if let path = options.trace, trace == nil { trace = try SnoopFile(path) }
     let opened = try await configuration.adapter(options).open(tap: trace, verbose: { [output] in output.verbose(1, $0) })
-    opened.onNote = { [output] in output.note($0) }
+    opened.onNote = { [output] in output.note($0.text) }
     central = opened
     return opened
   }

@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import HCI
 import TestSupport
@@ -108,7 +109,7 @@ import Testing
   @Test(arguments: [false, true]) func failedToBeEstablishedIsTriedOnceMore(_ isLate: Bool) async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      var notes: [String] = []
+      var notes: [GAPNote] = []
       central.onNote = { notes.append($0) }
       var attempts = 0
       controller.rules[.leCreateConnection] = { command in
@@ -126,7 +127,7 @@ import Testing
       }
       let link = try await central.connect(lock, timeout: .seconds(5))
       #expect(attempts == 2)
-      #expect(notes.count == 1)
+      #expect(notes == [.tryingAgain(lock)])
       #expect(link.peer == lock)
       #expect(central.openLinks.count == 1)
     }

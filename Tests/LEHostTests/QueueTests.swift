@@ -3,7 +3,6 @@ import HCI
 import L2CAP
 import TestSupport
 import Testing
-import Text
 
 @testable import LEHost
 
@@ -163,45 +162,13 @@ import Text
     queue.open(1)
     let frames = (0..<40).map { L2CAPFrame(channel: 4, payload: [UInt8](repeating: UInt8($0), count: 100)) }
     for frame in frames { queue.add(frame, to: 1) }
-    var reassembler = ACLReassembler()
+    var recombination = Recombination()
     var joined: [L2CAPFrame] = []
     while let data = queue.next() {
-      if let frame = reassembler.add(data) { joined.append(frame) }
+      if let frame = recombination.add(data) { joined.append(frame) }
       queue.completed(1, 1)
     }
     #expect(joined == frames)
-    #expect(reassembler.dropped == 0)
-  }
-}
-
-@Suite struct SignallingTests {
-  @Test(arguments: [
-    // T26: unknown command.
-    ("aa010000", false, "0101" + "02000000"),
-    // Connection Parameter Update Request 7.5–30 ms, latency 0, 4 s; the same when the link refuses.
-    ("1207080006001800000090" + "01", false, "update 1307" + "02000000"),
-    ("1207080006001800000090" + "01", true, "1307" + "02000100"),
-    // Interval 5 units; supervision timeout too short; wrong length, both ways.
-    ("120708000500180000009001", false, "1307" + "02000100"),
-    ("120708000600180000000200", false, "1307" + "02000100"),
-    ("1207080006001800000090", false, "0107" + "02000000"),
-    ("12070800060018000000900100", false, "0107" + "02000000"),
-    ("12070700060018000000" + "90", false, "0107" + "02000000"),
-    // Credit based connection request.
-    ("1409" + "0a00" + "80004000170017000a00", false, "0109" + "02000000"),
-    // Never answered: responses, rejects, no identifier, no header.
-    ("010102000000", false, ""), ("130102000000", false, ""), ("aa000000", false, ""), ("aa01", false, ""), ("", false, ""),
-  ]) func answers(_ row: (String, Bool, String)) throws {
-    let text =
-      switch Signalling.answer(try #require(Hex.decode(row.0)), judge: { row.1 ? nil : $0 }) {
-      case nil: ""
-      case .reply(let reply): Hex.encode(reply)
-      case .update(let reply, _): "update " + Hex.encode(reply)
-      }
-    #expect(text == row.2)
-  }
-
-  @Test func hostileNeverTraps() {
-    hostile([[0x12, 7, 8, 0, 6, 0, 24, 0, 0, 0, 0x90, 1], [0xAA, 1, 0, 0]]) { _ = Signalling.answer($0) }
+    #expect(recombination.dropped == 0)
   }
 }

@@ -71,7 +71,7 @@ final class ScriptedController: HCI.Channel {
   }
 
   /// An L2CAP frame from the peer.
-  func frame(_ channel: UInt16, _ payload: [UInt8], handle: UInt16 = 0x40) {
+  func frame(_ channel: ChannelIdentifier, _ payload: [UInt8], handle: UInt16 = 0x40) {
     for fragment in L2CAPFrame(channel: channel, payload: payload).fragments(handle: handle, length: 27, first: .firstFlushable) {
       emit(fragment.encoded)
     }
@@ -79,8 +79,8 @@ final class ScriptedController: HCI.Channel {
 
   /// The frames that the host sent, put together.
   var frames: [L2CAPFrame] {
-    var reassembler = ACLReassembler()
-    return data.compactMap { reassembler.add($0) }
+    var recombination = Recombination()
+    return data.compactMap { recombination.add($0) }
   }
 
   func complete(_ command: Command, _ returned: ReturnParameters) -> [Event] {

@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import Glibc
 import HCI
@@ -137,7 +138,7 @@ private final class Rig {
         .leConnectionUpdateComplete(status: .success, handle: handle, interval: units, latency: 0, supervisionTimeout: 400)
       }
       let rig = try Rig()
-      var notes: [String] = []
+      var notes: [GAPNote] = []
       rig.central.onNote = { notes.append($0) }
       rig.accept(.leConnectionUpdate, then: changed(12))
       _ = try await rig.link.requestInterval(.milliseconds(15))
@@ -148,12 +149,12 @@ private final class Rig {
       try rig.controller.pair.write(changed(80).encoded)
       try await EventLoop.shared.sleep(for: .milliseconds(100))
       #expect(updates() == 2)
-      #expect(notes.count == 1 && notes.first?.contains("100.0 ms; asking for 15.0 ms once more") == true)
+      #expect(notes == [.intervalChanged(peer, to: .milliseconds(100), askingFor: .milliseconds(15))])
       #expect(try await rig.link.parameters().interval == .milliseconds(15))
       try rig.controller.pair.write(changed(80).encoded)
       try await EventLoop.shared.sleep(for: .milliseconds(100))
       #expect(updates() == 2)
-      #expect(notes.count == 2)
+      #expect(notes.count == 2 && notes.last == .intervalChanged(peer, to: .milliseconds(100), askingFor: nil))
       #expect(try await rig.link.parameters().interval == .milliseconds(100))
       rig.controller.stop()
     }

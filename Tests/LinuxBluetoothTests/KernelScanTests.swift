@@ -24,7 +24,7 @@ private final class Rig {
   let controller = FakeController()
   let central: KernelCentral
   private(set) var reports: [AdvertisingReport] = []
-  private(set) var notes: [String] = []
+  private(set) var notes: [GAPNote] = []
   private(set) var starts = 0
   private(set) var reminders = 0
   var isDiscovering: Bool?
@@ -189,7 +189,7 @@ private final class Rig {
       try rig.theirs(.leSetScanEnable(false, filterDuplicates: false))
       try rig.theirs(.leSetScanEnable(true, filterDuplicates: true))
       try await rig.settle()
-      #expect(rig.notes == ["another program is scanning on hci0 too; while it does, repeated packets are missing"])
+      #expect(rig.notes == [.scan(adapter: "hci0", .noRepeats)])
       #expect(await rig.finish() is CancellationError)
       #expect(rig.opcodes.count == 4)
     }

@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import HCI
+import L2CAP
 import TestSupport
 import Testing
 
@@ -300,7 +301,7 @@ import Testing
       #expect(it.host.frames.dropFirst(2) == [[6, 0, 5, 0, 0x01, 9, 2, 0, 0, 0], [2, 0, 6, 0, 0x05, 0x05]])
       #expect(it.device.received.isEmpty)
 
-      var heard: [UInt16] = []
+      var heard: [ChannelIdentifier] = []
       channel.otherChannels = { cid, _ in heard.append(cid) }
       try await it.host.send([0x13, 7, 2, 0, 0, 0], onChannel: 5, handle: handle)
       try await it.host.wait { heard == [5] }

@@ -4,15 +4,15 @@ import L2CAP
 import TestSupport
 import Testing
 
-@Suite struct ACLReassemblerTests {
+@Suite struct RecombinationTests {
   private func reassemble(_ packets: [[UInt8]]) throws -> (frames: [L2CAPFrame], dropped: Int) {
-    var reassembler = ACLReassembler()
+    var recombination = Recombination()
     var frames: [L2CAPFrame] = []
     for octets in packets {
       guard case .acl(let data) = try Packet(octets) else { continue }
-      if let frame = reassembler.add(data) { frames.append(frame) }
+      if let frame = recombination.add(data) { frames.append(frame) }
     }
-    return (frames, reassembler.dropped)
+    return (frames, recombination.dropped)
   }
 
   @Test(arguments: [1, 2, 3, 4, 5, 27, 251, 1000]) func fragmentsJoinAgain(_ length: Int) throws {
@@ -60,10 +60,10 @@ import Testing
 
   @Test func hostileFragmentsNeverTrap() {
     let seeds = L2CAPFrame(channel: 4, payload: Array(0..<40)).fragments(handle: 0x40, length: 10).map(\.encoded)
-    var reassembler = ACLReassembler()
+    var recombination = Recombination()
     hostile(seeds) { octets in
       guard case .acl(let data)? = try? Packet(octets) else { return }
-      if let frame = reassembler.add(data), frame.payload.count > 0xFFFF { Issue.record("too long") }
+      if let frame = recombination.add(data), frame.payload.count > 0xFFFF { Issue.record("too long") }
     }
   }
 }

@@ -1,0 +1,35 @@
+package import Bluetooth
+package import HCI
+
+/// What a controller did, or did not do, instead of what its host wanted.
+package struct ControllerError: Error, Sendable, Equatable {
+  package enum Fault: Sendable, Equatable {
+    /// With the status of Command Complete or Command Status.
+    case refused(Opcode, ControllerErrorCode)
+    case silent(Opcode, after: Duration)
+    /// Return parameters that do not follow their format.
+    case unreadable(Opcode, MalformedPacket)
+    /// Hardware Error event (Vol 4 Part E §7.7.16), with its code.
+    case hardware(UInt8)
+    /// A controller without Low Energy.
+    case withoutLE
+    /// It says that it has no buffers for data.
+    case withoutBuffers
+    /// Its host was not started.
+    case notStarted
+    /// Its host was closed.
+    case closed
+  }
+
+  /// As the user knows the controller.
+  package let adapter: String
+  package let fault: Fault
+
+  package init(_ adapter: String, _ fault: Fault) {
+    self.adapter = adapter
+    self.fault = fault
+  }
+
+  /// The status with which a command was refused; nil for other faults.
+  package var status: ControllerErrorCode? { if case .refused(_, let status) = fault { status } else { nil } }
+}

@@ -1,0 +1,147 @@
+package import Bluetooth
+package import EventLoop
+package import HCI
+
+/// What a host lends to the procedures of its links.
+@LoopActor
+package protocol LinkController: AnyObject {
+  /// As the user knows the controller.
+  var name: String { get }
+
+  /// Whether the controller has a command; true when nobody knows, for then it is tried.
+  func supports(_ opcode: Opcode) async throws -> Bool
+
+  /// - Throws: why there is no answer, or the status when it is not Success.
+  @discardableResult
+  func perform(_ command: Command) async throws -> ReturnParameters
+}
+
+/// The procedures that look at and change a link of a central (Vol 6 Part B §5.1), with what the controller's events say about it: the same for
+/// every host, which gives it the link's events and tells it when the link is down.
+@LoopActor
+package final class LinkProcedures {
+  package let peer: PeerAddress
+  package let handle: UInt16
+  package private(set) var state: LinkState
+  /// For what a peripheral asks; see `ParameterRequestPolicy`.
+  package private(set) var policy = ParameterRequestPolicy()
+  /// Ends with the status of LE Read Remote Features Complete.
+  package let remoteFeaturesRead = PendingEvent<ControllerErrorCode>()
+
+  /// Why the link is down; nil while it is up.
+  package private(set) var ended: (any Error)?
+
+  private unowned let controller: any LinkController
+  private let intervalUpdated = PendingEvent<ControllerErrorCode>()
+  private let phyUpdated = PendingEvent<ControllerErrorCode>()
+  private let dataLengthChanged = PendingEvent<Void>()
+
+  package init(_ peer: PeerAddress, handle: UInt16, _ state: LinkState, _ controller: any LinkController) {
+    self.peer = peer
+    self.handle = handle
+    self.state = state
+    self.controller = controller
+  }
+
+  // MARK: From the host
+
+  /// Ignores the events of other links.
+  package func receive(_ event: HCI.Event) {
+    guard event.connectionHandle == handle else { return }
+    state.update(with: event)
+    switch event {
+    case .leConnectionUpdateComplete(let status, _, _, _, _): intervalUpdated.fire(status)
+    case .leReadRemoteFeaturesComplete(let status, _, _): remoteFeaturesRead.fire(status)
+    case .lePHYUpdateComplete(let status, _, _, _): phyUpdated.fire(status)
+    case .leDataLengthChange: dataLengthChanged.fire(())
+    default: break
+    }
+  }
+
+  /// The link is down: whoever waits for an event learns why.
+  package func end(_ error: any Error) {
+    guard ended == nil else { return }
+    ended = error
+    for event in [remoteFeaturesRead, intervalUpdated, phyUpdated] { event.fail(error) }
+    dataLengthChanged.fail(error)
+  }
+
+  // MARK: Procedures
+
+  /// What is known now, with the RSSI. What the controller does not say stays unknown.
+  /// - Throws: why the link is down; CancellationError.
+  package func parameters() async throws -> LinkParameters {
+    if case .rssi(_, let rssi)? = try await attempt(.readRSSI(handle: handle)), rssi != 127 { state.note(rssi: rssi) }
+    try await learnPHY()
+    return state.parameters
+  }
+
+  private func learnPHY() async throws {
+    guard state.parameters.phy == nil else { return }
+    // A controller that does not have the command has one PHY.
+    guard try await controller.supports(.leReadPHY) else { return state.note(phy: .le1M) }
+    if case .phy(_, let tx, _)? = try await attempt(.leReadPHY(handle: handle)) { state.note(phy: PHY(rawValue: tx)) }
+  }
+
+  /// Nil when there is no answer.
+  private func attempt(_ command: Command) async throws -> ReturnParameters? {
+    if let ended { throw ended }
+    do {
+      return try await controller.perform(command)
+    } catch {
+      if error is CancellationError { throw error }
+      if let ended { throw ended }
+      return nil
+    }
+  }
+
+  /// Connection Update (§5.1.1). - Parameter interval: 7.5 ms to 4 s.
+  /// - Throws: GAPError; why the controller did not take the command, or why the link is down; CancellationError.
+  package func requestInterval(_ interval: Duration) async throws -> ConnectionParameters {
+    let wanted = try ConnectionParameters(interval: interval)
+    if let ended { throw ended }
+    let change = intervalUpdated.next()
+    try await controller.perform(.leConnectionUpdate(handle: handle, wanted))
+    try await agreed(change, .connectionInterval(interval))
+    policy.pinnedInterval = wanted.intervalMax
+    return wanted
+  }
+
+  /// PHY Update (§5.1.10), transmitter and receiver alike, of this link only. - Throws: as `requestInterval`.
+  package func requestPHY(_ phy: PHY) async throws {
+    if let ended { throw ended }
+    guard try await controller.supports(.leSetPHY) else { throw GAPError.unsupported(adapter: controller.name, .phy(phy)) }
+    let change = phyUpdated.next()
+    try await controller.perform(.leSetPHY(handle: handle, allPHYs: 0, tx: PHYMask(phy), rx: PHYMask(phy), options: 0))
+    try await agreed(change, .phy(phy))
+  }
+
+  /// Data Length Update (§5.1.9). - Parameter octets: 27 to 251. The peer may allow less: that is no error.
+  /// - Throws: as `requestInterval`.
+  package func requestDataLength(_ octets: Int) async throws {
+    // Before anything is asked of anyone.
+    _ = try DataLength(octets: octets, on: nil)
+    if let ended { throw ended }
+    guard try await controller.supports(.leSetDataLength) else {
+      throw GAPError.unsupported(adapter: controller.name, .dataLength(octets))
+    }
+    try await learnPHY()
+    let wanted = try DataLength(octets: octets, on: state.parameters.phy)
+    // Nothing would change, and no event would say so.
+    if state.parameters.maxTxOctets == octets || !(state.remoteFeatures?.contains(.dataLengthExtension) ?? true) { return }
+    let change = dataLengthChanged.next()
+    try await controller.perform(.leSetDataLength(handle: handle, txOctets: wanted.txOctets, txTime: wanted.txTime))
+    // The event comes only when something changes.
+    _ = try await change.value(until: limit(atMost: .seconds(2)))
+  }
+
+  private func agreed(_ change: Wait<ControllerErrorCode>, _ procedure: LinkProcedure) async throws {
+    guard let status = try await change.value(until: limit()) else { throw GAPError.noAnswer(peer, procedure) }
+    guard status == .success else { throw GAPError.notAgreed(peer, procedure, status) }
+  }
+
+  /// Procedures of the link layer take effect some connection events later.
+  private func limit(atMost: Duration = .seconds(45)) -> LoopClock.Instant {
+    EventLoop.shared.now.advanced(by: min(atMost, .seconds(5) + (state.parameters.interval ?? .zero) * 10))
+  }
+}

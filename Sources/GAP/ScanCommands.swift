@@ -1,0 +1,42 @@
+import Bluetooth
+package import HCI
+
+/// The commands of a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65): the one place that builds them.
+package struct ScanCommands: Sendable, Equatable {
+  /// 0.625 ms units: 60 ms, so that a whole advertising event falls into one window.
+  static let window: UInt16 = 0x60
+
+  package let isExtended: Bool
+  package let configure: Command
+  package let enable: Command
+  package let disable: Command
+
+  /// - Parameters:
+  ///   - adapter: its name, for errors.
+  ///   - controller: what it can do. When it has the extended commands they are used: the kernel does so, and a controller refuses to mix.
+  ///   - sharing: whether links need their share of the radio.
+  /// - Throws: GAPError.noPrimaryPHY, .cannotScan.
+  package init(
+    _ parameters: ScanParameters, adapter: String, _ controller: ControllerInfo, sharing: Bool = false
+  ) throws(GAPError) {
+    let phys = PHYMask(parameters.phys).intersection([.le1M, .coded])
+    guard !phys.isEmpty else { throw .noPrimaryPHY }
+    isExtended = controller.supported.scansExtended
+    if phys.contains(.coded), !isExtended || !controller.leFeatures.contains(.phyCoded) {
+      throw .cannotScan(adapter: adapter, on: .coded, hasExtended: isExtended)
+    }
+    // Listening all the time that others leave: what is not heard cannot be found. The PHYs take turns.
+    let turns = UInt16(clamping: phys.phys.count + (sharing ? 1 : 0))
+    let timing = Command.ScanTiming(isActive: parameters.isActive, interval: Self.window * turns, window: Self.window)
+    let own = controller.ownAddress.type.hciValue
+    if isExtended {
+      configure = .leSetExtendedScanParameters(ownAddressType: own, filterPolicy: 0, phys: phys, phys.phys.map { _ in timing })
+      enable = .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0)
+      disable = .leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0)
+    } else {
+      configure = .leSetScanParameters(timing, ownAddressType: own, filterPolicy: 0)
+      enable = .leSetScanEnable(true, filterDuplicates: false)
+      disable = .leSetScanEnable(false, filterDuplicates: false)
+    }
+  }
+}

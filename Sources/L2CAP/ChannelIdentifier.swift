@@ -1,0 +1,13 @@
+/// The CID of an L2CAP channel (Vol 3 Part A §2.1).
+package struct ChannelIdentifier: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+  package let rawValue: UInt16
+
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  package init(integerLiteral value: UInt16) { rawValue = value }
+
+  /// The fixed channels of an LE link.
+  package static let att: Self = 0x0004
+  package static let signalling: Self = 0x0005
+  package static let securityManager: Self = 0x0006
+}

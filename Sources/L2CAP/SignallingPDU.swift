@@ -1,0 +1,96 @@
+package import Bluetooth
+
+/// One command of the LE signalling channel (Vol 3 Part A §4), request and response alike.
+package enum SignallingPDU: Sendable, Equatable {
+  /// §4.1, with the reason and what belongs to it.
+  case commandReject(identifier: UInt8, reason: UInt16, data: [UInt8] = [])
+  /// §4.20, from a peripheral. The values are the peer's: they may be out of range.
+  case connectionParameterUpdateRequest(identifier: UInt8, ConnectionParameters)
+  /// §4.21, from a central.
+  case connectionParameterUpdateResponse(identifier: UInt8, isAccepted: Bool)
+  /// Everything else, and what has the wrong length for its code.
+  case other(code: UInt8, identifier: UInt8, data: [UInt8])
+
+  private enum Code {
+    static let commandReject: UInt8 = 0x01
+    static let connectionParameterUpdateRequest: UInt8 = 0x12
+    static let connectionParameterUpdateResponse: UInt8 = 0x13
+  }
+
+  /// The reason of a Command Reject: command not understood.
+  package static let notUnderstood: UInt16 = 0x0000
+
+  /// - Parameter payload: of one frame; LE allows one command in it.
+  /// - Throws: when the header is cut, or says another length than the frame has.
+  package init(_ payload: [UInt8]) throws(MalformedPacket) {
+    var reader = ByteReader(payload)
+    let code = try reader.uint8("signalling: code")
+    let identifier = try reader.uint8("signalling: identifier")
+    let length = Int(try reader.uint16("signalling: length"))
+    let data = try reader.bytes(length, "signalling: data")
+    try reader.finish("signalling")
+    self = Self.known(code, identifier, data) ?? .other(code: code, identifier: identifier, data: data)
+  }
+
+  private static func known(_ code: UInt8, _ identifier: UInt8, _ data: [UInt8]) -> Self? {
+    var reader = ByteReader(data)
+    switch (code, data.count) {
+    case (Code.commandReject, 2...):
+      guard let reason = try? reader.uint16("reason") else { return nil }
+      return .commandReject(identifier: identifier, reason: reason, data: reader.rest())
+    case (Code.connectionParameterUpdateRequest, 8):
+      guard let intervalMin = try? reader.uint16("minimum interval"), let intervalMax = try? reader.uint16("maximum interval"),
+        let latency = try? reader.uint16("latency"), let timeout = try? reader.uint16("timeout")
+      else { return nil }
+      return .connectionParameterUpdateRequest(
+        identifier: identifier,
+        ConnectionParameters(intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: timeout))
+    case (Code.connectionParameterUpdateResponse, 2):
+      guard let result = try? reader.uint16("result") else { return nil }
+      return .connectionParameterUpdateResponse(identifier: identifier, isAccepted: result == 0)
+    default: return nil
+    }
+  }
+
+  package var identifier: UInt8 {
+    switch self {
+    case .commandReject(let identifier, _, _), .connectionParameterUpdateRequest(let identifier, _),
+      .connectionParameterUpdateResponse(let identifier, _), .other(_, let identifier, _):
+      identifier
+    }
+  }
+
+  package var code: UInt8 {
+    switch self {
+    case .commandReject: Code.commandReject
+    case .connectionParameterUpdateRequest: Code.connectionParameterUpdateRequest
+    case .connectionParameterUpdateResponse: Code.connectionParameterUpdateResponse
+    case .other(let code, _, _): code
+    }
+  }
+
+  /// Whether the sender waits for a response. Answering a response could go on for ever, and a Flow Control Credit indication (0x16) has none.
+  package var wantsResponse: Bool {
+    ![0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x16, 0x18, 0x1A].contains(code)
+  }
+
+  package var encoded: [UInt8] {
+    var data = ByteWriter()
+    switch self {
+    case .commandReject(_, let reason, let rest):
+      data.uint16(reason)
+      data.append(rest)
+    case .connectionParameterUpdateRequest(_, let wanted):
+      for value in [wanted.intervalMin, wanted.intervalMax, wanted.latency, wanted.supervisionTimeout] { data.uint16(value) }
+    case .connectionParameterUpdateResponse(_, let isAccepted): data.uint16(isAccepted ? 0 : 1)
+    case .other(_, _, let octets): data.append(octets)
+    }
+    let octets = data.bytes.prefix(0xFFFF)
+    var writer = ByteWriter(capacity: octets.count + 4)
+    writer.uint8(code)
+    writer.uint8(identifier)
+    writer.uint16(UInt16(octets.count))
+    writer.append(octets)
+    return writer.bytes
+  }
+}

@@ -1,0 +1,78 @@
+import Bluetooth
+import EventLoop
+import GAP
+import HCI
+import TestSupport
+import Testing
+
+private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
+
+@Suite struct AdvertisingReportReaderTests {
+  private func legacy(_ types: UInt8..., data: [UInt8] = [1]) -> Event {
+    .leAdvertisingReports(AdvertisingReports(types.map { LegacyAdvertisingReport(eventType: $0, peer: phone, data: data, rssi: -50) }))
+  }
+
+  private func extended(_ eventType: UInt16, _ data: [UInt8], sid: UInt8 = 1) -> Event {
+    .leExtendedAdvertisingReports(
+      AdvertisingReports([ExtendedAdvertisingReport(eventType: eventType, peer: phone, sid: sid, rssi: -50, data: data)]))
+  }
+
+  private let directed = Event.leDirectedAdvertisingReports(
+    AdvertisingReports([DirectedAdvertisingReport(peer: phone, direct: phone, rssi: -1)]))
+
+  @Test func everyFormIsRead() async throws {
+    try await onLoop {
+      var reports: [AdvertisingReport] = []
+      let reader = AdvertisingReportReader { reports.append($0) }
+      for event in [self.legacy(0, 4), self.directed, self.extended(0x13, [2]), self.extended(0x00, [3]), .hardwareError(1)] {
+        reader.receive(event)
+      }
+      #expect(reports.map(\.pdu) == [.connectable, .scanResponse, .directed, .connectable, .extended])
+      #expect(reports.map(\.data) == [[1], [1], [], [2], [3]])
+      #expect(reader.unreadable == 0)
+    }
+  }
+
+  /// It is dropped and counted, and stops nothing.
+  @Test func anUnknownReport() async throws {
+    try await onLoop {
+      var reports: [AdvertisingReport] = []
+      let reader = AdvertisingReportReader { reports.append($0) }
+      reader.receive(self.legacy(5, 0, 0xFF, 3))
+      #expect(reports.map(\.pdu) == [.connectable, .nonConnectable])
+      #expect(reader.unreadable == 2)
+      // The second of three reports is cut: what is before it counts.
+      for event in [self.legacy(0, 2, 3), self.extended(0x13, [1, 2, 3]), self.directed] {
+        var octets = event.encoded
+        octets.removeLast(3)
+        octets[2] -= 3
+        guard case .event(let cut) = try Packet(octets) else { continue }
+        reader.receive(cut)
+      }
+      #expect(reports.map(\.pdu).dropFirst(2) == [.connectable, .scannable])
+      #expect(reader.unreadable == 5)
+    }
+  }
+
+  @Test func whatNeverBecomesWholeIsGivenUp() async throws {
+    try await onLoop {
+      var reports: [AdvertisingReport] = []
+      let reader = AdvertisingReportReader { reports.append($0) }
+      reader.receive(self.extended(0x20, [1]))
+      try await EventLoop.shared.sleep(for: .milliseconds(600))
+      reader.receive(self.extended(0x20, [9], sid: 2))
+      try await EventLoop.shared.sleep(for: .milliseconds(390))
+      #expect(reports.isEmpty)
+      try await EventLoop.shared.sleep(for: .milliseconds(30))
+      #expect(reports.map(\.data) == [[1]])
+      try await EventLoop.shared.sleep(for: .milliseconds(1100))
+      #expect(reports.map(\.data) == [[1], [9]])
+      #expect(reports.map(\.isTruncated) == [true, true])
+      reader.receive(self.extended(0x20, [3]))
+      reader.stop()
+      reader.receive(self.legacy(0))
+      try await EventLoop.shared.sleep(for: .seconds(3))
+      #expect(reports.count == 2)
+    }
+  }
+}

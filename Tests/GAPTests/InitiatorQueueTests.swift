@@ -1,0 +1,62 @@
+import EventLoop
+import GAP
+import TestSupport
+import Testing
+
+@Suite struct InitiatorQueueTests {
+  private enum Outcome: Equatable { case turn(at: Duration), late(at: Duration), cancelled(at: Duration) }
+
+  /// Each asks for its turn at once, in order, and keeps it for a while.
+  @LoopActor
+  private func outcomes(_ queue: InitiatorQueue, _ all: [(limit: Int, keeps: Int, cancelledAfter: Int?)]) async throws -> [Outcome] {
+    let start = EventLoop.shared.now
+    var tasks: [Task<Outcome, Never>] = []
+    for one in all {
+      let task = EventLoop.shared.spawn { () -> Outcome in
+        func elapsed() -> Duration { start.duration(to: EventLoop.shared.now) }
+        do {
+          guard try await queue.take(until: start.advanced(by: .seconds(one.limit))) else { return .late(at: elapsed()) }
+        } catch {
+          return .cancelled(at: elapsed())
+        }
+        let turn = elapsed()
+        try? await EventLoop.shared.sleep(for: .seconds(one.keeps))
+        queue.give()
+        return .turn(at: turn)
+      }
+      if let time = one.cancelledAfter { EventLoop.shared.schedule(after: .seconds(time)) { task.cancel() } }
+      tasks.append(task)
+      try await EventLoop.shared.sleep(for: .zero)
+    }
+    var result: [Outcome] = []
+    for task in tasks { result.append(await task.value) }
+    return result
+  }
+
+  @Test func turnsComeInOrderWithinEverybodysOwnLimit() async throws {
+    try await onLoop {
+      let queue = InitiatorQueue()
+      let first = try await self.outcomes(
+        queue, [(10, 3, nil), (10, 2, nil), (1, 9, nil), (10, 9, 2), (10, 0, nil)])
+      #expect(
+        first == [
+          .turn(at: .zero), .turn(at: .seconds(3)), .late(at: .seconds(1)), .cancelled(at: .seconds(2)), .turn(at: .seconds(5)),
+        ])
+      // Nobody has it: at once again.
+      #expect(try await self.outcomes(queue, [(1, 0, nil)]) == [.turn(at: .zero)])
+    }
+  }
+
+  @Test func aCancelledTaskAsksForNothing() async throws {
+    try await onLoop {
+      let queue = InitiatorQueue()
+      let task = EventLoop.shared.spawn { () -> Bool in
+        do { return try await queue.take(until: EventLoop.shared.now.advanced(by: .seconds(1))) } catch { return false }
+      }
+      task.cancel()
+      #expect(await !task.value)
+      let isFree = try await queue.take(until: EventLoop.shared.now)
+      #expect(isFree)
+    }
+  }
+}
