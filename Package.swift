@@ -46,7 +46,7 @@ let package = Package(
       dependencies: [
         "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
         "EventLoop",
-        "Text", argumentParser,
+        "Text", argumentParser, system,
       ],
       swiftSettings: settings),
 
@@ -73,7 +73,7 @@ let package = Package(
       ]),
     .testTarget(name: "OperationsTests", dependencies: ["Operations", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
-    .testTarget(name: "BlectlTests", dependencies: ["blectl", "Text", "TestSupport"]),
+    .testTarget(name: "BlectlTests", dependencies: ["blectl", "LinuxIO", "Text", "TestSupport", system]),
     .testTarget(name: "InteropTests", dependencies: ["blectl", "Text", "TestSupport"], exclude: ["bumble_air.py"]),
     .testTarget(
       name: "KernelTests",

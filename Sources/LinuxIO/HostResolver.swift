@@ -1,4 +1,3 @@
-import Bluetooth
 import CLinux
 import EventLoop
 import Glibc
@@ -13,7 +12,7 @@ enum HostResolver {
     if EventLoop.shared.isVirtual { return try lookUp(host, port, numericOnly: false) }
     let answer = Wait<[SocketAddress]>()
     startThread {
-      let result = Result { () throws(BluetoothError) in try lookUp(host, port, numericOnly: false) }
+      let result = Result { () throws(TransportError) in try lookUp(host, port, numericOnly: false) }
       EventLoop.shared.perform {
         switch result {
         case .success(let addresses): answer.resume(returning: addresses)
@@ -22,12 +21,12 @@ enum HostResolver {
       }
     }
     guard let addresses = try await answer.value(until: deadline) else {
-      throw BluetoothError(.timeout, "looking up the host name “\(host)” took too long; check the name server or give the numeric address")
+      throw TransportError.unresolvedHost(host)
     }
     return addresses
   }
 
-  private nonisolated static func lookUp(_ host: String, _ port: UInt16, numericOnly: Bool) throws(BluetoothError) -> [SocketAddress] {
+  private nonisolated static func lookUp(_ host: String, _ port: UInt16, numericOnly: Bool) throws(TransportError) -> [SocketAddress] {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     unsafe hints.ai_flags = AI_NUMERICSERV | (numericOnly ? AI_NUMERICHOST : 0)
@@ -36,7 +35,7 @@ enum HostResolver {
     defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
     guard code == 0 else {
       let reason = unsafe String(cString: gai_strerror(code))
-      throw BluetoothError(.adapter, "no host “\(host)” is known (\(reason)); check the spelling or give the numeric address")
+      throw .unknownHost(host, reason: reason)
     }
     var addresses: [SocketAddress] = []
     var next = unsafe list

@@ -11,25 +11,25 @@ package enum InputFile {
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - limit: the largest number of octets taken; one more is an error, never a cut.
-  /// - Throws: BluetoothError(.input); CancellationError.
+  /// - Throws: FileError; CancellationError.
   package static func read(_ path: String, limit: Int) async throws -> [UInt8] {
-    if path == "-" { return try await read(STDIN_FILENO, "standard input", limit) }
+    if path == "-" { return try await read(STDIN_FILENO, nil, limit) }
     let descriptor: OwnedDescriptor
     do throws(Errno) {
       // O_NONBLOCK: opening a pipe would otherwise wait for its writer.
       descriptor = try SystemCall.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     } catch {
-      throw failure("“\(path)”", error)
+      throw FileError.unreadable(path, error)
     }
-    return try await read(descriptor.rawValue, "“\(path)”", limit)
+    return try await read(descriptor.rawValue, path, limit)
   }
 
-  private static func read(_ descriptor: Int32, _ name: String, _ limit: Int) async throws -> [UInt8] {
+  private static func read(_ descriptor: Int32, _ name: FileError.Path, _ limit: Int) async throws -> [UInt8] {
     let status: stat
-    do throws(Errno) { status = try SystemCall.status(descriptor) } catch { throw failure(name, error) }
+    do throws(Errno) { status = try SystemCall.status(descriptor) } catch { throw FileError.unreadable(name, error) }
     let isRegular = status.st_mode & S_IFMT == S_IFREG
-    if status.st_mode & S_IFMT == S_IFDIR { throw failure(name, .isDirectory) }
-    if isRegular, status.st_size > Int64(limit) { throw tooLong(name, limit) }
+    if status.st_mode & S_IFMT == S_IFDIR { throw FileError.unreadable(name, .isDirectory) }
+    if isRegular, status.st_size > Int64(limit) { throw FileError.tooLong(name, limit: limit) }
     var contents: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -43,25 +43,9 @@ package enum InputFile {
       } catch .wouldBlock {
         continue
       } catch {
-        throw failure(name, error)
+        throw FileError.unreadable(name, error)
       }
-      if contents.count > limit { throw tooLong(name, limit) }
+      if contents.count > limit { throw FileError.tooLong(name, limit: limit) }
     }
-  }
-
-  private static func tooLong(_ name: String, _ limit: Int) -> BluetoothError {
-    BluetoothError(.input, "\(name) has more than \(limit) octets, the most that can be used here", name: "too_long")
-  }
-
-  private static func failure(_ name: String, _ error: Errno) -> BluetoothError {
-    let reason =
-      switch error {
-      case .isDirectory: "it is a directory"
-      case .noSuchAddressOrDevice: "it is a socket, or a device that is not there"
-      case .noSuchFileOrDirectory: "there is no such file"
-      case .permissionDenied: "this user may not read it"
-      default: error.description
-      }
-    return BluetoothError(.input, "cannot read \(name): \(reason) (\(error.symbol))", code: Int(error.rawValue), name: error.snakeName)
   }
 }

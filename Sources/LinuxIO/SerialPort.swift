@@ -1,4 +1,3 @@
-package import Bluetooth
 import CLinux
 package import EventLoop
 import Glibc
@@ -20,9 +19,9 @@ package enum SerialPort {
   ]
 
   /// The line's settings are not restored at the end: a controller's line is nobody's terminal.
-  /// - Throws: BluetoothError(.adapter), or `.usage` for a rate that termios does not know.
-  package static func open(_ path: String, baud: Int = defaultBaud) throws(BluetoothError) -> StreamChannel {
-    guard let speed = speeds[baud] else { throw BluetoothError(.usage, "\(baud) is not a baud rate that serial lines know") }
+  /// - Throws: `.serialLine`, or `.unknownBaudRate` for a rate that termios does not know.
+  package static func open(_ path: String, baud: Int = defaultBaud) throws(TransportError) -> StreamChannel {
+    guard let speed = speeds[baud] else { throw .unknownBaudRate(baud) }
     do throws(Errno) {
       // Without O_NONBLOCK the open waits for a modem's carrier.
       let descriptor = try SystemCall.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
@@ -38,19 +37,7 @@ package enum SerialPort {
       try SystemCall.call { tcflush(descriptor.rawValue, TCIOFLUSH) }
       return StreamChannel(descriptor, name: TransportAddress.serial(path: path, baud: baud).description)
     } catch {
-      throw BluetoothError(.adapter, "serial:\(path): \(advice(error))", code: Int(error.rawValue), name: error.snakeName)
-    }
-  }
-
-  nonisolated static func advice(_ error: Errno) -> String {
-    switch error {
-    case .noSuchFileOrDirectory, .noSuchAddressOrDevice:
-      "there is no such device (\(error.symbol)); is it plugged in? `ls /dev/serial/by-id` shows what is"
-    case .permissionDenied, .notPermitted:
-      "this user may not use it (\(error.symbol)); join its group: sudo usermod -aG dialout $USER, then log in again"
-    case .resourceBusy: "another program uses it (\(error.symbol)); `fuser` tells which one"
-    case .inappropriateIOCTLForDevice: "this is not a serial line (\(error.symbol))"
-    default: "cannot open it: \(error.words)"
+      throw .serialLine(path: path, error)
     }
   }
 }

@@ -1,6 +1,6 @@
-import Bluetooth
 package import EventLoop
 import Glibc
+import SystemPackage
 
 /// Standard input, read without blocking the loop.
 @LoopActor
@@ -24,9 +24,7 @@ package enum StandardInput {
       } else if count == 0 {
         ended.resume(returning: ())
       } else if errno != EINTR, errno != EAGAIN {
-        ended.resume(
-          throwing: BluetoothError(.input, "standard input could not be read: \(unsafe String(cString: strerror(errno)))", code: Int(errno))
-        )
+        ended.resume(throwing: FileError.unreadable(nil, Errno(rawValue: errno)))
       }
     }
     defer { watch.cancel() }

@@ -1,12 +1,11 @@
-package import Bluetooth
 import Glibc
 import SystemPackage
 
 /// A small file of the program's own, replaced as a whole: a reader sees the old or the new one.
 package enum StateFile {
   /// Makes the folders above it where they are missing, for the user only.
-  /// - Throws: BluetoothError(.output).
-  package static func write(_ bytes: [UInt8], to path: String) throws(BluetoothError) {
+  /// - Throws: FileError.unwritable.
+  package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
     let temporary = "\(path).\(getpid())"
     do throws(Errno) {
       var folder = ""
@@ -20,7 +19,7 @@ package enum StateFile {
       _ = try SystemCall.call { unsafe rename(temporary, path) }
     } catch {
       _ = unsafe unlink(temporary)
-      throw BluetoothError(.output, "\(path) could not be written: \(error)", code: Int(error.rawValue))
+      throw .unwritable(path, error)
     }
   }
 }

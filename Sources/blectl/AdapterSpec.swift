@@ -13,7 +13,7 @@ enum AdapterSpec: Sendable, Equatable {
   /// The simulated air with the preset peripherals, or those of a file.
   case simulation(file: String?)
 
-  init(_ text: String) throws(BluetoothError) {
+  init(_ text: String) throws {
     if text == "sim" {
       self = .simulation(file: nil)
     } else if let file = text.after("sim:"), !file.isEmpty {

@@ -1,6 +1,6 @@
-import Bluetooth
 import EventLoop
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -13,9 +13,7 @@ import Testing
       let contents = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
       try file.write(contents)
       #expect(try await InputFile.read(file.path, limit: 200_000) == contents)
-      let error = await failure(file.path, limit: 199_999)
-      #expect(error?.kind == .input)
-      #expect(error?.name == "too_long")
+      #expect(await failure(file.path, limit: 199_999) == .tooLong(file.path, limit: 199_999))
     }
   }
 
@@ -33,8 +31,8 @@ import Testing
       let file = TemporaryPath()
       try file.write([])
       try SystemCall.call { truncate(file.path, 1 << 40) }
-      #expect(await failure(file.path, limit: 1000)?.name == "too_long")
-      #expect(await failure("/dev/zero", limit: 100_000)?.name == "too_long")
+      #expect(await failure(file.path, limit: 1000) == .tooLong(file.path, limit: 1000))
+      #expect(await failure("/dev/zero", limit: 100_000) == .tooLong("/dev/zero", limit: 100_000))
       #expect(try await InputFile.read("/proc/self/status", limit: 100_000).count > 100)
     }
   }
@@ -73,18 +71,19 @@ import Testing
 
   @Test func refusals() async throws {
     try await onLoop {
-      #expect(await failure("/tmp", limit: 10)?.name == "eisdir")
-      #expect(await failure("/no/such/file", limit: 10)?.name == "enoent")
-      #expect(await failure("/tmp/\(String(repeating: "x", count: 300))", limit: 10)?.name == "enametoolong")
+      let long = "/tmp/\(String(repeating: "x", count: 300))"
+      #expect(await failure("/tmp", limit: 10) == .unreadable("/tmp", .isDirectory))
+      #expect(await failure("/no/such/file", limit: 10) == .unreadable("/no/such/file", .noSuchFileOrDirectory))
+      #expect(await failure(long, limit: 10) == .unreadable(long, .fileNameTooLong))
       let file = TemporaryPath()
       let socket = try SystemCall.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
       try SystemCall.bind(socket.rawValue, try #require(SocketAddress.unix(file.path)))
-      #expect(await failure(file.path, limit: 10)?.name == "enxio")
+      #expect(await failure(file.path, limit: 10) == .unreadable(file.path, .noSuchAddressOrDevice))
     }
   }
 
-  @LoopActor private func failure(_ path: String, limit: Int) async -> BluetoothError? {
-    do { _ = try await InputFile.read(path, limit: limit) } catch { return error as? BluetoothError }
+  @LoopActor private func failure(_ path: String, limit: Int) async -> FileError? {
+    do { _ = try await InputFile.read(path, limit: limit) } catch { return error as? FileError }
     return nil
   }
 }

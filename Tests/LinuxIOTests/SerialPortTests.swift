@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import Glibc
 import HCI
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -44,12 +45,12 @@ import Testing
 
   @Test func refusals() async throws {
     try await onLoop {
-      for (path, name) in [("/dev/null", "enotty"), ("/dev/ttyNOTHING", "enoent"), ("/tmp", "eisdir")] {
-        let error = #expect(throws: BluetoothError.self) { try SerialPort.open(path) }
-        #expect(error?.kind == .adapter)
-        #expect(error?.name == name)
+      for (path, errno) in [
+        ("/dev/null", Errno.inappropriateIOCTLForDevice), ("/dev/ttyNOTHING", .noSuchFileOrDirectory), ("/tmp", .isDirectory),
+      ] {
+        #expect(throws: TransportError.serialLine(path: path, errno)) { try SerialPort.open(path) }
       }
-      #expect(throws: BluetoothError.self) { try SerialPort.open("/dev/null", baud: 1234) }
+      #expect(throws: TransportError.unknownBaudRate(1234)) { try SerialPort.open("/dev/null", baud: 1234) }
     }
   }
 }

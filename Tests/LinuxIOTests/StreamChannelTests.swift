@@ -195,13 +195,11 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
       let listener = try Listener(AF_INET)
       listener.descriptor.close()
       let address = listener.address
-      let refused = await #expect(throws: BluetoothError.self) { try await connectOnLoop(address) }
-      #expect(refused?.kind == .adapter)
-      #expect(refused?.name == "econnrefused")
-      let missing = await #expect(throws: BluetoothError.self) { try await connectOnLoop(.unix(path: "/nowhere/at/all")) }
-      #expect(missing?.message.contains("no such socket") == true)
-      let unknown = await #expect(throws: BluetoothError.self) { try await connectOnLoop(.tcp(host: "256.1.1.1.invalid", port: 1)) }
-      #expect(unknown?.kind == .adapter)
+      await #expect(throws: TransportError.notConnected(address, .connectionRefused)) { try await connectOnLoop(address) }
+      let missing = TransportAddress.unix(path: "/nowhere/at/all")
+      await #expect(throws: TransportError.notConnected(missing, .noSuchFileOrDirectory)) { try await connectOnLoop(missing) }
+      let unknown = await #expect(throws: TransportError.self) { try await connectOnLoop(.tcp(host: "256.1.1.1.invalid", port: 1)) }
+      if case .unknownHost("256.1.1.1.invalid", _)? = unknown {} else { Issue.record("\(unknown.map { "\($0)" } ?? "connected")") }
     }
   }
 }

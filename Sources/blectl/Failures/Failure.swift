@@ -1,4 +1,5 @@
 import Bluetooth
+import LinuxIO
 import Simulation
 import Terminal
 import Text
@@ -53,6 +54,8 @@ struct Failure: Error, Equatable {
     case let error as Failure: self = error
     case let error as BluetoothError: self.init(error)
     case let error as ValueFormatError: self.init(.usage, "\(error)")
+    case let error as FileError: self.init(error)
+    case let error as TransportError: self.init(error)
     case let error as PeripheralFileError: self.init(.input, "\(error)")
     case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
     case let error as MalformedPacket: self.init(.protocolViolation, "\(error)")

@@ -1,0 +1,13 @@
+package import SystemPackage
+
+/// What went wrong with a file of the user's.
+package enum FileError: Error, Equatable, Sendable {
+  /// Nil stands for standard input.
+  package typealias Path = String?
+
+  case unreadable(Path, Errno)
+  /// It has more octets than can be used.
+  case tooLong(Path, limit: Int)
+  /// A state file could not be replaced.
+  case unwritable(String, Errno)
+}

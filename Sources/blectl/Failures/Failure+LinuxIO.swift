@@ -1,0 +1,78 @@
+import LinuxIO
+import SystemPackage
+
+extension Failure {
+  init(_ error: FileError) {
+    switch error {
+    case .unreadable(let path, let errno):
+      let reason =
+        switch errno {
+        case .isDirectory: "it is a directory"
+        case .noSuchAddressOrDevice: "it is a socket, or a device that is not there"
+        case .noSuchFileOrDirectory: "there is no such file"
+        case .permissionDenied: "this user may not read it"
+        default: errno.description
+        }
+      self.init(.input, "cannot read \(Self.name(path)): \(reason) (\(errno.symbol))", errno)
+    case .tooLong(let path, let limit):
+      self.init(.input, "\(Self.name(path)) has more than \(limit) octets, the most that can be used here", name: "too_long")
+    case .unwritable(let path, let errno): self.init(.output, "\(path) could not be written: \(errno)", errno)
+    }
+  }
+
+  private static func name(_ path: FileError.Path) -> String { path.map { "“\($0)”" } ?? "standard input" }
+
+  init(_ error: TransportError) {
+    switch error {
+    case .notAnAddress(let text, let wanted):
+      self.init(.usage, "“\(text)” is not the address of a controller: \(Self.form(wanted)) is needed")
+    case .pathTooLong(let path): self.init(.usage, "the path “\(path)” is too long for a socket")
+    case .unknownBaudRate(let baud): self.init(.usage, "\(baud) is not a baud rate that serial lines know")
+    case .unknownHost(let host, let reason):
+      self.init(.adapter, "no host “\(host)” is known (\(reason)); check the spelling or give the numeric address")
+    case .unresolvedHost(let host):
+      self.init(.timeout, "looking up the host name “\(host)” took too long; check the name server or give the numeric address")
+    case .notConnected(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnConnecting(errno))", errno)
+    case .connectTimeout(let address):
+      self.init(.timeout, "\(address) did not answer in time; is the address right and no firewall between?")
+    case .serialLine(let path, let errno): self.init(.adapter, "serial:\(path): \(Self.adviceOnSerialLines(errno))", errno)
+    }
+  }
+
+  private static func form(_ wanted: TransportError.Wanted) -> String {
+    switch wanted {
+    case .anyTransport: "tcp:HOST:PORT, unix:PATH or serial:DEVICE[@BAUD]"
+    case .port: "tcp:HOST:PORT, with a port from 1 to 65535"
+    case .host: "tcp:HOST:PORT, for example tcp:localhost:9000"
+    case .path: "unix:PATH, with a path of 1 to 107 octets"
+    case .device: "serial:DEVICE[@BAUD], for example serial:/dev/ttyACM0"
+    case .baudRate: "a baud rate of \(SerialPort.speeds.keys.sorted().map(String.init).joined(separator: ", "))"
+    }
+  }
+
+  private static func adviceOnConnecting(_ errno: Errno) -> String {
+    switch errno {
+    case .connectionRefused: "nobody listens there (\(errno.symbol)); start the controller's program first"
+    case .noSuchFileOrDirectory: "there is no such socket (\(errno.symbol)); start the controller's program first"
+    case .permissionDenied: "this user may not use that socket (\(errno.symbol)); see its owner and mode with ls -l"
+    case .hostIsDown, .noRouteToHost, .networkUnreachable: "that host cannot be reached: \(errno.words)"
+    case .resourceTemporarilyUnavailable: "the controller's program is too busy to accept a connection (\(errno.symbol)); try again"
+    default: "cannot connect: \(errno.words)"
+    }
+  }
+
+  private static func adviceOnSerialLines(_ errno: Errno) -> String {
+    switch errno {
+    case .noSuchFileOrDirectory, .noSuchAddressOrDevice:
+      "there is no such device (\(errno.symbol)); is it plugged in? `ls /dev/serial/by-id` shows what is"
+    case .permissionDenied, .notPermitted:
+      "this user may not use it (\(errno.symbol)); join its group: sudo usermod -aG dialout $USER, then log in again"
+    case .resourceBusy: "another program uses it (\(errno.symbol)); `fuser` tells which one"
+    case .inappropriateIOCTLForDevice: "this is not a serial line (\(errno.symbol))"
+    default: "cannot open it: \(errno.words)"
+    }
+  }
+
+  /// With the number and its name in the JSON error.
+  init(_ kind: Kind, _ message: String, _ errno: Errno) { self.init(kind, message, code: Int(errno.rawValue), name: errno.snakeName) }
+}
