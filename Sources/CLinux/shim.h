@@ -1,4 +1,4 @@
-// What Swift cannot import of the kernel's general interfaces: an ioctl number made by a macro, control messages, and a signal handler.
+// What Swift cannot import of the kernel's general interfaces: names of errors, an ioctl number made by a macro, control messages, and a signal handler.
 #ifndef BLECTL_CLINUX_H
 #define BLECTL_CLINUX_H
 
@@ -11,6 +11,12 @@
 #include <sys/uio.h>
 #include <termios.h>
 #include <unistd.h>
+
+// A GNU extension (glibc 2.32), which the headers hide without _GNU_SOURCE.
+extern const char *strerrorname_np(int number);
+
+// `EACCES`; NULL for a number that is none.
+static inline const char *shim_errno_name(int number) { return strerrorname_np(number); }
 
 // recvmsg that also tells the full length of a packet that did not fit (MSG_TRUNC in `flags`) and, when SO_RXQ_OVFL is on and something
 // was lost, the socket's total number of packets lost so far in `drops` (else it is left alone).

@@ -42,13 +42,18 @@ extension HostCentral {
   }
 
   private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink {
-    guard initiation == nil else { throw BluetoothError(.adapter, "\(name) is making another connection; one at a time") }
-    try Task.checkCancellation()
-    let initiation = Initiation(peer)
-    self.initiation = initiation
+    // The wait counts: a limit is a limit.
+    guard try await initiators.take(until: deadline) else { throw Self.noConnection(peer) }
     let link: HostLink
     do {
-      defer { if self.initiation === initiation { self.initiation = nil } }
+      let initiation = Initiation(peer)
+      self.initiation = initiation
+      defer {
+        self.initiation = nil
+        initiators.give()
+      }
+      try check()
+      try Task.checkCancellation()
       link = try await initiate(initiation, deadline)
     }
     do {
@@ -58,6 +63,10 @@ extension HostCentral {
       throw error
     }
     return link
+  }
+
+  private static func noConnection(_ peer: PeerAddress) -> BluetoothError {
+    BluetoothError(.timeout, "no answer from \(peer): is it advertising, connectable and in range, and is the address type right?")
   }
 
   private func initiate(_ initiation: Initiation, _ deadline: LoopClock.Instant) async throws -> HostLink {
@@ -73,8 +82,7 @@ extension HostCentral {
     }
     do {
       if let link = try await initiation.link(until: deadline) { return link }
-      throw BluetoothError(
-        .timeout, "no answer from \(peer): is it advertising, connectable and in range, and is the address type right?")
+      throw Self.noConnection(peer)
     } catch {
       if initiation.outcome != nil { throw error }
       await abandon(initiation)

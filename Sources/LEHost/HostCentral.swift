@@ -22,7 +22,9 @@ package final class HostCentral: GAP.Central {
   let controller: Controller
   var sendQueue = SendQueue(length: 27, total: 1)
   var links: [UInt16: HostLink] = [:]
+  /// The connection being made; others wait for their turn.
   var initiation: Initiation?
+  let initiators = InitiatorQueue()
   var scan: Scan?
   /// Devices seen on the coded PHY: they can only be reached there. Bounded.
   var codedPeers: Set<PeerAddress> = []

@@ -27,37 +27,37 @@ enum AdapterProblem: Equatable {
     case .kernelWithoutBluetooth:
       make(
         "this kernel has no Bluetooth (AF_BLUETOOTH is not supported: a container, WSL, or a kernel without it); "
-          + "use the simulated air with -i sim, or a controller behind tcp:, unix: or serial:", .EAFNOSUPPORT_)
+          + "use the simulated air with -i sim, or a controller behind tcp:, unix: or serial:", .addressFamilyNotSupported)
     case .none(let platformBlock):
       make(
         platformBlock
           ? "no Bluetooth adapter is there, and rfkill blocks Bluetooth: try `rfkill unblock bluetooth`"
-          : "no Bluetooth adapter is there: plug one in (`lsusb` and `dmesg` show whether the kernel sees it), or use -i sim", .ENODEV_)
+          : "no Bluetooth adapter is there: plug one in (`lsusb` and `dmesg` show whether the kernel sees it), or use -i sim", .operationNotSupportedByDevice)
     case .unknown(let name, let others):
       make(
         "there is no adapter \(name)"
-          + (others.isEmpty ? "; `blectl adapters` lists those that there are" : "; there is \(others.joined(separator: ", "))"), .ENODEV_)
+          + (others.isEmpty ? "; `blectl adapters` lists those that there are" : "; there is \(others.joined(separator: ", "))"), .operationNotSupportedByDevice)
     case .down(let name):
-      make("\(name) is down: switch it on with `sudo hciconfig \(name) up` or `bluetoothctl power on`", .ENETDOWN_)
+      make("\(name) is down: switch it on with `sudo hciconfig \(name) up` or `bluetoothctl power on`", .networkDown)
     case .blocked(let name, let hard):
       make(
         hard
           ? "\(name) is blocked by a hardware switch or the firmware: look for a switch or key on the machine (`rfkill list` shows it)"
-          : "\(name) is blocked: switch it on with `rfkill unblock bluetooth`", .ERFKILL_)
-    case .withoutLE(let name): make("\(name) cannot do Bluetooth LE; choose another adapter with -i", .EOPNOTSUPP_)
+          : "\(name) is blocked: switch it on with `rfkill unblock bluetooth`", .blockedByRFKill)
+    case .withoutLE(let name): make("\(name) cannot do Bluetooth LE; choose another adapter with -i", .notSupportedOnSocket)
     case .notPermitted(let name, let purpose, let executable):
       make(
         "\(purpose) on \(name) needs the capability CAP_NET_RAW (CAP_NET_ADMIN too for user:N); give it to the program once: "
-          + "sudo setcap cap_net_raw,cap_net_admin+eip \(Self.quoted(executable))", .EPERM_)
+          + "sudo setcap cap_net_raw,cap_net_admin+eip \(Self.quoted(executable))", .notPermitted)
     case .taken(let name):
-      make("another program owns \(name) through its HCI user channel; end that program first (`sudo btmon` shows it)", .EUSERS_)
+      make("another program owns \(name) through its HCI user channel; end that program first (`sudo btmon` shows it)", .tooManyUsers)
     case .inUse(let name):
       make(
         "\(name) is in use by the kernel's Bluetooth stack, so its user channel is closed: take it down first with "
-          + "`sudo hciconfig \(name) down` (and stop bluetoothd if it brings it up again)", .EBUSY_)
-    case .unplugged(let name): make("\(name) is gone: it was unplugged or reset", .ENODEV_)
+          + "`sudo hciconfig \(name) down` (and stop bluetoothd if it brings it up again)", .resourceBusy)
+    case .unplugged(let name): make("\(name) is gone: it was unplugged or reset", .operationNotSupportedByDevice)
     case .unreachable:
-      make("no adapter that is up can reach the peer (EHOSTUNREACH); see `blectl adapters`", .EHOSTUNREACH_)
+      make("no adapter that is up can reach the peer (EHOSTUNREACH); see `blectl adapters`", .noRouteToHost)
     case .other(let name, let doing, let error): make("\(doing) on \(name) failed: \(error.words)", error)
     }
   }
@@ -70,13 +70,13 @@ enum AdapterProblem: Equatable {
   /// - Parameter purpose: as in `notPermitted`.
   static func of(_ error: Errno, adapter name: String, purpose: String) -> Self {
     switch error {
-    case .EAFNOSUPPORT_, .EPROTONOSUPPORT_: .kernelWithoutBluetooth
-    case .EPERM_, .EACCES_: .notPermitted(name, purpose: purpose, executable: executable)
-    case .ENETDOWN_: .down(name)
-    case .ENODEV_: .unknown(name, others: [])
-    case .ERFKILL_: .blocked(name, hard: false)
-    case .EUSERS_: .taken(name)
-    case .EPIPE_, .EBADFD_: .unplugged(name)
+    case .addressFamilyNotSupported, .protocolNotSupported: .kernelWithoutBluetooth
+    case .notPermitted, .permissionDenied: .notPermitted(name, purpose: purpose, executable: executable)
+    case .networkDown: .down(name)
+    case .operationNotSupportedByDevice: .unknown(name, others: [])
+    case .blockedByRFKill: .blocked(name, hard: false)
+    case .tooManyUsers: .taken(name)
+    case .brokenPipe, .badDescriptorState: .unplugged(name)
     default: .other(name, doing: purpose, error)
     }
   }

@@ -22,32 +22,32 @@ struct ConnectFailure: Error, Equatable {
 
   /// Connection Failed to be Established (0x3e) is chance: the peer did not hear the first packets. Once more usually works.
   var isWorthRetrying: Bool {
-    stage == .completing && (errno == .ENOSYS_ && (status ?? .connectionFailedToBeEstablished) == .connectionFailedToBeEstablished)
+    stage == .completing && (errno == .noFunction && (status ?? .connectionFailedToBeEstablished) == .connectionFailedToBeEstablished)
   }
 
   /// - Parameters:
   ///   - seconds: the limit that the connection attempt had.
   func error(_ peer: PeerAddress, adapter: String, seconds: Double) -> BluetoothError {
     switch (stage, errno) {
-    case (.starting, .ECONNREFUSED_): make(.adapter, "Bluetooth LE is switched off on \(adapter): try `sudo btmgmt -i \(adapter) le on`")
-    case (.starting, .EHOSTUNREACH_): AdapterProblem.down(adapter).error
-    case (.completing, .ECONNABORTED_) where isAdapterDown: AdapterProblem.down(adapter).error
-    case (.completing, .ECONNREFUSED_), (.completing, .ETIMEDOUT_): Self.timeout(peer, seconds: seconds)
-    case (_, .EBUSY_):
+    case (.starting, .connectionRefused): make(.adapter, "Bluetooth LE is switched off on \(adapter): try `sudo btmgmt -i \(adapter) le on`")
+    case (.starting, .noRouteToHost): AdapterProblem.down(adapter).error
+    case (.completing, .connectionAbort) where isAdapterDown: AdapterProblem.down(adapter).error
+    case (.completing, .connectionRefused), (.completing, .timedOut): Self.timeout(peer, seconds: seconds)
+    case (_, .resourceBusy):
       make(
         .adapter,
         "another program has or makes the connection to \(peer): if it is bluetoothd, `bluetoothctl disconnect \(peer.address)` frees it")
-    case (_, .EMLINK_): make(.adapter, "\(adapter) has as many connections as it can have; end one first (`hcitool con` lists them)")
-    case (.completing, .ECONNRESET_): make(.linkLost, "\(peer) ended the connection as soon as it was made")
-    case (.completing, .ECONNABORTED_): make(.linkLost, "the connection to \(peer) was given up on this side, perhaps by another program")
-    case (.completing, .ENOSYS_):
+    case (_, .tooManyLinks): make(.adapter, "\(adapter) has as many connections as it can have; end one first (`hcitool con` lists them)")
+    case (.completing, .connectionReset): make(.linkLost, "\(peer) ended the connection as soon as it was made")
+    case (.completing, .connectionAbort): make(.linkLost, "the connection to \(peer) was given up on this side, perhaps by another program")
+    case (.completing, .noFunction):
       make(
         .linkLost,
         "the connection to \(peer) failed to be established\(status.map { ": \($0)" } ?? ""); go nearer, or try again: interference is likely"
       )
-    case (.completing, .EACCES_), (.completing, .EBADE_):
+    case (.completing, .permissionDenied), (.completing, .invalidExchange):
       make(.linkLost, "\(peer) refused the connection for security reasons; if it was paired, remove it on both sides and pair again")
-    case (_, .ENODEV_), (_, .EPIPE_), (.completing, .EHOSTUNREACH_), (.completing, .ENETDOWN_):
+    case (_, .operationNotSupportedByDevice), (_, .brokenPipe), (.completing, .noRouteToHost), (.completing, .networkDown):
       AdapterProblem.unplugged(adapter).error
     default: AdapterProblem.of(errno, adapter: adapter, purpose: "connecting to \(peer)").error
     }
@@ -74,11 +74,11 @@ enum LinkEnd {
     let why =
       switch errno {
       case _ where reason != nil: reason.map { $0 == .connectionTimeout ? "nothing was heard from it any more: \($0)" : "\($0)" } ?? ""
-      case .ETIMEDOUT_: "nothing was heard from it any more; it is off or out of range"
-      case .ECONNRESET_: "the peer ended it"
-      case .ECONNABORTED_: "it was ended on this side, perhaps by another program"
-      case .ENOSYS_: "the link layer failed (encryption, or an update that the peer did not follow)"
-      case .ENODEV_, .ENETDOWN_, .EPIPE_: "the adapter was switched off or unplugged"
+      case .timedOut: "nothing was heard from it any more; it is off or out of range"
+      case .connectionReset: "the peer ended it"
+      case .connectionAbort: "it was ended on this side, perhaps by another program"
+      case .noFunction: "the link layer failed (encryption, or an update that the peer did not follow)"
+      case .operationNotSupportedByDevice, .networkDown, .brokenPipe: "the adapter was switched off or unplugged"
       case nil: "it was closed"
       case .some(let errno): errno.words
       }

@@ -183,7 +183,7 @@ final class HCISocket {
       }
       for observer in observers.sorted(by: { $0.key < $1.key }) where observers[observer.key] != nil { observer.value(event) }
     case .dropped: break
-    case .ended(let error): fail(AdapterProblem.of(error ?? .EPIPE_, adapter: name, purpose: "using the adapter").error)
+    case .ended(let error): fail(AdapterProblem.of(error ?? .brokenPipe, adapter: name, purpose: "using the adapter").error)
     }
   }
 

@@ -101,7 +101,7 @@ final class L2CAPSocket: ATT.Channel {
   var isWritable: Bool { !isOver && !socket.hasBacklog }
 
   func waitUntilWritable() async throws {
-    do { try await socket.waitForRoom() } catch let error as Errno { throw explain(error == .ENOTCONN_ ? nil : error) }
+    do { try await socket.waitForRoom() } catch let error as Errno { throw explain(error == .socketNotConnected ? nil : error) }
   }
 
   func close() { socket.close() }

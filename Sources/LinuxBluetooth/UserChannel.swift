@@ -22,14 +22,14 @@ package final class UserChannel: HCI.Channel {
       return UserChannel(descriptor, name: "user:\(index)")
     } catch {
       // A busy adapter is the kernel's, or already another program's; bind() says the same for both.
-      let isTaken = error == .EBUSY_ && (try? AdapterList.adapters())?.first { $0.index == index }?.isTaken == true
-      throw problem(isTaken ? .EUSERS_ : error, adapter: "hci\(index)").error
+      let isTaken = error == .resourceBusy && (try? AdapterList.adapters())?.first { $0.index == index }?.isTaken == true
+      throw problem(isTaken ? .tooManyUsers : error, adapter: "hci\(index)").error
     }
   }
 
   nonisolated static func problem(_ error: Errno, adapter name: String) -> AdapterProblem {
     // The one code that means something else here than on a raw socket.
-    error == .EBUSY_ ? .inUse(name) : .of(error, adapter: name, purpose: "opening the HCI user channel")
+    error == .resourceBusy ? .inUse(name) : .of(error, adapter: name, purpose: "opening the HCI user channel")
   }
 
   init(_ descriptor: consuming OwnedDescriptor, name: String) {
@@ -65,7 +65,7 @@ package final class UserChannel: HCI.Channel {
   private func lost(_ error: Errno?) -> BluetoothError {
     let adapter = name.replacingPrefix("user:", with: "hci")
     return switch error {
-    case nil, .EPIPE_, .ENODEV_, .EBADFD_: AdapterProblem.unplugged(adapter).error
+    case nil, .brokenPipe, .operationNotSupportedByDevice, .badDescriptorState: AdapterProblem.unplugged(adapter).error
     case .some(let error): AdapterProblem.of(error, adapter: adapter, purpose: "using the HCI user channel").error
     }
   }

@@ -18,7 +18,7 @@ package final class PacketSocket {
   }
 
   private var descriptor: OwnedDescriptor
-  private var watch: Watch?
+  private var watch = DescriptorWatch()
   private var queue = OutputQueue()
   private var roomWaits: [Wait<Void>] = []
   private var buffer: [UInt8]
@@ -51,7 +51,7 @@ package final class PacketSocket {
   /// Queues the packet when the kernel has no room.
   /// - Throws: what the kernel says to this packet; when it had to be queued, failures come as `.ended`.
   package func send(_ packet: [UInt8]) throws(Errno) {
-    guard !isOver else { throw .ENOTCONN_ }
+    guard !isOver else { throw .socketNotConnected }
     guard queue.isEmpty else { return queue.append(packet) }
     do throws(Errno) {
       try transmit(packet[...])
@@ -75,7 +75,7 @@ package final class PacketSocket {
   /// Returns when the queue of this process is empty.
   /// - Throws: Errno when the socket is over; CancellationError.
   package func waitForRoom() async throws {
-    if isOver { throw Errno.ENOTCONN_ }
+    if isOver { throw Errno.socketNotConnected }
     guard hasBacklog else { return }
     let wait = Wait<Void>()
     roomWaits.append(wait)
@@ -89,11 +89,10 @@ package final class PacketSocket {
   package func close() {
     guard !isOver else { return }
     isOver = true
-    watch?.cancel()
-    watch = nil
+    watch.cancel()
     descriptor.close()
     queue = OutputQueue()
-    endWaits(.ENOTCONN_)
+    endWaits(.socketNotConnected)
   }
 
   private func transmit(_ packet: ArraySlice<UInt8>) throws(Errno) {
@@ -103,18 +102,9 @@ package final class PacketSocket {
 
   private func updateWatch() {
     guard !isOver else { return }
-    var interest: Interest = queue.isEmpty ? [] : .writable
-    if handler != nil { interest.insert(.readable) }
-    if let watch {
-      watch.setInterest(interest)
-    } else if interest != [] {
-      watch = EventLoop.shared.watch(descriptor.rawValue, interest) { [weak self] ready in self?.ready(ready) }
-    }
-  }
-
-  private func ready(_ ready: Readiness) {
-    if ready.writable { flush() }
-    if ready.readable || ready.failed { receive() }
+    watch.update(
+      descriptor.rawValue, isReading: handler != nil, isWriting: !queue.isEmpty, flush: { [weak self] in self?.flush() },
+      receive: { [weak self] in self?.receive() })
   }
 
   private func flush() {

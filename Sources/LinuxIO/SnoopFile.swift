@@ -1,23 +1,22 @@
-package import Bluetooth
 package import EventLoop
 import Glibc
 package import HCI
 import SystemPackage
 
-/// `--trace FILE`: every packet as a btsnoop record, written at once, so that a trace is whole up to a crash.
+/// A trace: every packet as a btsnoop record, written at once, so that a trace is whole up to a crash.
 @LoopActor
 package final class SnoopFile: HCI.Tap {
   private var file: OwnedDescriptor
   private let path: String
-  private var unreported: BluetoothError?
+  private var unreported: FileError?
   private var hasFailed = false
 
   /// Called once, at the first record that could not be written; recording is over then, the command goes on.
-  package var onFailure: (@LoopActor (BluetoothError) -> Void)?
+  package var onFailure: (@LoopActor (FileError) -> Void)?
 
   /// An existing trace of ours is replaced; nothing else is: a link that someone put there, or another user's file, is refused.
-  /// - Throws: BluetoothError(.output).
-  package init(_ path: String) throws(BluetoothError) {
+  /// - Throws: FileError.
+  package init(_ path: String) throws(FileError) {
     self.path = path
     do throws(Errno) {
       // /dev/fd/N is a link by nature: `--trace >(wireshark -k -i -)`.
@@ -31,7 +30,7 @@ package final class SnoopFile: HCI.Tap {
         try SystemCall.call { ftruncate(descriptor, 0) }
       }
     } catch {
-      throw Self.failure(path, error)
+      throw .trace(path, error)
     }
     write(Snoop.header)
     if let unreported { throw unreported }
@@ -42,8 +41,8 @@ package final class SnoopFile: HCI.Tap {
   }
 
   /// Idempotent.
-  /// - Throws: BluetoothError(.output) when something could not be written and nobody was told.
-  package func close() throws(BluetoothError) {
+  /// - Throws: FileError when something could not be written and nobody was told.
+  package func close() throws(FileError) {
     file.close()
     if let error = unreported {
       unreported = nil
@@ -58,19 +57,8 @@ package final class SnoopFile: HCI.Tap {
       while !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
     } catch {
       hasFailed = true
-      let failure = Self.failure(path, error)
+      let failure = FileError.trace(path, error)
       if let onFailure { onFailure(failure) } else { unreported = failure }
     }
-  }
-
-  private static func failure(_ path: String, _ error: Errno) -> BluetoothError {
-    let reason =
-      switch error {
-      case .tooManySymbolicLinkLevels: "it is a symbolic link, which could lead to a file that must not be overwritten"
-      case .notPermitted: "it exists and is not this user's alone; choose another name"
-      default: error.description
-      }
-    return BluetoothError(
-      .output, "cannot write the trace “\(path)”: \(reason) (\(error.symbol))", code: Int(error.rawValue), name: error.snakeName)
   }
 }

@@ -9,7 +9,7 @@ import SystemPackage
 package final class StreamChannel: HCI.Channel {
   package let name: String
   private var descriptor: OwnedDescriptor
-  private var watch: Watch?
+  private var watch = DescriptorWatch()
   private var framer = H4Framer(.controllerToHost)
   private var received: [[UInt8]] = []
   private var unsent = OutputQueue()
@@ -28,7 +28,7 @@ package final class StreamChannel: HCI.Channel {
   }
 
   // The descriptor must not be closed before the loop has forgotten it.
-  isolated deinit { watch?.cancel() }
+  isolated deinit { watch.cancel() }
 
   /// Reading starts when a handler is set, so that nothing is lost before.
   package var handler: (@LoopActor (HCI.ChannelEvent) -> Void)? {
@@ -52,26 +52,16 @@ package final class StreamChannel: HCI.Channel {
   }
 
   private func release() {
-    watch?.cancel()
-    watch = nil
+    watch.cancel()
     descriptor.close()
     unsent = OutputQueue()
   }
 
   private func updateWatch() {
     guard !isOver, ending == nil else { return }
-    var interest: Interest = unsent.isEmpty ? [] : .writable
-    if handler != nil { interest.insert(.readable) }
-    if let watch {
-      watch.setInterest(interest)
-    } else if interest != [] {
-      watch = EventLoop.shared.watch(descriptor.rawValue, interest) { [weak self] ready in self?.ready(ready) }
-    }
-  }
-
-  private func ready(_ ready: Readiness) {
-    if ready.writable { flush() }
-    if ready.readable || ready.failed { receive() }
+    watch.update(
+      descriptor.rawValue, isReading: handler != nil, isWriting: !unsent.isEmpty, flush: { [weak self] in self?.flush() },
+      receive: { [weak self] in self?.receive() })
   }
 
   private func flush() {
@@ -120,7 +110,7 @@ package final class StreamChannel: HCI.Channel {
     } catch {
       end(
         BluetoothError(
-          .protocolViolation,
+          .adapter,
           "\(name): what arrives is not H4 (\(error)); is there a controller, at this baud rate, that speaks H4 and not H5 or BCSP?"))
     }
   }

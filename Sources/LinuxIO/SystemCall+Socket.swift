@@ -10,7 +10,7 @@ package struct SocketAddress: Equatable {
 
   package init(bytes: [UInt8]) { self.bytes = bytes }
 
-  package init(_ structure: some Any) { bytes = unsafe withUnsafeBytes(of: structure) { unsafe Array($0) } }
+  package init(_ structure: some BitwiseCopyable) { bytes = unsafe withUnsafeBytes(of: structure) { unsafe Array($0) } }
 
   /// - Parameter path: at most 107 octets; nil when it does not fit or holds a zero octet.
   package static func unix(_ path: String) -> Self? {

@@ -17,8 +17,6 @@ extension AdapterSpec {
       return try await KernelCentral.open(adapter: index, tap: tap)
     case .user(let index):
       return try await host(UserChannel.open(index), "user:\(index)", tap)
-    case .stream(.serial(let path, let baud)):
-      return try await host(SerialPort.open(path, baud: baud), "serial:\(path)", tap)
     case .stream(let address):
       return try await host(StreamChannel.connect(to: address, timeout: .seconds(10)), "\(address)", tap)
     case .simulation(let file):

@@ -21,6 +21,10 @@ import Testing
       error: FileError.unreadable(nil, .isDirectory), kind: .input, name: "eisdir",
       words: "cannot read standard input: it is a directory (EISDIR)"),
     Row(error: FileError.tooLong("a", limit: 9), kind: .input, name: "too_long", words: "“a” has more than 9 octets"),
+    Row(
+      error: FileError.trace("t", .tooManySymbolicLinkLevels), kind: .output, name: "eloop",
+      words: "cannot write the trace “t”: it is a symbolic link, which could lead to a file that must not be overwritten (ELOOP)"),
+    Row(error: FileError.trace("t", .noSpace), kind: .output, name: "enospc", words: "“t”: No space left on device (ENOSPC)"),
     Row(error: FileError.unwritable("/x", .noSpace), kind: .output, name: "enospc", words: "/x could not be written"),
   ]
 

@@ -214,14 +214,4 @@ import Testing
       #expect(received == [[0x02, 23, 0]])
     }
   }
-
-  @Test func oneAtATime() async throws {
-    try await onLoop {
-      let (central, _) = try await started()
-      let first = EventLoop.shared.spawn { await failure { _ = try await central.connect(absent, timeout: .seconds(2)) } }
-      try await settle()
-      #expect(await failure { _ = try await central.connect(lock, timeout: .seconds(1)) }?.kind == .adapter)
-      #expect(await first.value?.kind == .timeout)
-    }
-  }
 }

@@ -12,29 +12,6 @@ import Testing
 
 /// The host on the virtual controller: two independent readings of the same specification.
 @Suite struct VirtualAirTests {
-  @LoopActor private final class Echo: Advertiser {
-    let address: PeerAddress
-    var advertising = AdvertisingSettings()
-    var linkLimits = LinkLimits()
-    private(set) var received: [[UInt8]] = []
-    private var channel: (any ATT.Channel)?
-
-    init(_ address: PeerAddress) {
-      self.address = address
-      advertising.data = [2, 1, 6]
-    }
-
-    /// Sends back every PDU.
-    func connected(_ channel: any ATT.Channel) {
-      self.channel = channel
-      channel.handler = { [self] event in
-        guard case .received(let pdu) = event else { return }
-        received.append(pdu)
-        channel.send(pdu)
-      }
-    }
-  }
-
   @Test(arguments: [(true, 251, 8, 251), (false, 27, 4, 27), (true, 27, 1, 251)])
   func wholeSession(_ row: (extended: Bool, buffer: Int, buffers: Int, dataLength: Int)) async throws {
     try await onLoop {

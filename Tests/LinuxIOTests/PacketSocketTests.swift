@@ -71,7 +71,7 @@ import Testing
       for _ in 0..<3 { try pair.write([1]) }
       try await pair.settle()
       #expect(count == 1)
-      #expect(throws: Errno.ENOTCONN_) { try socket.send([1]) }
+      #expect(throws: Errno.socketNotConnected) { try socket.send([1]) }
     }
   }
 }

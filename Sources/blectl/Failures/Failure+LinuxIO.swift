@@ -16,6 +16,14 @@ extension Failure {
       self.init(.input, "cannot read \(Self.name(path)): \(reason) (\(errno.symbol))", errno)
     case .tooLong(let path, let limit):
       self.init(.input, "\(Self.name(path)) has more than \(limit) octets, the most that can be used here", name: "too_long")
+    case .trace(let path, let errno):
+      let reason =
+        switch errno {
+        case .tooManySymbolicLinkLevels: "it is a symbolic link, which could lead to a file that must not be overwritten"
+        case .notPermitted: "it exists and is not this user's alone; choose another name"
+        default: errno.description
+        }
+      self.init(.output, "cannot write the trace “\(path)”: \(reason) (\(errno.symbol))", errno)
     case .unwritable(let path, let errno): self.init(.output, "\(path) could not be written: \(errno)", errno)
     }
   }

@@ -1,4 +1,5 @@
 import Bluetooth
+import GAP
 import LinuxIO
 import Simulation
 import Terminal
@@ -54,6 +55,9 @@ struct Failure: Error, Equatable {
     case let error as Failure: self = error
     case let error as BluetoothError: self.init(error)
     case let error as ValueFormatError: self.init(.usage, "\(error)")
+    case let error as GAPError: self.init(error)
+    case let error as LinkEnd: self.init(error)
+    case let error as ControllerError: self.init(error)
     case let error as FileError: self.init(error)
     case let error as TransportError: self.init(error)
     case let error as PeripheralFileError: self.init(.input, "\(error)")
