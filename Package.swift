@@ -83,3 +83,6 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Tests are compiled under the same rules as what they test.
+for target in package.targets where target.type == .test || target.name == "TestSupport" { target.swiftSettings = settings }

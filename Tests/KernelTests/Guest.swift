@@ -90,8 +90,8 @@ enum Guest {
   /// Lock-01 on the user channel of hci1, in the range of hci0: kept from one test to the next.
   @discardableResult
   static func lock() throws -> BumbleAir {
-    let air = try lockInUse ?? BumbleAir(["--transport", "hci-socket:1"])
-    lockInUse = air
+    let air = unsafe try lockInUse ?? BumbleAir(["--transport", "hci-socket:1"])
+    unsafe lockInUse = air
     // Others switch adapters off when they end.
     try switchOn("hci0")
     return air
@@ -100,10 +100,10 @@ enum Guest {
   /// Takes Lock-01 off the air. A link that the kernel still holds for a tool that has ended must go first: btvirt tells nobody that the other
   /// end has gone, and a packet that is never completed would keep its only buffer.
   static func removeLock() {
-    guard let air = lockInUse else { return }
+    guard let air = unsafe lockInUse else { return }
     _ = try? switchOff("hci0")
     air.stop()
-    lockInUse = nil
+    unsafe lockInUse = nil
     _ = try? switchOn("hci0")
   }
 
@@ -112,18 +112,18 @@ enum Guest {
   /// An adapter of its own, with Lock-01 in its range, whose controller is Bumble's: unlike btvirt's it repeats advertisements, can tune a link,
   /// go out of range and be pulled out. Kept from one test to the next while the options are the same.
   static func air(_ options: String...) throws -> BumbleAir {
-    if let (air, old) = airInUse, old == options { return air }
+    if let (air, old) = unsafe airInUse, old == options { return air }
     removeAir()
     let air = try BumbleAir(["--vhci"] + options)
-    airInUse = (air, options)
+    unsafe airInUse = (air, options)
     // The kernel sets the adapter up first.
     try wait(for: "\(air.adapter) to be set up") { try run("hciconfig", air.adapter, "up").status == 0 }
     return air
   }
 
   static func removeAir() {
-    airInUse?.0.stop()
-    airInUse = nil
+    unsafe airInUse?.0.stop()
+    unsafe airInUse = nil
   }
 
   private nonisolated(unsafe) static var airInUse: (BumbleAir, [String])?

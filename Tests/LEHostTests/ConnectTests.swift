@@ -1,8 +1,10 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GAP
 import GATT
 import HCI
+import L2CAP
 import TestSupport
 import Testing
 

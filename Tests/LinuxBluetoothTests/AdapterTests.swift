@@ -83,13 +83,13 @@ import Testing
 
   @Test func switches() throws {
     let folder = TemporaryPath()
-    mkdir(folder.path, 0o700)
-    defer { _ = system("rm -r \(folder.path)") }
+    unsafe mkdir(folder.path, 0o700)
+    defer { _ = unsafe system("rm -r \(folder.path)") }
     for (number, type, name, soft, hard) in [
       (0, "bluetooth", "hci0", "1", "0"), (1, "wlan", "phy0", "1", "0"), (2, "bluetooth", "hci1", "0", "0"),
       (3, "bluetooth", "tpacpi_bluetooth_sw", "0", "1"),
     ] {
-      mkdir("\(folder.path)/rfkill\(number)", 0o700)
+      unsafe mkdir("\(folder.path)/rfkill\(number)", 0o700)
       for (file, value) in [("type", type), ("name", name), ("soft", soft), ("hard", hard)] {
         let descriptor = try SystemCall.open("\(folder.path)/rfkill\(number)/\(file)", O_WRONLY | O_CREAT, mode: 0o600)
         _ = try SystemCall.write(descriptor.rawValue, Array("\(value)\n".utf8)[...])

@@ -30,7 +30,7 @@ import Testing
     try await onLoop {
       let file = TemporaryPath()
       try file.write([])
-      try SystemCall.call { truncate(file.path, 1 << 40) }
+      try SystemCall.call { unsafe truncate(file.path, 1 << 40) }
       #expect(await failure(file.path, limit: 1000) == .tooLong(file.path, limit: 1000))
       #expect(await failure("/dev/zero", limit: 100_000) == .tooLong("/dev/zero", limit: 100_000))
       #expect(try await InputFile.read("/proc/self/status", limit: 100_000).count > 100)
@@ -40,7 +40,7 @@ import Testing
   @Test func pipesAreReadToTheirEnd() async throws {
     try await onLoop {
       let file = TemporaryPath()
-      try SystemCall.call { mkfifo(file.path, 0o600) }
+      try SystemCall.call { unsafe mkfifo(file.path, 0o600) }
       let contents = [UInt8](repeating: 7, count: 150_000)
       var queue = OutputQueue()
       queue.append(contents)
@@ -62,7 +62,7 @@ import Testing
   @Test func waitingForAPipeCanBeCancelled() async throws {
     try await onLoop {
       let file = TemporaryPath()
-      try SystemCall.call { mkfifo(file.path, 0o600) }
+      try SystemCall.call { unsafe mkfifo(file.path, 0o600) }
       let path = file.path
       let contents = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(3))) { try await InputFile.read(path, limit: 10) }
       #expect(contents == nil)

@@ -21,7 +21,9 @@ import Testing
       try SystemCall.bind(number, SocketAddress(address))
       var length = socklen_t(MemoryLayout<sockaddr_in>.size)
       try SystemCall.call {
-        withUnsafeMutableBytes(of: &address) { getsockname(number, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length) }
+        unsafe withUnsafeMutableBytes(of: &address) {
+          unsafe getsockname(number, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+        }
       }
       try SystemCall.connect(number, SocketAddress(address))
       let socket = PacketSocket(descriptor, largest: 100)

@@ -15,7 +15,9 @@ import Testing
       var (master, slave): (Int32, Int32) = (-1, -1)
       var name = [UInt8](repeating: 0, count: 64)
       try SystemCall.call {
-        name.withUnsafeMutableBytes { openpty(&master, &slave, $0.baseAddress?.assumingMemoryBound(to: CChar.self), nil, nil) }
+        unsafe name.withUnsafeMutableBytes {
+          unsafe openpty(&master, &slave, $0.baseAddress?.assumingMemoryBound(to: CChar.self), nil, nil)
+        }
       }
       // The line must stay open on this side until the port has it.
       let other = OwnedDescriptor(slave)

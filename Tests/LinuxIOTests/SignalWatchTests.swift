@@ -57,8 +57,8 @@ import Testing
 
   private func disposition(_ number: Int32) -> Disposition {
     var action = sigaction()
-    sigaction(number, nil, &action)
-    let handler = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    unsafe sigaction(number, nil, &action)
+    let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
     return handler == 0 ? .byDefault : handler == 1 ? .ignored : .watched
   }
 }

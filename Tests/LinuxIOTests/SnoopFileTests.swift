@@ -27,8 +27,8 @@ import Testing
     try await onLoop {
       let (target, link, hardLink) = (TemporaryPath(), TemporaryPath(), TemporaryPath())
       try target.write([1, 2, 3])
-      symlink(target.path, link.path)
-      Glibc.link(target.path, hardLink.path)
+      unsafe symlink(target.path, link.path)
+      unsafe Glibc.link(target.path, hardLink.path)
       for path in [link.path, hardLink.path, "/no/such/folder/trace"] {
         let error = #expect(throws: FileError.self) { _ = try SnoopFile(path) }
         guard case .trace(path, _)? = error else {
@@ -42,7 +42,7 @@ import Testing
 
   @Test func aFullDiskIsReportedOnce() async throws {
     try await onLoop {
-      #expect(throws: FileError.trace("/dev/full", .noSpace)) { _ = try SnoopFile("/dev/full") }
+      _ = #expect(throws: FileError.trace("/dev/full", .noSpace)) { _ = try SnoopFile("/dev/full") }
     }
   }
 }

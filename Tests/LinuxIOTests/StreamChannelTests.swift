@@ -179,7 +179,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
   @Test(arguments: [AF_UNIX, AF_INET, AF_INET6]) func connects(family: Int32) async throws {
     try await onLoop {
       let listener = try Listener(family)
-      defer { if case .unix(let path) = listener.address { unlink(path) } }
+      defer { if case .unix(let path) = listener.address { unsafe unlink(path) } }
       let channel = try await StreamChannel.connect(to: listener.address, timeout: .seconds(5))
       defer { channel.close() }
       let other = OwnedDescriptor(try SystemCall.call { accept(listener.descriptor.rawValue, nil, nil) })

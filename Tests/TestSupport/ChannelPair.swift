@@ -1,6 +1,6 @@
-import ATT
-import Bluetooth
-import EventLoop
+package import ATT
+package import Bluetooth
+package import EventLoop
 
 /// One end of an ATT channel in memory. PDUs arrive in order, one loop turn after they were sent, or after `delay`.
 @LoopActor

@@ -1,6 +1,6 @@
-import EventLoop
-import Glibc
-import LinuxIO
+package import EventLoop
+package import Glibc
+package import LinuxIO
 
 /// The test's end of a pair of connected packet sockets.
 @LoopActor
@@ -23,7 +23,7 @@ package final class SocketPair {
 
   package func write(_ packet: [UInt8]) throws {
     let number = descriptor.rawValue
-    try SystemCall.call { packet.withUnsafeBytes { send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
+    try SystemCall.call { unsafe packet.withUnsafeBytes { unsafe send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
   }
 
   /// The next packet; nil when there is none now or ever.

@@ -5,7 +5,7 @@ import LinuxIO
 package final class TemporaryPath: Sendable {
   package let path = "/tmp/blectl-test-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
 
-  deinit { unlink(path) }
+  deinit { unsafe unlink(path) }
 
   package init() {}
 

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Files of test vectors.
 package enum Vectors {
