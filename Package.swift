@@ -71,7 +71,9 @@ let package = Package(
       dependencies: [
         "LinuxBluetooth", "LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system,
       ]),
-    .testTarget(name: "OperationsTests", dependencies: ["Operations", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(
+      name: "OperationsTests",
+      dependencies: ["Operations", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "BlectlTests", dependencies: ["blectl", "LinuxIO", "Text", "TestSupport", system]),
     .testTarget(name: "InteropTests", dependencies: ["blectl", "Text", "TestSupport"], exclude: ["bumble_air.py"]),

@@ -1,29 +1,54 @@
 import Bluetooth
 import EventLoop
 package import GAP
-import GATT
+
+/// What a listener wants after a report.
+package enum Listening: Sendable, Equatable {
+  case goOn
+  case end
+  /// A little longer, in case something better comes.
+  case endAfter(Duration)
+}
 
 extension Central {
-  /// Scans until `report` returns true, and for `limit` at most; the scan is off when this returns or throws.
-  /// - Parameter limit: counts from when the controller listens, not from when it was asked; nil for no limit.
-  /// - Throws: what `report` throws, what scanning throws, CancellationError.
+  /// Scans until `take` wants no more, and for `limit` at most; the scan is off when this returns or throws.
+  ///
+  /// `take` gets one report after the other with the time of its arrival (nanoseconds since 1970-01-01T00:00:00Z), and may wait meanwhile.
+  /// What was heard before the limit it still gets; after `.end` it gets no more, not even what stood in the same HCI event.
+  /// - Parameters:
+  ///   - limit: counts from when the controller listens, not from when it was asked; nil for no limit.
+  ///   - onDrop: told how many reports were dropped so far, because `take` was seconds behind: now and then, and at the end.
+  /// - Throws: what `take` throws, what scanning throws, CancellationError.
   package func listen(
-    _ parameters: ScanParameters, for limit: Duration?, report: @escaping @LoopActor (AdvertisingReport) throws -> Bool
+    _ parameters: ScanParameters, for limit: Duration?, take: @escaping @LoopActor (AdvertisingReport, Int64) async throws -> Listening,
+    onDrop: (@LoopActor (Int) -> Void)? = nil
   ) async throws {
-    let ended = Wait<Void>()
+    let reports = BoundedQueue<(AdvertisingReport, Int64)>(capacity: 8192, onDrop: onDrop)
     let scanning = EventLoop.shared.spawn {
       do {
         try await self.scan(parameters) {
-          if let limit { EventLoop.shared.schedule(after: limit) { ended.resume(returning: ()) } }
-        } report: { heard in
-          do { if try report(heard) { ended.resume(returning: ()) } } catch { ended.resume(throwing: error) }
+          if let limit { reports.close(after: limit) }
+        } report: {
+          reports.add(($0, EventLoop.shared.wallClock))
         }
-      } catch { ended.resume(throwing: error) }
+        reports.close()
+      } catch { reports.close(throwing: error) }
     }
     let outcome: Result<Void, any Error>
-    do { outcome = .success(try await ended.value()) } catch { outcome = .failure(error) }
+    do {
+      taking: while let (report, time) = try await reports.next() {
+        switch try await take(report, time) {
+        case .goOn: break
+        case .end: break taking
+        case .endAfter(let time): reports.close(after: time)
+        }
+      }
+      outcome = .success(())
+    } catch { outcome = .failure(error) }
     scanning.cancel()
     await scanning.value
+    reports.close()
+    reports.tellOfDropped()
     try outcome.get()
   }
 }

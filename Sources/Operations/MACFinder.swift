@@ -50,7 +50,7 @@ package enum MACFinder {
   }
 
   /// Where the sender's address occurs in its own data, forward or reversed: how a vendor's layout is learnt.
-  /// - Returns: Findings whose `rule` is the text of a `--rule`, in the order of the data.
+  /// - Returns: Findings whose `rule` is the text of a rule, in the order of the data.
   package static func learn(in advertisement: Advertisement, sender: Address) -> [FoundMAC] {
     guard sender.rawValue != 0, sender.rawValue != FoundMAC.allBits else { return [] }
     var found: [FoundMAC] = []

@@ -78,23 +78,20 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads a user's rule: `mfg:COMPANY@OFFSET:ORDER`, `svc:UUID@OFFSET:ORDER`, `ad:TYPE@OFFSET:ORDER`, or `name@-DIGITS`.
   ///
-  /// COMPANY and TYPE are hex; OFFSET counts octets after the company identifier or UUID, from the end when negative; ORDER is `le` or `be`.
+  /// COMPANY and TYPE are hex; `*` in place of UUID is any service; OFFSET counts octets after the company identifier or UUID, from the end when
+  /// negative; ORDER is `le` or `be`.
   /// `/LENGTH` or `/SHORTEST-LONGEST` before the `@` takes only values of that many octets: `mfg:0x0157/24@18:be`.
-  /// - Throws: a usage error that says which part is wrong.
-  package init(_ text: String) throws(BluetoothError) {
-    func wrong(_ why: String) -> BluetoothError {
-      BluetoothError(
-        .usage, "rule \"\(DisplayText.escape(text))\": \(why); a rule looks like mfg:0x0305@-6:le, svc:fe95@5:le, ad:1b@0:le or name@-4")
-    }
+  package init(_ text: String) throws(MACRuleError) {
+    func wrong(_ part: MACRuleError.Part) -> MACRuleError { MACRuleError(text: text, part: part) }
     let halves = text.split(separator: "@", omittingEmptySubsequences: false)
-    guard halves.count == 2 else { throw wrong("it needs one @ between place and offset") }
+    guard halves.count == 2 else { throw wrong(.halves) }
     var lengths = 0...Int.max
     let placeAndLength = halves[0].split(separator: "/", omittingEmptySubsequences: false)
     if placeAndLength.count > 1 {
       let bounds = placeAndLength[1].split(separator: "-", omittingEmptySubsequences: false).map { Self.count($0) }
       guard placeAndLength.count == 2, (1...2).contains(bounds.count), let low = bounds.first ?? nil, let high = bounds.last ?? nil,
         low <= high
-      else { throw wrong("the length after / is a number of octets or a range such as 11-24") }
+      else { throw wrong(.length) }
       lengths = low...high
     }
 
@@ -102,39 +99,38 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     let kind = words.first?.lowercased() ?? ""
     if kind == "name" {
       guard words.count == 1, let digits = Self.count(halves[1].dropFirst()), halves[1].hasPrefix("-"), [4, 6, 8, 12].contains(digits)
-      else {
-        throw wrong("a name ends with 4, 6, 8 or 12 hex digits: name@-4")
-      }
+      else { throw wrong(.nameDigits) }
       self.init(text, .name, lengths, at: .lastDigits(digits), octets: digits / 2, confidence: .medium)
       return
     }
-    guard words.count == 2, let identifier = words.last else { throw wrong("the place is mfg:COMPANY, svc:UUID or ad:TYPE") }
+    guard words.count == 2, let identifier = words.last else { throw wrong(.place) }
     let digits = identifier.lowercased().hasPrefix("0x") ? identifier.dropFirst(2) : identifier
     let place: Place
     switch kind {
     case "mfg":
-      guard let company = Hex.number(digits).flatMap(UInt16.init(exactly:)) else { throw wrong("the company is a hex number up to ffff") }
+      guard let company = Hex.number(digits).flatMap(UInt16.init(exactly:)) else { throw wrong(.company) }
       place = .manufacturer(company)
+    case "svc" where identifier == "*": place = .anyService
     case "svc":
-      guard let uuid = UUID(identifier) else { throw wrong("the service is a UUID of 4, 8 or 32 hex digits") }
+      guard let uuid = UUID(identifier) else { throw wrong(.service) }
       place = .service(uuid)
     case "ad":
-      guard let type = Hex.number(digits).flatMap(UInt8.init(exactly:)) else { throw wrong("the AD type is a hex number up to ff") }
+      guard let type = Hex.number(digits).flatMap(UInt8.init(exactly:)) else { throw wrong(.type) }
       place = .structure(type)
-    default: throw wrong("the place starts with mfg:, svc:, ad: or name")
+    default: throw wrong(.kind)
     }
 
     let parts = halves[1].split(separator: ":", omittingEmptySubsequences: false)
     let isNegative = parts.first?.hasPrefix("-") == true
     guard parts.count == 2, let magnitude = parts.first.flatMap({ Self.count(isNegative ? $0.dropFirst() : $0) }) else {
-      throw wrong("after the @ stand an offset and a byte order, such as 5:le")
+      throw wrong(.offset)
     }
-    guard !isNegative || magnitude >= 6 else { throw wrong("an address has six octets: an offset from the end is -6 or less") }
+    guard !isNegative || magnitude >= 6 else { throw wrong(.offsetFromEnd) }
     let order: ByteOrder
     switch parts.last?.lowercased() {
     case "le": order = .little
     case "be": order = .big
-    default: throw wrong("the byte order is le (least significant octet first) or be")
+    default: throw wrong(.order)
     }
     self.init(text, place, lengths, at: .offset(isNegative ? -magnitude : magnitude), order)
   }
@@ -161,4 +157,28 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
 
   /// The id of a known layout, the text of a user's rule.
   package var description: String { id }
+}
+
+/// A text that is not a rule, and which part of it is wrong.
+package struct MACRuleError: Error, Sendable, Equatable {
+  package enum Part: Sendable, Equatable {
+    /// Not one @ between place and offset.
+    case halves
+    case length
+    /// Of a name: not 4, 6, 8 or 12.
+    case nameDigits
+    /// No colon and identifier behind the kind of place.
+    case place
+    case kind
+    case company
+    case service
+    case type
+    case offset
+    /// Less than the six octets of an address.
+    case offsetFromEnd
+    case order
+  }
+
+  package let text: String
+  package let part: Part
 }

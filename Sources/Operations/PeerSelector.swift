@@ -1,7 +1,7 @@
 package import Bluetooth
 import Text
 
-/// The PEER of the command line.
+/// What tells the device that is meant from the others on the air.
 package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
   /// Without a type, that is found by scanning.
   case address(Address, AddressType?)
@@ -9,18 +9,12 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
   case name(String)
   /// The MAC that the advertisement carries inside its data.
   case mac(Address)
+  /// Advertised, or with data in the advertisement.
   case service(UUID)
-  /// The one connected last.
-  case last
-  /// From the configuration file.
-  case alias(String)
 
+  /// `AA:BB:CC:DD:EE:FF`, `AA:BB:CC:DD:EE:FF/random`, `name:GLOB`, `mac:AA:BB:CC:DD:EE:FF`, `service:UUID`.
   package init?(_ text: String) {
-    if text == "@last" {
-      self = .last
-    } else if text.hasPrefix("@"), text.count > 1 {
-      self = .alias(String(text.dropFirst()))
-    } else if let pattern = text.after("name:"), !pattern.isEmpty {
+    if let pattern = text.after("name:"), !pattern.isEmpty {
       self = .name(pattern)
     } else if let mac = text.after("mac:") {
       guard let address = Address(mac) else { return nil }
@@ -47,8 +41,6 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     case .name(let pattern): "name:\(pattern)"
     case .mac(let address): "mac:\(address)"
     case .service(let uuid): "service:\(uuid)"
-    case .last: "@last"
-    case .alias(let name): "@\(name)"
     }
   }
 
@@ -56,7 +48,16 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
   package var isUnique: Bool {
     switch self {
     case .address, .mac: true
-    default: false
+    case .name, .service: false
+    }
+  }
+
+  func matches(_ device: DeviceView) -> Bool {
+    switch self {
+    case .address(let address, let type): device.peer.address == address && (type == nil || type == device.peer.type)
+    case .name(let pattern): device.name.map { Glob.matches(pattern, $0) } ?? false
+    case .mac(let address): device.carries(address)
+    case .service(let uuid): device.services.contains(uuid)
     }
   }
 }

@@ -20,27 +20,27 @@ struct Configuration: Sendable {
     return try AdapterSpec(named)
   }
 
-  /// Replaces `@last` and `@ALIAS` by what they stand for.
+  /// What `@last` and `@ALIAS` stand for.
   @LoopActor
-  func resolve(_ selector: PeerSelector) async throws -> PeerSelector {
-    switch selector {
+  func resolve(_ argument: PeerArgument) async throws -> PeerSelector {
+    switch argument {
+    case .selector(let selector): return selector
     case .last:
       guard let path = statePath, let text = try? await InputFile.read(path, limit: 256),
         let peer = PeerSelector(String(decoding: text, as: UTF8.self).trimmed), case .address = peer
-      else { throw BluetoothError(.notFound, "@last: no device has been connected yet; name one by address, name:, mac: or service:") }
+      else { throw Failure(.notFound, "@last: no device has been connected yet; name one by address, name:, mac: or service:") }
       return peer
     case .alias(let name):
       let aliases = try await self.aliases()
       guard let text = aliases[name] else {
         let known = aliases.isEmpty ? "none are defined" : "known: " + aliases.keys.sorted().joined(separator: ", ")
-        throw BluetoothError(.notFound, "@\(name): no such alias in \(configPath ?? "the configuration") (\(known))")
+        throw Failure(.notFound, "@\(name): no such alias in \(configPath ?? "the configuration") (\(known))")
       }
-      guard let peer = PeerSelector(text) else {
-        throw BluetoothError(.input, "@\(name) in \(configPath ?? "the configuration") is not a peer: \(text)")
+      guard let peer = PeerArgument(argument: text) else {
+        throw Failure(.input, "@\(name) in \(configPath ?? "the configuration") is not a peer: \(text)")
       }
-      if case .alias = peer { throw BluetoothError(.input, "@\(name) in \(configPath ?? "the configuration") is an alias of an alias") }
+      if case .alias = peer { throw Failure(.input, "@\(name) in \(configPath ?? "the configuration") is an alias of an alias") }
       return try await resolve(peer)
-    default: return selector
     }
   }
 
@@ -55,16 +55,16 @@ struct Configuration: Sendable {
     guard let path = configPath, unsafe access(path, F_OK) == 0 else { return [:] }
     let tree: JSONTree
     do { tree = try JSONTree.parse(try await InputFile.read(path, limit: 1 << 20)) } catch let error as JSONTree.Failure {
-      throw BluetoothError(.input, "\(path):\(error.line): \(error.reason)")
+      throw Failure(.input, "\(path):\(error.line): \(error.reason)")
     }
     guard let aliases = tree["aliases"] else { return [:] }
     guard case .object(let members) = aliases.kind else {
-      throw BluetoothError(.input, "\(path):\(aliases.line): aliases: \(aliases.noun) where an object should be")
+      throw Failure(.input, "\(path):\(aliases.line): aliases: \(aliases.noun) where an object should be")
     }
     var result: [String: String] = [:]
     for (name, value) in members {
       guard let peer = value.string else {
-        throw BluetoothError(.input, "\(path):\(value.line): \(name): \(value.noun) where a PEER in quotes should be")
+        throw Failure(.input, "\(path):\(value.line): \(name): \(value.noun) where a PEER in quotes should be")
       }
       result[name] = peer
     }

@@ -50,6 +50,18 @@ final class Context {
   var connectLimit: Duration { .limited(seconds: options.timeout ?? 20) }
   var transactionLimit: Duration { .limited(seconds: options.timeout ?? 30) }
 
+  /// Finds the peer, and tells of the others that match.
+  func find(_ selector: PeerSelector, takingFirst: Bool, within limit: Duration? = nil) async throws -> PeerMatch {
+    if case .address(_, .some) = selector {} else { output.status("looking for \(selector) …") }
+    let match = try await radio().find(PeerSearch(selector, takesFirst: takingFirst, limit: limit ?? searchLimit))
+    guard !match.others.isEmpty else { return match }
+    func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "strength unknown" }
+    let others = match.others.map { "\($0.peer) (\(strength($0.rssi)))" }.joined(separator: ", ")
+    output.note(
+      "\(match.others.count + 1) devices match \(selector); taking the strongest, \(match.peer) (\(strength(match.rssi))), not \(others)")
+    return match
+  }
+
   /// Finds and connects the peer, agrees on the MTU, runs `body`, and takes the link down again on every path.
   /// - Parameter exchangingMTU: false for what may do without, and asks for it when it does not.
   func withPeer<T: Sendable>(
@@ -57,16 +69,17 @@ final class Context {
   ) async throws -> T {
     let central = try await radio()
     let selector = try await configuration.resolve(who.peer)
-    if case .address(_, .some) = selector {} else { output.status("looking for \(selector) …") }
-    let match = try await PeerFinder(central: central, note: { self.output.note($0) }).find(selector, first: who.first, within: searchLimit)
+    let match = try await find(selector, takingFirst: who.first)
     output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
     let link: any Link
     do {
       link = try await central.connect(match.peer, timeout: connectLimit)
-    } catch var error as BluetoothError {
-      if error.kind == .timeout, case .address(_, let type?) = who.peer {
-        error.message +=
-          "; if it advertises, its address may be \(type == .public ? "random" : "public"): leave /\(type.rawValue) away and it is found by scanning"
+    } catch {
+      var failure = Failure(error)
+      if failure.kind == .timeout, case .address(let address, let type?) = selector {
+        failure.message +=
+          "; if it advertises, its address may be \(type == .public ? "random" : "public"): name it as \(address), without /\(type.rawValue), and it is found by scanning"
+        throw failure
       }
       throw error
     }

@@ -14,7 +14,7 @@ import Testing
     ["-i", "bogus", "scan"],
     ["scan", "-i", "tcp:host"], ["mac-from-adv", "--hex", "zz"], ["mac-from-adv", "--rule", "nonsense", "--hex", "00"],
     ["notify", "name:Band-7"],
-    ["--timeout", "0", "scan"],
+    ["--timeout", "0", "scan"], ["mac-from-adv", "--sender", "AA:AA:AA:AA:AA:AA"], ["mac-from-adv", "--duration", "-1"],
   ])
   func wrongUse(_ arguments: [String]) throws {
     let result = try Blectl.run(arguments)
@@ -44,6 +44,17 @@ import Testing
     #expect(json.status == Int32(status))
     let error = try #require(json.error, "\(json.errors)")
     #expect(error.string("kind") != nil && error.string("message")?.isEmpty == false && error.keys.isSuperset(of: ["code", "name"]))
+  }
+
+  /// Whoever typed it: an address with the wrong type is never found, and may stand in an alias or be the last one.
+  @Test(arguments: ["AA:AA:AA:AA:AA:AA/public", "@door", "@last"]) func theOtherAddressTypeIsHintedAt(_ peer: String) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder.appendingPathComponent("blectl"), withIntermediateDirectories: true)
+    try Data(#"{"aliases":{"door":"AA:AA:AA:AA:AA:AA/public"}}"#.utf8).write(to: folder.appendingPathComponent("blectl/config.json"))
+    try Data("AA:AA:AA:AA:AA:AA/public\n".utf8).write(to: folder.appendingPathComponent("blectl/last"))
+    let result = try Blectl.run(["connect", peer], environment: ["XDG_CONFIG_HOME": folder.path, "XDG_STATE_HOME": folder.path])
+    #expect(result.status == 4)
+    #expect(result.errors.contains("its address may be random"), "\(result.errors)")
   }
 
   /// This machine has no AF_BLUETOOTH, or no adapter, or one that this test must not touch: the two former are told apart by the message.

@@ -59,6 +59,12 @@ import Testing
     #expect(try Blectl.run("scan", "--count", "2", "--duration", "1", "--name", "nobody").status == 2)
   }
 
+  /// An advertisement and its scan response come with one event, and a busy controller tells of thousands in one turn.
+  @Test(arguments: [1, 3, 5, 6]) func countIsExact(_ count: Int) throws {
+    #expect(try Blectl.run("scan", "--count", "\(count)", "--json").records.count == count)
+    #expect(try Blectl.run("scan", "--count", "\(count)", "--duplicates").lines.count == count)
+  }
+
   @Test func plainLinesOnAPipe() throws {
     let result = try Blectl.run("scan", "--duration", "2")
     #expect(result.lines.contains { $0.hasPrefix("C0:FF:EE:00:00:07/public ") && $0.contains("Band-7") })

@@ -17,13 +17,13 @@ struct MacFromAdv: LoopCommand {
       sender's address, or JSON records of `blectl scan --json`. Exits 2 when there is no MAC.
 
       --rule says where it is: mfg:0x0305@-6:le is the last six octets of company 0x0305's data, little-endian; svc:fe95@5:le is at octet 5 of \
-      service data fe95. --learn shows where the sender's own address occurs, as rules.
+      service data fe95, svc:*@5:le of any service's. --learn shows where the sender's own address occurs, as rules.
       """)
 
   @OptionGroup var options: GlobalOptions
 
   @Argument(help: "A device to listen to; all when left out.")
-  var peer: PeerSelector?
+  var peer: PeerArgument?
 
   @Option(help: ArgumentHelp("Advertising data in hex.", valueName: "ad"))
   var hex: String?
@@ -40,15 +40,16 @@ struct MacFromAdv: LoopCommand {
   @Flag(help: "When the advertisement has no MAC, connect and take it from the System ID (2A23).")
   var connect = false
 
-  @Option(help: ArgumentHelp("How long to listen, in seconds.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("How long to look and listen, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double = 10
 
-  @Flag(help: "Take the first match instead of the strongest.")
+  @Flag(help: "Take the first match instead of the strongest; without PEER end after the first MAC.")
   var first = false
 
   func validate() throws {
-    if !(duration > 0 && duration <= 31_536_000) { throw ValidationError("--duration takes seconds up to 31536000, not \(duration)") }
+    if !(duration >= 0 && duration <= 31_536_000) { throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration)") }
     if peer != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
+    if sender != nil, hex == nil { throw ValidationError("--sender belongs to --hex.") }
     if connect, peer == nil { throw ValidationError("--connect needs a PEER.") }
     if learn, !rule.isEmpty { throw ValidationError("--learn and --rule exclude each other.") }
     if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs the --sender's address.") }
@@ -56,49 +57,73 @@ struct MacFromAdv: LoopCommand {
 
   func run(in context: Context) async throws {
     let rules = try rule.map { try MACRule($0) }
-    let report = MACReport(self, rules.isEmpty ? nil : rules, context.output)
+    let found = Found(MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules)), context.output)
     if let hex {
-      guard let data = Hex.decode(hex) else { throw BluetoothError(.usage, "--hex: \"\(DisplayText.escape(hex))\" is not hex") }
-      try report.add(data, sender: sender.map { PeerAddress($0.address, .public) }, typeIsKnown: false)
+      guard let data = Hex.decode(hex) else { throw Failure(.usage, "--hex: \"\(DisplayText.escape(hex))\" is not hex") }
+      try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
     } else if peer == nil, StandardInput.isFed {
-      try await offline(report, context)
+      try await offline(found)
     } else {
-      try await live(report, context)
+      try await live(found, context)
     }
-    if report.found == 0, connect, let peer { try await systemID(peer, report, context) }
-    try report.finish()
+    if found.search.found == 0, connect, let peer { try await systemID(peer, found, context) }
+    try found.search.finish()
+  }
+
+  /// The search, and where its findings go.
+  @LoopActor private final class Found {
+    var search: MACSearch
+    let output: Output
+
+    init(_ search: MACSearch, _ output: Output) {
+      self.search = search
+      self.output = output
+    }
+
+    func add(_ data: [UInt8], sender: PeerAddress?) async throws {
+      for mac in search.add(data, sender: sender) { try await MACRecord.show(mac, sender: sender, output) }
+    }
   }
 
   @LoopActor
-  private func offline(_ report: MACReport, _ context: Context) async throws {
+  private func offline(_ found: Found) async throws {
     let text = try await InputFile.read("-", limit: 64 << 20)
     var number = 0
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       number += 1
       guard let (data, sender) = try OfflineAdvertisement.parse(line, number: number) else { continue }
-      try await context.output.untilRoom()
-      try report.add(data, sender: sender?.peer, typeIsKnown: sender?.typeIsKnown ?? false)
+      try await found.add(data, sender: sender)
     }
   }
 
   @LoopActor
-  private func live(_ report: MACReport, _ context: Context) async throws {
+  private func live(_ found: Found, _ context: Context) async throws {
     let radio = try await context.radio()
-    var only: PeerAddress?
-    if let peer {
-      let finder = PeerFinder(central: radio, note: { context.output.note($0) })
-      only = try await finder.find(try await context.configuration.resolve(peer), first: first, within: context.searchLimit).peer
+    let limit: Duration? = duration > 0 ? .limited(seconds: duration) : nil
+    guard let peer else {
+      try await radio.listen(ScanParameters(), for: limit) { report, _ in
+        guard let sender = report.peer else { return .goOn }
+        try await found.add(report.data, sender: sender)
+        return first && found.search.found > 0 ? .end : .goOn
+      }
+      return
     }
-    let wanted = only
-    try await radio.listen(ScanParameters(), for: .limited(seconds: duration)) { heard in
-      guard let sender = heard.peer, wanted == nil || sender == wanted else { return false }
-      try report.add(heard.data, sender: sender, typeIsKnown: true)
-      return wanted != nil && report.found > 0
+    let start = EventLoop.shared.now
+    let selector = try await context.configuration.resolve(peer)
+    let match = try await context.find(selector, takingFirst: first, within: min(context.searchLimit, limit ?? context.searchLimit))
+    // What was heard in the search counts.
+    for data in match.payloads where found.search.found == 0 { try await found.add(data, sender: match.peer) }
+    let rest = limit.map { $0 - start.duration(to: EventLoop.shared.now) }
+    guard found.search.found == 0, rest.map({ $0 > .zero }) ?? true else { return }
+    try await radio.listen(ScanParameters(), for: rest) { report, _ in
+      guard report.peer == match.peer else { return .goOn }
+      try await found.add(report.data, sender: match.peer)
+      return found.search.found > 0 ? .end : .goOn
     }
   }
 
   @LoopActor
-  private func systemID(_ peer: PeerSelector, _ report: MACReport, _ context: Context) async throws {
+  private func systemID(_ peer: PeerArgument, _ found: Found, _ context: Context) async throws {
     var who = PeerOptions()
     who.peer = peer
     who.first = first
@@ -106,11 +131,8 @@ struct MacFromAdv: LoopCommand {
       let table = try await session.client.discover()
       let attribute = try table.resolve(try Selector("180a/2a23"))
       let value = try await session.client.read(attribute.handle)
-      guard let mac = MACFinder.fromSystemID(value) else {
-        throw BluetoothError(.notFound, "the System ID \(Hex.encode(value)) of \(session.peer) does not hold a MAC")
-      }
-      try await context.output.untilRoom()
-      try report.show(mac, sender: session.peer)
+      guard let mac = MACFinder.fromSystemID(value) else { throw MACSearchError.noneInSystemID(value, of: session.peer) }
+      if found.search.take(mac, sender: session.peer) { try await MACRecord.show(mac, sender: session.peer, context.output) }
     }
   }
 }

@@ -56,22 +56,39 @@ struct Scan: LoopCommand {
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
   }
 
+  /// What is a record, as the options say.
+  private var watch: DeviceWatch.Options {
+    var options = DeviceWatch.Options()
+    options.keepsDuplicates = duplicates
+    options.filter.name = name
+    options.filter.service = service?.uuid
+    options.filter.address = address?.address
+    options.filter.manufacturer = manufacturer?.manufacturer
+    options.filter.minimumRSSI = minRssi
+    return options
+  }
+
   func run(in context: Context) async throws {
     let radio = try await context.radio()
     var parameters = ScanParameters()
     parameters.isActive = !passive
     parameters.phys = phy.phys
-    let view = ScanView(self, context.output)
+    let view = ScanView(watch, showsOctets: raw, context.output)
     do {
-      try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { try view.add($0) }
+      try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
+        try await view.add(report, at: time)
+        return count.map { view.records >= $0 } ?? false ? .end : .goOn
+      } onDrop: {
+        context.output.note("\($0) report(s) were dropped so far, because nobody read the output")
+      }
     } catch {
       // The table as it was when it ended; a scan that never began has none.
-      if view.printed > 0 { try await view.finish() }
+      if view.records > 0 { try await view.finish() }
       throw error
     }
     try await view.finish()
-    if let count, view.printed < count {
-      throw BluetoothError(.notFound, "\(view.printed) of \(count) records in \(duration) s; \(view.devices.count) device(s) heard in all")
+    if let count, view.records < count {
+      throw Failure(.notFound, "\(view.records) of \(count) records in \(duration) s; \(view.deviceCount) device(s) heard in all")
     }
   }
 }
@@ -96,21 +113,14 @@ struct AddressArgument: ExpressibleByArgument, Sendable {
 
 /// `0x0305`, `0305:1240`: a company identifier, four hex digits with or without 0x, and the first octets of its data.
 struct ManufacturerArgument: ExpressibleByArgument, Sendable {
-  let company: UInt16
-  let prefix: [UInt8]
+  let manufacturer: ScanFilter.Manufacturer
 
   init?(argument: String) {
     let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let id = parts.first, let number = Hex.number(String(id).after("0x") ?? String(id)), let company = UInt16(exactly: number) else {
-      return nil
-    }
-    self.company = company
-    guard parts.count == 2 else {
-      prefix = []
-      return
-    }
-    guard let prefix = Hex.decode(String(parts[1])) else { return nil }
-    self.prefix = prefix
+    guard let id = parts.first, let number = Hex.number(String(id).after("0x") ?? String(id)), let company = UInt16(exactly: number),
+      let prefix = parts.count == 2 ? Hex.decode(String(parts[1])) : []
+    else { return nil }
+    manufacturer = ScanFilter.Manufacturer(company: company, prefix: prefix)
   }
 }
 

@@ -1,6 +1,7 @@
 import Bluetooth
 import GAP
 import LinuxIO
+import Operations
 import Simulation
 import Terminal
 import Text
@@ -54,6 +55,10 @@ struct Failure: Error, Equatable {
     switch error {
     case let error as Failure: self = error
     case let error as BluetoothError: self.init(error)
+    case let error as PeerSearchError: self.init(error)
+    case let error as MACSearchError: self.init(error)
+    case let error as MACRuleError: self.init(error)
+    case let error as OfflineAdvertisementError: self.init(error)
     case let error as ValueFormatError: self.init(.usage, "\(error)")
     case let error as GAPError: self.init(error)
     case let error as LinkEnd: self.init(error)

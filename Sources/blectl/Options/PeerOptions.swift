@@ -1,18 +1,10 @@
 import ArgumentParser
-import Operations
 
 /// The PEER argument and how to choose among several matches.
 struct PeerOptions: ParsableArguments {
   @Argument(help: "AA:BB:CC:DD:EE:FF[/public|/random], name:GLOB, mac:MAC-in-advertisement, service:UUID, @last or @ALIAS.")
-  var peer: PeerSelector
+  var peer: PeerArgument
 
   @Flag(help: "Take the first match instead of the strongest.")
   var first = false
-}
-
-extension PeerSelector: ExpressibleByArgument {
-  init?(argument: String) {
-    guard let selector = PeerSelector(argument) else { return nil }
-    self = selector
-  }
 }

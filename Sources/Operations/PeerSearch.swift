@@ -1,0 +1,103 @@
+package import Bluetooth
+import EventLoop
+package import GAP
+
+/// Whom to look for.
+package struct PeerSearch: Sendable, Equatable {
+  package var selector: PeerSelector
+  /// Take the first match instead of waiting a little for a stronger one.
+  package var takesFirst = false
+  /// How long it may take to turn up, from when the controller listens.
+  package var limit: Duration
+
+  package init(_ selector: PeerSelector, takesFirst: Bool = false, limit: Duration = .seconds(10)) {
+    self.selector = selector
+    self.takesFirst = takesFirst
+    self.limit = limit
+  }
+
+  /// How long a stronger match may still turn up after the first one: longer than the usual slow advertising interval.
+  static let settling = Duration.milliseconds(1300)
+}
+
+/// Who was found.
+package struct PeerMatch: Sendable, Equatable {
+  package struct Candidate: Sendable, Equatable {
+    package let peer: PeerAddress
+    /// dBm.
+    package let rssi: Int8?
+  }
+
+  package let peer: PeerAddress
+  /// Nil when it was not heard.
+  package let name: String?
+  /// dBm.
+  package let rssi: Int8?
+  /// Those that match as well and were weaker, the strongest first.
+  package let others: [Candidate]
+  /// The last advertising data of each PDU type that was heard of it, advertisements before scan responses.
+  package let payloads: [[UInt8]]
+}
+
+package enum PeerSearchError: Error, Sendable, Equatable {
+  /// Nobody fits among `devices` that were heard.
+  case notFound(PeerSelector, devices: Int, within: Duration)
+  /// It is there, but does not accept connections.
+  case notConnectable(PeerAddress, PeerSelector)
+}
+
+extension Central {
+  /// The device that a search means: known by its address and type, connected to this adapter already, or found by scanning.
+  /// - Throws: PeerSearchError, what scanning throws, CancellationError.
+  package func find(_ search: PeerSearch) async throws -> PeerMatch {
+    if case .address(let address, let type) = search.selector {
+      if let peer = type.map({ PeerAddress(address, $0) }) ?? connectedPeer(address) {
+        return PeerMatch(peer: peer, name: nil, rssi: nil, others: [], payloads: [])
+      }
+    }
+    var candidates = PeerCandidates(search.selector)
+    try await listen(ScanParameters(), for: search.limit) { report, _ in
+      guard candidates.add(report) else { return .goOn }
+      return search.takesFirst || search.selector.isUnique ? .end : .endAfter(PeerSearch.settling)
+    }
+    return try candidates.best(within: search.limit)
+  }
+}
+
+/// Decides who among the devices that are heard is meant.
+struct PeerCandidates {
+  private let selector: PeerSelector
+  private var devices: [PeerAddress: DeviceView] = [:]
+  private var matching: Set<PeerAddress> = []
+
+  init(_ selector: PeerSelector) { self.selector = selector }
+
+  /// - Returns: true when the report completes a new match that accepts connections.
+  mutating func add(_ report: AdvertisingReport) -> Bool {
+    guard let peer = report.peer else { return false }
+    var device = devices[peer] ?? DeviceView(peer)
+    let known = device.payloads[report.pdu] == report.data && device.isConnectable
+    device.add(report, Advertisement(report.data))
+    devices[peer] = device
+    if known, matching.contains(peer) { return false }
+    guard selector.matches(device) else { return false }
+    let isNew = matching.insert(peer).inserted
+    return device.isConnectable && (isNew || !known)
+  }
+
+  func best(within limit: Duration) throws(PeerSearchError) -> PeerMatch {
+    let matches = matching.compactMap { devices[$0] }.sorted {
+      let (left, right) = ($0.rssi ?? -128, $1.rssi ?? -128)
+      return left == right ? $0.peer.address.rawValue < $1.peer.address.rawValue : left > right
+    }
+    let connectable = matches.filter(\.isConnectable)
+    guard let best = connectable.first else {
+      if let deaf = matches.first { throw .notConnectable(deaf.peer, selector) }
+      throw .notFound(selector, devices: devices.count, within: limit)
+    }
+    return PeerMatch(
+      peer: best.peer, name: best.name, rssi: best.rssi,
+      others: connectable.dropFirst().map { PeerMatch.Candidate(peer: $0.peer, rssi: $0.rssi) },
+      payloads: best.payloads.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value))
+  }
+}

@@ -1,0 +1,74 @@
+import Bluetooth
+import EventLoop
+import Operations
+import Text
+
+/// What looking for devices and for MACs throws, as sentences.
+extension Failure {
+  init(_ error: PeerSearchError) {
+    switch error {
+    case .notFound(let selector, let devices, let limit):
+      self.init(
+        .notFound,
+        "no device matches \(selector): \(devices) other device(s) heard in \(limit.secondsText) s; is it in range, switched on and not "
+          + "connected to something else? `blectl scan` shows what is there")
+    case .notConnectable(let peer, let selector):
+      self.init(
+        .notFound, "\(peer) matches \(selector) but does not accept connections now; make it connectable (press its button) and try again")
+    }
+  }
+
+  init(_ error: MACSearchError) {
+    let message =
+      switch error {
+      case .nothingHeard: "no advertisement was heard or given"
+      case .noneInThisFrame(let reason): "this frame carries no MAC: \(reason)"
+      case .noRuleFits(let count):
+        "no MAC in \(count) advertisement(s): no known layout fits; --learn shows where the sender's address occurs, --rule names a place"
+      case .senderUnknown: "this frame carries no MAC: --learn needs the sender's address before the data"
+      case .senderNotInData(let count):
+        "the sender's address does not occur in its \(count) advertisement(s), neither forward nor reversed"
+      case .noneInSystemID(let value, let peer): "the System ID \(Hex.encode(value)) of \(peer) does not hold a MAC"
+      }
+    self.init(.notFound, message)
+  }
+
+  init(_ error: MACRuleError) {
+    let reason =
+      switch error.part {
+      case .halves: "it needs one @ between place and offset"
+      case .length: "the length after / is a number of octets or a range such as 11-24"
+      case .nameDigits: "a name ends with 4, 6, 8 or 12 hex digits: name@-4"
+      case .place: "the place is mfg:COMPANY, svc:UUID or ad:TYPE"
+      case .kind: "the place starts with mfg:, svc:, ad: or name"
+      case .company: "the company is a hex number up to ffff"
+      case .service: "the service is a UUID of 4, 8 or 32 hex digits, or * for any"
+      case .type: "the AD type is a hex number up to ff"
+      case .offset: "after the @ stand an offset and a byte order, such as 5:le"
+      case .offsetFromEnd: "an address has six octets: an offset from the end is -6 or less"
+      case .order: "the byte order is le (least significant octet first) or be"
+      }
+    self.init(
+      .usage,
+      "rule \"\(DisplayText.escape(error.text))\": \(reason); a rule looks like mfg:0x0305@-6:le, svc:fe95@5:le, ad:1b@0:le or name@-4")
+  }
+
+  init(_ error: OfflineAdvertisementError) {
+    let (line, reason) =
+      switch error {
+      case .notJSON(let line): (line, "is not a JSON record")
+      case .rawNotHex(let line): (line, "has a \"raw\" that is not hex")
+      case .notHexAfterAddress(let line): (line, "is not hex after the address")
+      case .unknown(let line): (line, "is neither AD structures in hex, nor ADDRESS HEX, nor a JSON record")
+      }
+    self.init(.input, "line \(line) of standard input \(reason)")
+  }
+}
+
+extension Duration {
+  /// Seconds, without a fraction when there is none.
+  var secondsText: String {
+    let value = inSeconds
+    return value == value.rounded() ? String(Int(value)) : String(value)
+  }
+}

@@ -1,0 +1,29 @@
+import Bluetooth
+import EventLoop
+import Operations
+import Terminal
+import Text
+
+/// One MAC that was found, as text or JSON.
+@LoopActor
+enum MACRecord {
+  static func show(_ mac: FoundMAC, sender: PeerAddress?, _ output: Output) async throws {
+    if output.style.json {
+      try await output.record {
+        $0.string("event", "mac")
+        $0.string("mac", mac.text)
+        $0.string("address", sender?.address.description)
+        $0.string("source", mac.source)
+        $0.string("rule", mac.rule)
+        $0.integer("offset", mac.offset)
+        $0.string("order", mac.order.rawValue)
+        $0.bool("matches_sender", mac.matchesSender)
+        if mac.isPartial { $0.bool("partial", true) }
+      }
+    } else {
+      let match = mac.matchesSender.map { $0 ? "= sender" : "≠ sender \(sender.map { $0.address.description } ?? "")" } ?? ""
+      let fields = ["\(mac.text)", "\(mac.source)", "offset \(mac.offset)", "\(mac.order.rawValue)-endian", mac.rule, match]
+      try await output.line(fields.filter { !$0.isEmpty }.joined(separator: "  "))
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Bluetooth
+import GAP
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite struct DeviceWatchTests {
+  @Test func aRecordIsWhatIsNew() {
+    var watch = DeviceWatch()
+    #expect(watch.add(report(1, [1, 9])) != nil)
+    #expect(watch.add(report(1, [1, 9], rssi: -20)) == nil, "only the strength differs")
+    #expect(watch.add(report(1, [1, 8])) != nil)
+    #expect(watch.add(report(1, [1, 9])) == nil, "it was there before")
+    #expect(watch.add(report(1, [1, 9], .scanResponse)) != nil)
+    #expect(watch.add(report(2, [1, 9])) != nil)
+    #expect(watch.records == 4)
+    #expect(watch.devicesWithRecords.map(\.peer) == [peer(1), peer(2)])
+
+    var options = DeviceWatch.Options()
+    options.keepsDuplicates = true
+    var all = DeviceWatch(options)
+    for _ in 0..<3 { #expect(all.add(report(1)) != nil) }
+  }
+
+  /// The filter looks at all that was heard of a device: a name in the scan response lets its advertisements pass.
+  @Test func filtersLookAtTheDevice() {
+    var options = DeviceWatch.Options()
+    options.filter.name = "gate*"
+    var watch = DeviceWatch(options)
+    #expect(watch.add(report(1, [2, 1, 6])) == nil)
+    #expect(watch.add(report(1, named("GateLock"), .scanResponse)) != nil)
+    #expect(watch.add(report(1, [2, 1, 6])) != nil)
+    #expect(watch.add(report(2, named("Panel"))) == nil)
+    #expect(watch.deviceCount == 2 && watch.devicesWithRecords.map(\.peer) == [peer(1)])
+    options.filter.minimumRSSI = -50
+    var near = DeviceWatch(options)
+    #expect(near.add(report(1, named("GateLock"), rssi: -51)) == nil)
+    #expect(near.add(report(1, named("GateLock"), rssi: -50)) != nil)
+  }
+
+  @Test func anAnonymousReportStandsForItself() {
+    var options = DeviceWatch.Options()
+    options.filter.name = "gate*"
+    var watch = DeviceWatch(options)
+    var anonymous = report(1, named("GateLock"))
+    anonymous.peer = nil
+    #expect(watch.add(anonymous) != nil)
+    anonymous.data = []
+    #expect(watch.add(anonymous) == nil)
+    #expect(watch.deviceCount == 0)
+  }
+
+  /// First heard, first forgotten, one for one: those that are still around do not come again.
+  @Test func whatWasHeardFirstIsForgottenFirst() {
+    var options = DeviceWatch.Options()
+    options.recordLimit = 4
+    options.deviceLimit = 3
+    var watch = DeviceWatch(options)
+    for number: UInt64 in 1...5 { #expect(watch.add(report(number)) != nil) }
+    #expect(watch.devicesWithRecords.map(\.peer) == [peer(3), peer(4), peer(5)])
+    for number: UInt64 in 2...5 { #expect(watch.add(report(number)) == nil, "\(number) is remembered") }
+    #expect(watch.add(report(1)) != nil, "the first was forgotten")
+    #expect(watch.add(report(3)) == nil)
+    #expect(watch.add(report(2)) != nil, "the second made room for the first")
+  }
+
+  @Test func aRecentSetIsARing() {
+    var set = RecentSet<Int>(capacity: 3)
+    for number in 1...3 { #expect(set.insert(number) == (true, nil)) }
+    #expect(set.insert(2) == (false, nil))
+    #expect(set.insert(4) == (true, 1))
+    #expect(set.insert(5) == (true, 2))
+    #expect(set.elements == [3, 4, 5] && set.count == 3)
+    #expect(!set.contains(1) && set.contains(5))
+    var one = RecentSet<Int>(capacity: 0)
+    #expect(one.insert(1) == (true, nil) && one.insert(2) == (true, 1) && one.elements == [2])
+  }
+}

@@ -1,0 +1,83 @@
+import Bluetooth
+import GAP
+import TestSupport
+import Testing
+import Text
+
+@testable import Operations
+
+@Suite struct MACSearchTests {
+  /// The wristband's: the MAC in the last six octets of company 0157's data.
+  private static let band = Hex.decode("1bff5701020a0700ffffffffffffffffffffffffff03c0ffee000007") ?? []
+
+  @Test func eachIsGivenOutOnce() {
+    var search = MACSearch()
+    #expect(search.add(Self.band, sender: peer(1)).map(\.text) == ["C0:FF:EE:00:00:07"])
+    #expect(search.add(Self.band, sender: peer(1)).isEmpty)
+    #expect(search.add(Self.band, sender: peer(2)).count == 1, "another sender")
+    #expect(search.found == 2)
+    #expect(throws: Never.self) { try search.finish() }
+  }
+
+  @Test func whyThereWasNone() {
+    #expect(throws: MACSearchError.nothingHeard) { try MACSearch().finish() }
+    var search = MACSearch()
+    #expect(search.add([2, 1, 6], sender: nil).isEmpty)
+    #expect(throws: MACSearchError.noRuleFits(advertisements: 1)) { try search.finish() }
+    var learning = MACSearch(.learn)
+    #expect(learning.add(Self.band, sender: peer(1)).isEmpty)
+    #expect(throws: MACSearchError.senderNotInData(advertisements: 1)) { try learning.finish() }
+    #expect(learning.add(Self.band, sender: nil).isEmpty)
+    #expect(throws: MACSearchError.senderUnknown) { try learning.finish() }
+  }
+
+  @Test func whatIsLearntIsARule() throws {
+    var search = MACSearch(.learn)
+    let sender = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
+    let learnt = try #require(search.add(Self.band, sender: sender).first)
+    var again = MACSearch(.rules([try MACRule(learnt.rule)]))
+    #expect(again.add(Self.band, sender: nil).map(\.mac) == [sender.address])
+  }
+
+  /// Every text that a rule's place prints is one that is read.
+  @Test(arguments: [.manufacturer(0x0305), .service(0xFE95), .anyService, .structure(0x1B)] as [MACRule.Place])
+  func placesAreReadAsTheyArePrinted(_ place: MACRule.Place) throws {
+    for order in [ByteOrder.big, .little] {
+      let rule = try MACRule(MACRule.text(place, -6, order))
+      #expect(rule.place == place && rule.location == .offset(-6) && rule.order == order)
+    }
+    #expect(try MACRule(MACRule.text(.name, -6, .big)).place == .name)
+  }
+
+  @Test func anyServiceIsAnyService() throws {
+    var search = MACSearch(.rules([try MACRule("svc:*@0:be")]))
+    #expect(search.add([9, 0x16, 0x95, 0xFE, 1, 2, 3, 4, 5, 6], sender: nil).map(\.text) == ["01:02:03:04:05:06"])
+    #expect(search.add([9, 0x16, 0x0F, 0x18, 1, 2, 3, 4, 5, 7], sender: nil).count == 1)
+  }
+
+  @Test(arguments: [
+    ("", MACRuleError.Part.halves), ("mfg:0305", .halves), ("mfg@0:le", .place), ("bus:1@0:le", .kind), ("mfg:12345@0:le", .company),
+    ("svc:xy@0:le", .service), ("ad:100@0:le", .type), ("name@-5", .nameDigits), ("mfg:0305@0", .offset),
+    ("mfg:0305@-5:le", .offsetFromEnd),
+    ("mfg:0305@0:me", .order), ("mfg:0305/9-8@0:le", .length),
+  ])
+  func whatIsWrongWithARule(_ text: String, _ part: MACRuleError.Part) {
+    #expect(throws: MACRuleError(text: text, part: part)) { try MACRule(text) }
+  }
+
+  @Test func linesOfRecordedAdvertisements() throws {
+    func line(_ text: String) throws -> ([UInt8], PeerAddress?)? { try OfflineAdvertisement.parse(Array(text.utf8), number: 7) }
+    #expect(try line(" # a comment") == nil)
+    #expect(try line("{\"event\":\"value\"}") == nil)
+    #expect(try line("020106")?.0 == [2, 1, 6])
+    #expect(try line("D1:00:00:00:00:01/random 020106")?.1 == peer(1))
+    let record = try line(#"{"raw":"020106","address":"D1:00:00:00:00:01","address_type":"random"}"#)
+    #expect(record?.0 == [2, 1, 6] && record?.1 == peer(1))
+    for (text, error) in [
+      ("{", OfflineAdvertisementError.notJSON(line: 7)), (#"{"raw":"zz"}"#, .rawNotHex(line: 7)),
+      ("D1:00:00:00:00:01 zz", .notHexAfterAddress(line: 7)), ("hello", .unknown(line: 7)),
+    ] {
+      #expect(throws: error) { try line(text) }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Bluetooth
+import EventLoop
+import GAP
+
+/// A radio whose air a test decides: what is heard, and when. It makes no links.
+@LoopActor
+final class ScriptedCentral: Central {
+  var onNote: (@LoopActor (String) -> Void)?
+  /// What each batch has is reported within one turn, as the reports of one HCI event are.
+  var batches: [(after: Duration, reports: [AdvertisingReport])] = []
+  var startDelay = Duration.zero
+  var connected: [PeerAddress] = []
+  var failure: (any Error)?
+  private(set) var scans = 0
+  private(set) var isScanning = false
+
+  func scan(
+    _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
+  ) async throws {
+    if let failure { throw failure }
+    scans += 1
+    isScanning = true
+    defer { isScanning = false }
+    try await EventLoop.shared.sleep(for: startDelay)
+    started()
+    for (time, reports) in batches {
+      try await EventLoop.shared.sleep(for: time)
+      for item in reports { report(item) }
+    }
+    try await EventLoop.shared.sleep(for: .seconds(86_400))
+  }
+
+  func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link { throw CancellationError() }
+
+  func connectedPeer(_ address: Address) -> PeerAddress? { connected.first { $0.address == address } }
+
+  func close() async {}
+}
+
+func peer(_ number: UInt64) -> PeerAddress { PeerAddress(Address(rawValue: 0xD1_00_00_00_00_00 + number), .random) }
+
+/// A connectable advertisement, or with `pdu` something else.
+func report(_ number: UInt64, _ data: [UInt8] = [], rssi: Int8 = -60, _ pdu: AdvertisingReport.PDU = .connectable) -> AdvertisingReport {
+  AdvertisingReport(
+    pdu: pdu, isConnectable: pdu == .connectable, isScannable: pdu == .connectable, peer: peer(number), rssi: rssi, data: data)
+}
+
+/// Advertising data with a complete local name.
+func named(_ name: String) -> [UInt8] { [UInt8(name.utf8.count + 1), 9] + name.utf8 }
