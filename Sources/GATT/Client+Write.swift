@@ -6,41 +6,45 @@ extension Client {
   /// Writes `value` as `plan` says.
   /// - Parameters:
   ///   - plan: made for a value of this length.
-  ///   - gap: pause between segments.
-  ///   - progress: called with the octets that are through so far: confirmed by the peer for requests, handed to the channel for commands
-  ///     (`barrier` proves that they arrived), queued on the peer for long and reliable writes.
-  /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost) that says how far it came, CancellationError. A long or reliable
+  ///   - pacing: of requests and commands.
+  ///   - progress: told after every segment, and after every proof of arrival.
+  /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost), CancellationError; what `progress` throws. A long or reliable
   ///   write that fails is cancelled on the peer: nothing of it is written.
   package func write(
-    _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, gap: Duration = .zero, progress: (@LoopActor (Int) -> Void)? = nil
+    _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
+    progress: (@LoopActor (WriteProgress) throws -> Void)? = nil
   ) async throws {
     guard plan.segments.last?.upperBound == value.count else {
       throw BluetoothError(.internal, "a plan for \(plan.segments.last?.upperBound ?? 0) octets for a value of \(value.count)")
     }
-    var done = 0
-    do {
-      switch plan.mode {
-      case .auto, .request:
-        for (index, segment) in plan.segments.enumerated() {
-          if index > 0, gap > .zero { try await EventLoop.shared.sleep(for: gap) }
-          try await writeRequest(Array(value[segment]), to: handle)
-          done = segment.upperBound
-          progress?(done)
-        }
-      case .command:
-        for (index, segment) in plan.segments.enumerated() {
-          if index > 0, gap > .zero { try await EventLoop.shared.sleep(for: gap) }
-          try await writeCommand(Array(value[segment]), to: handle)
-          done = segment.upperBound
-          progress?(done)
-        }
-      case .long, .reliable: try await prepareAndExecute(value, handle, plan, progress)
+    switch plan.mode {
+    case .auto, .request:
+      for (index, segment) in plan.segments.enumerated() {
+        if index > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
+        try await writeRequest(Array(value[segment]), to: handle)
+        try progress?(WriteProgress(sent: segment.upperBound, confirmed: segment.upperBound))
       }
-    } catch var error as BluetoothError {
-      if plan.segments.count > 1, plan.mode == .request || plan.mode == .command {
-        error.message += "; \(done) of \(value.count) octets were \(plan.mode == .request ? "confirmed" : "handed over")"
-      }
-      throw error
+    case .command: try await writeCommands(value, handle, plan, pacing, progress)
+    case .long, .reliable: try await prepareAndExecute(value, handle, plan, progress)
+    }
+  }
+
+  private func writeCommands(
+    _ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ pacing: WritePacing,
+    _ progress: (@LoopActor (WriteProgress) throws -> Void)?
+  ) async throws {
+    var now = WriteProgress()
+    for (index, segment) in plan.segments.enumerated() {
+      if index > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
+      if let window = pacing.window { try await bearer.waitUntilUnacknowledged(below: window) }
+      try await writeCommand(Array(value[segment]), to: handle)
+      now.sent = segment.upperBound
+      try progress?(now)
+      let isLast = index == plan.segments.count - 1
+      guard isLast ? pacing.provesArrival : pacing.provesEvery.map({ (index + 1) % max(1, $0) == 0 }) ?? false else { continue }
+      try await barrier(after: handle)
+      now.confirmed = now.sent
+      try progress?(now)
     }
   }
 
@@ -59,7 +63,9 @@ extension Client {
   }
 
   /// §4.9.4 and §4.9.5.
-  private func prepareAndExecute(_ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ progress: (@LoopActor (Int) -> Void)?)
+  private func prepareAndExecute(
+    _ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ progress: (@LoopActor (WriteProgress) throws -> Void)?
+  )
     async throws
   {
     do {
@@ -74,9 +80,10 @@ extension Client {
           }
           onNote?("the peer repeated a part of the long write wrongly; --mode reliable would stop here")
         }
-        progress?(segment.upperBound)
+        try progress?(WriteProgress(sent: segment.upperBound))
       }
       _ = try await answer(.executeWrite(flags: 1))
+      try progress?(WriteProgress(sent: value.count, confirmed: value.count))
     } catch {
       await cancelPreparedWrites()
       throw error

@@ -14,7 +14,8 @@ final class BoundedQueue<Element> {
   private(set) var dropped = 0
   private var told = 0
 
-  /// - Parameter onDrop: told how many elements were dropped so far: when there are twice as many as before and the taker is back, and by `tellOfDropped`.
+  /// - Parameter onDrop: told how many elements were dropped so far: when there are
+  ///   twice as many as before and the taker is back, and at the end.
   init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     self.capacity = capacity
     self.onDrop = onDrop
@@ -59,13 +60,22 @@ final class BoundedQueue<Element> {
 
   var isClosed: Bool { end != nil }
 
+  /// What nobody takes any more counts as dropped.
+  func dropRest() {
+    dropped += count
+    (items, head) = ([], 0)
+    tellOfDropped()
+  }
+
   func tellOfDropped() {
     guard dropped > told else { return }
     told = dropped
     onDrop?(dropped)
   }
 
-  func close(after time: Duration) { timers.append(EventLoop.shared.schedule(after: time) { [weak self] in self?.close() }) }
+  func close(at time: LoopClock.Instant) { timers.append(EventLoop.shared.schedule(at: time) { [weak self] in self?.close() }) }
+
+  func close(after time: Duration) { close(at: EventLoop.shared.now.advanced(by: time)) }
 
   func close() { close(.success(())) }
 
@@ -76,6 +86,8 @@ final class BoundedQueue<Element> {
     end = result
     for timer in timers { timer.cancel() }
     timers = []
+    // Now, although the taker may be far behind.
+    tellOfDropped()
     taker?.resume(returning: ())
   }
 }

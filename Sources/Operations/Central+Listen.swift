@@ -44,11 +44,13 @@ extension Central {
         }
       }
       outcome = .success(())
-    } catch { outcome = .failure(error) }
+    } catch {
+      reports.dropRest()
+      outcome = .failure(error)
+    }
     scanning.cancel()
     await scanning.value
     reports.close()
-    reports.tellOfDropped()
     try outcome.get()
   }
 }

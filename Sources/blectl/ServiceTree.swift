@@ -6,7 +6,7 @@ import Text
 
 /// One service with all that is in it, as a JSON record or as a tree.
 enum ServiceTree {
-  typealias Values = [AttributeHandle: Result<[UInt8], BluetoothError>]
+  typealias Values = [AttributeHandle: Result<[UInt8], any Error>]
 
   static func json(_ json: inout JSONLine, _ service: Service, _ values: Values) {
     json.string("event", "service")
@@ -35,7 +35,7 @@ enum ServiceTree {
       case .success(let value)?: json.string("value", Hex.encode(value))
       case .failure(let error)?:
         json.string("value", nil)
-        json.string("error", error.message)
+        json.string("error", Failure(error).message)
       case nil: break
       }
     }
@@ -59,7 +59,7 @@ enum ServiceTree {
       let indent = isLast ? "   " : "│  "
       switch values[characteristic.valueHandle] {
       case .success(let value)?: lines.append("\(indent)= \(ValueText.forEyes(value))")
-      case .failure(let error)?: lines.append("\(indent)= (\(error.message))")
+      case .failure(let error)?: lines.append("\(indent)= (\(Failure(error).message))")
       case nil: break
       }
       for (index, descriptor) in characteristic.descriptors.enumerated() {

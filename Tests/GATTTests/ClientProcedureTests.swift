@@ -42,7 +42,7 @@ import Text
   {
     let plan = try WritePlan(value: count, properties: properties, mtu: client.mtu, mode: mode, chunk: chunk)
     var steps: [Int] = []
-    try await client.write((0..<count).map { UInt8($0 & 255) }, to: handle, plan: plan) { steps.append($0) }
+    try await client.write((0..<count).map { UInt8($0 & 255) }, to: handle, plan: plan) { steps.append($0.sent) }
     return "\(plan.mode.rawValue) \(steps)"
   }
   static let notifying = { () -> Characteristic in

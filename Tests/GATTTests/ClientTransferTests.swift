@@ -17,7 +17,7 @@ import Text
       let plan = try WritePlan(value: 50, properties: nil, mtu: 23, mode: .command)
       var progress: [Int] = []
       let task = EventLoop.shared.spawn {
-        do { try await client.write([UInt8](repeating: 1, count: 50), to: 0x10, plan: plan) { progress.append($0) } } catch {
+        do { try await client.write([UInt8](repeating: 1, count: 50), to: 0x10, plan: plan) { progress.append($0.sent) } } catch {
           Issue.record(error)
         }
       }
@@ -41,7 +41,7 @@ import Text
       let plan = try WritePlan(value: 100_000, properties: nil, mtu: 23, mode: .command)
       var done = 0
       let task = EventLoop.shared.spawn { () -> Bool in
-        do { try await client.write([UInt8](repeating: 1, count: 100_000), to: 0x10, plan: plan) { done = $0 } } catch {
+        do { try await client.write([UInt8](repeating: 1, count: 100_000), to: 0x10, plan: plan) { done = $0.sent } } catch {
           return error is CancellationError
         }
         return false
@@ -63,15 +63,15 @@ import Text
       let start = EventLoop.shared.now
       try await client.write(
         [UInt8](repeating: 1, count: 6), to: 0x10, plan: WritePlan(value: 6, properties: nil, mtu: 23, mode: .request, chunk: 2),
-        gap: .milliseconds(100))
+        pacing: WritePacing(gap: .milliseconds(100)))
       #expect(start.duration(to: EventLoop.shared.now) >= .milliseconds(200))
       #expect(peer.received.count == 3)
       client.close()
     }
   }
 
-  @Test(arguments: [WriteMode.request, .command]) func linkLossSaysHowFarItCame(_ mode: WriteMode) async throws {
-    let error = await onLoopError {
+  @Test(arguments: [WriteMode.request, .command]) func linkLossLeavesTheProgressTold(_ mode: WriteMode) async throws {
+    try await onLoop {
       let (near, far) = MemoryChannel.pair()
       var count = 0
       let peer = ScriptedPeer(far) { pdu in
@@ -81,13 +81,37 @@ import Text
       }
       defer { withExtendedLifetime(peer) {} }
       let client = Client(near)
-      try await client.write(
-        [UInt8](repeating: 1, count: 100), to: 0x10, plan: WritePlan(value: 100, properties: nil, mtu: 23, mode: mode, chunk: 20),
-        gap: .milliseconds(5))
+      var last = WriteProgress()
+      let plan = try WritePlan(value: 100, properties: nil, mtu: 23, mode: mode, chunk: 20)
+      let error = await #expect(throws: BluetoothError.self) {
+        try await client.write([UInt8](repeating: 1, count: 100), to: 0x10, plan: plan, pacing: WritePacing(gap: .milliseconds(5))) {
+          last = $0
+        }
+      }
+      #expect(error?.kind == .linkLost)
+      #expect(last == (mode == .request ? WriteProgress(sent: 40, confirmed: 40) : WriteProgress(sent: 60)))
     }
-    #expect(error?.kind == .linkLost)
-    #expect(
-      error?.message == "connection timeout; \(mode == .request ? "40 of 100 octets were confirmed" : "60 of 100 octets were handed over")")
+  }
+
+  /// A request behind the commands, whose answer proves that they arrived.
+  @Test(arguments: [(nil, [20, 40, 60, 80, 80]), (2, [20, 40, 40, 60, 80, 80])] as [(Int?, [Int])])
+  func arrivalIsProven(_ row: (every: Int?, steps: [Int])) async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far) { $0.first == 0x04 ? [0x01, 0x04, 0x10, 0x00, 0x0A] : nil }
+      let client = Client(near)
+      var pacing = WritePacing()
+      pacing.provesArrival = true
+      pacing.provesEvery = row.every
+      var steps: [WriteProgress] = []
+      try await client.write(
+        [UInt8](repeating: 1, count: 80), to: 0x10, plan: WritePlan(value: 80, properties: nil, mtu: 23, mode: .command), pacing: pacing
+      ) { steps.append($0) }
+      #expect(steps.map(\.sent) == row.steps)
+      #expect(steps.last == WriteProgress(sent: 80, confirmed: 80))
+      #expect(peer.received.filter { $0.first == 0x04 }.count == (row.every == nil ? 1 : 2))
+      client.close()
+    }
   }
 
   /// Ctrl-C in a long write: the parts that the peer holds are cancelled, although the task is.

@@ -39,7 +39,7 @@ import Testing
         let subscription = try await client.subscribe(answer)
         let plan = try WritePlan(value: value.count, properties: write.properties, mtu: client.mtu, mode: .auto)
         #expect(plan.mode == .command && plan.segments.count == 6)
-        try await client.write(value, to: write.handle, plan: plan, gap: .milliseconds(10))
+        try await client.write(value, to: write.handle, plan: plan, pacing: WritePacing(gap: .milliseconds(10)))
         #expect(try await subscription.next().value == Array("OPEN".utf8))
         do {
           try await client.writeRequest([1], to: write.handle)

@@ -3,6 +3,7 @@ import ArgumentParser
 import Bluetooth
 import EventLoop
 import GATT
+import Operations
 import Terminal
 import Text
 
@@ -10,7 +11,10 @@ struct Notify: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "notify", _superCommandName: "blectl",
     abstract: "Show notifications and indications as they come.",
-    discussion: "Runs until Ctrl-C, --count or --duration. Exits 4 when the time is over before --count values came.")
+    discussion: """
+      Runs until Ctrl-C, --count or --duration. With --count and no --duration, 30 seconds (or --timeout) may pass without a value. Exits 4 when \
+      the time is over before --count values came.
+      """)
 
   @OptionGroup var options: GlobalOptions
   @OptionGroup var who: PeerOptions
@@ -21,7 +25,7 @@ struct Notify: LoopCommand {
   @Option(help: ArgumentHelp("Stop after this many values.", valueName: "n"))
   var count: Int?
 
-  @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Stop after this many seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double?
 
   @Flag(help: "When the link is lost, find the device again and go on.")
@@ -33,80 +37,82 @@ struct Notify: LoopCommand {
   func validate() throws {
     if attributes.isEmpty { throw ValidationError("Name at least one characteristic.") }
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
-    if let duration, !(duration > 0 && duration <= 31_536_000) {
-      throw ValidationError("--duration takes seconds up to 31536000, not \(duration)")
+    if let duration, !(duration >= 0 && duration <= 31_536_000) {
+      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration)")
     }
   }
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
-    let tally = Tally()
+    let state = State()
     var pause = Duration.milliseconds(500)
     while true {
       do {
-        try await context.withPeer(who) { try await listen($0, selectors, tally, context) }
-        return
-      } catch let error as BluetoothError where reconnect && tally.hasStarted && [.linkLost, .notFound, .timeout].contains(error.kind) {
+        let outcome = try await context.withPeer(who) { try await listen($0, selectors, state, context) }
+        return try finish(outcome, state)
+      } catch  where reconnect && state.hasStarted && !state.isOver && Self.isLoss(error) {
         // A link that held is lost for a new reason: the patience begins anew.
-        if tally.isListening { pause = .milliseconds(500) }
-        tally.isListening = false
-        context.output.note("\(error.message); looking for it again in \(pause.inSeconds) s")
+        if state.isListening { pause = .milliseconds(500) }
+        state.isListening = false
+        context.output.note("\(Failure(error).message); looking for it again in \(pause.inSeconds) s")
         let wake = EventLoop.shared.now.advanced(by: pause)
-        try await EventLoop.shared.sleep(until: tally.end.map { min($0, wake) } ?? wake)
+        try await EventLoop.shared.sleep(until: state.end.map { min($0, wake) } ?? wake)
         pause = min(pause * 2, .seconds(30))
-        if let end = tally.end, EventLoop.shared.now >= end { return try finish(tally) }
+        if let end = state.end, EventLoop.shared.now >= end { return try finish(.end, state) }
       }
     }
   }
 
-  @LoopActor private final class Tally {
+  /// What goes on over several links.
+  @LoopActor private final class State {
     var values = 0
-    /// The value handles subscribed to on the present link.
-    var names: [AttributeHandle: UUID] = [:]
     var end: LoopClock.Instant?
     var hasStarted = false
     /// Subscribed on the present link.
     var isListening = false
+    /// It ended by itself.
+    var isOver = false
+  }
+
+  private static func isLoss(_ error: any Error) -> Bool { [.linkLost, .notFound, .timeout].contains(Failure(error).kind) }
+
+  /// How long no value may come: a count without a duration must not wait for ever.
+  private var patience: Duration? {
+    if duration != nil { return nil }
+    if let limit = options.timeout { return .limited(seconds: limit) }
+    return count == nil ? nil : .seconds(30)
   }
 
   @LoopActor
-  private func listen(_ session: Session, _ selectors: [Selector], _ tally: Tally, _ context: Context) async throws {
-    let shown = Wait<Void>()
-    let feed = RecordFeed(context.output) {
-      tally.values += 1
-      guard let count, tally.values >= count else { return true }
-      shown.resume(returning: ())
-      return false
+  private func listen(_ session: Session, _ selectors: [Selector], _ state: State, _ context: Context) async throws -> FollowOutcome {
+    let outcome = try await session.client.follow(selectors) {
+      if !state.hasStarted, let duration, duration > 0 { state.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
+      state.hasStarted = true
+      state.isListening = true
+      context.output.status("subscribed; Ctrl-C ends")
+      return FollowLimits(count: count.map { $0 - state.values }, end: state.end, patience: patience)
+    } take: { event, uuid in
+      try await NotificationRecord.show(event, uuid, format, context.output)
+      state.values += 1
+    } onDrop: {
+      context.output.note("\($0) value(s) were not shown, because nobody read the output")
     }
-    tally.names = [:]
-    session.client.onValue = { event in
-      guard !shown.isSettled, let uuid = tally.names[event.handle] else { return }
-      do { try feed.add(NotificationRecord.octets(event, uuid, format, context.output)) } catch { shown.resume(throwing: error) }
-    }
-    defer { feed.end() }
-    for selector in selectors {
-      let target = try await Target.discovered(selector, session.client)
-      guard let characteristic = target.characteristic else {
-        throw BluetoothError(.notFound, "handle \(target.handle) is not a characteristic's value and cannot notify")
-      }
-      tally.names[target.handle] = characteristic.uuid
-      _ = try await session.client.subscribe(characteristic, kind: .auto)
-    }
-    if !tally.hasStarted, let duration { tally.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
-    tally.hasStarted = true
-    tally.isListening = true
-    context.output.status("subscribed; Ctrl-C ends")
-    _ = try await withDeadline(tally.end) {
-      try await race(
-        { try await race({ try await shown.value() }, { try await feed.run() }) }, { throw try await session.client.untilClosed() })
-    }
-    try finish(tally)
+    state.isOver = true
+    return outcome
   }
 
   @LoopActor
-  private func finish(_ tally: Tally) throws {
-    if let count, tally.values < count {
-      throw BluetoothError(.timeout, "\(tally.values) of \(count) values came in \(duration ?? 0) s")
+  private func finish(_ outcome: FollowOutcome, _ state: State) throws {
+    switch outcome {
+    case .count: return
+    case .end:
+      guard let count, state.values < count else { return }
+      throw Failure(.timeout, "\(state.values) of \(count) values came in \(duration ?? 0) s")
+    case .silence:
+      throw Failure(
+        .timeout,
+        "no value came for \((patience ?? .zero).secondsText) s: \(state.values)\(count.map { " of \($0)" } ?? "") value(s) came; "
+          + "--duration sets how long to wait in all, 0 until Ctrl-C")
     }
   }
 }

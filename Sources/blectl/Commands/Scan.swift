@@ -79,7 +79,7 @@ struct Scan: LoopCommand {
         try await view.add(report, at: time)
         return count.map { view.records >= $0 } ?? false ? .end : .goOn
       } onDrop: {
-        context.output.note("\($0) report(s) were dropped so far, because nobody read the output")
+        context.output.note("\($0) record(s) were dropped so far, because nobody read the output")
       }
     } catch {
       // The table as it was when it ended; a scan that never began has none.

@@ -5,6 +5,7 @@ import EventLoop
 import GAP
 import GATT
 import LinuxIO
+import Operations
 import Terminal
 import Text
 
@@ -31,7 +32,7 @@ struct SendFile: LoopCommand {
   var file: String
 
   @Option(help: ArgumentHelp("command (default where the characteristic has it) or request.", valueName: "mode"))
-  var mode: TransferMode?
+  var mode: TransferOptions.Mode?
 
   @Option(help: ArgumentHelp("Octets per segment; auto is what fills the link best.", valueName: "n"))
   var chunk: ChunkArgument = .auto
@@ -68,61 +69,73 @@ struct SendFile: LoopCommand {
     if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 octets, not \(dataLength)") }
   }
 
+  /// How it goes, as the options say.
+  private var transfer: TransferOptions {
+    var options = TransferOptions()
+    options.mode = mode
+    options.chunk = chunk.octets
+    options.pacing.gap = .limited(seconds: gap / 1000)
+    options.pacing.window = window.count
+    options.pacing.provesEvery = ackEvery
+    return options
+  }
+
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
     let proof = try verify?.notifying.map { try Selector($0) }
-    let data = try await payload()
+    let whole = try await payload()
+    let data = offset > 0 ? Array(whole[offset...]) : whole
     let output = context.output
     try await context.withPeer(who) { session in
-      let target = try await Target.discovered(selector, session.client)
+      let client = session.client
+      let target = try await client.attribute(selector, discovering: true)
       if case .readBack? = verify { try refuseUnreadable(target, data.count) }
-      var subscription: Subscription?
-      if let proof {
-        guard let characteristic = try await Target.discovered(proof, session.client).characteristic else {
-          throw BluetoothError(.notFound, "--verify: handle of \(verify?.notifying ?? "") is not a characteristic's value")
-        }
-        subscription = try await session.client.subscribe(characteristic, kind: .auto)
-      }
+      let subscription: Subscription? = if let proof { try await client.subscribe(to: proof) } else { nil }
       await tune(session.link, output)
       let link = try await session.link.parameters()
-      let transfer = try Transfer(
-        self, data, target: target, client: session.client, dataLength: link.maxTxOctets, progress: Progress(data.count, offset, output))
-      if window.count != nil, session.client.bearer.unacknowledged == nil {
+      let options = transfer
+      let (plan, chunk) = try options.plan(for: data.count, to: target, mtu: client.mtu, dataLength: link.maxTxOctets)
+      if window.count != nil, client.bearer.unacknowledged == nil {
         output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
       }
       let start = EventLoop.shared.now
-      try await transfer.run()
+      let progress = Progress(data.count, offset, output)
+      do {
+        defer { progress.end() }
+        try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing) { try progress.update($0.sent) }
+      } catch let error as IncompleteWrite { throw Failure(error, offset: offset) }
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds
-      let mismatch = try await mismatch(data, target, session.client, subscription, context)
-      let verified = verify.map { _ in mismatch == nil }
+      let mismatch = try await mismatch(whole, target, client, subscription, context)
       // As it is now: the peer may have asked for something else meanwhile.
       let latest = (try? await session.link.parameters()) ?? link
-      try await report(transfer, data.count, seconds, verified, session.client.mtu, latest, output)
-      if let mismatch { throw BluetoothError(.expectation, mismatch) }
+      let result = Result(
+        octets: data.count, seconds: seconds, verified: verify.map { _ in mismatch == nil }, plan: plan, chunk: chunk, mtu: client.mtu,
+        link: latest)
+      try await report(result, output)
+      if let mismatch { throw Failure(.expectation, mismatch) }
     }
   }
 
   /// Better before the transfer than after it.
-  @LoopActor
-  private func refuseUnreadable(_ target: Target, _ count: Int) throws {
+  private func refuseUnreadable(_ target: Attribute, _ count: Int) throws {
     if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
-      throw BluetoothError(
-        .usage, "--verify read-back: \(characteristic.uuid) cannot be read; --verify notify:ATTR asks another characteristic")
+      throw Failure(.usage, "--verify read-back: \(characteristic.uuid) cannot be read; --verify notify:ATTR asks another characteristic")
     }
     guard count <= WritePlan.largestValue else {
-      throw BluetoothError(
+      throw Failure(
         .usage, "--verify read-back compares one value of at most \(WritePlan.largestValue) octets, not \(count); use --verify notify:ATTR")
     }
   }
 
+  /// The whole file.
   @LoopActor
   private func payload() async throws -> [UInt8] {
     let all = try await InputFile.read(file, limit: Self.limit)
-    if all.isEmpty { throw BluetoothError(.input, "\(DisplayText.escape(file)) is empty: there is nothing to send") }
+    if all.isEmpty { throw Failure(.input, "\(DisplayText.escape(file)) is empty: there is nothing to send") }
     guard offset < all.count else {
-      throw BluetoothError(.input, "--offset \(offset) is not inside \(DisplayText.escape(file)), which has \(all.count) octets")
+      throw Failure(.input, "--offset \(offset) is not inside \(DisplayText.escape(file)), which has \(all.count) octets")
     }
-    return Array(all[offset...])
+    return all
   }
 
   /// What is refused is said and does not stop the transfer: it is slower then, not wrong.
@@ -151,84 +164,66 @@ struct SendFile: LoopCommand {
 
   /// - Returns: what is wrong with what arrived; nil when nothing is, or no verification was asked for.
   @LoopActor
-  private func mismatch(_ data: [UInt8], _ target: Target, _ client: Client, _ subscription: Subscription?, _ context: Context) async throws
-    -> String?
+  private func mismatch(_ whole: [UInt8], _ target: Attribute, _ client: Client, _ subscription: Subscription?, _ context: Context)
+    async throws -> String?
   {
     guard let verify else { return nil }
     guard let subscription else {
       let value = try await client.read(target.handle)
-      if value == data { return nil }
+      if value == whole || value[...] == whole[offset...] { return nil }
       return
-        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(data.count)"
+        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(whole.count - offset)"
     }
-    var crc = CRC32()
-    crc.add(data)
-    let deadline = EventLoop.shared.now.advanced(by: context.transactionLimit)
-    var last: ArrivalReport?
-    while true {
-      guard let event = try await withDeadline(deadline, { try await subscription.next() }) else {
-        return
-          "--verify notify:\(verify.notifying ?? ""): sent \(data.count) octets with CRC-32 \(crc.value); the peer reports \(last.map { "\($0)" } ?? "nothing")"
-      }
-      guard let arrived = ArrivalReport(event.value) else {
-        context.output.note("not a report of count and CRC-32: \(ValueText.forEyes(event.value))")
-        continue
-      }
-      if arrived.count == data.count, arrived.crc == crc.value { return nil }
-      last = arrived
-      // The peer has told its final count: waiting longer cannot make it right.
-      if arrived.count >= data.count {
-        return "--verify notify:\(verify.notifying ?? ""): sent \(data.count) octets with CRC-32 \(crc.value); the peer reports \(arrived)"
-      }
+    let proof = ArrivalProof(whole, from: offset)
+    let outcome = try await subscription.arrival(of: proof, until: EventLoop.shared.now.advanced(by: context.transactionLimit)) {
+      context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
     }
+    guard case .contradicted(let report) = outcome else { return nil }
+    return
+      "--verify notify:\(verify.notifying ?? ""): sent \(proof.part)\(offset > 0 ? " of a file of \(proof.whole)" : ""); the peer reports "
+      + (report.map { "\($0)" } ?? "nothing")
+  }
+
+  private struct Result {
+    let octets: Int
+    let seconds: Double
+    let verified: Bool?
+    let plan: WritePlan
+    let chunk: Int
+    let mtu: Int
+    let link: LinkParameters
   }
 
   @LoopActor
-  private func report(
-    _ transfer: Transfer, _ count: Int, _ seconds: Double, _ verified: Bool?, _ mtu: Int, _ link: LinkParameters, _ output: Output
-  ) async throws {
-    let rate = seconds > 0 ? Double(count) / seconds : 0
+  private func report(_ result: Result, _ output: Output) async throws {
+    let seconds = (result.seconds * 1000).rounded() / 1000
+    let rate = result.seconds > 0 ? Double(result.octets) / result.seconds : 0
     if options.json {
       try await output.record {
         $0.string("event", "sent")
-        $0.integer("bytes", count)
-        $0.integer("segments", transfer.segments)
-        $0.integer("chunk", transfer.chunk)
-        $0.integer("mtu", mtu)
-        $0.number("seconds", (seconds * 1000).rounded() / 1000)
+        $0.integer("bytes", result.octets)
+        $0.integer("segments", result.plan.segments.count)
+        $0.integer("chunk", result.chunk)
+        $0.integer("mtu", result.mtu)
+        $0.number("seconds", seconds)
         $0.number("bytes_per_second", rate.rounded())
-        $0.string("mode", transfer.mode.rawValue)
-        $0.bool("verified", verified)
-        $0.number("interval_ms", link.interval?.inMilliseconds)
-        $0.string("phy", link.phy?.name)
-        $0.integer("data_length", link.maxTxOctets)
+        $0.string("mode", result.plan.mode.rawValue)
+        $0.bool("verified", result.verified)
+        $0.number("interval_ms", result.link.interval?.inMilliseconds)
+        $0.string("phy", result.link.phy?.name)
+        $0.integer("data_length", result.link.maxTxOctets)
       }
     } else {
       output.clearTransient()
-      let proof = verified.map { $0 ? ", verified" : ", NOT verified" } ?? ""
+      let proof = result.verified.map { $0 ? ", verified" : ", NOT verified" } ?? ""
       try await output.line(
-        "sent \(count) octets in \(transfer.segments) segments of \(transfer.chunk) by \(transfer.mode.rawValue) (MTU \(mtu)): "
-          + "\((seconds * 1000).rounded() / 1000) s, \(Int(rate)) octets/s\(proof)")
+        "sent \(result.octets) octets in \(result.plan.segments.count) segments of \(result.chunk) by \(result.plan.mode.rawValue) "
+          + "(MTU \(result.mtu)): \(seconds) s, \(Int(rate)) octets/s\(proof)")
     }
   }
 }
 
-/// u32le number of octets and u32le CRC-32.
-private struct ArrivalReport: CustomStringConvertible {
-  let count: Int
-  let crc: UInt32
-
-  init?(_ value: [UInt8]) {
-    var reader = ByteReader(value)
-    guard let count = try? reader.uint32("count"), let crc = try? reader.uint32("CRC-32"), reader.isAtEnd else { return nil }
-    self.count = Int(count)
-    self.crc = crc
-  }
-
-  var description: String { "\(count) octets with CRC-32 \(crc)" }
-}
-
-enum TransferMode: String, ExpressibleByArgument, CaseIterable, Sendable { case command, request }
+extension TransferOptions.Mode: ExpressibleByArgument {}
 
 enum WindowArgument: ExpressibleByArgument, Sendable {
   case auto
@@ -242,6 +237,8 @@ enum WindowArgument: ExpressibleByArgument, Sendable {
       self = .segments(number)
     }
   }
+
+  var count: Int? { if case .segments(let number) = self { number } else { nil } }
 
   var defaultValueDescription: String { "auto" }
 }

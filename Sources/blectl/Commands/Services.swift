@@ -3,6 +3,7 @@ import ArgumentParser
 import Bluetooth
 import EventLoop
 import GATT
+import Operations
 import Terminal
 
 struct Services: LoopCommand {
@@ -20,17 +21,7 @@ struct Services: LoopCommand {
     let output = context.output
     try await context.withPeer(who) { session in
       let table = try await session.client.discover()
-      var read: [AttributeHandle: Result<[UInt8], BluetoothError>] = [:]
-      if values {
-        for characteristic in table.services.flatMap(\.characteristics) where characteristic.properties.contains(.read) {
-          do {
-            read[characteristic.valueHandle] = .success(try await session.client.read(characteristic.valueHandle))
-          } catch let error as BluetoothError where error.kind == .att {
-            // One value that may not be read (security, authorization) does not hide the rest.
-            read[characteristic.valueHandle] = .failure(error)
-          }
-        }
-      }
+      let read = values ? try await session.client.readableValues(table) : [:]
       for service in table.services {
         if options.json {
           try await output.record { ServiceTree.json(&$0, service, read) }

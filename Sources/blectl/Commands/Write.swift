@@ -3,6 +3,7 @@ import ArgumentParser
 import Bluetooth
 import EventLoop
 import GATT
+import Operations
 import Terminal
 import Text
 
@@ -56,37 +57,20 @@ struct Write: LoopCommand {
     try await context.withPeer(who) { session in
       let client = session.client
       // An explicit mode on a plain handle needs nothing from discovery.
-      let target = try await mode == .auto || answer != nil ? Target.discovered(selector, client) : Target.find(selector, client)
-      var subscription: Subscription?
-      if let answer { subscription = try await subscribe(answer, client) }
-      let plan = try WritePlan(
-        value: bytes.count, properties: target.characteristic?.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
-      try await send(bytes, to: target, plan, client)
+      let target = try await client.attribute(selector, discovering: mode == .auto || answer != nil)
+      let subscription: Subscription? = if let answer { try await client.subscribe(to: answer) } else { nil }
+      let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
+      var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
+      pacing.provesArrival = true
+      try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
       try await report(target, plan, bytes.count, output)
       if readBack { try await compare(bytes, target, client) }
       if let subscription, let expect { try await wait(subscription, expect, context) }
     }
   }
 
-  @LoopActor private final class Done { var octets = 0 }
-
   @LoopActor
-  private func send(_ bytes: [UInt8], to target: Target, _ plan: WritePlan, _ client: Client) async throws {
-    let done = Done()
-    do {
-      try await client.write(bytes, to: target.handle, plan: plan, gap: .limited(seconds: gap / 1000)) { done.octets = $0 }
-      if plan.mode == .command { try await client.barrier(after: target.handle) }
-    } catch is CancellationError where plan.segments.count > 1 {
-      throw BluetoothError(
-        .interrupted,
-        plan.mode == .long || plan.mode == .reliable
-          ? "interrupted; nothing was written: the parts queued on the peer were cancelled"
-          : "interrupted; \(done.octets) of \(bytes.count) octets were \(plan.mode == .request ? "confirmed" : "handed over")")
-    }
-  }
-
-  @LoopActor
-  private func report(_ target: Target, _ plan: WritePlan, _ count: Int, _ output: Output) async throws {
+  private func report(_ target: Attribute, _ plan: WritePlan, _ count: Int, _ output: Output) async throws {
     if options.json {
       try await output.record {
         $0.string("event", "written")
@@ -104,41 +88,27 @@ struct Write: LoopCommand {
   }
 
   @LoopActor
-  private func subscribe(_ selector: Selector, _ client: Client) async throws -> Subscription {
-    let target = try await Target.discovered(selector, client)
-    guard let characteristic = target.characteristic else {
-      throw BluetoothError(
-        .notFound, "--expect \(expect?.attribute ?? ""): handle \(target.handle) is not a characteristic's value")
-    }
-    return try await client.subscribe(characteristic, kind: .auto)
-  }
-
-  @LoopActor
-  private func compare(_ bytes: [UInt8], _ target: Target, _ client: Client) async throws {
+  private func compare(_ bytes: [UInt8], _ target: Attribute, _ client: Client) async throws {
     let now = try await client.read(target.handle)
     guard now == bytes else {
-      throw BluetoothError(
+      throw Failure(
         .expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(target.handle) now reads \(Hex.encode(now))")
     }
   }
 
-  /// Other notifications may come at any time and are not answers: they are noted and passed over.
   @LoopActor
   private func wait(_ subscription: Subscription, _ expect: ExpectArgument, _ context: Context) async throws {
     let limit = Duration.limited(seconds: options.timeout ?? 10)
-    let deadline = EventLoop.shared.now.advanced(by: limit)
     var seen = "none came"
-    while true {
-      guard let event = try await withDeadline(deadline, { try await subscription.next() }) else {
-        let wanted = expect.prefix.isEmpty ? "" : " beginning with \(Hex.encode(expect.prefix))"
-        throw BluetoothError(.expectation, "--expect: no notification\(wanted) on \(expect.attribute) within \(limit.inSeconds) s; \(seen)")
-      }
-      seen = "the last one was \(ValueText.forEyes(event.value))"
-      if event.value.starts(with: expect.prefix) {
-        return try await NotificationRecord.show(event, subscription.characteristic.uuid, .auto, context.output)
-      }
-      context.output.note("not the answer: \(ValueText.forEyes(event.value))")
+    let answer = try await subscription.answer(beginningWith: expect.prefix, until: EventLoop.shared.now.advanced(by: limit)) {
+      seen = "the last one was \(ValueText.forEyes($0.value))"
+      context.output.note("not the answer: \(ValueText.forEyes($0.value))")
     }
+    guard let answer else {
+      let wanted = expect.prefix.isEmpty ? "" : " beginning with \(Hex.encode(expect.prefix))"
+      throw Failure(.expectation, "--expect: no notification\(wanted) on \(expect.attribute) within \(limit.inSeconds) s; \(seen)")
+    }
+    try await NotificationRecord.show(answer, subscription.characteristic.uuid, .auto, context.output)
   }
 }
 

@@ -1,5 +1,7 @@
+import ATT
 import Bluetooth
 import EventLoop
+import GATT
 import Operations
 import Text
 
@@ -62,6 +64,48 @@ extension Failure {
       case .unknown(let line): (line, "is neither AD structures in hex, nor ADDRESS HEX, nor a JSON record")
       }
     self.init(.input, "line \(line) of standard input \(reason)")
+  }
+
+  init(_ error: NotACharacteristic) {
+    self.init(.notFound, "handle \(error.handle) (\(error.selector)) is not a characteristic's value and cannot notify")
+  }
+
+  init(_ error: TransferError) {
+    switch error {
+    case .unknownProperties(let attribute):
+      self.init(
+        .notFound, "handle \(attribute.handle) is not a characteristic's value; name --mode to write to it all the same")
+    case .notWritable(let attribute):
+      self.init(
+        .att,
+        "\(attribute.uuid?.description ?? attribute.handle.description) has neither write nor write_without_response: it cannot be written",
+        code: 3, name: "write_not_permitted")
+    }
+  }
+
+  init(_ error: IncompleteWrite) {
+    let isQueued = error.mode == .long || error.mode == .reliable
+    let state = "\(error.progress.sent) of \(error.total) octets were \(error.mode == .command ? "handed over" : "confirmed")"
+    guard error.segments > 1 else {
+      self.init(error.cause)
+      return
+    }
+    if error.cause is CancellationError {
+      self.init(
+        .interrupted,
+        isQueued ? "interrupted; nothing was written: the parts queued on the peer were cancelled" : "interrupted; \(state)")
+    } else {
+      self.init(error.cause)
+      if !isQueued { message += "; \(state)" }
+    }
+  }
+
+  /// Of a transfer: with the octet counts that let the user go on.
+  init(_ error: IncompleteWrite, offset: Int) {
+    if error.cause is CancellationError { self.init(.interrupted, "interrupted") } else { self.init(error.cause) }
+    let (confirmed, sent) = (error.progress.confirmed + offset, error.progress.sent + offset)
+    let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
+    message += "; \(confirmed) of \(error.total + offset) octets are known to have arrived\(more); go on with --offset \(confirmed)"
   }
 }
 

@@ -1,0 +1,48 @@
+package import ATT
+import Bluetooth
+import EventLoop
+package import GATT
+
+/// What a selector names is not a characteristic's value, which alone can notify.
+package struct NotACharacteristic: Error, Sendable, Equatable {
+  package let selector: Selector
+  package let handle: AttributeHandle
+}
+
+extension Client {
+  /// What a selector means on this peer. A plain handle needs no discovery: the user knows.
+  /// - Parameter discovering: with discovery in any case, for whoever needs properties or descriptors.
+  /// - Throws: as `discover` and `AttributeTable.resolve`.
+  package func attribute(_ selector: Selector, discovering: Bool) async throws -> Attribute {
+    if !discovering, let handle = selector.plainHandle, table == nil { return .handle(handle) }
+    return try await discover().resolve(selector)
+  }
+
+  /// - Throws: NotACharacteristic; as `discover`, `AttributeTable.resolve` and `subscribe`.
+  package func subscribe(to selector: Selector) async throws -> Subscription {
+    try await subscribe(characteristic(selector), kind: .auto)
+  }
+
+  /// - Throws: NotACharacteristic; as `discover` and `AttributeTable.resolve`.
+  package func characteristic(_ selector: Selector) async throws -> Characteristic {
+    let attribute = try await attribute(selector, discovering: true)
+    guard let characteristic = attribute.characteristic else {
+      throw NotACharacteristic(selector: selector, handle: attribute.handle)
+    }
+    return characteristic
+  }
+
+  /// The values of all characteristics that can be read. One that the peer refuses (security, authorization) does not hide the rest.
+  /// - Throws: what ends the link or the task.
+  package func readableValues(_ table: AttributeTable) async throws -> [AttributeHandle: Result<[UInt8], any Error>] {
+    var values: [AttributeHandle: Result<[UInt8], any Error>] = [:]
+    for item in table.characteristics where item.properties.contains(.read) {
+      do { values[item.valueHandle] = .success(try await read(item.valueHandle)) } catch let error as BluetoothError
+        where error.kind == .att
+      {
+        values[item.valueHandle] = .failure(error)
+      }
+    }
+    return values
+  }
+}

@@ -1,0 +1,35 @@
+import EventLoop
+import GAP
+import GATT
+import LEHost
+import Simulation
+
+@testable import Operations
+
+/// A simulated air and our own host in it, in this process.
+@LoopActor
+struct TestAir {
+  let central: HostCentral
+
+  /// - Parameter text: peripherals as in a file of `sim:FILE`; the presets when left out.
+  init(_ text: String = Presets.text) async throws {
+    let air = Air()
+    for description in try PeripheralFile.parse(Array(text.utf8), name: "test") { air.add(VirtualPeripheral(description)) }
+    central = HostCentral(VirtualController(air: air), name: "sim")
+    try await central.start()
+  }
+
+  /// Finds, connects, runs `body`, and takes the link down.
+  func withPeer(_ name: String, _ body: @LoopActor (any Link, Client) async throws -> Void) async throws {
+    let match = try await central.find(PeerSearch(.name(name), takesFirst: true))
+    let link = try await central.connect(match.peer, timeout: .seconds(5))
+    let client = Client(link.channel)
+    try await client.exchangeMTU()
+    do { try await body(link, client) } catch {
+      await link.disconnect()
+      throw error
+    }
+    await link.disconnect()
+    client.close()
+  }
+}

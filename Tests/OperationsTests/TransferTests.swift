@@ -1,0 +1,143 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite struct TransferTests {
+  static let file = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+
+  /// Sends a part of the file to the picture panel over a link of its own.
+  @LoopActor
+  private func send(_ range: Range<Int>, to air: TestAir, resetting: Bool = false, lying: Bool = false) async throws
+    -> ArrivalProof.Outcome?
+  {
+    var outcome: ArrivalProof.Outcome?
+    try await air.withPeer("panel") { _, client in
+      if resetting { try await client.writeRequest([0], to: try await client.attribute(Selector("fff8"), discovering: true).handle) }
+      let target = try await client.attribute(Selector("fff6"), discovering: true)
+      let subscription = try await client.subscribe(to: Selector("fff7"))
+      let data = Array(Self.file[range])
+      let options = TransferOptions()
+      let (plan, _) = try options.plan(for: data.count, to: target, mtu: client.mtu, dataLength: 251)
+      var last = WriteProgress()
+      try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing) { last = $0 }
+      #expect(last == WriteProgress(sent: data.count, confirmed: data.count))
+      let proof = ArrivalProof(lying ? Self.file.reversed() : Self.file, from: range.lowerBound)
+      outcome = try await subscription.arrival(of: proof, until: EventLoop.shared.now.advanced(by: .seconds(5))) { _ in }
+    }
+    return outcome
+  }
+
+  /// The panel's counter survives the link: after the second part it has counted the whole file.
+  @Test func aTransferThatGoesOnIsProvenByACounterThatSurvivedTheLink() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      let first = try await self.send(0..<6000, to: air)
+      #expect(first == .contradicted(ArrivalReport(of: Array(Self.file[..<6000]))), "so far it is not the file")
+      #expect(try await self.send(6000..<10_000, to: air) == .proven)
+      await air.central.close()
+    }
+  }
+
+  @Test func andByOneThatBeganAnew() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      _ = try await self.send(0..<6000, to: air)
+      let outcome = try await self.send(6000..<10_000, to: air, resetting: true)
+      #expect(outcome == .proven)
+      await air.central.close()
+    }
+  }
+
+  @Test func whatArrivedWronglyIsContradicted() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      let outcome = try await self.send(0..<10_000, to: air, lying: true)
+      #expect(outcome == .contradicted(ArrivalReport(of: Self.file)))
+      await air.central.close()
+    }
+  }
+
+  @Test(arguments: [
+    (ArrivalReport([1, 0, 0, 0, 0, 0, 0, 0]), ArrivalProof.Outcome?.none), (ArrivalReport(of: [3, 4]), .proven),
+    (ArrivalReport(of: [1, 2, 3, 4]), .proven), (ArrivalReport(of: [5, 6]), nil),
+    (ArrivalReport(of: [1, 2, 3, 5]), .contradicted(ArrivalReport(of: [1, 2, 3, 5]))),
+    (ArrivalReport(of: [1, 2, 3, 4, 5]), .contradicted(ArrivalReport(of: [1, 2, 3, 4, 5]))),
+  ])
+  func judgement(_ report: ArrivalReport?, _ outcome: ArrivalProof.Outcome?) throws {
+    #expect(ArrivalProof([1, 2, 3, 4], from: 2).judge(try #require(report)) == outcome)
+  }
+
+  @Test func aReportHasEightOctets() {
+    #expect(ArrivalReport([1, 0, 0, 0, 2, 0, 0, 0]).map { [$0.count, Int($0.crc)] } == [1, 2])
+    #expect(ArrivalReport([UInt8](repeating: 0, count: 7)) == nil && ArrivalReport([UInt8](repeating: 0, count: 9)) == nil)
+  }
+
+  /// Who lost the link or pressed Ctrl-C wants to know where to go on.
+  @Test(arguments: [TransferOptions.Mode.request, .command], [true, false])
+  func anEarlyEndTellsHowFarItCame(_ mode: TransferOptions.Mode, _ isLost: Bool) async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : pdu.first == 0x04 ? [0x01, 0x04, 0x10, 0, 0x0A] : nil }
+      let client = Client(near)
+      var options = TransferOptions()
+      options.mode = mode
+      options.pacing.gap = .milliseconds(10)
+      options.pacing.provesEvery = 2
+      let (plan, chunk) = try options.plan(for: 200, to: .handle(0x10), mtu: 23, dataLength: nil)
+      #expect(chunk == 20 && plan.segments.count == 10)
+      let sending = EventLoop.shared.spawn { () -> (any Error)? in
+        do { try await client.send([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan, pacing: options.pacing) } catch { return error }
+        return nil
+      }
+      EventLoop.shared.schedule(after: .milliseconds(45)) {
+        if isLost { far.lose(BluetoothError(.linkLost, "gone")) } else { sending.cancel() }
+      }
+      let error = try #require(await sending.value as? IncompleteWrite)
+      #expect(error.total == 200 && error.segments == 10)
+      #expect(error.progress == (mode == .request ? WriteProgress(sent: 100, confirmed: 100) : WriteProgress(sent: 100, confirmed: 80)))
+      #expect(isLost ? (error.cause as? BluetoothError)?.kind == .linkLost : error.cause is CancellationError)
+      withExtendedLifetime(peer) {}
+    }
+  }
+
+  private struct Full: Error {}
+
+  @Test func whatProgressThrowsComesThrough() async throws {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far)
+      let client = Client(near)
+      let plan = try WritePlan(value: 50, properties: nil, mtu: 23, mode: .command)
+      await #expect(throws: Full.self) {
+        try await client.send([UInt8](repeating: 1, count: 50), to: 0x10, plan: plan) { _ in throw Full() }
+      }
+      withExtendedLifetime(peer) {}
+      client.close()
+    }
+  }
+
+  @Test func theModeFollowsTheProperties() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      try await air.withPeer("panel") { _, client in
+        let table = try await client.discover()
+        let options = TransferOptions()
+        func mode(_ text: String) throws -> WriteMode {
+          try options.plan(for: 1, to: table.resolve(Selector(text)), mtu: 247, dataLength: 251).plan.mode
+        }
+        #expect(try mode("fff6") == .command)
+        #expect(try mode("fff8") == .request)
+        let silent = try table.resolve(Selector("fff7"))
+        #expect(throws: TransferError.notWritable(silent)) { try mode("fff7") }
+        let descriptor = try table.resolve(Selector("fff7@2902"))
+        #expect(throws: TransferError.unknownProperties(descriptor)) { try mode("fff7@2902") }
+      }
+      await air.central.close()
+    }
+  }
+}

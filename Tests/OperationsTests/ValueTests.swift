@@ -1,0 +1,159 @@
+import Bluetooth
+import EventLoop
+import GATT
+import TestSupport
+import Testing
+
+@testable import Operations
+
+/// Values that the peer sends by itself, and values that are read.
+@Suite struct ValueTests {
+  @LoopActor
+  private func follow(_ attribute: String, _ limits: FollowLimits) async throws -> (FollowOutcome?, [[UInt8]], Duration) {
+    let air = try await TestAir()
+    var result: (FollowOutcome?, [[UInt8]], Duration) = (nil, [], .zero)
+    try await air.withPeer("band-7") { _, client in
+      var start = EventLoop.shared.now
+      result.0 = try await client.follow([Selector(attribute)]) {
+        start = EventLoop.shared.now
+        return FollowLimits(
+          count: limits.count, end: limits.end.map { _ in start.advanced(by: .milliseconds(2500)) }, patience: limits.patience)
+      } take: { event, uuid in
+        #expect(uuid.description == attribute)
+        result.1.append(event.value)
+      }
+      result.2 = start.duration(to: EventLoop.shared.now)
+    }
+    await air.central.close()
+    return result
+  }
+
+  @Test func aCountEndsIt() async throws {
+    try await onLoop {
+      let (outcome, values, _) = try await self.follow("2a37", FollowLimits(count: 3))
+      #expect(outcome == .count)
+      #expect(values == [[0x00, 0x48], [0x00, 0x4A], [0x00, 0x49]])
+    }
+  }
+
+  @Test func aTimeEndsIt() async throws {
+    try await onLoop {
+      let (outcome, values, time) = try await self.follow("2a37", FollowLimits(end: EventLoop.shared.now, patience: .seconds(10)))
+      #expect(outcome == .end && values.count == 2)
+      #expect(time == .milliseconds(2500))
+    }
+  }
+
+  /// A characteristic that never speaks, and a patience that every value renews.
+  @Test(arguments: [("ff01", 30.0, 0), ("2a37", 0.5, 0)]) func silenceEndsIt(_ attribute: String, _ patience: Double, _ count: Int)
+    async throws
+  {
+    try await onLoop {
+      let (outcome, values, time) = try await self.follow(attribute, FollowLimits(count: 1, patience: .limited(seconds: patience)))
+      #expect(outcome == .silence && values.count == count)
+      #expect(time == .limited(seconds: patience))
+    }
+  }
+
+  @Test func everyValueRenewsThePatience() async throws {
+    try await onLoop {
+      let (outcome, values, _) = try await self.follow("2a37", FollowLimits(count: 5, patience: .milliseconds(1100)))
+      #expect(outcome == .count && values.count == 5)
+    }
+  }
+
+  /// Who takes them may be slow: the values wait, and none that came after the count or the end is given out.
+  @Test func aSlowTakerGetsThemInOrder() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      try await air.withPeer("band-7") { _, client in
+        var values: [UInt8] = []
+        let outcome = try await client.follow([Selector("2a37")]) {
+          FollowLimits(count: 3, patience: .seconds(2))
+        } take: { event, _ in
+          try await EventLoop.shared.sleep(for: .seconds(4))
+          values.append(event.value.last ?? 0)
+        }
+        #expect(outcome == .count && values == [0x48, 0x4A, 0x49])
+      }
+      await air.central.close()
+    }
+  }
+
+  @Test func theEndOfTheLinkIsThrown() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      var values = 0
+      await #expect(throws: (any Error).self) {
+        try await air.withPeer("band-7") { link, client in
+          EventLoop.shared.schedule(after: .milliseconds(3500)) { EventLoop.shared.spawn { await link.disconnect() } }
+          _ = try await client.follow([Selector("2a37")]) {
+            FollowLimits()
+          } take: { _, _ in
+            values += 1
+          }
+        }
+      }
+      #expect(values >= 2)
+      await air.central.close()
+    }
+  }
+
+  @Test func onlyCharacteristicsNotify() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      await #expect(throws: NotACharacteristic.self) {
+        try await air.withPeer("band-7") { _, client in _ = try await client.subscribe(to: Selector("2a19@2902")) }
+      }
+      await air.central.close()
+    }
+  }
+
+  /// The answer among other values, and none in time.
+  @Test func theFirstThatBeginsSoIsTheAnswer() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      try await air.withPeer("band-7") { _, client in
+        let subscription = try await client.subscribe(to: Selector("2a37"))
+        var others: [[UInt8]] = []
+        let answer = try await subscription.answer(beginningWith: [0x00, 0x49], until: EventLoop.shared.now.advanced(by: .seconds(10))) {
+          others.append($0.value)
+        }
+        #expect(answer?.value == [0x00, 0x49] && others == [[0x00, 0x48], [0x00, 0x4A]])
+        let none = try await subscription.answer(beginningWith: [0x01], until: EventLoop.shared.now.advanced(by: .milliseconds(2500))) {
+          others.append($0.value)
+        }
+        #expect(none == nil && others.count == 4)
+      }
+      await air.central.close()
+    }
+  }
+
+  @Test func aPlainHandleNeedsNoDiscovery() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      try await air.withPeer("band-7") { _, client in
+        let plain = try await client.attribute(Selector("0x0003"), discovering: false)
+        #expect(plain == .handle(0x0003) && client.table == nil)
+        let found = try await client.attribute(Selector("2a19"), discovering: false)
+        #expect(found.characteristic?.uuid.short == 0x2A19 && client.table != nil)
+      }
+      await air.central.close()
+    }
+  }
+
+  @Test func allThatCanBeRead() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      try await air.withPeer("band-7") { _, client in
+        let table = try await client.discover()
+        let values = try await client.readableValues(table)
+        let readable = table.characteristics.filter { $0.properties.contains(.read) }
+        #expect(Set(values.keys) == Set(readable.map(\.valueHandle)) && readable.count >= 3)
+        let battery = try await client.attribute(Selector("2a19"), discovering: true)
+        #expect(try values[battery.handle]?.get() == [60])
+      }
+      await air.central.close()
+    }
+  }
+}
