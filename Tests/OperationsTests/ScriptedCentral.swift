@@ -5,7 +5,7 @@ import GAP
 /// A radio whose air a test decides: what is heard, and when. It makes no links.
 @LoopActor
 final class ScriptedCentral: Central {
-  var onNote: (@LoopActor (String) -> Void)?
+  var onNote: (@LoopActor (GAPNote) -> Void)?
   /// What each batch has is reported within one turn, as the reports of one HCI event are.
   var batches: [(after: Duration, reports: [AdvertisingReport])] = []
   var startDelay = Duration.zero
