@@ -69,7 +69,8 @@ let package = Package(
     .testTarget(
       name: "LinuxBluetoothTests",
       dependencies: [
-        "LinuxBluetooth", "LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system,
+        "LinuxBluetooth", "LinuxIO", "CBluetooth", "GATT", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+        system,
       ]),
     .testTarget(
       name: "OperationsTests",

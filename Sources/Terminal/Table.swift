@@ -1,4 +1,3 @@
-import Bluetooth
 import Text
 
 /// Columns that line up; the last one is clipped to the terminal's width.

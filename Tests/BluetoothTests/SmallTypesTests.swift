@@ -1,5 +1,4 @@
 import Bluetooth
-import GAP
 import TestSupport
 import Testing
 import Text
@@ -144,8 +143,6 @@ import Text
     #expect(PHY.allCases.map(\.name) == ["1m", "2m", "coded"])
     #expect(PHY(name: "CODED") == .coded)
     #expect(PHY(name: "3m") == nil)
-    #expect(ADType.name(ADType.leDeviceAddress) == "LE Bluetooth Device Address")
-    #expect(ADType.name(0xFE) == nil)
   }
 
   /// Base64 against its own definition: every count modulo three, every octet.

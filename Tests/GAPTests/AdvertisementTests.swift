@@ -6,6 +6,11 @@ import Testing
 import Text
 
 @Suite struct AdvertisementTests {
+  @Test func names() {
+    #expect(ADType.name(ADType.leDeviceAddress) == "LE Bluetooth Device Address")
+    #expect(ADType.name(0xFE) == nil)
+  }
+
   @Test(arguments: AdvertisementSample.all) func sample(_ sample: AdvertisementSample) throws {
     let bytes = try #require(Hex.decode(sample.hex))
     let advertisement = Advertisement(bytes)

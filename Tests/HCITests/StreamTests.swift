@@ -2,7 +2,6 @@ import Bluetooth
 import EventLoop
 import Foundation
 import HCI
-import L2CAP
 import TestSupport
 import Testing
 import Text

@@ -1,4 +1,3 @@
-import Bluetooth
 import TestSupport
 import Testing
 import Text
