@@ -76,7 +76,8 @@ let package = Package(
       name: "OperationsTests",
       dependencies: ["Operations", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
-    .testTarget(name: "BlectlTests", dependencies: ["blectl", "LinuxIO", "Text", "TestSupport", system]),
+    .testTarget(
+      name: "BlectlTests", dependencies: ["blectl", "LinuxIO", "GATT", "ATT", "Bluetooth", "Text", "TestSupport", system]),
     .testTarget(name: "InteropTests", dependencies: ["blectl", "Text", "TestSupport"], exclude: ["bumble_air.py"]),
     .testTarget(
       name: "KernelTests",

@@ -1,4 +1,3 @@
-package import Bluetooth
 package import EventLoop
 
 /// Which way a PDU went, seen from here.
@@ -15,7 +14,7 @@ package protocol BearerClient: AnyObject {
   /// A PDU was ignored.
   func ignored(_ fault: BearerState.Fault)
   /// Once.
-  func closed(_ error: BluetoothError)
+  func closed(_ error: any Error)
 }
 
 /// The server's role on a bearer: answers the peer's client.
@@ -25,7 +24,7 @@ package protocol BearerServer: AnyObject {
   func serve(_ request: Request) -> (response: Response, then: [@LoopActor () -> Void])
   func obey(_ command: Command)
   /// Once.
-  func closed(_ error: BluetoothError)
+  func closed(_ error: any Error)
 }
 
 /// One ATT bearer on a channel, for both roles: performs what `BearerState` decides. Lives as long as its channel is open.
@@ -83,16 +82,17 @@ package final class Bearer {
   package var mtu: Int { state.mtu }
   package var rxMTU: Int { state.rxMTU }
   /// Why the bearer carries nothing any more; nil while it is open.
-  package var closed: BluetoothError? { state.closed }
+  package private(set) var closed: (any Error)?
   /// True when no request of ours is outstanding or waiting.
   package var isIdle: Bool { state.isIdle }
   /// True while an indication of ours waits to be sent or confirmed.
   package var isIndicating: Bool { state.isIndicating }
 
   /// Sends a request when its turn comes, and waits for the answer, which may be `.error`.
-  /// - Throws: BluetoothError(.protocolViolation) for an answer that is none, `.timeout`, `.linkLost`; CancellationError.
+  /// - Throws: ATTError for an answer that is none, for silence, for the end of the bearer; what the channel ended with; CancellationError.
   package func request(_ request: Request) async throws -> Response {
     start()
+    if let closed { throw closed }
     let (token, actions) = state.submit(request)
     let wait = Wait<Response>()
     waits[token] = wait
@@ -123,7 +123,7 @@ package final class Bearer {
     start()
     let (token, actions) = state.indicate(item)
     let wait = Wait<Bool>()
-    confirmations[token] = wait
+    if let closed { wait.resume(throwing: closed) } else { confirmations[token] = wait }
     perform(actions)
     return wait
   }
@@ -134,7 +134,7 @@ package final class Bearer {
   /// See `Channel.unacknowledged`.
   package var unacknowledged: Int? { channel.unacknowledged }
 
-  /// See `Channel.waitUntilUnacknowledged`. - Throws: BluetoothError(.timeout) too, when no PDU is acknowledged for the time of a state.
+  /// See `Channel.waitUntilUnacknowledged`. - Throws: ATTError too, when no PDU is acknowledged for the time of a transaction.
   package func waitUntilUnacknowledged(below count: Int) async throws {
     if let closed { throw closed }
     while let before = channel.unacknowledged, before >= max(1, count) {
@@ -146,7 +146,7 @@ package final class Bearer {
   package var isWritable: Bool { closed == nil && !EventLoop.shared.isShareSpent && channel.isWritable }
 
   /// Returns when another command would not have to wait in this process.
-  /// - Throws: as `Channel.waitUntilWritable`; BluetoothError(.timeout) when nothing is taken for the time of a state.
+  /// - Throws: as `Channel.waitUntilWritable`; ATTError when nothing is taken for the time of a transaction.
   package func waitUntilWritable() async throws {
     start()
     try await EventLoop.shared.waitForTurn()
@@ -158,13 +158,15 @@ package final class Bearer {
   /// A dead controller never says that the link is lost, and a peer can refuse packets for as long as it likes.
   private func limited(_ wait: @escaping @LoopActor () async throws -> Void) async throws {
     guard try await withDeadline(EventLoop.shared.now.advanced(by: timeout), wait) == nil else { return }
-    throw BluetoothError(
-      .timeout, "nothing that was sent got through for \(timeout.shortText) s: is the device still there, and the adapter alive?")
+    throw ATTError.nothingGotThrough(for: timeout)
   }
 
-  /// Ends everything that waits with `error` and closes the channel. Idempotent.
-  package func close(_ error: BluetoothError = BluetoothError(.linkLost, "the connection was closed by blectl")) {
-    perform(state.close(error))
+  /// Ends everything that waits and closes the channel. Idempotent.
+  package func close() { close(ATTError.closedByThisSide) }
+
+  private func close(_ error: any Error) {
+    if closed == nil { closed = error }
+    perform(state.close())
   }
 
   /// A peer may have one request and one indication open (Vol 3 Part F §3.3.2). One that asks on without listening must not fill the memory
@@ -189,7 +191,7 @@ package final class Bearer {
       onPDU?(.received, bytes)
       perform(state.receive(bytes))
     case .dropped(let count): perform([.fault(.lost(count))])
-    case .closed(let error): perform(state.close(error))
+    case .closed(let error): close(error)
     }
   }
 
@@ -203,17 +205,16 @@ package final class Bearer {
       case .startTimer(let answer): startTimer(answer)
       case .stopTimer(.response): responseTimer?.cancel()
       case .stopTimer(.confirmation): confirmationTimer?.cancel()
-      case .finish(let token, .response(let response)): waits.removeValue(forKey: token)?.resume(returning: response)
-      case .finish(let token, .failure(let error)): waits.removeValue(forKey: token)?.resume(throwing: error)
+      case .finish(let token, let response): waits.removeValue(forKey: token)?.resume(returning: response)
+      case .fail(let token, let error): waits.removeValue(forKey: token)?.resume(throwing: error)
       case .confirm(let token, let isConfirmed): confirmations.removeValue(forKey: token)?.resume(returning: isConfirmed)
-      case .abort(let token, let error): confirmations.removeValue(forKey: token)?.resume(throwing: error)
       case .serve(let request): serve(request)
       case .obey(let command): server?.obey(command)
       case .deliver(let event): client?.received(event)
       case .fault(let fault):
         count(fault)
         client?.ignored(fault)
-      case .close: end()
+      case .close(let error): end(closed ?? error ?? ATTError.closedByThisSide)
       }
     }
   }
@@ -230,7 +231,7 @@ package final class Bearer {
     let limit = timeout
     let timer = EventLoop.shared.schedule(after: limit) { [weak self] in
       guard let self else { return }
-      perform(state.timeOut(answer, after: "\(limit.shortText) s"))
+      perform(state.timeOut(answer, after: limit))
     }
     switch answer {
     case .response: responseTimer = timer
@@ -238,14 +239,18 @@ package final class Bearer {
     }
   }
 
-  private func end() {
+  private func end(_ error: any Error) {
+    closed = error
+    let (requests, indications) = (waits, confirmations)
+    (waits, confirmations) = ([:], [:])
+    for (_, wait) in requests.sorted(by: { $0.key < $1.key }) { wait.resume(throwing: error) }
+    for (_, wait) in indications.sorted(by: { $0.key < $1.key }) { wait.resume(throwing: error) }
     channel.close()
     channel.handler = nil
-    guard let closed else { return }
-    let (client, server) = (client, server)
+    let server = server
     self.server = nil
-    client?.closed(closed)
-    server?.closed(closed)
+    client?.closed(error)
+    server?.closed(error)
   }
 
   private func count(_ fault: BearerState.Fault) {
@@ -256,13 +261,5 @@ package final class Bearer {
     case .unknownCommand: faults.unknownCommands &+= 1
     case .lost(let count): faults.lost &+= max(0, count)
     }
-  }
-}
-
-extension Duration {
-  /// Seconds, without a fraction when there is none.
-  fileprivate var shortText: String {
-    let (seconds, rest) = components
-    return rest == 0 ? "\(seconds)" : "\(inSeconds)"
   }
 }

@@ -6,12 +6,9 @@ import Text
 /// Ours: one request and one indication at a time, the others wait in order; each ends exactly once. The peer's: its requests, commands and
 /// indications are independent of ours and are answered while ours are open. ATT_MTU is one for both roles.
 package struct BearerState: Sendable {
-  package struct Token: Hashable, Sendable { fileprivate let number: Int }
-
-  package enum Outcome: Equatable, Sendable {
-    /// May be an Error Response: an answer as well.
-    case response(Response)
-    case failure(BluetoothError)
+  package struct Token: Hashable, Comparable, Sendable {
+    fileprivate let number: Int
+    package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
   }
 
   /// What is waited for with a limit.
@@ -29,18 +26,20 @@ package struct BearerState: Sendable {
     /// A request or an indication goes out: the time limit starts. The timer before it is void.
     case startTimer(Answer)
     case stopTimer(Answer)
-    case finish(Token, Outcome)
+    /// May be an Error Response: an answer as well.
+    case finish(Token, Response)
+    /// What came in place of the response. The bearer goes on.
+    case fail(Token, ATTError)
     /// The peer confirmed an indication (true), or it was withdrawn before it was sent.
     case confirm(Token, Bool)
-    /// An indication will not be confirmed: the bearer is closed.
-    case abort(Token, BluetoothError)
     /// A request of the peer, well-formed, for the server, whose response goes through `answer(_:)`. Exchange MTU is answered already.
     case serve(Request)
     case obey(Command)
     case deliver(Unsolicited)
     /// Ignored as the specification asks, and counted.
     case fault(Fault)
-    case close
+    /// Everything that waits ends, with this error or with what the bearer was closed with.
+    case close(ATTError?)
   }
 
   /// What may arrive without ending anything.
@@ -68,15 +67,15 @@ package struct BearerState: Sendable {
 
   /// The default and the least (§3.2.8, §5.2.1 of Part G).
   package static let defaultMTU = 23
-  /// The largest PDU that carries a whole attribute value of 512 octets in a Prepare Write: what blectl offers.
+  /// The largest PDU that carries a whole attribute value of 512 octets in a Prepare Write: what we offer.
   package static let largestMTU = 517
 
   /// What we can receive: one value for both roles (§3.4.2.2).
   package private(set) var rxMTU: Int
   /// ATT_MTU in effect: the largest PDU that either side may send.
   package private(set) var mtu = defaultMTU
-  /// Why nothing can be sent any more; nil while open.
-  package private(set) var closed: BluetoothError?
+  /// Nothing can be sent any more.
+  package private(set) var isClosed = false
 
   private var outstanding: PendingRequest?
   private var waiting: [PendingRequest] = []
@@ -108,7 +107,7 @@ package struct BearerState: Sendable {
 
   package mutating func submit(_ request: Request) -> (token: Token, actions: [Action]) {
     let token = nextToken()
-    if let closed { return (token, [.finish(token, .failure(closed))]) }
+    guard !isClosed else { return (token, []) }
     waiting.append(PendingRequest(token: token, request: request))
     return (token, sendNext())
   }
@@ -120,17 +119,17 @@ package struct BearerState: Sendable {
   }
 
   private mutating func sendNext() -> [Action] {
-    guard outstanding == nil, closed == nil, !waiting.isEmpty else { return [] }
+    guard outstanding == nil, !isClosed, !waiting.isEmpty else { return [] }
     let next = waiting.removeFirst()
     outstanding = next
     if case .exchangeMTU = next.request { peerKnowsRxMTU = true }
     return [.startTimer(.response), .send(next.request.bytes)]
   }
 
-  private mutating func finish(_ outcome: Outcome) -> [Action] {
+  private mutating func finish(_ action: (Token) -> Action) -> [Action] {
     guard let done = outstanding else { return [] }
     outstanding = nil
-    return [.stopTimer(.response)] + (done.isAbandoned ? [] : [.finish(done.token, outcome)]) + sendNext()
+    return [.stopTimer(.response)] + (done.isAbandoned ? [] : [action(done.token)]) + sendNext()
   }
 
   // MARK: Our notifications and indications
@@ -141,7 +140,7 @@ package struct BearerState: Sendable {
   /// A Handle Value Indication goes out when those before it are confirmed (§3.3.2), its value cut at ATT_MTU − 3.
   package mutating func indicate(_ item: HandleValue) -> (token: Token, actions: [Action]) {
     let token = nextToken()
-    if let closed { return (token, [.abort(token, closed)]) }
+    guard !isClosed else { return (token, []) }
     waitingIndications.append(PendingIndication(token: token, item: item))
     return (token, indicateNext())
   }
@@ -154,7 +153,7 @@ package struct BearerState: Sendable {
   }
 
   private mutating func indicateNext() -> [Action] {
-    guard indicated == nil, closed == nil, !waitingIndications.isEmpty else { return [] }
+    guard indicated == nil, !isClosed, !waitingIndications.isEmpty else { return [] }
     let next = waitingIndications.removeFirst()
     indicated = next
     return [.startTimer(.confirmation), .send(Array(Unsolicited.indication(next.item).bytes.prefix(mtu)))]
@@ -163,40 +162,29 @@ package struct BearerState: Sendable {
   // MARK: Ends
 
   /// What was waited for did not come in time: the bearer may carry nothing more (§3.3.3).
-  package mutating func timeOut(_ answer: Answer, after limit: String) -> [Action] {
+  package mutating func timeOut(_ answer: Answer, after limit: Duration) -> [Action] {
     switch answer {
     case .response:
       guard let request = outstanding?.request else { return [] }
-      let handle = request.handle.isValid ? " for handle \(request.handle)" : ""
-      return close(
-        BluetoothError(
-          .timeout,
-          "no answer to the \(request.opcode)\(handle) within \(limit); the connection is given up, as the Attribute Protocol asks. "
-            + "Connect again, or allow more time with --timeout"))
+      return close(.noResponse(to: request.method, handle: request.handle, within: limit))
     case .confirmation:
       guard let item = indicated?.item else { return [] }
-      return close(
-        BluetoothError(
-          .timeout, "No confirmation of the indication on handle \(item.handle) within \(limit): the bearer is closed"))
+      return close(.noConfirmation(of: item.handle, within: limit))
     }
   }
 
-  package mutating func close(_ error: BluetoothError) -> [Action] {
-    guard closed == nil else { return [] }
-    closed = error
-    let requests = (outstanding.map { [$0] } ?? []) + waiting
-    let indications = (indicated.map { [$0] } ?? []) + waitingIndications
+  /// - Parameter error: nil when the bearer knows why.
+  package mutating func close(_ error: ATTError? = nil) -> [Action] {
+    guard !isClosed else { return [] }
+    isClosed = true
     (outstanding, waiting, indicated, waitingIndications) = (nil, [], nil, [])
-    return [.stopTimer(.response), .stopTimer(.confirmation)]
-      + requests.filter { !$0.isAbandoned }.map { .finish($0.token, .failure(error)) } + indications.map { .abort($0.token, error) } + [
-        .close
-      ]
+    return [.stopTimer(.response), .stopTimer(.confirmation), .close(error)]
   }
 
   // MARK: What arrives
 
   package mutating func receive(_ bytes: [UInt8]) -> [Action] {
-    guard closed == nil else { return [] }
+    guard !isClosed else { return [] }
     guard let first = bytes.first else { return [.fault(.empty)] }
     let opcode = Opcode(rawValue: first)
     do throws(MalformedPacket) {
@@ -240,24 +228,25 @@ package struct BearerState: Sendable {
     case .error(let opcode, _, _):
       // Matched on the opcode only: peers name other handles (the conformance suite does).
       guard opcode == request.opcode else {
-        return mismatched(.violation(.error, bytes, "it answers a \(opcode), but a \(request.opcode) is outstanding"))
+        return mismatched(
+          Violation(opcode: .error, octets: bytes, reason: "it answers a \(opcode), but a \(request.opcode) is outstanding"))
       }
     case .exchangeMTU(let serverRxMTU) where request.method == .exchangeMTU: agree(Int(serverRxMTU))
     default:
       guard response.opcode == .response(request.method) else {
-        return mismatched(.violation(response.opcode, bytes, "it cannot answer the outstanding \(request.opcode)"))
+        return mismatched(Violation(opcode: response.opcode, octets: bytes, reason: "it cannot answer the outstanding \(request.opcode)"))
       }
     }
-    return finish(.response(response))
+    return finish { .finish($0, response) }
   }
 
   /// The real answer may still come, and would then be taken for that of the next request of this kind: another attribute's value shown as
   /// this one's. So nothing more is asked on this bearer. The MTU is asked for once: its late answer cannot be mistaken.
-  private mutating func mismatched(_ error: BluetoothError) -> [Action] {
-    if outstanding?.request.method == .exchangeMTU { return finish(.failure(error)) }
-    var error = error
-    error.message += "; the connection is given up, because later answers could be taken for those of other requests"
-    return close(error)
+  private mutating func mismatched(_ violation: Violation) -> [Action] {
+    if outstanding?.request.method == .exchangeMTU { return finish { .fail($0, .violation(violation)) } }
+    var violation = violation
+    violation.endsBearer = true
+    return close(.violation(violation))
   }
 
   private mutating func malformed(_ opcode: Opcode, _ bytes: [UInt8], _ error: MalformedPacket) -> [Action] {
@@ -266,9 +255,9 @@ package struct BearerState: Sendable {
       guard let request = outstanding?.request else { return [.fault(.malformed(error, bytes))] }
       // Nonsense in place of the answer is the answer; nonsense of another kind leaves the answer to come.
       guard opcode == .response(request.method) || opcode == .error else {
-        return mismatched(.violation(opcode, bytes, "\(error)"))
+        return mismatched(Violation(opcode: opcode, octets: bytes, reason: "\(error)"))
       }
-      return finish(.failure(.violation(opcode, bytes, "\(error)")))
+      return finish { .fail($0, .violation(opcode, bytes, "\(error)")) }
     case .request: return [.fault(.malformed(error, bytes)), .answer(answer(.error(request: opcode, handle: 0, code: .invalidPDU)))]
     case .unsolicited(.indication):
       // Not delivered, but confirmed: the peer may send nothing else before (§3.4.7.3).

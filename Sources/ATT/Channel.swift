@@ -1,4 +1,3 @@
-package import Bluetooth
 package import EventLoop
 
 /// The seam below an ATT bearer: whole ATT PDUs, in order (L2CAP fixed channel 4, Vol 3 Part A §2.1).
@@ -10,7 +9,7 @@ package protocol Channel: AnyObject {
   /// Queues one PDU. Never blocks, never drops; after `.closed` it does nothing.
   func send(_ pdu: [UInt8])
   /// Returns when another PDU would not have to wait in this process: the back-pressure for commands.
-  /// - Throws: BluetoothError(.linkLost) when the channel closes, CancellationError.
+  /// - Throws: what the channel ended with, CancellationError.
   func waitUntilWritable() async throws
   /// False when `waitUntilWritable` might have to wait.
   var isWritable: Bool { get }
@@ -33,5 +32,5 @@ package enum ChannelEvent: Sendable {
   case received([UInt8])
   /// The transport below lost this many received PDUs (a full socket buffer).
   case dropped(Int)
-  case closed(BluetoothError)
+  case closed(any Error)
 }

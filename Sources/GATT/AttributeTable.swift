@@ -28,19 +28,15 @@ package struct AttributeTable: Hashable, Sendable {
   }
 
   /// The one attribute that `selector` means.
-  /// - Throws: BluetoothError(.notFound) with what there is instead, `.ambiguous` with the candidates.
-  package func resolve(_ selector: Selector) throws(BluetoothError) -> Attribute {
+  /// - Throws: GATTError.notFound with what there is instead, `.ambiguous` with the candidates.
+  package func resolve(_ selector: Selector) throws(GATTError) -> Attribute {
     let found = try candidates(for: selector)
-    guard let first = found.first else { throw notFound(selector) }
+    guard let first = found.first else { throw .notFound(selector, missing(selector)) }
     guard found.count > 1 else { return first }
-    let list = found.prefix(16).map(\.description).joined(separator: ", ") + (found.count > 16 ? ", … (\(found.count) in all)" : "")
-    throw BluetoothError(
-      .ambiguous,
-      "\(selector) is ambiguous: \(list). Name the service (SERVICE/\(selector)), the one of several (\(selector)[2]) or the handle (\(first.handle))"
-    )
+    throw .ambiguous(selector, found)
   }
 
-  private func candidates(for selector: Selector) throws(BluetoothError) -> [Attribute] {
+  private func candidates(for selector: Selector) throws(GATTError) -> [Attribute] {
     var found: [Attribute]
     switch selector.main {
     case .handle(let handle):
@@ -67,25 +63,21 @@ package struct AttributeTable: Hashable, Sendable {
     return try Self.pick(descriptors, part, selector)
   }
 
-  private static func pick<T>(_ items: [T], _ part: Selector.Part, _ selector: Selector) throws(BluetoothError) -> [T] {
+  private static func pick<T>(_ items: [T], _ part: Selector.Part, _ selector: Selector) throws(GATTError) -> [T] {
     guard let index = part.index, !items.isEmpty else { return items }
     guard index <= items.count else {
-      throw BluetoothError(.notFound, "\(selector): the peer has only \(items.count) of \(part.uuid)")
+      throw .notFound(selector, .only(items.count, of: part.uuid))
     }
     return [items[index - 1]]
   }
 
-  private func notFound(_ selector: Selector) -> BluetoothError {
-    var hint = "; list what it has with: services"
+  private func missing(_ selector: Selector) -> GATTError.Missing {
     if case .uuid(let part) = selector.main, selector.service == nil, let service = services.first(where: { $0.uuid == part.uuid }) {
-      let names = service.characteristics.map { "\(service.uuid)/\($0.uuid)" }.joined(separator: ", ")
-      hint = "; \(part.uuid) is a service: name one of its characteristics" + (names.isEmpty ? "" : " (\(names))")
-    } else if let part = selector.service, !services.contains(where: { $0.uuid == part.uuid }) {
-      hint = "; it has no service \(part.uuid)\(hint)"
-    } else if let part = selector.descriptor {
-      hint = "; no descriptor \(part.uuid) there\(hint)"
+      return .isService(service)
     }
-    return BluetoothError(.notFound, "the peer has no attribute \(selector)\(hint)")
+    if let part = selector.service, !services.contains(where: { $0.uuid == part.uuid }) { return .service(part.uuid) }
+    if let part = selector.descriptor { return .descriptor(part.uuid) }
+    return .attribute
   }
 }
 

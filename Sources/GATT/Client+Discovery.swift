@@ -6,7 +6,7 @@ extension Client {
   /// The whole database of the peer; found once and kept until it says that its services have changed.
   ///
   /// Sweeps over all handles instead of asking service by service, as `Survey` plans them: 5 services with 4 characteristics each take 4 round trips when they fit.
-  /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost): never a partial table. CancellationError.
+  /// - Throws: GATTError, ATTError, what the channel ended with: never a partial table. CancellationError.
   package func discover() async throws -> AttributeTable {
     if let table { return table }
     var survey = Survey()
@@ -22,10 +22,7 @@ extension Client {
     }
     var services = survey.services
     for (service, next) in zip(services, services.dropFirst()) where next.handle <= service.endHandle {
-      throw BluetoothError(
-        .protocolViolation,
-        "the peer's services overlap: \(service.uuid) ends at \(service.endHandle), \(next.uuid) begins at \(next.handle)"
-      )
+      throw GATTError.servicesOverlap(service, next)
     }
     if !survey.hasIncludes, let seen = survey.includes {
       includes = try await findIncludedServices(HandleRange(seen.lowerBound, seen.upperBound), known: services)
@@ -65,7 +62,7 @@ extension Client {
           case .findInformation(let items) = response
         else { return survey.end(question) }
         try judge(response) { () throws(MalformedPacket) in try survey.take(items, in: range) }
-      } catch let error as BluetoothError where error.kind == .att && survey.canDoWithoutTypes() {}
+      } catch GATTError.errorResponse where survey.canDoWithoutTypes() {}
     case .includes: break
     }
   }
@@ -145,10 +142,10 @@ extension Client {
           let response = try await answer(.read(start), tolerating: [.invalidHandle, .readNotPermitted])
           guard case .read(let value)? = response else { continue }
           guard value.count != 4, let uuid = UUID(littleEndian: value) else {
-            throw BluetoothError.violation(
+            throw ATTError.violation(
               .response(.read), Response.read(value).bytes, "a service declaration holds a UUID of 2 or 16 octets")
           }
-          if value.count == 2 { onNote?("the include at \(includes[index].handle) left out its 16-bit UUID, \(uuid)") }
+          if value.count == 2 { onNote?(.includeWithoutUUID(includes[index].handle, uuid)) }
           includes[index].uuid = uuid
         }
       }
@@ -204,7 +201,7 @@ extension Client {
           tolerating: [.readNotPermitted, .insufficientAuthentication, .insufficientEncryption, .insufficientAuthorization])
         guard case .read(let value)? = response else { continue }
         guard value.count == 2 else {
-          throw BluetoothError.violation(
+          throw ATTError.violation(
             .response(.read), Response.read(value).bytes, "Characteristic Extended Properties have 2 octets, not \(value.count)")
         }
         services[service].characteristics[index].extendedProperties = UInt16(value[0]) | UInt16(value[1]) << 8
@@ -225,7 +222,7 @@ extension Client {
   private func place(_ includes: [Include], in services: inout [Service]) {
     for include in includes {
       guard let index = services.lastIndex(where: { ($0.handle...$0.endHandle).contains(include.handle) }) else {
-        note(.strayInclude, "ignored an include declaration outside of every service (handle \(include.handle))")
+        note(.strayInclude, .strayInclude(include.handle))
         continue
       }
       services[index].includes.append(include)
@@ -237,9 +234,7 @@ extension Client {
     for item in characteristics {
       while index < services.endIndex, services[index].endHandle < item.handle { index += 1 }
       guard index < services.endIndex, services[index].handle < item.handle, item.valueHandle <= services[index].endHandle else {
-        note(
-          .strayCharacteristic,
-          "ignored characteristic \(item.uuid) (handle \(item.handle)): it does not lie within a service")
+        note(.strayCharacteristic, .strayCharacteristic(item))
         continue
       }
       var item = item
@@ -264,10 +259,10 @@ extension Client {
   }
 
   private func judge(_ response: Response, _ check: () throws(MalformedPacket) -> Void) throws {
-    do { try check() } catch { throw BluetoothError.violation(response.opcode, response.bytes, error.reason) }
+    do { try check() } catch { throw ATTError.violation(response.opcode, response.bytes, error.reason) }
   }
 
-  private func noteProgress(_ requests: Int) { onNote?("still discovering: \(requests) requests so far; Ctrl-C ends") }
+  private func noteProgress(_ requests: Int) { onNote?(.discovering(requests: requests)) }
 }
 
 extension Characteristic {

@@ -6,7 +6,7 @@ extension Client {
   /// The whole value of a characteristic or descriptor: Read, then Read Blob as long as parts come full (Vol 3 Part G §4.8.1, §4.8.3).
   /// A long value is not read atomically: the peer may change it in between.
   /// - Returns: at most 512 octets, what an attribute can hold; when a peer sends more, a note says so.
-  /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost), CancellationError. Never a part of the value.
+  /// - Throws: GATTError.errorResponse, ATTError, CancellationError. Never a part of the value.
   package func read(_ handle: AttributeHandle) async throws -> [UInt8] { try await read(handle, as: nil) }
 
   /// - Parameter uuid: of the attribute, where discovery has not seen it.
@@ -28,7 +28,7 @@ extension Client {
       let full = min(mtu - 4, 253)
       for item in items {
         do throws(MalformedPacket) { try sweep.take(item.handle, through: item.handle) } catch {
-          throw BluetoothError.violation(.response(.readByType), Response.readByType(items).bytes, error.reason)
+          throw ATTError.violation(.response(.readByType), Response.readByType(items).bytes, error.reason)
         }
       }
       for item in items { found.append((item.handle, try await readRest(of: item.handle, after: item.value, full: full))) }
@@ -55,8 +55,7 @@ extension Client {
       isFull = part.count >= mtu - 1
     }
     guard value.count > WritePlan.largestValue else { return value }
-    let name = uuid.map { "\($0) (handle \(handle))" } ?? name(of: handle)
-    onNote?("\(name) sends more than an attribute can hold: kept the first \(WritePlan.largestValue) octets")
+    onNote?(.longValue(handle, table?.attribute(at: handle), type: uuid))
     return Array(value.prefix(WritePlan.largestValue))
   }
 }

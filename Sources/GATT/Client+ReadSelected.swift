@@ -62,9 +62,7 @@ extension Client {
       let isWhole = item.value.count < full && item.value.count != BearerState.defaultMTU - 4
       let value = isWhole ? item.value : try await complete(item.value, of: item.handle, as: uuid)
       return SelectedValue(handle: item.handle, uuid: uuid, value: value)
-    } catch let error as BluetoothError where closed == nil && [.att, .protocolViolation].contains(error.kind) {
-      return nil
-    }
+    } catch GATTError.errorResponse where closed == nil { return nil } catch ATTError.violation where closed == nil { return nil }
   }
 
   /// The whole of a value that may have been cut. With more room it is read anew, so that it comes in one piece where it can.

@@ -5,16 +5,13 @@ import EventLoop
 extension Client {
   /// Asks the peer to send the values of `characteristic` (Vol 3 Part G §4.10, §4.11): writes its Client Characteristic Configuration, which
   /// discovery must have found. Values that arrive before the peer's answer are kept.
-  /// - Throws: BluetoothError(.notFound) when the characteristic does not send values, `.att` and the others of a write; CancellationError.
+  /// - Throws: GATTError.sendsNoValues, the errors of a write; CancellationError.
   package func subscribe(_ characteristic: Characteristic, kind: Subscription.Kind = .auto) async throws -> Subscription {
     let properties = characteristic.properties
     var kind = kind
     if kind == .auto {
       guard !properties.isDisjoint(with: [.notify, .indicate]) else {
-        throw BluetoothError(
-          .notFound,
-          "\(name(of: characteristic.valueHandle)) sends no values by itself: its properties are: \(properties.names.joined(separator: ", "))"
-        )
+        throw GATTError.sendsNoValues(characteristic)
       }
       kind = properties.contains(.notify) ? .notification : .indication
     }
@@ -23,7 +20,7 @@ extension Client {
     subscriptions.append(subscription)
     do { try await configure(characteristic, kind == .indication ? [2, 0] : [1, 0]) } catch {
       subscriptions.removeAll { $0 === subscription }
-      subscription.end(BluetoothError(.notFound, "the peer did not accept the subscription"))
+      subscription.end(CancellationError())
       throw error
     }
     return subscription
@@ -51,7 +48,7 @@ extension Client {
   func unsubscribe(_ subscription: Subscription) async throws {
     guard let index = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
     subscriptions.remove(at: index)
-    subscription.end(BluetoothError(.notFound, "the subscription was cancelled"))
+    subscription.end(CancellationError())
     let characteristic = subscription.characteristic
     if subscriptions.contains(where: { $0.characteristic.valueHandle == characteristic.valueHandle }) { return }
     if closed == nil { try await configure(characteristic, [0, 0]) }
@@ -60,8 +57,7 @@ extension Client {
   private func configure(_ characteristic: Characteristic, _ value: [UInt8]) async throws {
     guard let descriptor = characteristic.clientConfiguration else {
       // Never guessed: writing to a neighbour's handle has broken devices.
-      onNote?(
-        "\(name(of: characteristic.valueHandle)) has no Client Characteristic Configuration (2902): listening without asking it to send")
+      onNote?(.noClientConfiguration(characteristic))
       return
     }
     try await writeRequest(value, to: descriptor.handle)
@@ -75,12 +71,12 @@ extension Client {
     case .indication(let item):
       if let table, table.characteristics.contains(where: { $0.uuid == .serviceChanged && $0.valueHandle == item.handle }) {
         self.table = nil
-        onNote?("the peer says that its services have changed: they will be discovered again")
+        onNote?(.servicesChanged(.all))
       }
       deliver(item, isIndication: true)
     case .multipleNotification(let items, let isTruncated):
       for item in items { deliver(item, isIndication: false) }
-      if isTruncated { note(.cutNotification, "a Multiple Handle Value Notification was cut short: its last value is lost") }
+      if isTruncated { note(.cutNotification, .cutNotification) }
     }
   }
 
@@ -88,7 +84,7 @@ extension Client {
     var value = item.value
     if value.count > WritePlan.largestValue {
       value = Array(value.prefix(WritePlan.largestValue))
-      note(.longValue, "\(name(of: item.handle)) sent more than an attribute can hold: kept the first \(WritePlan.largestValue) octets")
+      note(.longNotification, .longNotification(item.handle, table?.attribute(at: item.handle)))
     }
     let event = ValueEvent(handle: item.handle, value: value, isIndication: isIndication, wallClock: EventLoop.shared.wallClock)
     for subscription in subscriptions where subscription.characteristic.valueHandle == item.handle { subscription.deliver(event) }

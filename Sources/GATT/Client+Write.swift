@@ -8,14 +8,14 @@ extension Client {
   ///   - plan: made for a value of this length.
   ///   - pacing: of requests and commands.
   ///   - progress: told after every segment, and after every proof of arrival.
-  /// - Throws: BluetoothError(.att, .protocolViolation, .timeout, .linkLost), CancellationError; what `progress` throws. A long or reliable
+  /// - Throws: GATTError, ATTError, what the channel ended with, CancellationError; what `progress` throws. A long or reliable
   ///   write that fails is cancelled on the peer: nothing of it is written.
   package func write(
     _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil
   ) async throws {
     guard plan.segments.last?.upperBound == value.count else {
-      throw BluetoothError(.internal, "a plan for \(plan.segments.last?.upperBound ?? 0) octets for a value of \(value.count)")
+      throw GATTError.planMismatch(planned: plan.segments.last?.upperBound ?? 0, count: value.count)
     }
     switch plan.mode {
     case .auto, .request:
@@ -75,10 +75,10 @@ extension Client {
         guard let response = try await answer(request) else { continue }
         if response != .prepareWrite(handle, offset: UInt16(clamping: segment.lowerBound), value: part) {
           guard plan.mode == .long else {
-            throw BluetoothError.violation(
+            throw ATTError.violation(
               .response(.prepareWrite), response.bytes, "it does not repeat what was sent, so nothing was written")
           }
-          onNote?("the peer repeated a part of the long write wrongly; --mode reliable would stop here")
+          onNote?(.wrongEcho)
         }
         try progress?(WriteProgress(sent: segment.upperBound))
       }

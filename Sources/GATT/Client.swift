@@ -1,13 +1,13 @@
 package import ATT
-package import Bluetooth
+import Bluetooth
 package import EventLoop
 import Text
 
 /// A GATT client on one ATT bearer (Vol 3 Part G §4), which may have a server as well. Knows nothing of what is below the channel.
 @LoopActor
 package final class Client: BearerClient {
-  /// One-line notes for the user: what a peer does wrong without ending anything, what was done on the user's behalf.
-  package var onNote: (@LoopActor (String) -> Void)?
+  /// What a peer does wrong without ending anything, what was done on the user's behalf.
+  package var onNote: (@LoopActor (ClientNote) -> Void)?
   /// Sees every PDU in both directions.
   package var onPDU: (@LoopActor (ATT.Direction, [UInt8]) -> Void)? {
     get { bearer.onPDU }
@@ -24,12 +24,12 @@ package final class Client: BearerClient {
   package let bearer: Bearer
   var subscriptions: [Subscription] = []
   /// One for each caller of `untilClosed`: giving up waiting must not end it for the others.
-  private var ends: [Wait<BluetoothError>] = []
+  private var ends: [Wait<any Error>] = []
   private var hasAskedForMTU = false
   private var faultsShown = 0
   /// How many lost PDUs the notes have told of.
   private var lossesShown = 0
-  private var oddities: [Oddity: Int] = [:]
+  private var notes: [Repeated: Int] = [:]
 
   /// Attaches to a bearer, and begins to receive in the loop's next turn: set the handlers before.
   package init(_ bearer: Bearer) {
@@ -44,11 +44,11 @@ package final class Client: BearerClient {
   /// ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }
   /// Why nothing can be asked any more; nil while the bearer is open.
-  package var closed: BluetoothError? { bearer.closed }
+  package var closed: (any Error)? { bearer.closed }
 
   /// Asks for an ATT_MTU (§4.3.1). A peer that refuses or answers nonsense leaves it as it is, which a note says.
   /// - Returns: ATT_MTU in effect.
-  /// - Throws: BluetoothError(.timeout, .linkLost), CancellationError.
+  /// - Throws: as `Bearer.request`.
   @discardableResult
   package func exchangeMTU(_ wanted: Int = BearerState.largestMTU) async throws -> Int {
     hasAskedForMTU = true
@@ -56,13 +56,11 @@ package final class Client: BearerClient {
     do {
       switch try await bearer.request(.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))) {
       case .exchangeMTU(let answer) where Int(answer) < BearerState.defaultMTU:
-        onNote?("the peer offers an MTU of \(answer), which is less than the least (23): ATT_MTU stays \(mtu)")
-      case .error(_, _, let code): onNote?("the peer does not exchange the MTU, \(code): ATT_MTU stays \(mtu)")
+        onNote?(.mtuBelowLeast(offered: Int(answer), mtu: mtu))
+      case .error(_, _, let code): onNote?(.mtuRefused(code, mtu: mtu))
       default: break
       }
-    } catch let error as BluetoothError where error.kind == .protocolViolation {
-      onNote?("\(error.message): ATT_MTU stays \(mtu)")
-    }
+    } catch ATTError.violation(let violation) where closed == nil { onNote?(.mtuAnsweredWrongly(violation, mtu: mtu)) }
     return mtu
   }
 
@@ -76,9 +74,9 @@ package final class Client: BearerClient {
   }
 
   /// Waits for the end of the bearer. - Returns: why it ended. - Throws: CancellationError.
-  package func untilClosed() async throws -> BluetoothError {
+  package func untilClosed() async throws -> any Error {
     if let closed { return closed }
-    let end = Wait<BluetoothError>()
+    let end = Wait<any Error>()
     ends.removeAll { $0.isSettled }
     ends.append(end)
     return try await end.value()
@@ -90,7 +88,7 @@ package final class Client: BearerClient {
     bearer.close()
   }
 
-  package func closed(_ error: BluetoothError) {
+  package func closed(_ error: any Error) {
     tellLosses()
     for end in ends { end.resume(returning: error) }
     ends = []
@@ -107,35 +105,29 @@ package final class Client: BearerClient {
     }
     faultsShown &+= 1
     guard faultsShown <= 5 else { return }
-    switch fault {
-    case .empty: onNote?("ignored an empty ATT PDU")
-    case .malformed(let error, let octets): onNote?("ignored a malformed ATT PDU [\(Hex.encode(octets.prefix(32)))]: \(error)")
-    case .stray(let opcode): onNote?("ignored a \(opcode) that answers nothing")
-    case .unknownCommand(let opcode): onNote?("ignored an unknown command, \(opcode)")
-    case .lost: break
-    }
+    onNote?(.ignored(fault))
   }
 
   private func tellLosses() {
     guard bearer.faults.lost > lossesShown else { return }
     lossesShown = bearer.faults.lost
-    onNote?("\(lossesShown) received PDUs were lost so far: they came faster than they were taken")
+    onNote?(.lost(lossesShown))
   }
 
   /// What a peer can do wrong as often as it likes.
-  enum Oddity { case cutNotification, longValue, strayInclude, strayCharacteristic }
+  enum Repeated { case cutNotification, longNotification, strayInclude, strayCharacteristic }
 
   /// As `onNote`, for the first few of a kind.
-  func note(_ oddity: Oddity, _ text: @autoclosure () -> String) {
-    let count = oddities[oddity, default: 0] + 1
+  func note(_ kind: Repeated, _ note: @autoclosure () -> ClientNote) {
+    let count = notes[kind, default: 0] + 1
     guard count <= 5 else { return }
-    oddities[oddity] = count
-    onNote?(count < 5 ? text() : "\(text()); more of these are not reported")
+    notes[kind] = count
+    onNote?(count < 5 ? note() : .last(note()))
   }
 
   // MARK: Requests
 
-  /// Sends a request; an Error Response becomes the error that users see. Raises the security once when someone can.
+  /// Sends a request; an Error Response is thrown. Raises the security once when someone can.
   /// - Parameter tolerated: codes that are answers in this place; nil is returned for them.
   func answer(_ request: Request, tolerating tolerated: Set<ErrorCode> = []) async throws -> Response? {
     var response = try await bearer.request(request)
@@ -145,15 +137,13 @@ package final class Client: BearerClient {
     guard case .error(_, _, let code) = response else { return response }
     if tolerated.contains(code) { return nil }
     if code == .databaseOutOfSync { table = nil }
-    throw refusal(code, request)
+    throw GATTError.errorResponse(code, to: request, on: table?.attribute(at: request.handle))
   }
 
-  /// As `answer`, for requests whose response has one form. - Throws: BluetoothError(.internal) when `take` does not know the response, which
-  /// the bearer has matched to the request already.
+  /// As `answer`, for requests whose response has one form, which the bearer has matched to the request already.
   func answer<T>(_ request: Request, _ take: (Response) -> T?) async throws -> T {
-    guard let response = try await answer(request), let value = take(response) else {
-      throw BluetoothError(.internal, "no use for the answer to the \(request.opcode)")
-    }
+    guard let response = try await answer(request) else { throw CancellationError() }
+    guard let value = take(response) else { throw ATTError.violation(response.opcode, response.bytes, "not what was asked for") }
     return value
   }
 }

@@ -21,16 +21,29 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   /// As typed.
   package let description: String
 
-  /// - Throws: BluetoothError(.usage) that says which part is wrong and why.
-  package init(_ text: String) throws(BluetoothError) {
+  /// Why a text names no attribute.
+  package enum Fault: Hashable, Sendable {
+    case tooManyParts
+    case handleInService
+    /// Not 0x0001…0xFFFF.
+    case noHandle
+    /// `[N]` without a number from 1.
+    case wrongIndex
+    case emptyPart
+    /// Neither a UUID nor a name that the Bluetooth SIG assigned.
+    case unknownName(String)
+  }
+
+  /// - Throws: GATTError.invalidSelector.
+  package init(_ text: String) throws(GATTError) {
     description = text
     let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     let path = (halves.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
-    guard let name = path.last, path.count <= 2 else { throw Self.wrong(text, "more than one /") }
+    guard let name = path.last, path.count <= 2 else { throw .invalidSelector(text, .tooManyParts) }
     descriptor = halves.count == 2 ? try Self.part(halves[1], text) : nil
     service = path.count == 2 ? try Self.part(path[0], text) : nil
     if let handle = try Self.handle(name, text) {
-      guard service == nil else { throw Self.wrong(text, "a handle needs no service") }
+      guard service == nil else { throw .invalidSelector(text, .handleInService) }
       main = .handle(handle)
     } else {
       main = .uuid(try Self.part(name, text))
@@ -48,41 +61,33 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     return (0x2800...0x2803).contains(part.uuid.short ?? 0) ? nil : part.uuid
   }
 
-  private static func handle(_ text: Substring, _ whole: String) throws(BluetoothError) -> AttributeHandle? {
+  private static func handle(_ text: Substring, _ whole: String) throws(GATTError) -> AttributeHandle? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)
     // A prefix makes a handle of up to four digits; a longer number can only be a UUID.
     guard digits.utf8.count <= 4 else {
       if UUID(text) != nil { return nil }
-      throw wrong(whole, "handles go from 0x0001 to 0xffff")
+      throw .invalidSelector(whole, .noHandle)
     }
     guard let number = Hex.number(digits), let value = UInt16(exactly: number), value != 0 else {
-      throw wrong(whole, "handles go from 0x0001 to 0xffff")
+      throw .invalidSelector(whole, .noHandle)
     }
     return AttributeHandle(rawValue: value)
   }
 
-  private static func part(_ text: Substring, _ whole: String) throws(BluetoothError) -> Part {
+  private static func part(_ text: Substring, _ whole: String) throws(GATTError) -> Part {
     var name = text
     var index: Int?
     if let open = text.firstIndex(of: "[") {
       let digits = text[text.index(after: open)...].dropLast()
       guard text.hasSuffix("]"), (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
         let number = Int(digits), number > 0
-      else { throw wrong(whole, "[N] takes a number from 1") }
+      else { throw .invalidSelector(whole, .wrongIndex) }
       index = number
       name = text[..<open]
     }
-    guard !name.isEmpty else { throw wrong(whole, "a part is empty") }
+    guard !name.isEmpty else { throw .invalidSelector(whole, .emptyPart) }
     if let uuid = UUID(name) ?? AssignedNumbers.uuid(named: String(name)) { return Part(uuid: uuid, index: index) }
-    throw wrong(
-      whole, "\(DisplayText.escape(String(name))) is neither a UUID (4, 8 or 32 hex digits) nor a name that the Bluetooth SIG assigned")
-  }
-
-  private static func wrong(_ text: String, _ why: String) -> BluetoothError {
-    BluetoothError(
-      .usage,
-      "\(DisplayText.escape(text)) does not name an attribute: \(why). Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, ffe1[2]), "
-        + "a descriptor (ffe1@2901) or a name (battery_level)")
+    throw .invalidSelector(whole, .unknownName(String(name)))
   }
 }

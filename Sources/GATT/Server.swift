@@ -1,5 +1,5 @@
 package import ATT
-package import Bluetooth
+import Bluetooth
 package import EventLoop
 
 /// The attributes that the clients of one device share; each client's `Server` reads and writes them.
@@ -20,7 +20,7 @@ package final class Server: BearerServer {
   /// After a client configuration changed: the handle of the characteristic value, bit 0 notifications, bit 1 indications.
   package var onSubscription: (@LoopActor (AttributeHandle, UInt16) -> Void)?
   /// Once, when the bearer is closed by either side.
-  package var onClosed: (@LoopActor (BluetoothError) -> Void)?
+  package var onClosed: (@LoopActor (any Error) -> Void)?
 
   private var session = ServerSession()
 
@@ -46,7 +46,7 @@ package final class Server: BearerServer {
   /// ATT_MTU.
   package var mtu: Int { bearer.mtu }
   /// Why nothing is served any more; nil while the bearer is open.
-  package var closed: BluetoothError? { bearer.closed }
+  package var closed: (any Error)? { bearer.closed }
 
   /// Bit 0 notifications, bit 1 indications of a characteristic value, as this client configured them.
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { session.configuration(ofValue: handle) }
@@ -66,7 +66,7 @@ package final class Server: BearerServer {
 
   package func obey(_ command: Command) { for event in session.obey(command, &store.database) { perform(event) } }
 
-  package func closed(_ error: BluetoothError) { onClosed?(error) }
+  package func closed(_ error: any Error) { onClosed?(error) }
 
   private func perform(_ event: ServerSession.Event) {
     switch event {
@@ -98,7 +98,7 @@ package final class Server: BearerServer {
 
   /// Sends a Handle Value Indication after all earlier ones and waits for its confirmation.
   /// - Returns: false when this client did not ask for it, or no longer does when its turn comes.
-  /// - Throws: BluetoothError(.linkLost) when the bearer closes first; `.timeout` when there is no confirmation within the time of a
+  /// - Throws: what the bearer ended with; ATTError when there is no confirmation within the time of a
   ///   transaction, which closes the bearer.
   package func indicate(_ handle: AttributeHandle, _ value: [UInt8]) async throws -> Bool {
     if let closed { throw closed }
@@ -107,5 +107,5 @@ package final class Server: BearerServer {
   }
 
   /// Stops serving and closes the bearer. Idempotent.
-  package func close() { bearer.close(BluetoothError(.linkLost, "The server closed the bearer")) }
+  package func close() { bearer.close() }
 }

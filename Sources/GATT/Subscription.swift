@@ -33,7 +33,7 @@ package final class Subscription {
   private var queue: [ValueEvent] = []
   private var head = 0
   private var waiter: Wait<Void>?
-  private var ended: BluetoothError?
+  private var ended: (any Error)?
 
   init(_ characteristic: Characteristic, _ kind: Kind, _ client: Client) {
     self.characteristic = characteristic
@@ -42,7 +42,7 @@ package final class Subscription {
   }
 
   /// The next value; those that came before the end are still given out. One caller at a time.
-  /// - Throws: BluetoothError when the link is lost or the subscription was cancelled, CancellationError.
+  /// - Throws: what the bearer ended with; CancellationError when the subscription, or the task, was cancelled.
   package func next() async throws -> ValueEvent {
     while true {
       if head < queue.count {
@@ -70,7 +70,7 @@ package final class Subscription {
     waiter?.resume(returning: ())
   }
 
-  func end(_ error: BluetoothError) {
+  func end(_ error: any Error) {
     guard ended == nil else { return }
     ended = error
     waiter?.resume(returning: ())

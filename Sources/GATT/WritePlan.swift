@@ -1,6 +1,4 @@
-package import Bluetooth
-
-/// How users ask for a value to be written: `--mode`.
+/// How a value is asked to be written.
 package enum WriteMode: String, Sendable, CaseIterable {
   case auto, request, command, long, reliable
 }
@@ -21,11 +19,11 @@ package struct WritePlan: Hashable, Sendable {
   ///   - properties: of the characteristic; nil for descriptors and bare handles.
   ///   - mtu: ATT_MTU in effect, 23…517.
   ///   - chunk: octets per segment; nil for what fits. With `.auto` and `.request` it asks for a segmented write.
-  /// - Throws: BluetoothError(.usage) when the value cannot be written whole in this way.
-  package init(value count: Int, properties: Properties?, mtu: Int, mode asked: WriteMode, chunk: Int? = nil) throws(BluetoothError) {
+  /// - Throws: GATTError when the value cannot be written whole in this way.
+  package init(value count: Int, properties: Properties?, mtu: Int, mode asked: WriteMode, chunk: Int? = nil) throws(GATTError) {
     let count = max(0, count)
     let single = Self.largestSegment(mtu: mtu)
-    if let chunk, chunk < 1 { throw BluetoothError(.usage, "--chunk takes 1 or more octets, not \(chunk)") }
+    if let chunk, chunk < 1 { throw .segmentTooShort(chunk) }
     var mode = asked
     if asked == .auto {
       let onlyCommands = properties.map { $0.contains(.writeWithoutResponse) && !$0.contains(.write) } ?? false
@@ -34,26 +32,14 @@ package struct WritePlan: Hashable, Sendable {
     var size = single
     switch mode {
     case .auto, .request:
-      if count > single, chunk == nil {
-        throw BluetoothError(
-          .usage,
-          "\(count) octets do not fit one Write Request, which takes \(single) at ATT_MTU \(mtu): use --mode long for one value of up to "
-            + "\(Self.largestValue) octets, or --chunk \(single) to send it in segments")
-      }
+      if count > single, chunk == nil { throw .tooLongForWriteRequest(count, limit: single, mtu: mtu) }
     case .command: break
     case .long, .reliable:
       size = max(1, min(mtu - 5, Self.largestValue))
-      if count > Self.largestValue {
-        throw BluetoothError(
-          .usage,
-          "\(count) octets are more than an attribute can hold (\(Self.largestValue)): if the peer takes them in segments, add --chunk \(single)"
-            + (asked == .auto ? "" : " with --mode request or command"))
-      }
+      if count > Self.largestValue { throw .tooLongForAttribute(count, segment: single, mode: asked) }
     }
     if let chunk {
-      guard chunk <= size else {
-        throw BluetoothError(.usage, "--chunk \(chunk) does not fit: at ATT_MTU \(mtu) a segment takes at most \(size) octets")
-      }
+      guard chunk <= size else { throw .segmentTooLong(chunk, limit: size, mtu: mtu) }
       size = chunk
     }
     self.mode = mode == .auto ? .request : mode

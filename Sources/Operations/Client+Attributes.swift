@@ -37,9 +37,8 @@ extension Client {
   package func readableValues(_ table: AttributeTable) async throws -> [AttributeHandle: Result<[UInt8], any Error>] {
     var values: [AttributeHandle: Result<[UInt8], any Error>] = [:]
     for item in table.characteristics where item.properties.contains(.read) {
-      do { values[item.valueHandle] = .success(try await read(item.valueHandle)) } catch let error as BluetoothError
-        where error.kind == .att
-      {
+      do { values[item.valueHandle] = .success(try await read(item.valueHandle)) } catch let error as GATTError {
+        guard case .errorResponse = error else { throw error }
         values[item.valueHandle] = .failure(error)
       }
     }

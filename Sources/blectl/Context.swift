@@ -84,7 +84,7 @@ final class Context {
       throw error
     }
     let client = Client(link.channel, timeout: transactionLimit)
-    client.onNote = { [output] in output.note($0) }
+    client.onNote = { [output] in output.note($0.text) }
     if output.style.verbosity >= 2 { client.onPDU = { [output] in output.verbose(2, PDUText.line($0, $1)) } }
     let session = Session(link: link, client: client, name: match.name)
     do {

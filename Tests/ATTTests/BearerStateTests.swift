@@ -15,10 +15,10 @@ import Text
     #expect(second.actions.isEmpty && third.actions.isEmpty && !state.isIdle)
     #expect(
       state.receive([0x0B, 9]) == [
-        .stopTimer(.response), .finish(first.token, .response(.read([9]))), .startTimer(.response), .send([0x0A, 2, 0]),
+        .stopTimer(.response), .finish(first.token, .read([9])), .startTimer(.response), .send([0x0A, 2, 0]),
       ])
     state.abandon(third.token)
-    #expect(state.receive([0x0B]) == [.stopTimer(.response), .finish(second.token, .response(.read([])))])
+    #expect(state.receive([0x0B]) == [.stopTimer(.response), .finish(second.token, .read([]))])
     #expect(state.isIdle)
   }
 
@@ -29,39 +29,32 @@ import Text
     let second = state.submit(.read(2))
     #expect(second.actions.isEmpty, "the late answer would be taken for the second")
     #expect(state.receive([0x0B, 1]) == [.stopTimer(.response), .startTimer(.response), .send([0x0A, 2, 0])])
-    #expect(state.receive([0x0B, 2]) == [.stopTimer(.response), .finish(second.token, .response(.read([2])))])
+    #expect(state.receive([0x0B, 2]) == [.stopTimer(.response), .finish(second.token, .read([2]))])
   }
 
-  @Test func aTimeoutClosesTheBearerAndEndsEveryone() throws {
+  @Test func aTimeoutClosesTheBearer() throws {
     var state = BearerState()
-    let first = state.submit(.read(0x15))
-    let second = state.submit(.read(2))
-    let actions = state.timeOut(.response, after: "30 s")
-    let error = try #require(state.closed)
-    #expect(error.kind == .timeout && error.message.contains("Read Request for handle 0x0015 within 30 s"))
-    #expect(
-      actions == [
-        .stopTimer(.response), .stopTimer(.confirmation), .finish(first.token, .failure(error)), .finish(second.token, .failure(error)),
-        .close,
-      ])
-    #expect(state.receive([0x0B, 1]).isEmpty && state.timeOut(.response, after: "30 s").isEmpty && state.close(error).isEmpty)
-    let late = state.submit(.read(3))
-    #expect(late.actions == [.finish(late.token, .failure(error))])
+    _ = state.submit(.read(0x15))
+    _ = state.submit(.read(2))
+    let error = ATTError.noResponse(to: .read, handle: 0x15, within: .seconds(30))
+    #expect(state.timeOut(.response, after: .seconds(30)) == [.stopTimer(.response), .stopTimer(.confirmation), .close(error)])
+    #expect(state.isClosed && state.isIdle)
+    #expect(state.receive([0x0B, 1]).isEmpty && state.timeOut(.response, after: .seconds(30)).isEmpty && state.close().isEmpty)
+    #expect(state.submit(.read(3)).actions.isEmpty)
   }
 
   @Test(arguments: [[0x0D, 9], [0x13], [0x01, 0x0C, 1, 0, 0x0A]] as [[UInt8]])
   func afterAnAnswerToSomethingElseALateOneIsNotTakenForTheNext(_ wrong: [UInt8]) throws {
     var state = BearerState()
-    let first = state.submit(.read(1))
-    let second = state.submit(.read(2))
+    _ = state.submit(.read(1))
+    _ = state.submit(.read(2))
     let actions = state.receive(wrong)
-    let error = try #require(state.closed)
-    #expect(error.kind == .protocolViolation)
-    #expect(
-      actions == [
-        .stopTimer(.response), .stopTimer(.confirmation), .finish(first.token, .failure(error)), .finish(second.token, .failure(error)),
-        .close,
-      ])
+    guard case .close(.violation(let violation))? = actions.last else {
+      Issue.record("not closed: \(actions)")
+      return
+    }
+    #expect(violation.octets == wrong && violation.endsBearer && state.isClosed)
+    #expect(actions == [.stopTimer(.response), .stopTimer(.confirmation), .close(.violation(violation))])
     #expect(state.receive([0x0B, 1]).isEmpty)
   }
 
@@ -69,16 +62,13 @@ import Text
   @Test(arguments: [[0x09], [0x05, 3], [0x03, 0], [0x11, 6, 1]] as [[UInt8]])
   func aMalformedResponseOfAnotherKindIsNotTheAnswer(_ wrong: [UInt8]) throws {
     var state = BearerState()
-    let first = state.submit(.read(1))
-    let second = state.submit(.read(2))
-    let actions = state.receive(wrong)
-    let error = try #require(state.closed)
-    #expect(error.kind == .protocolViolation && error.message.contains("the connection is given up"))
-    #expect(
-      actions == [
-        .stopTimer(.response), .stopTimer(.confirmation), .finish(first.token, .failure(error)), .finish(second.token, .failure(error)),
-        .close,
-      ])
+    _ = state.submit(.read(1))
+    _ = state.submit(.read(2))
+    guard case .close(.violation(let violation))? = state.receive(wrong).last else {
+      Issue.record("not closed")
+      return
+    }
+    #expect(violation.octets == wrong && violation.endsBearer && state.isClosed)
     // During the exchange of the MTU it ends only that, and without a request nothing.
     var other = BearerState()
     guard case .fault(.malformed)? = other.receive(wrong).first else {
@@ -86,22 +76,22 @@ import Text
       return
     }
     let exchange = other.submit(.exchangeMTU(clientRxMTU: 517))
-    guard case .finish(exchange.token, .failure)? = other.receive(wrong).last else {
+    guard case .fail(exchange.token, .violation)? = other.receive(wrong).last else {
       Issue.record("the exchange did not end with \(wrong)")
       return
     }
-    #expect(other.closed == nil)
+    #expect(!other.isClosed)
   }
 
   @Test(arguments: [[0x09], [0x09, 2], [0x01, 0x08], [0x01]] as [[UInt8]])
   func aMalformedAnswerEndsItsRequestOnly(_ wrong: [UInt8]) throws {
     var state = BearerState()
     let asked = state.submit(.readByType(.all, type: UUID(0x2803)))
-    guard case .finish(asked.token, .failure(let error))? = state.receive(wrong).last else {
+    guard case .fail(asked.token, .violation(let violation))? = state.receive(wrong).last else {
       Issue.record("the request did not end")
       return
     }
-    #expect(error.kind == .protocolViolation && state.closed == nil && state.isIdle)
+    #expect(violation.octets == wrong && !violation.endsBearer && !state.isClosed && state.isIdle)
   }
 
   @Test func aWrongAnswerToTheMTUExchangeEndsOnlyThat() {
@@ -109,7 +99,7 @@ import Text
     _ = state.submit(.exchangeMTU(clientRxMTU: 517))
     let read = state.submit(.read(2))
     #expect(state.receive([0x13]).suffix(2) == [.startTimer(.response), .send([0x0A, 2, 0])])
-    #expect(state.receive([0x0B, 7]) == [.stopTimer(.response), .finish(read.token, .response(.read([7])))])
+    #expect(state.receive([0x0B, 7]) == [.stopTimer(.response), .finish(read.token, .read([7]))])
   }
 
   @Test(arguments: [
@@ -160,20 +150,15 @@ import Text
 
   @Test func withoutAConfirmationTheBearerIsClosed() throws {
     var state = BearerState()
-    #expect(state.timeOut(.confirmation, after: "30 s").isEmpty)
-    let first = state.indicate(HandleValue(0x12, [1]))
-    let second = state.indicate(HandleValue(0x12, [2]))
-    let request = state.submit(.read(1))
-    let actions = state.timeOut(.confirmation, after: "30 s")
-    let error = try #require(state.closed)
-    #expect(error.kind == .timeout && error.message.contains("handle 0x0012 within 30 s"))
+    #expect(state.timeOut(.confirmation, after: .seconds(30)).isEmpty)
+    _ = state.indicate(HandleValue(0x12, [1]))
+    _ = state.indicate(HandleValue(0x13, [2]))
+    _ = state.submit(.read(1))
     #expect(
-      actions == [
-        .stopTimer(.response), .stopTimer(.confirmation), .finish(request.token, .failure(error)), .abort(first.token, error),
-        .abort(second.token, error), .close,
+      state.timeOut(.confirmation, after: .seconds(30)) == [
+        .stopTimer(.response), .stopTimer(.confirmation), .close(.noConfirmation(of: 0x12, within: .seconds(30))),
       ])
-    let late = state.indicate(HandleValue(0x12, [3]))
-    #expect(late.actions == [.abort(late.token, error)])
+    #expect(state.isClosed && !state.isIndicating && state.indicate(HandleValue(0x12, [3])).actions.isEmpty)
   }
 
   @Test func unsolicitedPDUsOfEachKind() {
@@ -227,16 +212,22 @@ import Text
             outstanding += 1
             #expect(outstanding == 1)
           case .stopTimer(.response): outstanding = 0
-          case .finish(let token, _):
+          case .finish(let token, _), .fail(let token, _):
             #expect(open.remove(token) != nil, "ended twice, or never began")
             ended.insert(token)
+          case .close:
+            // The bearer ends all that waits.
+            ended.formUnion(open)
+            open = []
           default: break
           }
         }
       }
       for _ in 0..<40 {
         switch random.next() % 8 {
-        case 0, 1:
+        // A bearer that has ended asks no more.
+        case 0,
+          1 where !state.isClosed:
           let (token, actions) = state.submit(requests[Int(random.next() % UInt64(requests.count))])
           open.insert(token)
           perform(actions)
@@ -245,7 +236,7 @@ import Text
             state.abandon(token)
             open.remove(token)
           }
-        case 3 where random.next() % 16 == 0: perform(state.timeOut(.response, after: "1 s"))
+        case 3 where random.next() % 16 == 0: perform(state.timeOut(.response, after: .seconds(1)))
         default:
           var bytes = seeds[Int(random.next() % UInt64(seeds.count))]
           if random.next() % 3 == 0 { bytes = Array(bytes.dropLast()) }
@@ -253,7 +244,7 @@ import Text
         }
         #expect((23...517).contains(state.mtu))
       }
-      perform(state.close(BluetoothError(.linkLost, "over")))
+      perform(state.close())
       #expect(open.isEmpty)
     }
   }

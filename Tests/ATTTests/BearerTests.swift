@@ -37,15 +37,15 @@ import Text
       let client = RecordingClient(bearer)
       let start = EventLoop.shared.now
       let waiting = EventLoop.shared.spawn { await Self.kind { try await bearer.request(.read(2)) } }
-      #expect(await Self.kind { try await bearer.request(.read(1)) } == .timeout)
-      #expect(await waiting.value == .timeout)
+      #expect(await Self.kind { try await bearer.request(.read(1)) } == "timeout")
+      #expect(await waiting.value == "timeout")
       #expect(start.duration(to: EventLoop.shared.now) >= .seconds(30))
       #expect(near.isClosed && peer.received.count == 1 && client.ends.count == 1)
       let again = EventLoop.shared.now
-      #expect(await Self.kind { try await bearer.request(.read(3)) } == .timeout)
+      #expect(await Self.kind { try await bearer.request(.read(3)) } == "timeout")
       #expect(again.duration(to: EventLoop.shared.now) < .seconds(1), "a closed bearer answers at once")
       bearer.send(.write(1, value: [1]))
-      #expect(await Self.kind { try await bearer.waitUntilWritable() } == .timeout)
+      #expect(await Self.kind { try await bearer.waitUntilWritable() } == "timeout")
       #expect(peer.received.count == 1, "no more PDUs shall be sent")
     }
   }
@@ -80,10 +80,10 @@ import Text
       }
       let writer = EventLoop.shared.spawn { await Self.kind { try await bearer.waitUntilWritable() } }
       try await EventLoop.shared.sleep(for: .seconds(1))
-      far.lose(BluetoothError(.linkLost, "supervision timeout"))
-      for task in tasks { #expect(await task.value == .linkLost) }
-      #expect(await writer.value == .linkLost)
-      #expect(bearer.closed?.message == "supervision timeout" && client.ends.count == 1)
+      far.lose(LinkLost("supervision timeout"))
+      for task in tasks { #expect(await task.value == "link lost") }
+      #expect(await writer.value == "link lost")
+      #expect(bearer.closed as? LinkLost == LinkLost("supervision timeout") && client.ends.count == 1)
       bearer.close()
       #expect(client.ends.count == 1)
     }
@@ -124,7 +124,7 @@ import Text
           try await withDeadline(start.advanced(by: .seconds(100))) {
             try await bearer.waitUntilWritable()
           }
-        } == .timeout)
+        } == "timeout")
       near.isWritable = true
       try await bearer.waitUntilWritable()
       bearer.close()
@@ -146,11 +146,11 @@ import Text
   }
 
   @LoopActor private final class RecordingClient: BearerClient {
-    var ends: [BluetoothError] = []
+    var ends: [any Error] = []
     init(_ bearer: Bearer) { bearer.client = self }
     func received(_ event: Unsolicited) {}
     func ignored(_ fault: BearerState.Fault) {}
-    func closed(_ error: BluetoothError) { ends.append(error) }
+    func closed(_ error: any Error) { ends.append(error) }
   }
 
   /// Has one attribute, and what it does about the request for another comes after the answer.
@@ -163,12 +163,18 @@ import Text
       return (BearerState.answerWithoutServer(request), [{ self.bearer?.notify(HandleValue(7, [])) }])
     }
     func obey(_ command: Command) { commands.append(command) }
-    func closed(_ error: BluetoothError) { ends += 1 }
+    func closed(_ error: any Error) { ends += 1 }
   }
 
   @LoopActor
-  private static func kind<T>(_ body: @escaping @LoopActor () async throws -> T) async -> BluetoothError.Kind? {
-    do { _ = try await body() } catch { return (error as? BluetoothError)?.kind }
+  private static func kind<T>(_ body: @escaping @LoopActor () async throws -> T) async -> String? {
+    do { _ = try await body() } catch {
+      switch error {
+      case ATTError.noResponse, ATTError.nothingGotThrough: return "timeout"
+      case is LinkLost: return "link lost"
+      default: return "\(error)"
+      }
+    }
     return nil
   }
 }

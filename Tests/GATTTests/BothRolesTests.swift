@@ -121,9 +121,9 @@ import Testing
       do {
         _ = try await end.server.indicate(3, [1])
         Issue.record("confirmed by nobody")
-      } catch { #expect((error as? BluetoothError)?.kind == .timeout) }
+      } catch { #expect(error as? ATTError == .noConfirmation(of: 3, within: .seconds(30))) }
       #expect(begin.duration(to: EventLoop.shared.now) == .seconds(30))
-      #expect(await reading.value?.kind == .timeout)
+      #expect(kind(await reading.value) == "timeout")
       #expect(near.isClosed)
     }
   }

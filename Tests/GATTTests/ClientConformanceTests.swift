@@ -77,9 +77,9 @@ import Text
     let operation = try Operation(test, steps)
     var result = "success"
     var value: [UInt8]?
-    do { value = try await perform(operation, client) } catch let error as BluetoothError where error.kind == .att {
+    do { value = try await perform(operation, client) } catch let error as GATTError {
       result = "att_error"
-      #expect(error.code.map { "0x\(Hex.encode([UInt8($0)]))" } == test.expected.code, "\(test.id): \(error)")
+      #expect(code(error).map { "0x\(Hex.encode([$0]))" } == test.expected.code, "\(test.id): \(error)")
     }
     try await EventLoop.shared.sleep(for: .milliseconds(10))
     #expect(result == test.expected.result, "\(test.id)")

@@ -30,12 +30,12 @@ import Text
   }
 
   @LoopActor
-  static func discover(_ server: PlainServer, mtu: Int) async throws -> (table: AttributeTable, roundTrips: Int, notes: [String]) {
+  static func discover(_ server: PlainServer, mtu: Int) async throws -> (table: AttributeTable, roundTrips: Int, notes: [ClientNote]) {
     let (near, far) = MemoryChannel.pair()
     var server = server
     let peer = ScriptedPeer(far) { server.answer($0) }
     let client = Client(near)
-    var notes: [String] = []
+    var notes: [ClientNote] = []
     client.onNote = { notes.append($0) }
     try await client.exchangeMTU(mtu)
     let table = try await client.discover()
@@ -121,8 +121,14 @@ import Text
         throw error
       }
     }
-    #expect(error?.kind.rawValue == kind, "\(error?.message ?? "no error")")
-    if kind == "protocol" { #expect(error?.message.contains(answer.prefix(2)) == true) }
+    #expect(GATTTests.kind(error) == kind)
+    if kind == "protocol" {
+      guard case ATTError.violation(let violation)? = error else {
+        Issue.record("no violation: \(error.map { "\($0)" } ?? "nothing")")
+        return
+      }
+      #expect(violation.octets.first == Hex.decode(answer)?.first)
+    }
   }
 
   @Test func serviceChangedDropsTheTable() async throws {
@@ -156,12 +162,16 @@ import Text
     server.ends[1] = 0x0002
     let found = try await onLoop { [server] in try await Self.discover(server, mtu: 247) }
     #expect(found.table.services.map(\.characteristics.count) == [0, 1])
-    #expect(found.notes.count == 1 && found.notes[0].contains("a000 (handle 0x0002)"))
+    guard case .strayCharacteristic(let item)? = found.notes.first, found.notes.count == 1 else {
+      Issue.record("\(found.notes)")
+      return
+    }
+    #expect(item.uuid == UUID(0xA000) && item.handle == 2)
   }
 }
 
-/// The BluetoothError that `body` ends with.
-func onLoopError(_ body: @escaping @LoopActor @Sendable () async throws -> Void) async -> BluetoothError? {
-  do { try await onLoop(body) } catch { return error as? BluetoothError }
+/// What `body` ends with.
+func onLoopError(_ body: @escaping @LoopActor @Sendable () async throws -> Void) async -> (any Error)? {
+  do { try await onLoop(body) } catch { return error }
   return nil
 }

@@ -90,9 +90,7 @@ import Text
           let plan = try WritePlan(value: 40, properties: nil, mtu: client.mtu, mode: .reliable)
           try await client.write([UInt8](repeating: 1, count: 40), to: 3, plan: plan)
           outcomes["success", default: 0] += 1
-        } catch let error as BluetoothError {
-          outcomes[error.kind.rawValue, default: 0] += 1
-        }
+        } catch { outcomes[kind(error) ?? "", default: 0] += 1 }
         #expect(peer.received.count < 1000)
         client.close()
       }
@@ -127,7 +125,7 @@ import Text
       return server.answer(pdu)
     }
     let client = Client(near, timeout: .seconds(30))
-    var notes: [String] = []
+    var notes: [ClientNote] = []
     client.onNote = { notes.append($0) }
     let started = EventLoop.shared.now
     var outcome = try await perform(test, client, peer)
@@ -180,14 +178,13 @@ import Text
       case "listen": return try await listen(test, client, peer, handle)
       default: return ["unknown operation"]
       }
-    } catch let error as BluetoothError {
-      #expect(!error.message.isEmpty)
+    } catch {
       if peer.received.contains([0x18, 0]), !peer.received.contains([0x18, 1]) { return ["cancelled"] }
-      switch error.kind {
-      case .att: return ["att_error:0x\(Hex.encode([UInt8(error.code ?? 0)]))"]
-      case .protocolViolation: return ["protocol_error"]
-      case .linkLost: return ["disconnected"]
-      default: return ["\(error.kind): \(error.message)"]
+      switch kind(error) {
+      case "att": return ["att_error:0x\(Hex.encode([code(error) ?? 0]))"]
+      case "protocol": return ["protocol_error"]
+      case "link_lost": return ["disconnected"]
+      default: return ["\(error)"]
       }
     }
   }

@@ -41,9 +41,18 @@ import Text
     -> String
   {
     let plan = try WritePlan(value: count, properties: properties, mtu: client.mtu, mode: mode, chunk: chunk)
-    var steps: [Int] = []
-    try await client.write((0..<count).map { UInt8($0 & 255) }, to: handle, plan: plan) { steps.append($0.sent) }
-    return "\(plan.mode.rawValue) \(steps)"
+    var steps: [WriteProgress] = []
+    do { try await client.write((0..<count).map { UInt8($0 & 255) }, to: handle, plan: plan) { steps.append($0) } } catch {
+      guard plan.mode == .request, let last = steps.last else { throw error }
+      throw Interrupted(cause: error, last: last, count: count)
+    }
+    return "\(plan.mode.rawValue) \(steps.map(\.sent))"
+  }
+  /// How far a write in segments came, and why not further.
+  struct Interrupted: Error {
+    let cause: any Error
+    let last: WriteProgress
+    let count: Int
   }
   static let notifying = { () -> Characteristic in
     var item = Characteristic(uuid: UUID(0x2A37), handle: 0x11, valueHandle: 0x12, endHandle: 0x13, properties: [.notify, .indicate])
@@ -208,9 +217,11 @@ import Text
       let client = Client(near)
       peer.play(Replay.steps(procedure.script))
       var result: String
-      do { result = try await procedure.run(client) } catch let error as BluetoothError {
-        let tail = error.message.split(separator: ";").last.map { $0.hasSuffix("confirmed") ? ";\($0)" : "" } ?? ""
-        result = (error.kind == .att ? "att \(Hex.encode([UInt8(error.code ?? 0)]))" : error.kind.rawValue) + tail
+      do { result = try await procedure.run(client) } catch {
+        let interrupted = error as? Interrupted
+        let cause = interrupted?.cause ?? error
+        result = code(cause).map { "att \(Hex.encode([$0]))" } ?? kind(cause) ?? ""
+        if let interrupted { result += "; \(interrupted.last.confirmed) of \(interrupted.count) octets were confirmed" }
       }
       try await EventLoop.shared.sleep(for: .milliseconds(1))
       #expect(

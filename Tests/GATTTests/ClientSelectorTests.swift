@@ -37,41 +37,47 @@ import Testing
     #expect(found.handle.number == handle && found.uuid?.description == uuid)
   }
 
-  @Test(arguments: [
-    ("ffe1", "ffe0/ffe1 (handle 0x0012), ffe0/ffe1 (handle 0x0014)"), ("ffe0/ffe2", "(handle 0x0016), ffe0/ffe2 (handle 0x0024)"),
-    ("ffe2@2902", "ffe0/ffe2@2902 (handle 0x0018), ffe0/ffe2@2902 (handle 0x0025), ffe0/ffe2@2902 (handle 0x0026)"), ("2902", "0x0025"),
-  ]) func ambiguousOnesListTheCandidates(_ text: String, _ candidates: String) throws {
+  @Test(
+    arguments: [
+      ("ffe1", [0x0012, 0x0014]), ("ffe0/ffe2", [0x0016, 0x0024]), ("ffe2@2902", [0x0018, 0x0025, 0x0026]), ("2902", [0x18, 0x25, 0x26]),
+    ] as [(String, [AttributeHandle])]) func ambiguousOnesListTheCandidates(_ text: String, _ candidates: [AttributeHandle]) throws
+  {
+    let selector = try Selector(text)
     #expect {
-      try Self.table.resolve(Selector(text))
+      try Self.table.resolve(selector)
     } throws: {
-      ($0 as? BluetoothError)?.kind == .ambiguous && ($0 as? BluetoothError)?.message.contains(candidates) == true
+      guard case GATTError.ambiguous(selector, let found) = $0 else { return false }
+      return found.map(\.handle) == candidates
     }
   }
 
-  @Test(arguments: [
-    ("ffe9", "services"), ("ffe0", "ffe0/ffe1, ffe0/ffe1, ffe0/ffe2"), ("ffe1[3]", "only 2"), ("fff0/ffe1", "no service fff0"),
-    ("ffe2@2904", "no descriptor 2904"),
-    ("180f/ffe1", "services"), ("0x7fff@2902", "2902"), ("ffe0[3]/ffe1", "only 2 of ffe0"),
-  ]) func missingOnesSayWhatThereIs(_ text: String, _ hint: String) throws {
-    #expect {
-      try Self.table.resolve(Selector(text))
-    } throws: {
-      ($0 as? BluetoothError)?.kind == .notFound && ($0 as? BluetoothError)?.message.contains(hint) == true
-    }
+  @Test(
+    arguments: [
+      ("ffe9", .attribute), ("ffe0", .isService(table.services[0])), ("ffe1[3]", .only(2, of: UUID(0xFFE1))),
+      ("fff0/ffe1", .service(UUID(0xFFF0))),
+      ("ffe2@2904", .descriptor(UUID(0x2904))), ("180f/ffe1", .attribute), ("0x7fff@2902", .descriptor(UUID(0x2902))),
+      ("ffe0[3]/ffe1", .only(2, of: UUID(0xFFE0))),
+    ] as [(String, GATTError.Missing)]) func missingOnesSayWhatThereIs(_ text: String, _ missing: GATTError.Missing) throws
+  {
+    let selector = try Selector(text)
+    #expect(throws: GATTError.notFound(selector, missing)) { try Self.table.resolve(selector) }
   }
 
-  @Test(arguments: [
-    "", "/", "ffe0/", "/ffe1", "a/b/c", "ffe0/ffe1/ffe2", "0x", "0x0000", "0x10000", "0xfffff", "ffe", "ffe1[", "ffe1[0]", "ffe1[]",
-    "ffe1[-1]", "ffe1[a]",
-    "ffe1[999999999999999999999]", "ffe1@", "@2902", "ffe1@2902@2902", "ffe0/0x0012", "no_such_name", "ffe1[１]", "ｆｆｅ１", "1\u{1b}[31m",
-    "[2]",
-  ]) func refusesOthers(_ text: String) {
-    #expect {
-      _ = try Selector(text)
-    } throws: {
-      guard let error = $0 as? BluetoothError else { return false }
-      return error.kind == .usage && !error.message.contains("\u{1b}")
-    }
+  @Test(
+    arguments: [
+      ("", .emptyPart), ("/", .emptyPart), ("ffe0/", .emptyPart), ("/ffe1", .emptyPart), ("a/b/c", .tooManyParts),
+      ("ffe0/ffe1/ffe2", .tooManyParts),
+      ("0x", .noHandle), ("0x0000", .noHandle), ("0x10000", .noHandle), ("0xfffff", .noHandle),
+      ("ffe", .unknownName("ffe")),
+      ("ffe1[", .wrongIndex), ("ffe1[0]", .wrongIndex), ("ffe1[]", .wrongIndex), ("ffe1[-1]", .wrongIndex), ("ffe1[a]", .wrongIndex),
+      ("ffe1[999999999999999999999]", .wrongIndex), ("ffe1@", .emptyPart), ("@2902", .emptyPart),
+      ("ffe1@2902@2902", .unknownName("2902@2902")),
+      ("ffe0/0x0012", .handleInService), ("no_such_name", .unknownName("no_such_name")), ("ffe1[１]", .wrongIndex),
+      ("ｆｆｅ１", .unknownName("ｆｆｅ１")),
+      ("1\u{1b}[31m", .wrongIndex), ("[2]", .emptyPart),
+    ] as [(String, Selector.Fault)]) func refusesOthers(_ text: String, _ fault: Selector.Fault)
+  {
+    #expect(throws: GATTError.invalidSelector(text, fault)) { _ = try Selector(text) }
   }
 
   @Test func plainHandlesNeedNoDiscovery() throws {

@@ -54,8 +54,15 @@ import Testing
       #expect(plan.segments.first?.lowerBound == 0 && plan.segments.last?.upperBound == row.count)
       #expect(zip(plan.segments, plan.segments.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
     } catch {
-      #expect(error.kind == .usage)
-      #expect("\(error)".contains(row.expected), "\(error)")
+      let refusal =
+        switch error {
+        case .tooLongForAttribute(row.count, segment: _, mode: row.mode): "more than an attribute"
+        case .tooLongForWriteRequest(row.count, limit: _, mtu: row.mtu): "do not fit one Write Request"
+        case .segmentTooLong(row.chunk ?? 0, limit: let limit, mtu: row.mtu): "at most \(limit)"
+        case .segmentTooShort(row.chunk ?? 1): "1 or more"
+        default: "\(error)"
+        }
+      #expect(refusal == row.expected)
     }
   }
 

@@ -214,6 +214,6 @@ import Text
       defer { withExtendedLifetime(peer) { client.close() } }
       _ = try await client.discover()
     }
-    #expect(error?.kind == .att)
+    #expect(kind(error) == "att")
   }
 }

@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import Foundation
 import GATT
+import TestSupport
 import Testing
 import Text
 
@@ -20,7 +21,7 @@ final class ServerTestChannel: ATT.Channel {
   func close() { isClosed = true }
 
   func deliver(_ hex: String) { handler?(.received(octets(hex))) }
-  func drop() { handler?(.closed(BluetoothError(.linkLost, "gone"))) }
+  func drop() { handler?(.closed(LinkLost("gone"))) }
 
   /// What the server sent since the last call.
   func take() -> [String] {

@@ -39,7 +39,7 @@ private final class Rig {
     hci.pump()
     let socket = L2CAPSocket(pair.takeOther()) { LinkEnd.error(peer, $0, reason: nil) }
     link = KernelLink(central, peer, socket, handle: 0x40, madeByUs: madeByUs, tap: tap)
-    socket.handler = { [unowned self] event in if case .closed(let error) = event { ending = error } }
+    socket.handler = { [unowned self] event in if case .closed(let error) = event { ending = error as? BluetoothError } }
     controller.status(.readRSSI, 0x01)
     controller.status(.leReadPHY, 0x01)
     controller.start()

@@ -31,7 +31,7 @@ private final class Rig {
       switch event {
       case .received(let pdu): pdus.append(pdu)
       case .dropped: break
-      case .closed(let error): ending.append(error)
+      case .closed(let error): if let error = error as? BluetoothError { ending.append(error) }
       }
     }
   }

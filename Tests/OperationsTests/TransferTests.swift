@@ -95,12 +95,12 @@ import Testing
         return nil
       }
       EventLoop.shared.schedule(after: .milliseconds(45)) {
-        if isLost { far.lose(BluetoothError(.linkLost, "gone")) } else { sending.cancel() }
+        if isLost { far.lose(LinkLost("gone")) } else { sending.cancel() }
       }
       let error = try #require(await sending.value as? IncompleteWrite)
       #expect(error.total == 200 && error.segments == 10)
       #expect(error.progress == (mode == .request ? WriteProgress(sent: 100, confirmed: 100) : WriteProgress(sent: 100, confirmed: 80)))
-      #expect(isLost ? (error.cause as? BluetoothError)?.kind == .linkLost : error.cause is CancellationError)
+      #expect(isLost ? error.cause as? LinkLost == LinkLost("gone") : error.cause is CancellationError)
       withExtendedLifetime(peer) {}
     }
   }

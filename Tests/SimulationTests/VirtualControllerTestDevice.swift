@@ -42,7 +42,7 @@ final class TestDevice: Advertiser {
         if self.keeps { self.received.append(pdu) }
         self.onReceive?(pdu, channel)
       case .dropped: break
-      case .closed(let error): self.closed = error
+      case .closed(let error): self.closed = error as? BluetoothError
       }
     }
     onConnect?(channel)

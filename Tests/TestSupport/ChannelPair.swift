@@ -1,6 +1,12 @@
 package import ATT
-package import Bluetooth
+import Bluetooth
 package import EventLoop
+
+/// How a channel in memory ends.
+package struct LinkLost: Error, Equatable {
+  package let reason: String
+  package init(_ reason: String) { self.reason = reason }
+}
 
 /// One end of an ATT channel in memory. PDUs arrive in order, one loop turn after they were sent, or after `delay`.
 @LoopActor
@@ -44,7 +50,7 @@ package final class MemoryChannel: ATT.Channel {
   package func send(_ pdu: [UInt8]) { post(.received(pdu)) }
 
   package func waitUntilWritable() async throws {
-    if isClosed { throw BluetoothError(.linkLost, "the channel is closed") }
+    if isClosed { throw LinkLost("the channel is closed") }
     guard !isWritable else { return }
     let wait = Wait<Void>()
     writers.append(wait)
@@ -52,16 +58,16 @@ package final class MemoryChannel: ATT.Channel {
   }
 
   package func close() {
-    lose(BluetoothError(.linkLost, "closed by this side"), peer: BluetoothError(.linkLost, "closed by the other side"))
+    lose(LinkLost("closed by this side"), peer: LinkLost("closed by the other side"))
   }
 
   /// Ends both ends, as a lost link does; what was sent before still arrives.
-  package func lose(_ error: BluetoothError) { lose(error, peer: error) }
+  package func lose(_ error: any Error) { lose(error, peer: error) }
 
   /// Tells the other end that the transport lost PDUs.
   package func drop(_ count: Int) { post(.dropped(count)) }
 
-  private func lose(_ error: BluetoothError, peer: BluetoothError) {
+  private func lose(_ error: any Error, peer: any Error) {
     guard !isClosed else { return }
     post(.closed(peer))
     receive(.closed(error))
@@ -112,7 +118,7 @@ package final class ScriptedPeer {
   package var fallback: ([UInt8]) -> [UInt8]?
   /// Everything that arrived, in order.
   package private(set) var received: [[UInt8]] = []
-  package private(set) var closed: BluetoothError?
+  package private(set) var closed: (any Error)?
 
   package init(_ channel: MemoryChannel, rules: [Rule] = [], fallback: @escaping ([UInt8]) -> [UInt8]? = { _ in nil }) {
     self.channel = channel
@@ -143,7 +149,7 @@ package final class ScriptedPeer {
       switch answer {
       case .pdu(let bytes): channel.send(bytes)
       case .echo: channel.send([(pdu.first ?? 0) + 1] + pdu.dropFirst())
-      case .close: channel.lose(BluetoothError(.linkLost, "the peer dropped the link"))
+      case .close: channel.lose(LinkLost("the peer dropped the link"))
       }
     }
   }

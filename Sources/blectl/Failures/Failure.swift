@@ -1,5 +1,7 @@
+import ATT
 import Bluetooth
 import GAP
+import GATT
 import LinuxIO
 import Operations
 import Simulation
@@ -62,6 +64,8 @@ struct Failure: Error, Equatable {
     case let error as IncompleteWrite: self.init(error)
     case let error as MACRuleError: self.init(error)
     case let error as OfflineAdvertisementError: self.init(error)
+    case let error as ATTError: self.init(error)
+    case let error as GATTError: self.init(error)
     case let error as ValueFormatError: self.init(.usage, "\(error)")
     case let error as GAPError: self.init(error)
     case let error as LinkEnd: self.init(error)

@@ -1,0 +1,39 @@
+package import ATT
+package import Bluetooth
+
+/// What a GATT procedure or a name for an attribute can fail with, as facts.
+package enum GATTError: Error, Equatable, Sendable {
+  /// The peer answered `request` with an Error Response. `attribute` is what discovery knows at the request's handle; nil before it.
+  case errorResponse(ErrorCode, to: Request, on: Attribute?)
+  /// The second service begins before the first one ends.
+  case servicesOverlap(Service, Service)
+  case invalidSelector(String, Selector.Fault)
+  case notFound(Selector, Missing)
+  case ambiguous(Selector, [Attribute])
+  /// The characteristic has neither notify nor indicate.
+  case sendsNoValues(Characteristic)
+  /// A value of this many octets does not fit one Write Request, which takes `limit` at ATT_MTU `mtu`.
+  case tooLongForWriteRequest(Int, limit: Int, mtu: Int)
+  /// More octets than an attribute can hold; a segment takes `segment`. `mode` is what was asked for.
+  case tooLongForAttribute(Int, segment: Int, mode: WriteMode)
+  /// Segments of this many octets where at most `limit` fit at ATT_MTU `mtu`.
+  case segmentTooLong(Int, limit: Int, mtu: Int)
+  /// Segments of less than one octet.
+  case segmentTooShort(Int)
+  /// A plan for `planned` octets for a value of `count`: the caller's mistake.
+  case planMismatch(planned: Int, count: Int)
+
+  /// What the peer has in place of what a selector means.
+  package enum Missing: Equatable, Sendable {
+    /// No attribute of this type.
+    case attribute
+    /// The UUID is that of a service.
+    case isService(Service)
+    /// No service with this UUID.
+    case service(UUID)
+    /// No such descriptor there.
+    case descriptor(UUID)
+    /// Less of this type than the index asks for.
+    case only(Int, of: UUID)
+  }
+}

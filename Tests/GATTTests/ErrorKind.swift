@@ -1,0 +1,39 @@
+import ATT
+import GATT
+import TestSupport
+
+/// What sort of failure, in the words of the tables: those of the JSON errors.
+func kind(_ error: (any Error)?) -> String? {
+  switch error {
+  case nil: nil
+  case let error as ATTError: word(error)
+  case let error as GATTError: word(error)
+  case is LinkLost: "link_lost"
+  case let error?: "\(error)"
+  }
+}
+
+private func word(_ error: ATTError) -> String {
+  switch error {
+  case .violation: "protocol"
+  case .noResponse, .noConfirmation, .nothingGotThrough: "timeout"
+  case .closedByThisSide: "link_lost"
+  }
+}
+
+private func word(_ error: GATTError) -> String {
+  switch error {
+  case .errorResponse: "att"
+  case .servicesOverlap: "protocol"
+  case .notFound, .sendsNoValues: "not_found"
+  case .ambiguous: "ambiguous"
+  case .invalidSelector, .tooLongForWriteRequest, .tooLongForAttribute, .segmentTooLong, .segmentTooShort: "usage"
+  case .planMismatch: "internal"
+  }
+}
+
+/// Of the Error Response that the error tells of.
+func code(_ error: any Error) -> UInt8? {
+  if case GATTError.errorResponse(let code, to: _, on: _) = error { return code.rawValue }
+  return nil
+}
