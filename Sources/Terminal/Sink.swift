@@ -31,8 +31,10 @@ package final class Sink {
   private var isBlocked = false
   private var waiting: [Wait<Void>] = []
 
-  /// - Parameter descriptor: stays the caller's.
-  package nonisolated init(_ descriptor: Int32, limit: Int) {
+  /// - Parameters:
+  ///   - descriptor: stays the caller's.
+  ///   - mayReopen: false in tests, for where that is not allowed: under another user's name, without /proc.
+  package nonisolated init(_ descriptor: Int32, limit: Int, mayReopen: Bool = true) {
     self.limit = limit
     var status = stat()
     let kind = unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
@@ -40,7 +42,7 @@ package final class Sink {
     if kind == S_IFSOCK {
       (self.descriptor, isOurs, way) = (descriptor, false, .socket)
     } else if kind == S_IFIFO || isTerminal {
-      let anew = unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+      let anew = !mayReopen ? -1 : unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
       isOurs = anew >= 0
       self.descriptor = isOurs ? anew : descriptor
       way = isOurs ? .openedAnew : .asked(isTerminal ? 256 : Int(PIPE_BUF))

@@ -120,23 +120,25 @@ import Testing
     #expect(result.errors.contains("of 104 octets were handed over"), "\(result.errors)")
   }
 
-  /// Nobody reads, so that it is stuck in a write and cannot tidy up: the second Ctrl-C does not wait for that.
+  /// The controller does not answer the command that switches the scan off, and is waited for: the second Ctrl-C does not wait.
   @Test func aSecondControlCEndsAProgramThatIsStuck() throws {
-    let shell = try Shell.run(
-      """
-      export BLECTL_CLOCK=virtual
-      coproc STUCK { exec /usr/bin/env --default-signal=INT \(Blectl.path) -i sim scan --duration 0 --duplicates --json; }
-      pid=$STUCK_PID
-      read -r -u "${STUCK[0]}"
-      until [ "$(cut -d ' ' -f 3 /proc/$pid/stat)" = S ]; do :; done
-      kill -INT $pid
-      # Two at once would count as one: the first has arrived when its handler is gone.
-      while (( 0x$(awk '/SigCgt/ { print $2 }' /proc/$pid/status) & 2 )); do :; done
-      kill -INT $pid
-      wait $pid
-      echo $?
-      """)
-    #expect(shell.output == "130\n", "\(shell)")
+    let controller = try H4Controller()
+    let running = try Blectl.start(["scan", "--duration", "0"], adapter: controller.adapter, virtual: false)
+    #expect(controller.command(0x200C)?.first == 1)
+    controller.fallSilent()
+    running.signal(SIGINT)
+    #expect(controller.command(0x200C)?.first == 0)
+    running.signal(SIGINT)
+    let result = running.wait()
+    #expect(result.status == 130 && result.wasKilled)
+  }
+
+  @Test func verboseIsRecordsWithJSON() throws {
+    let result = try Blectl.run("read", "name:Band-7", "2a19", "--json", "-vv")
+    #expect(result.status == 0)
+    let notes = try result.errors.split(separator: "\n").map { try #require(try Record(String($0)).string("note"), "\($0)") }
+    #expect(notes.contains { $0.contains("connecting to") } && notes.contains { $0.contains("Read By Type Request") }, "\(notes)")
+    #expect(try Blectl.run("read", "name:Band-7", "2a19", "--json").errors.isEmpty)
   }
 
   @Test func aClosedPipeEndsQuietly() throws {

@@ -24,11 +24,12 @@ package enum Blectl {
   }
 
   package static func start(
-    _ arguments: [String], environment: [String: String] = [:], adapter: String? = "sim", virtual: Bool = true, hasInput: Bool = true
+    _ arguments: [String], environment: [String: String] = [:], adapter: String? = "sim", virtual: Bool = true, hasInput: Bool = true,
+    reading: RunningProcess.Reading = .everything
   ) throws -> RunningProcess {
     var variables = ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TERM": "xterm"]
     if let adapter { variables["BLECTL_ADAPTER"] = adapter }
     if virtual { variables["BLECTL_CLOCK"] = "virtual" }
-    return try RunningProcess([path] + arguments, environment: variables.merging(environment) { $1 }, hasInput: hasInput)
+    return try RunningProcess([path] + arguments, environment: variables.merging(environment) { $1 }, hasInput: hasInput, reading: reading)
   }
 }

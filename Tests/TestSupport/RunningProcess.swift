@@ -5,6 +5,8 @@ import Glibc
 package struct ProcessResult: Sendable {
   /// The exit status; 128 + N for the signal N.
   package let status: Int32
+  /// It did not end by itself, but by a signal.
+  package let wasKilled: Bool
   package let output: [UInt8]
   package let errors: String
 
@@ -20,20 +22,31 @@ package struct ProcessResult: Sendable {
   package var error: Record? { errors.split(separator: "\n").last.flatMap { try? Record(String($0)) }?["error"] }
 }
 
-/// A started program. Reads both outputs on threads of their own, so that a full pipe never stops it.
+/// A started program. Reads its outputs on threads of their own, so that a full pipe never stops it, unless it is to be stopped.
 package final class RunningProcess: @unchecked Sendable {
+  package enum Reading {
+    case everything
+    /// Standard output is a pipe that is full from the beginning, until `startReading`.
+    case errorsOnly
+    /// So is standard error.
+    case outputOnly
+  }
+
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
   private let errors = Pipe()
   private let collected = Collected()
   private let readers = DispatchGroup()
+  private var fillers = 0
 
   /// - Parameters:
   ///   - command: looked up in the PATH of `environment`.
   ///   - environment: nil: this process's own.
   ///   - limit: seconds until it is killed: not a measure of speed, but a program that hangs must fail its test, not stop the whole run.
-  package init(_ command: [String], environment: [String: String]? = nil, hasInput: Bool = true, limit: Double = 120) throws {
+  package init(
+    _ command: [String], environment: [String: String]? = nil, hasInput: Bool = true, reading: Reading = .everything, limit: Double = 120
+  ) throws {
     // A test runner in the background has SIGINT ignored, and would pass that on.
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["--default-signal=INT,TERM,HUP"] + command
@@ -41,20 +54,49 @@ package final class RunningProcess: @unchecked Sendable {
     process.standardInput = hasInput ? input : FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = errors
+    if reading != .everything { fillers = Self.fill(reading == .errorsOnly ? output : errors) }
     try process.run()
     DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak process] in
       if let process, process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
-    for (pipe, isError) in [(output, false), (errors, true)] {
-      let handle = pipe.fileHandleForReading
-      let collected = collected
-      readers.enter()
-      Thread.detachNewThread { [readers] in
-        while case let chunk = handle.availableData, !chunk.isEmpty { collected.add(Array(chunk), isError: isError) }
-        collected.end()
-        readers.leave()
-      }
+    if reading != .outputOnly { read(errors, isError: true) }
+    if reading != .errorsOnly { read(output, isError: false) }
+  }
+
+  /// - Returns: how many octets fitted.
+  private static func fill(_ pipe: Pipe) -> Int {
+    let end = pipe.fileHandleForWriting.fileDescriptor
+    let flags = fcntl(end, F_GETFL)
+    _ = fcntl(end, F_SETFL, flags | O_NONBLOCK)
+    defer { _ = fcntl(end, F_SETFL, flags) }
+    let spaces = [UInt8](repeating: 32, count: 4096)
+    var count = 0
+    while case let written = write(end, spaces, spaces.count), written > 0 { count += written }
+    return count
+  }
+
+  /// Reads standard output after all; what filled it is left out.
+  package func startReading() {
+    var rest = fillers
+    while rest > 0, let chunk = try? output.fileHandleForReading.read(upToCount: rest), !chunk.isEmpty { rest -= chunk.count }
+    read(output, isError: false)
+  }
+
+  private func read(_ pipe: Pipe, isError: Bool) {
+    let handle = pipe.fileHandleForReading
+    let collected = collected
+    readers.enter()
+    Thread.detachNewThread { [readers] in
+      while case let chunk = handle.availableData, !chunk.isEmpty { collected.add(Array(chunk), isError: isError) }
+      collected.end()
+      readers.leave()
     }
+  }
+
+  /// The most memory that it had so far, in kB (VmHWM).
+  package var peakMemory: Int? {
+    let status = try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
+    return status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
   }
 
   package static func run(
@@ -118,7 +160,8 @@ package final class RunningProcess: @unchecked Sendable {
     readers.wait()
     let (out, err) = collected.all
     let status = process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
-    return ProcessResult(status: status, output: out, errors: String(decoding: err, as: UTF8.self))
+    return ProcessResult(
+      status: status, wasKilled: process.terminationReason == .uncaughtSignal, output: out, errors: String(decoding: err, as: UTF8.self))
   }
 }
 

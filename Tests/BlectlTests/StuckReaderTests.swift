@@ -1,0 +1,69 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Nobody reads standard output. Nothing but the output may notice.
+@Suite(.timeLimit(.minutes(3))) struct StuckReaderTests {
+  @Test func theFirstControlCTidiesUpAndEnds() throws {
+    let controller = try H4Controller()
+    let running = try Blectl.start(
+      ["scan", "--duration", "0", "--duplicates", "--json"], adapter: controller.adapter, virtual: false, reading: .errorsOnly)
+    #expect(controller.command(0x200C)?.first == 1)
+    // Ten times what can wait to be printed.
+    #expect(controller.flood(50_000), "the host takes no reports any more")
+    running.signal(SIGINT)
+    #expect(controller.command(0x200C)?.first == 0, "the scan was not switched off")
+    let result = running.wait()
+    #expect(result.status == 130 && !result.wasKilled)
+    #expect(result.errors.firstMatch(of: /"note":"\d+ record\(s\) were dropped/) != nil, "\(result.errors)")
+    #expect(result.error?.string("kind") == "interrupted")
+  }
+
+  @Test func thePeerIsAnsweredAndTheLinkIsClosed() throws {
+    let controller = try H4Controller()
+    let running = try Blectl.start(
+      ["connect", "C0:FF:EE:00:00:07/public"], adapter: controller.adapter, virtual: false, reading: .errorsOnly)
+    #expect(controller.att([0x02]) != nil, "no Exchange MTU Request")
+    for _ in 0..<5 {
+      // Read By Group Type: a device that has no services says so.
+      controller.send(att: [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28])
+      #expect(controller.att([0x01, 0x10]) != nil)
+    }
+    #expect(running.isRunning)
+    running.signal(SIGINT)
+    #expect(controller.command(0x0406)?.prefix(2) == H4Controller.handle[...], "the link was not closed")
+    #expect(running.wait().status == 130)
+  }
+
+  @Test func anHourTakesNoMemoryAndIsToldOf() throws {
+    let running = try Blectl.start(["scan", "--duplicates", "--duration", "3600", "--json"], reading: .errorsOnly)
+    // Told at the end.
+    #expect(running.waitForOutput(containing: "were dropped"))
+    let peak = try #require(running.peakMemory)
+    #expect(peak < 80_000, "kB")
+    #expect(running.isRunning, "what was accepted is still to be read")
+    running.startReading()
+    let result = running.wait()
+    #expect(result.status == 0, "\(result.errors)")
+    let records = try result.records
+    #expect(records.count > 1000)
+    #expect(records.allSatisfy { $0.string("event") == "advertisement" })
+  }
+
+  /// A reader that reads loses nothing, although virtual time runs a thousand times faster than it.
+  @Test func virtualTimeWaitsForAReader() throws {
+    let shell = try Shell.run(
+      "export BLECTL_CLOCK=virtual; \(Blectl.path) -i sim scan --duplicates --duration 600 --json | tail -n 1; echo ${PIPESTATUS[0]}")
+    #expect(shell.output.hasSuffix("\n0\n"))
+    #expect(shell.output.contains(":09:5"), "the last report of ten minutes is there: \(shell.output)")
+    #expect(shell.errors.isEmpty)
+  }
+
+  @Test func aSlowErrorOutputHoldsNothingUp() throws {
+    let running = try Blectl.start(["read", "name:Band-7", "2a19", "-vv"], reading: .outputOnly)
+    #expect(running.nextLine { !$0.isEmpty } != nil)
+    running.signal(SIGINT)
+    #expect(running.wait().status == 130)
+  }
+}

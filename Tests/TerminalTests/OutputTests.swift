@@ -1,0 +1,114 @@
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Terminal
+
+@Suite struct OutputTests {
+  @LoopActor private func output(_ out: SlowReader, _ err: SlowReader, limit: Int = 1000, _ change: (inout Output.Style) -> Void = { _ in })
+    -> Output
+  {
+    var style = Output.Style()
+    style.program = "tool"
+    change(&style)
+    return Output(style, out: out.writeEnd, err: err.writeEnd, limit: limit) { _ in nil }
+  }
+
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  @Test func resultsAndMessagesGoTheirOwnWays() async throws {
+    try await onLoop {
+      let (out, err) = (SlowReader(), SlowReader())
+      let output = output(out, err)
+      try await output.line("a line")
+      try await output.record { $0.integer("number", 1) }
+      output.note("a note")
+      output.status("not when nobody looks")
+      output.failure("it failed")
+      #expect(text(out.read()) == "a line\n{\"number\":1}\n")
+      #expect(text(err.read()) == "note: a note\ntool: it failed\n")
+    }
+  }
+
+  /// `2>&1`: a reader sees what happened in the order in which it happened.
+  @Test func inOnePipeTheirOrderIsKept() async throws {
+    try await onLoop {
+      let pipe = SlowReader()
+      let output = output(pipe, pipe)
+      #expect(try output.offerLine("1"))
+      output.note("2")
+      try await output.line("3")
+      #expect(try output.offerLine("4"))
+      output.note("5")
+      try await output.flush(until: nil)
+      #expect(text(pipe.read()) == "1\nnote: 2\n3\n4\nnote: 5\n")
+    }
+  }
+
+  @Test func withJSONEveryMessageIsARecord() async throws {
+    try await onLoop {
+      let (out, err) = (SlowReader(), SlowReader())
+      let output = output(out, err) {
+        $0.json = true
+        $0.verbosity = 2
+      }
+      output.note("a note")
+      output.status("what is done")
+      output.verbose(2, "a PDU: \"0a\"")
+      output.verbose(3, "more than was asked for")
+      #expect(
+        text(err.read())
+          == #"{"note":"a note"}"# + "\n" + #"{"note":"what is done"}"# + "\n" + #"{"note":"a PDU: \"0a\""}"# + "\n")
+    }
+  }
+
+  @Test func quietIsQuiet() async throws {
+    try await onLoop {
+      let (out, err) = (SlowReader(), SlowReader())
+      let output = output(out, err) { $0.quiet = true }
+      output.note("a note")
+      output.status("what is done")
+      output.progress("50 %")
+      #expect(err.read().isEmpty)
+      output.failure("it failed")
+      #expect(!err.read().isEmpty)
+    }
+  }
+
+  @Test func messagesThatNobodyReadsAreCounted() async throws {
+    try await onLoop {
+      let (out, err) = (SlowReader(), SlowReader())
+      let output = output(out, err)
+      let inPipe = err.fill()
+      for number in 0..<10_000 { output.message("message \(number)") }
+      // Standard output is none the worse.
+      try await output.line("a line")
+      #expect(text(out.read()) == "a line\n")
+      let first = text(try await err.read { $0.count > inPipe && output.isFlushed })
+      try await output.flush(until: nil)
+      let lines = (first + text(err.read())).split(separator: "\n").map(String.init)
+      let told = lines.filter { $0.hasPrefix("message") || $0.contains("message 0") }.count
+      #expect(told < 10_000)
+      #expect(lines.last == "note: \(10_000 - told) message(s) were lost here: nobody read them")
+    }
+  }
+
+  @Test func aViewThatTheTerminalHasNoRoomForIsLeftOut() async throws {
+    try await onLoop {
+      let (out, err) = (SlowReader(), SlowReader())
+      let output = output(out, err)
+      let view = LiveView()
+      try view.draw(["a", "b"], on: output)
+      #expect(text(try await out.read { !$0.isEmpty }) == "a\u{1B}[K\nb\u{1B}[K\n\u{1B}[J")
+      let inPipe = out.fill()
+      try view.draw(["c"], on: output)
+      try view.draw(["not seen", "not seen", "not seen"], on: output)
+      let after = try await out.read { $0.count > inPipe }
+      #expect(text(Array(after.dropFirst(inPipe))) == "\u{1B}[2A\rc\u{1B}[K\n\u{1B}[J")
+      try await view.finish(["d"], on: output)
+      // Over the one line that is there, not the three that are not.
+      #expect(text(out.read()) == "\u{1B}[1A\rd\u{1B}[K\n\u{1B}[J")
+    }
+  }
+}
