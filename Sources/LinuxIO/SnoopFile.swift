@@ -10,39 +10,85 @@ package final class SnoopFile: HCI.Tap {
   private let path: String
   private var unreported: FileError?
   private var hasFailed = false
+  /// What the reader of a pipe has not taken yet. A file takes everything at once.
+  private var queue = OutputQueue()
+  private var queued = 0
+  private var watch: Watch?
+
+  /// Octets that may wait for a reader.
+  static let limit = 4 << 20
 
   /// Called once, at the first record that could not be written; recording is over then, the command goes on.
   package var onFailure: (@LoopActor (FileError) -> Void)?
 
-  /// An existing trace of ours is replaced; nothing else is: a link that someone put there, or another user's file, is refused.
-  /// - Throws: FileError.
-  package init(_ path: String) throws(FileError) {
-    self.path = path
-    do throws(Errno) {
-      // /dev/fd/N is a link by nature: `--trace >(wireshark -k -i -)`.
-      let mayBeLink = path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/self/fd/")
-      // Only the user may read it: a trace holds keys and values.
-      file = try SystemCall.open(path, O_WRONLY | O_CREAT | O_NOCTTY | (mayBeLink ? 0 : O_NOFOLLOW), mode: 0o600)
-      let status = try SystemCall.status(file.rawValue)
-      if status.st_mode & S_IFMT == S_IFREG {
-        guard status.st_nlink == 1, status.st_uid == geteuid() else { throw Errno.notPermitted }
-        let descriptor = file.rawValue
-        try SystemCall.call { ftruncate(descriptor, 0) }
+  /// An existing trace of ours is replaced; nothing else is: a link that someone put there, or another user's file, is refused. A named pipe
+  /// waits for its reader.
+  /// - Parameter onWait: called once when it has to wait.
+  /// - Throws: FileError, also when a pipe has no reader within `limit`; CancellationError.
+  package static func open(
+    _ path: String, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
+  ) async throws -> SnoopFile {
+    let deadline = EventLoop.shared.now.advanced(by: limit)
+    var hasWaited = false
+    while true {
+      do throws(Errno) {
+        return try opened(path)
+      } catch {
+        // Opening would block until there is a reader, and poll(2) cannot wait for one.
+        guard error == .noSuchAddressOrDevice, isPipe(path), EventLoop.shared.now < deadline else { throw FileError.trace(path, error) }
       }
-    } catch {
-      throw .trace(path, error)
+      if !hasWaited { onWait() }
+      hasWaited = true
+      try await EventLoop.shared.sleep(for: .milliseconds(50))
     }
-    write(Snoop.header)
-    if let unreported { throw unreported }
   }
+
+  private static func opened(_ path: String) throws(Errno) -> SnoopFile {
+    // /dev/fd/N is a link by nature: `>(wireshark -k -i -)` of a shell.
+    let mayBeLink = path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/self/fd/")
+    // Only the user may read it: a trace holds keys and values.
+    let flags = O_WRONLY | O_CREAT | O_NOCTTY | O_NONBLOCK | (mayBeLink ? 0 : O_NOFOLLOW)
+    let file = try SystemCall.open(path, flags, mode: 0o600)
+    let status = try SystemCall.status(file.rawValue)
+    if status.st_mode & S_IFMT == S_IFREG {
+      guard status.st_nlink == 1, status.st_uid == geteuid() else { throw Errno.notPermitted }
+      let descriptor = file.rawValue
+      try SystemCall.call { ftruncate(descriptor, 0) }
+    }
+    let trace = SnoopFile(file, path)
+    try trace.writeAll(Snoop.header)
+    return trace
+  }
+
+  private static func isPipe(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+  }
+
+  private init(_ file: consuming OwnedDescriptor, _ path: String) {
+    self.file = file
+    self.path = path
+  }
+
+  // The descriptor must not be closed before the loop has forgotten it.
+  isolated deinit { watch?.cancel() }
 
   package func record(_ packet: [UInt8], _ direction: HCI.Direction) {
     write(Snoop.Record(packet: packet, direction: direction, wallClock: EventLoop.shared.wallClock).encoded)
   }
 
-  /// Idempotent.
+  /// Gives the reader of a pipe a second for the rest. Idempotent.
   /// - Throws: FileError when something could not be written and nobody was told.
-  package func close() throws(FileError) {
+  package func close() async throws {
+    let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
+    while !queue.isEmpty, !hasFailed, EventLoop.shared.now < deadline {
+      let descriptor = file.rawValue
+      await shielded { _ = try? await EventLoop.shared.wait(for: descriptor, .writable, until: deadline) }
+      flush()
+    }
+    if !queue.isEmpty { fail(.resourceTemporarilyUnavailable) }
+    watch?.cancel()
+    watch = nil
     file.close()
     if let error = unreported {
       unreported = nil
@@ -52,13 +98,44 @@ package final class SnoopFile: HCI.Tap {
 
   private func write(_ bytes: [UInt8]) {
     guard !hasFailed, file.rawValue >= 0 else { return }
+    do throws(Errno) { try writeAll(bytes) } catch { fail(error) }
+  }
+
+  private func writeAll(_ bytes: [UInt8]) throws(Errno) {
+    var rest = bytes[...]
     do throws(Errno) {
-      var rest = bytes[...]
-      while !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
-    } catch {
-      hasFailed = true
-      let failure = FileError.trace(path, error)
-      if let onFailure { onFailure(failure) } else { unreported = failure }
+      while queue.isEmpty, !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
+    } catch .wouldBlock {
+      // It waits, as the rest does.
     }
+    guard !rest.isEmpty else { return }
+    guard queued + rest.count <= Self.limit else { throw .resourceTemporarilyUnavailable }
+    queue.append(Array(rest))
+    queued += rest.count
+    if watch == nil { watch = EventLoop.shared.watch(file.rawValue, .writable) { [weak self] _ in self?.flush() } }
+  }
+
+  private func flush() {
+    do throws(Errno) {
+      while let part = queue.front {
+        let count = try SystemCall.write(file.rawValue, part)
+        queue.removeFirst(count)
+        queued -= count
+      }
+    } catch .wouldBlock {
+      return
+    } catch {
+      fail(error)
+    }
+    watch?.cancel()
+    watch = nil
+  }
+
+  private func fail(_ error: Errno) {
+    guard !hasFailed else { return }
+    hasFailed = true
+    (queue, queued) = (OutputQueue(), 0)
+    let failure = FileError.trace(path, error)
+    if let onFailure { onFailure(failure) } else { unreported = failure }
   }
 }

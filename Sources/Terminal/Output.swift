@@ -128,10 +128,13 @@ package final class Output {
   /// Returns when everything was written, or at `deadline`.
   /// - Throws: why stdout could not be written; CancellationError.
   package func flush(until deadline: LoopClock.Instant?) async throws {
-    tellOfLoss()
     var failure: (any Error)?
     do { try await out.flush(until: deadline) } catch { failure = error }
-    do { try await err.flush(until: deadline) } catch is OutputFailure {}
+    do {
+      try await err.flush(until: deadline)
+      tellOfLoss()
+      try await err.flush(until: deadline)
+    } catch is OutputFailure {}
     if let failure { throw failure }
   }
 

@@ -26,7 +26,7 @@ final class Context {
   /// The radio of `--adapter`, opened at the first call.
   func radio() async throws -> any Central {
     if let central { return central }
-    if let path = options.trace, trace == nil { trace = try SnoopFile(path) }
+    if let path = options.trace, trace == nil { trace = try await open(trace: path) }
     let opened = try await configuration.adapter(options).open(tap: trace, verbose: { [output] in output.verbose(1, $0) })
     opened.onNote = { [output] in output.note($0.text) }
     central = opened
@@ -40,9 +40,13 @@ final class Context {
   }
 
   /// The trace is a result too: a full disk must not pass unnoticed.
-  func closeTrace() throws {
+  func closeTrace() async throws {
     defer { trace = nil }
-    try trace?.close()
+    try await trace?.close()
+  }
+
+  private func open(trace path: String) async throws -> SnoopFile {
+    try await SnoopFile.open(path) { output.note("nobody reads the pipe “\(DisplayText.escape(path))” yet; waiting for its reader") }
   }
 
   /// How long a device may take to turn up, and to accept the connection.

@@ -47,7 +47,7 @@ enum Program {
     var failure = await task.value
     await context.close()
     output.clearTransient()
-    if failure == nil { do { try context.closeTrace() } catch { failure = error } }
+    do { try await context.closeTrace() } catch { if failure == nil { failure = error } }
     do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
     let status = finalStatus(failure, signal, context)
     try? await flush(output, interrupted)

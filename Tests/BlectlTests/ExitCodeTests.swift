@@ -141,6 +141,17 @@ import Testing
     #expect(try Blectl.run("read", "name:Band-7", "2a19", "--json").errors.isEmpty)
   }
 
+  @Test func controlCEndsWaitingForTheReaderOfATrace() throws {
+    let pipe = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)").path
+    #expect(mkfifo(pipe, 0o600) == 0)
+    defer { unlink(pipe) }
+    let running = try Blectl.start(["read", "name:Band-7", "2a19", "--trace", pipe], virtual: false)
+    #expect(running.waitForOutput(containing: "waiting for its reader"))
+    running.signal(SIGINT)
+    let result = running.wait()
+    #expect(result.status == 130 && !result.wasKilled)
+  }
+
   @Test func aClosedPipeEndsQuietly() throws {
     let shell = try Shell.run("\(Blectl.path) -i sim scan --duration 0 --duplicates | head -n 1; echo ${PIPESTATUS[0]}")
     #expect(shell.output.split(separator: "\n").last == "74")

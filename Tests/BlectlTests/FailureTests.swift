@@ -24,6 +24,8 @@ import Testing
     Row(
       error: FileError.trace("t", .tooManySymbolicLinkLevels), kind: .output, name: "eloop",
       words: "cannot write the trace “t”: it is a symbolic link, which could lead to a file that must not be overwritten (ELOOP)"),
+    Row(error: FileError.trace("t", .noSuchAddressOrDevice), kind: .output, name: "enxio", words: "nobody reads the pipe"),
+    Row(error: FileError.trace("t", .resourceTemporarilyUnavailable), kind: .output, name: "eagain", words: "does not keep up"),
     Row(error: FileError.trace("t", .noSpace), kind: .output, name: "enospc", words: "“t”: No space left on device (ENOSPC)"),
     Row(error: FileError.unwritable("/x", .noSpace), kind: .output, name: "enospc", words: "/x could not be written"),
   ]

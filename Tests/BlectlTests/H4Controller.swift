@@ -41,8 +41,8 @@ final class H4Controller: @unchecked Sendable {
   /// H4 packets to the host. - Returns: false when it is gone.
   @discardableResult
   func send(_ octets: [UInt8]) -> Bool {
-    let link = locked { link }
-    return Glibc.send(link, octets, octets.count, Int32(MSG_NOSIGNAL.rawValue)) == octets.count
+    let link = locked { self.link }
+    return Glibc.send(link, octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count
   }
 
   /// An ATT PDU of the device.
@@ -58,7 +58,7 @@ final class H4Controller: @unchecked Sendable {
       batch += [4, 0x3E, 15, 2, 1, 0, 1, number, 0, 0, 0, 0, 0xC0, 3, 2, 1, 6, 0xC4]
     }
     var limit = timeval(tv_sec: 60, tv_usec: 0)
-    setsockopt(locked { link }, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(locked { self.link }, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     return (0..<count / 250).allSatisfy { _ in send(batch) }
   }
 

@@ -28,7 +28,7 @@ import Testing
       #expect(!state.isDone)
       #expect(sink.queued >= 10_000 && sink.queued < 10_000 + 300)
       let wanted = (0..<10_000).flatMap(Self.record)
-      let seen = try await reader.read { $0.count >= wanted.count }
+      let seen = try await reader.read(atLeast: wanted.count)
       #expect(seen == wanted)
       #expect(await writing.value)
       #expect(sink.queued == 0)
@@ -47,9 +47,9 @@ import Testing
       #expect(refusals > 0)
       #expect(sink.queued <= 10_000 + 300)
       #expect(try sink.offer([1], reserve: 1000), "there is a reserve for what must not be lost")
-      #expect(try await reader.read { $0.count >= wanted.count + 1 } == wanted + [1])
+      #expect(try await reader.read(atLeast: wanted.count + 1) == wanted + [1])
       #expect(try sink.offer([2]), "there is room again")
-      #expect(try await reader.read { !$0.isEmpty } == [2])
+      #expect(try await reader.read(atLeast: 1) == [2])
     }
   }
 
@@ -109,7 +109,7 @@ import Testing
       #expect(try sink.offer([1, 2, 3]))
       try await sink.flush(until: EventLoop.shared.now.advanced(by: .seconds(1)))
       #expect(sink.queued == 3)
-      #expect(try await reader.read { $0.count >= inPipe + 3 }.suffix(3) == [1, 2, 3])
+      #expect(try await reader.read(atLeast: inPipe + 3).suffix(3) == [1, 2, 3])
       try await sink.flush(until: nil)
     }
   }
@@ -130,7 +130,7 @@ import Testing
       let sink = sink(reader)
       for number in 0..<10 { #expect(try sink.offer(Self.record(number))) }
       #expect(reader.read().isEmpty)
-      let seen = try await reader.read { !$0.isEmpty }
+      let seen = try await reader.read(atLeast: 1)
       #expect(seen == (0..<10).flatMap(Self.record))
     }
   }

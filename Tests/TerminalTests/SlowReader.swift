@@ -11,6 +11,8 @@ final class SlowReader {
   private var isClosed = false
 
   init(_ kind: Kind = .pipe) {
+    // As the program does.
+    _ = signal(SIGPIPE, SIG_IGN)
     var ends: [Int32] = [-1, -1]
     if kind == .socket {
       _ = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
@@ -34,12 +36,12 @@ final class SlowReader {
     return all
   }
 
-  /// What comes until `condition` holds, a turn of the loop at a time; a hundred thousand at most.
-  func read(until condition: ([UInt8]) -> Bool) async throws -> [UInt8] {
+  /// What comes until it is so many octets, a turn of the loop at a time; a hundred thousand turns at most.
+  func read(atLeast count: Int) async throws -> [UInt8] {
     var all: [UInt8] = []
     for _ in 0..<100_000 {
       all += read()
-      if condition(all) { break }
+      if all.count >= count { break }
       try await EventLoop.shared.sleep(for: .zero)
     }
     return all

@@ -21,6 +21,8 @@ extension Failure {
         switch errno {
         case .tooManySymbolicLinkLevels: "it is a symbolic link, which could lead to a file that must not be overwritten"
         case .notPermitted: "it exists and is not this user's alone; choose another name"
+        case .noSuchAddressOrDevice: "nobody reads the pipe, or it is a socket; start its reader first"
+        case .resourceTemporarilyUnavailable: "its reader does not keep up"
         default: errno.description
         }
       self.init(.output, "cannot write the trace “\(path)”: \(reason) (\(errno.symbol))", errno)
