@@ -50,7 +50,9 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    .target(name: "TestSupport", dependencies: ["LinuxIO", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"], path: "Tests/TestSupport"),
+    .target(
+      name: "TestSupport", dependencies: ["LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
+      path: "Tests/TestSupport"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
@@ -78,7 +80,9 @@ let package = Package(
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "BlectlTests", dependencies: ["blectl", "LinuxIO", "GATT", "ATT", "Bluetooth", "Text", "TestSupport", system]),
-    .testTarget(name: "InteropTests", dependencies: ["blectl", "Text", "TestSupport"], exclude: ["bumble_air.py"]),
+    .testTarget(
+      name: "InteropTests", dependencies: ["blectl", "LEHost", "LinuxIO", "GAP", "Bluetooth", "EventLoop", "Text", "TestSupport"],
+      exclude: ["bumble_air.py"]),
     .testTarget(
       name: "KernelTests",
       dependencies: [

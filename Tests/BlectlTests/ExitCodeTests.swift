@@ -143,8 +143,9 @@ import Testing
 
   @Test func controlCEndsWaitingForTheReaderOfATrace() throws {
     let pipe = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)").path
-    #expect(mkfifo(pipe, 0o600) == 0)
-    defer { unlink(pipe) }
+    let made = unsafe mkfifo(pipe, 0o600)
+    #expect(made == 0)
+    defer { unsafe unlink(pipe) }
     let running = try Blectl.start(["read", "name:Band-7", "2a19", "--trace", pipe], virtual: false)
     #expect(running.waitForOutput(containing: "waiting for its reader"))
     running.signal(SIGINT)

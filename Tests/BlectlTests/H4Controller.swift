@@ -22,9 +22,9 @@ final class H4Controller: @unchecked Sendable {
     listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-    let code = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+    let code = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
     }
     guard code == 0, listen(listener, 1) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
     Thread.detachNewThread { [self] in serve() }
@@ -32,7 +32,7 @@ final class H4Controller: @unchecked Sendable {
 
   deinit {
     close(listener)
-    unlink(path)
+    unsafe unlink(path)
   }
 
   /// From now on nothing is answered.
@@ -42,7 +42,7 @@ final class H4Controller: @unchecked Sendable {
   @discardableResult
   func send(_ octets: [UInt8]) -> Bool {
     let link = locked { self.link }
-    return Glibc.send(link, octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count
+    return unsafe Glibc.send(link, octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count
   }
 
   /// An ATT PDU of the device.
@@ -58,7 +58,7 @@ final class H4Controller: @unchecked Sendable {
       batch += [4, 0x3E, 15, 2, 1, 0, 1, number, 0, 0, 0, 0, 0xC0, 3, 2, 1, 6, 0xC4]
     }
     var limit = timeval(tv_sec: 60, tv_usec: 0)
-    setsockopt(locked { self.link }, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    unsafe setsockopt(locked { self.link }, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     return (0..<count / 250).allSatisfy { _ in send(batch) }
   }
 
@@ -98,7 +98,7 @@ final class H4Controller: @unchecked Sendable {
     locked { self.link = link }
     var data: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while case let count = read(link, &buffer, buffer.count), count > 0 {
+    while case let count = unsafe read(link, &buffer, buffer.count), count > 0 {
       data += buffer[..<count]
       while let length = Self.length(data), data.count >= length {
         let packet = Array(data.prefix(length))

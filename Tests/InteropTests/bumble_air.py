@@ -8,7 +8,7 @@ bumble_air.py --transport SPEC  Only the peripheral, on a Bumble transport such 
 
 After READY, standard output carries one JSON object per line for what happens. Ends when standard input closes, and on SIGTERM.
 Lines on standard input: "away" takes the peripheral out of range (links are lost, no advertisement is heard), "back" returns it
-(neither with --transport); "bye" lets it end its links; "slow" lets it ask its central for a connection interval of 100 ms.
+(neither with --transport); "bye" lets it end its link; "slow" lets it ask its central for a connection interval of 100 ms.
 
 Service FFE0:
   FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
@@ -44,6 +44,7 @@ from bumble.transport import open_transport
 from bumble.transport.common import AsyncPipeSink, PacketParser
 
 ADDRESS = 'F0:F1:F2:F3:F4:F5'
+SECOND = 'F0:F1:F2:F3:F4:F6'
 CENTRAL = '00:1B:DC:00:00:01'
 SUPERVISION_TIMEOUT = 0x08
 UUID_128 = '6f1c%04x-8a3e-4b52-9c1d-2e7f90a1b3c4'
@@ -110,14 +111,17 @@ class Lock:
         ]))
         device.on('connection', self.connected)
 
+    def report(self, event, **fields):
+        report(event, device=self.device.name, **fields)
+
     def connected(self, connection):
-        report('connected', peer=str(connection.peer_address), public=connection.peer_address.is_public)
+        self.report('connected', peer=str(connection.peer_address), public=connection.peer_address.is_public)
         self.deaf = False   # the fuse stays: it may be lit on one link for the next
-        connection.on('connection_att_mtu_update', lambda: report('mtu', mtu=connection.att_mtu))
-        connection.on('connection_parameters_update', lambda: report('parameters', interval_ms=connection.parameters.connection_interval,
+        connection.on('connection_att_mtu_update', lambda: self.report('mtu', mtu=connection.att_mtu))
+        connection.on('connection_parameters_update', lambda: self.report('parameters', interval_ms=connection.parameters.connection_interval,
               latency=connection.parameters.peripheral_latency, supervision_timeout_ms=connection.parameters.supervision_timeout))
-        connection.on('connection_phy_update', lambda phy: report('phy', tx=int(phy.tx_phy), rx=int(phy.rx_phy)))
-        connection.on('connection_data_length_change', lambda: report(
+        connection.on('connection_phy_update', lambda phy: self.report('phy', tx=int(phy.tx_phy), rx=int(phy.rx_phy)))
+        connection.on('connection_data_length_change', lambda: self.report(
             'data_length', tx=connection.data_length.max_tx_octets, rx=connection.data_length.max_rx_octets))
         connection.on('disconnection', self.disconnected)
 
@@ -126,7 +130,7 @@ class Lock:
             task.cancel()
         self.tasks.clear()
         self.report_bytes()
-        report('disconnected', reason=reason)
+        self.report('disconnected', reason=reason)
 
     # Bytes in
 
@@ -151,13 +155,13 @@ class Lock:
         if self.summary is not None:
             self.summary.cancel()
             self.summary = None
-            report('bytes', count=self.count, crc32=f'{self.crc:08x}')
+            self.report('bytes', count=self.count, crc32=f'{self.crc:08x}')
 
     def store(self, _, data):
         if len(data) > 512:
             raise att.ATT_Error(error_code=att.ATT_INVALID_ATTRIBUTE_LENGTH_ERROR)
         self.stored = bytes(data)
-        report('stored', bytes=len(data), crc32=f'{zlib.crc32(data):08x}')
+        self.report('stored', bytes=len(data), crc32=f'{zlib.crc32(data):08x}')
 
     def customize(self, _, data):
         self.custom = bytes(data)
@@ -170,7 +174,7 @@ class Lock:
             raise att.ATT_Error(error_code=att.ATT_INVALID_ATTRIBUTE_LENGTH_ERROR)
         if kind == 0:
             self.count, self.crc, self.fuse = 0, 0, None
-            report('reset')
+            self.report('reset')
         elif kind == 2:   # after the response to this very write went out
             asyncio.get_running_loop().call_later(0.02, self.end, connection, self.say_goodbye)
         else:
@@ -179,7 +183,7 @@ class Lock:
 
     def end(self, connection, how):
         self.fuse, self.deaf = None, True
-        report('dropping', count=self.count)
+        self.report('dropping', count=self.count)
         how(connection)
 
     def say_goodbye(self, connection):
@@ -195,7 +199,7 @@ class Lock:
         task.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     def subscribed(self, connection, characteristic, on, send):
-        report('subscribed', uuid=characteristic.uuid.to_hex_str().lower(), on=on)
+        self.report('subscribed', uuid=characteristic.uuid.to_hex_str().lower(), on=on)
         if on:
             self.start(characteristic, self.tick(connection, characteristic, send))
         elif task := self.tasks.pop(characteristic, None):
@@ -221,14 +225,14 @@ class Lock:
 hci.HCI_LE_Remote_Connection_Parameter_Request_Reply_Command.return_parameters_class = hci.HCI_StatusReturnParameters
 
 
-async def peripheral(source, sink, options, vanish=None):
-    device = Device.from_config_with_hci(DeviceConfiguration(name='Lock-01', address=hci.Address(ADDRESS)), source, sink)
+async def peripheral(source, sink, options, vanish=None, name='Lock-01', address=ADDRESS):
+    device = Device.from_config_with_hci(DeviceConfiguration(name=name, address=hci.Address(address)), source, sink)
     device.gatt_server.max_mtu = options.mtu
     Lock(device, vanish)
     device.advertising_data = bytes(AdvertisingData([
         (AdvertisingData.FLAGS, bytes([6])),
-        (AdvertisingData.COMPLETE_LOCAL_NAME, b'Lock-01'),
-        (AdvertisingData.MANUFACTURER_SPECIFIC_DATA, bytes.fromhex('4c01f0f1f2f3f4f5')),
+        (AdvertisingData.COMPLETE_LOCAL_NAME, name.encode()),
+        (AdvertisingData.MANUFACTURER_SPECIFIC_DATA, bytes.fromhex('4c01' + address.replace(':', ''))),
     ]))
     device.scan_response_data = bytes(AdvertisingData([(AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b'\xe0\xff')]))
     await device.power_on()
@@ -466,6 +470,8 @@ async def main():
     parser.add_argument('--vhci', action='store_true', help='the controller becomes an adapter of this machine')
     parser.add_argument('--mtu', type=int, default=517, help='the largest ATT MTU that the peripheral agrees to')
     parser.add_argument('--public', action='store_true', help='the peripheral advertises with its public address')
+    parser.add_argument('--second', action='store_true', help='another one of the kind on the air (not with --transport): Lock-02, '
+                        'F0:F1:F2:F3:F4:F6; what is said on standard input is not for it')
     parser.add_argument('--controller', choices=['legacy', 'extended', 'bumble'], default='legacy',
                         help='what the served controller can do; bumble: untouched, it contradicts itself')
     parser.add_argument('--acl', metavar='LENxCOUNT', type=lambda text: tuple(map(int, text.split('x'))),
@@ -515,6 +521,9 @@ async def main():
     served.tuning = options.tuning
     own = kind('peripheral', air, ADDRESS, 'legacy')
     device = await peripheral(own, AsyncPipeSink(own), options, lambda connection: own.lose(connection.handle))
+    if options.second:
+        other = kind('second', air, SECOND, 'legacy')
+        await peripheral(other, AsyncPipeSink(other), options, lambda connection: other.lose(connection.handle), 'Lock-02', SECOND)
     if options.vhci:
         adapter = VirtualAdapter(served, lambda index: print(f'READY hci{index}', flush=True))
         await over.wait()

@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import TestSupport
 import Testing
+import Text
 
 @testable import Terminal
 

@@ -71,7 +71,7 @@ package final class RunningProcess: @unchecked Sendable {
     defer { _ = fcntl(end, F_SETFL, flags) }
     let spaces = [UInt8](repeating: 32, count: 4096)
     var count = 0
-    while case let written = write(end, spaces, spaces.count), written > 0 { count += written }
+    while case let written = unsafe write(end, spaces, spaces.count), written > 0 { count += written }
     return count
   }
 

@@ -1,0 +1,29 @@
+import Bluetooth
+import EventLoop
+import Foundation
+import GAP
+import LEHost
+import LinuxIO
+import TestSupport
+import Testing
+
+/// Our own host with two links to Bumble's peripherals at once. A controller initiates one connection at a time; Bumble's, too.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TwoLinksTests {
+  @Test(
+    .enabled(if: ProcessInfo.processInfo.environment["BLECTL_CLOCK"] == "real", "in this process time must be real: BLECTL_CLOCK=real"),
+    arguments: [["--controller", "legacy"], ["--controller", "extended"], ["--controller", "legacy", "--acl", "27x2"]])
+  func bothAreUsedAtOnce(_ options: [String]) async throws {
+    let air = try BumbleAir(options + ["--second"])
+    let outcome = try await onLoop {
+      let channel = try await StreamChannel.connect(to: try TransportAddress(air.adapter), timeout: .seconds(10))
+      let central = HostCentral(channel, name: air.adapter)
+      try await central.start()
+      return try await TwoLinks.use(central)
+    }
+    #expect(outcome.counted == outcome.expected)
+    #expect(outcome.afterwards == Array("hello lock".utf8))
+    let ends = [air.event("disconnected"), air.event("disconnected")]
+    #expect(ends.map { $0?.string("device") } == ["Lock-01", "Lock-02"])
+    #expect(ends.allSatisfy { $0?.int("reason") == 0x13 })
+  }
+}

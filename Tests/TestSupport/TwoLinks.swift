@@ -1,0 +1,67 @@
+package import Bluetooth
+package import EventLoop
+package import GAP
+import GATT
+
+/// Two links of one adapter at once, to BumbleAir's two peripherals: made, used and ended side by side.
+@LoopActor
+package enum TwoLinks {
+  /// Of BumbleAir with `--second`.
+  package static let peers = ["F0:F1:F2:F3:F4:F5", "F0:F1:F2:F3:F4:F6"].compactMap { Address($0) }.map { PeerAddress($0, .random) }
+
+  /// What came of it, for the test to judge.
+  package struct Outcome: Sendable {
+    /// What each peripheral says has arrived, in hexadecimal, and what was sent to it.
+    package var counted: [String] = []
+    package var expected: [String] = []
+    /// What the second peripheral answered when the first link was down.
+    package var afterwards: [UInt8] = []
+  }
+
+  /// Asks for both links in one turn, writes to both at once, ends the first, and reads over the second. Closes the central.
+  package static func use(_ central: any Central) async throws -> Outcome {
+    do {
+      let outcome = try await use(try await atOnce(peers) { try await central.connect($0, timeout: .seconds(30)) })
+      await central.close()
+      return outcome
+    } catch {
+      await central.close()
+      throw error
+    }
+  }
+
+  private static func use(_ links: [any Link]) async throws -> Outcome {
+    var outcome = Outcome()
+    let clients = links.map { Client($0.channel) }
+    let pictures = [Octets.picture(20_000), Array(Octets.picture(30_000).suffix(15_000))]
+    outcome.expected = pictures.map { BumbleAir.report($0) }
+    outcome.counted = try await atOnce(Array(zip(clients, pictures))) { client, picture in
+      try await client.exchangeMTU()
+      let table = try await client.discover()
+      try await client.writeRequest([0], to: try table.resolve(Selector("ffe8")).handle)
+      let sink = try table.resolve(Selector("ffe9")).handle
+      let length = client.mtu - 3
+      for start in stride(from: 0, to: picture.count, by: length) {
+        try await client.writeCommand(Array(picture[start..<min(start + length, picture.count)]), to: sink)
+      }
+      return Octets.hex(try await client.read(try table.resolve(Selector("ffe7")).handle))
+    }
+    await links[0].disconnect()
+    if let table = clients[1].table { outcome.afterwards = try await clients[1].read(try table.resolve(Selector("ffe2")).handle) }
+    return outcome
+  }
+
+  /// All of them side by side on the loop.
+  private static func atOnce<One: Sendable, Result: Sendable>(
+    _ all: [One], _ work: @escaping @LoopActor (One) async throws -> Result
+  ) async throws -> [Result] {
+    let tasks = all.map { one in
+      EventLoop.shared.spawn { () async -> Swift.Result<Result, any Error> in
+        do { return .success(try await work(one)) } catch { return .failure(error) }
+      }
+    }
+    var results: [Swift.Result<Result, any Error>] = []
+    for task in tasks { results.append(await task.value) }
+    return try results.map { try $0.get() }
+  }
+}
