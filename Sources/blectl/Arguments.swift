@@ -9,7 +9,7 @@ enum Arguments {
     while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--" {
       rest = rest.dropFirst()
       leading.append(word)
-      if GlobalOptions.namesWithValue.contains(word), let value = rest.first {
+      if ProcessOptions.namesWithValue.contains(word) || StepOptions.namesWithValue.contains(word), let value = rest.first {
         leading.append(value)
         rest = rest.dropFirst()
       }

@@ -14,8 +14,8 @@ struct Configuration: Sendable {
   func variable(_ name: String) -> String? { environment[name] }
 
   /// `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up.
-  func adapter(_ options: GlobalOptions) throws -> AdapterSpec {
-    let named = options.adapter ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 }
+  func adapter(_ name: String?) throws -> AdapterSpec {
+    let named = name ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 }
     guard let named else { return .kernel(nil) }
     return try AdapterSpec(named)
   }

@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import Glibc
 import LinuxIO
+import Operations
 import Terminal
 import Text
 
@@ -10,7 +11,8 @@ import Text
 /// Each states its `commandName`, deriving it from the type costs 40 % of the program's start, and its `_superCommandName`, without which
 /// the parser first parses everything twice in search of `--generate-completion-script`.
 protocol LoopCommand: ParsableCommand, Sendable {
-  var options: GlobalOptions { get }
+  var process: ProcessOptions { get }
+  var step: StepOptions { get }
   @LoopActor func run(in context: Context) async throws
 }
 
@@ -18,24 +20,26 @@ protocol LoopCommand: ParsableCommand, Sendable {
 enum Program {
   static func run(_ command: any LoopCommand, environment: [String: String]) -> Int32 {
     let configuration = Configuration(environment: environment)
-    if environment["BLECTL_CLOCK"] == "virtual", case .simulation? = try? configuration.adapter(command.options) {
+    if environment["BLECTL_CLOCK"] == "virtual", case .simulation? = try? configuration.adapter(command.process.adapter) {
       EventLoop.shared.useVirtualTime()
     }
     let status = try? EventLoop.shared.run {
-      await run(command, Context(command.options, Output(command.options.outputStyle, environment: configuration.variable), configuration))
+      await run(
+        command,
+        ProcessContext(command.process, Output(command.process.outputStyle, environment: configuration.variable), configuration))
     }
     return status ?? ExitStatus.internal.rawValue
   }
 
   @LoopActor
-  private static func run(_ command: any LoopCommand, _ context: Context) async -> Int32 {
+  private static func run(_ command: any LoopCommand, _ process: ProcessContext) async -> Int32 {
     let task = EventLoop.shared.spawn { () -> (any Error)? in
       do {
-        try await command.run(in: context)
+        try await command.run(in: Context(process, command.step))
         return nil
       } catch { return error }
     }
-    let output = context.output
+    let output = process.output
     var signal: Int32?
     let interrupted = Wait<Void>()
     let signals = SignalWatch { number in
@@ -45,11 +49,11 @@ enum Program {
     }
     defer { signals.cancel() }
     var failure = await task.value
-    await context.close()
+    await process.session.close()
     output.clearTransient()
-    do { try await context.closeTrace() } catch { if failure == nil { failure = error } }
+    do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
     do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
-    let status = finalStatus(failure, signal, context)
+    let status = finalStatus(failure, signal, process)
     try? await flush(output, interrupted)
     return status
   }
@@ -65,17 +69,17 @@ enum Program {
   }
 
   @LoopActor
-  private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ context: Context) -> Int32 {
+  private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ process: ProcessContext) -> Int32 {
     if let signal, failure != nil {
       // Silence is what a terminal expects after Ctrl-C, unless something was left half done.
       if let told = failure.map({ Failure($0) }), told.kind == .interrupted {
-        _ = report(told, context.output)
-      } else if context.options.json {
-        reportJSON(Failure(.interrupted, "interrupted"), context.output)
+        _ = report(told, process.output)
+      } else if process.output.style.json {
+        reportJSON(Failure(.interrupted, "interrupted"), process.output)
       }
       return 128 + signal
     }
-    return failure.map { report($0, context.output) } ?? ExitStatus.done.rawValue
+    return failure.map { report($0, process.output) } ?? ExitStatus.done.rawValue
   }
 
   /// - Returns: the exit code of `error`, after telling the user about it.

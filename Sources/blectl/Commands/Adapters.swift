@@ -14,11 +14,12 @@ struct Adapters: LoopCommand {
     abstract: "List the radios of this machine, or describe the one of --adapter.",
     discussion: "Shows address, state, bus and what they can do.")
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
 
   func run(in context: Context) async throws {
     let adapters = try await found(context)
-    if options.json {
+    if context.output.style.json {
       for adapter in adapters {
         try await context.output.record {
           $0.string("event", "adapter")
@@ -54,7 +55,7 @@ struct Adapters: LoopCommand {
 
   @LoopActor
   private func found(_ context: Context) async throws -> [Row] {
-    let spec = try context.configuration.adapter(options)
+    let spec = try context.process.adapter()
     switch spec {
     case .kernel(let index):
       let all = try AdapterList.adapters().filter { index == nil || $0.name == "hci\(index ?? 0)" }

@@ -4,6 +4,7 @@ import EventLoop
 import GAP
 import GATT
 import LinuxIO
+import Operations
 import Terminal
 import Text
 
@@ -13,19 +14,20 @@ struct Connect: LoopCommand {
     abstract: "Connect and report the link.",
     discussion: "When standard input is a pipe the link is kept until its end; otherwise it is taken down at once.")
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   func run(in context: Context) async throws {
     let output = context.output
-    try await context.withPeer(who) { session in
-      let link = try await session.link.parameters()
-      if options.json {
+    try await context.withPeer(who) { connection in
+      let link = try await connection.link.parameters()
+      if output.style.json {
         try await output.record {
           $0.string("event", "connected")
-          $0.string("address", session.peer.address.description)
-          $0.string("address_type", session.peer.type.rawValue)
-          $0.integer("mtu", session.client.mtu)
+          $0.string("address", connection.peer.address.description)
+          $0.string("address_type", connection.peer.type.rawValue)
+          $0.integer("mtu", connection.client.mtu)
           $0.number("interval_ms", link.interval?.inMilliseconds)
           $0.integer("latency", link.latency)
           $0.number("supervision_timeout_ms", link.supervisionTimeout?.inMilliseconds)
@@ -34,22 +36,22 @@ struct Connect: LoopCommand {
           $0.integer("rssi", link.rssi)
         }
       } else {
-        try await output.line("connected to \(session.peer)" + (session.name.map { " (\(DisplayText.escape($0)))" } ?? ""))
+        try await output.line("connected to \(connection.peer)" + (connection.name.map { " (\(DisplayText.escape($0)))" } ?? ""))
         let facts: [(String, String?)] = [
-          ("MTU", "\(session.client.mtu) octets"), ("interval", link.interval.map { "\($0.inMilliseconds) ms" }),
+          ("MTU", "\(connection.client.mtu) octets"), ("interval", link.interval.map { "\($0.inMilliseconds) ms" }),
           ("latency", link.latency.map { "\($0) events" }),
           ("supervision timeout", link.supervisionTimeout.map { "\($0.inMilliseconds) ms" }),
           ("PHY", link.phy?.name), ("data length", link.maxTxOctets.map { "\($0) octets" }), ("RSSI", link.rssi.map { "\($0) dBm" }),
         ]
         for case (let name, let value?) in facts { try await output.line("  \(name): \(value)") }
       }
-      try await untilInputEnds(session, output)
+      try await untilInputEnds(connection, output)
     }
   }
 
   /// A pipe or file on standard input keeps the link up until it ends. (Commands on it come with scripts.)
   @LoopActor
-  private func untilInputEnds(_ session: Session, _ output: Output) async throws {
+  private func untilInputEnds(_ connection: Connection, _ output: Output) async throws {
     guard StandardInput.isFed else { return }
     var hasTold = false
     try await race(
@@ -60,6 +62,6 @@ struct Connect: LoopCommand {
             output.note("commands on standard input are not understood yet; they are ignored until it ends")
           }
         }
-      }, { throw try await session.client.untilClosed() })
+      }, { throw try await connection.client.untilClosed() })
   }
 }

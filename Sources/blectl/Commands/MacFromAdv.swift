@@ -20,7 +20,8 @@ struct MacFromAdv: LoopCommand {
       service data fe95, svc:*@5:le of any service's. --learn shows where the sender's own address occurs, as rules.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
 
   @Argument(help: "A device to listen to; all when left out.")
   var peer: PeerArgument?
@@ -110,7 +111,7 @@ struct MacFromAdv: LoopCommand {
     }
     let start = EventLoop.shared.now
     let selector = try await context.configuration.resolve(peer)
-    let match = try await context.find(selector, takingFirst: first, within: min(context.searchLimit, limit ?? context.searchLimit))
+    let match = try await context.find(selector, takingFirst: first, within: min(step.searchLimit, limit ?? step.searchLimit))
     // What was heard in the search counts.
     for data in match.payloads where found.search.found == 0 { try await found.add(data, sender: match.peer) }
     let rest = limit.map { $0 - start.duration(to: EventLoop.shared.now) }
@@ -127,12 +128,12 @@ struct MacFromAdv: LoopCommand {
     var who = PeerOptions()
     who.peer = peer
     who.first = first
-    try await context.withPeer(who) { session in
-      let table = try await session.client.discover()
+    try await context.withPeer(who) { connection in
+      let table = try await connection.client.discover()
       let attribute = try table.resolve(try Selector("180a/2a23"))
-      let value = try await session.client.read(attribute.handle)
-      guard let mac = MACFinder.fromSystemID(value) else { throw MACSearchError.noneInSystemID(value, of: session.peer) }
-      if found.search.take(mac, sender: session.peer) { try await MACRecord.show(mac, sender: session.peer, context.output) }
+      let value = try await connection.client.read(attribute.handle)
+      guard let mac = MACFinder.fromSystemID(value) else { throw MACSearchError.noneInSystemID(value, of: connection.peer) }
+      if found.search.take(mac, sender: connection.peer) { try await MACRecord.show(mac, sender: connection.peer, context.output) }
     }
   }
 }

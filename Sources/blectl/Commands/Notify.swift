@@ -16,7 +16,8 @@ struct Notify: LoopCommand {
       the time is over before --count values came.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "What to subscribe to.")
@@ -79,13 +80,13 @@ struct Notify: LoopCommand {
   /// How long no value may come: a count without a duration must not wait for ever.
   private var patience: Duration? {
     if duration != nil { return nil }
-    if let limit = options.timeout { return .limited(seconds: limit) }
+    if let limit = step.timeout { return .limited(seconds: limit) }
     return count == nil ? nil : .seconds(30)
   }
 
   @LoopActor
-  private func listen(_ session: Session, _ selectors: [Selector], _ state: State, _ context: Context) async throws -> FollowOutcome {
-    let outcome = try await session.client.follow(selectors) {
+  private func listen(_ connection: Connection, _ selectors: [Selector], _ state: State, _ context: Context) async throws -> FollowOutcome {
+    let outcome = try await connection.client.follow(selectors) {
       if !state.hasStarted, let duration, duration > 0 { state.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
       state.hasStarted = true
       state.isListening = true

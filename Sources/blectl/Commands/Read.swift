@@ -3,6 +3,7 @@ import ArgumentParser
 import Bluetooth
 import EventLoop
 import GATT
+import Operations
 import Terminal
 import Text
 
@@ -12,7 +13,8 @@ struct Read: LoopCommand {
     abstract: "Read values; long ones whole.",
     discussion: "With one ATTR prints the value alone, with several one line each: ATTR, a tab, the value.")
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "What to read: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2901, battery_level.")
@@ -26,15 +28,15 @@ struct Read: LoopCommand {
 
   func validate() throws {
     if attributes.isEmpty { throw ValidationError("Name at least one attribute to read.") }
-    if raw, options.json { throw ValidationError("--raw and --json exclude each other.") }
+    if raw, process.json { throw ValidationError("--raw and --json exclude each other.") }
   }
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
     let output = context.output
-    try await context.withPeer(who, exchangingMTU: false) { session in
-      try await session.client.read(selectors) { index, found in
-        if options.json {
+    try await context.withPeer(who, exchangingMTU: false) { connection in
+      try await connection.client.read(selectors) { index, found in
+        if output.style.json {
           try await output.record {
             $0.string("event", "value")
             $0.string("uuid", found.uuid?.description)

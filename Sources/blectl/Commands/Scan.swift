@@ -16,7 +16,8 @@ struct Scan: LoopCommand {
       are separate records. On a terminal a table shows one line per device. Filters look at all that was heard of a device.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
 
   @Option(help: ArgumentHelp("How long, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double = 10

@@ -22,7 +22,8 @@ struct SendFile: LoopCommand {
   /// Of a file that is sent from memory: larger than any image for such a device, small enough to hold.
   static let limit = 64 << 20
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "The characteristic to write to.")
@@ -86,13 +87,13 @@ struct SendFile: LoopCommand {
     let whole = try await payload()
     let data = offset > 0 ? Array(whole[offset...]) : whole
     let output = context.output
-    try await context.withPeer(who) { session in
-      let client = session.client
+    try await context.withPeer(who) { connection in
+      let client = connection.client
       let target = try await client.attribute(selector, discovering: true)
       if case .readBack? = verify { try refuseUnreadable(target, data.count) }
       let subscription: Subscription? = if let proof { try await client.subscribe(to: proof) } else { nil }
-      await tune(session.link, output)
-      let link = try await session.link.parameters()
+      await tune(connection.link, output)
+      let link = try await connection.link.parameters()
       let options = transfer
       let (plan, chunk) = try options.plan(for: data.count, to: target, mtu: client.mtu, dataLength: link.maxTxOctets)
       if window.count != nil, client.bearer.unacknowledged == nil {
@@ -107,7 +108,7 @@ struct SendFile: LoopCommand {
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds
       let mismatch = try await mismatch(whole, target, client, subscription, context)
       // As it is now: the peer may have asked for something else meanwhile.
-      let latest = (try? await session.link.parameters()) ?? link
+      let latest = (try? await connection.link.parameters()) ?? link
       let result = Result(
         octets: data.count, seconds: seconds, verified: verify.map { _ in mismatch == nil }, plan: plan, chunk: chunk, mtu: client.mtu,
         link: latest)
@@ -175,7 +176,7 @@ struct SendFile: LoopCommand {
         "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(whole.count - offset)"
     }
     let proof = ArrivalProof(whole, from: offset)
-    let outcome = try await subscription.arrival(of: proof, until: EventLoop.shared.now.advanced(by: context.transactionLimit)) {
+    let outcome = try await subscription.arrival(of: proof, until: EventLoop.shared.now.advanced(by: step.limits.transaction)) {
       context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
     }
     guard case .contradicted(let report) = outcome else { return nil }
@@ -198,7 +199,7 @@ struct SendFile: LoopCommand {
   private func report(_ result: Result, _ output: Output) async throws {
     let seconds = (result.seconds * 1000).rounded() / 1000
     let rate = result.seconds > 0 ? Double(result.octets) / result.seconds : 0
-    if options.json {
+    if output.style.json {
       try await output.record {
         $0.string("event", "sent")
         $0.integer("bytes", result.octets)

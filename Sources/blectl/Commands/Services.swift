@@ -11,7 +11,8 @@ struct Services: LoopCommand {
     commandName: "services", _superCommandName: "blectl",
     abstract: "Show the whole GATT tree: services, characteristics, properties, descriptors.")
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Flag(help: "Also read what is readable.")
@@ -19,11 +20,11 @@ struct Services: LoopCommand {
 
   func run(in context: Context) async throws {
     let output = context.output
-    try await context.withPeer(who) { session in
-      let table = try await session.client.discover()
-      let read = values ? try await session.client.readableValues(table) : [:]
+    try await context.withPeer(who) { connection in
+      let table = try await connection.client.discover()
+      let read = values ? try await connection.client.readableValues(table) : [:]
       for service in table.services {
-        if options.json {
+        if output.style.json {
           try await output.record { ServiceTree.json(&$0, service, read) }
         } else {
           for line in ServiceTree.lines(service, read, output) { try await output.line(line) }

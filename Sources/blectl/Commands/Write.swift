@@ -16,7 +16,8 @@ struct Write: LoopCommand {
       only write-without-response gets Write Commands, cut into segments when the value does not fit. An explicit mode is obeyed as given.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "What to write: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2902.")
@@ -54,8 +55,8 @@ struct Write: LoopCommand {
     let answer = try expect.map { try Selector($0.attribute) }
     let bytes = try await ValueArgument.bytes(value, format)
     let output = context.output
-    try await context.withPeer(who) { session in
-      let client = session.client
+    try await context.withPeer(who) { connection in
+      let client = connection.client
       // An explicit mode on a plain handle needs nothing from discovery.
       let target = try await client.attribute(selector, discovering: mode == .auto || answer != nil)
       let subscription: Subscription? = if let answer { try await client.subscribe(to: answer) } else { nil }
@@ -71,7 +72,7 @@ struct Write: LoopCommand {
 
   @LoopActor
   private func report(_ target: Attribute, _ plan: WritePlan, _ count: Int, _ output: Output) async throws {
-    if options.json {
+    if output.style.json {
       try await output.record {
         $0.string("event", "written")
         $0.string("uuid", target.uuid?.description)
@@ -98,7 +99,7 @@ struct Write: LoopCommand {
 
   @LoopActor
   private func wait(_ subscription: Subscription, _ expect: ExpectArgument, _ context: Context) async throws {
-    let limit = Duration.limited(seconds: options.timeout ?? 10)
+    let limit = Duration.limited(seconds: step.timeout ?? 10)
     var seen = "none came"
     let answer = try await subscription.answer(beginningWith: expect.prefix, until: EventLoop.shared.now.advanced(by: limit)) {
       seen = "the last one was \(ValueText.forEyes($0.value))"

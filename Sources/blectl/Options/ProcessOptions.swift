@@ -1,17 +1,15 @@
 import ArgumentParser
 import Terminal
 
-/// Options that every command takes, before or after its name.
-struct GlobalOptions: ParsableArguments {
+/// Options that belong to the process: the radio, the output, the trace. Every command takes them, before or after its name; a session that stays
+/// open has one of each, whatever its commands are.
+struct ProcessOptions: ParsableArguments {
   @Option(
     name: [.customShort("i"), .long],
     help: ArgumentHelp(
       "Which radio: hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE.",
       discussion: "Default: $BLECTL_ADAPTER, else the first hciN that is up.", valueName: "spec"))
   var adapter: String?
-
-  @Option(help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"))
-  var timeout: Double?
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
@@ -29,13 +27,7 @@ struct GlobalOptions: ParsableArguments {
   var trace: String?
 
   /// Those that take a value, for moving them behind the command's name.
-  static let namesWithValue: Set<String> = ["-i", "--adapter", "--timeout", "--color", "--trace"]
-
-  func validate() throws {
-    if let timeout, !(timeout > 0 && timeout <= 86_400) {
-      throw ValidationError("--timeout takes seconds between 0 and 86400, not \(timeout)")
-    }
-  }
+  static let namesWithValue: Set<String> = ["-i", "--adapter", "--color", "--trace"]
 
   var outputStyle: Output.Style {
     var style = Output.Style()

@@ -1,0 +1,124 @@
+package import Bluetooth
+package import EventLoop
+package import GAP
+package import GATT
+import Text
+
+/// One peer of a session: the link, and the client on it.
+@LoopActor
+package final class Connection {
+  package let link: any Link
+  package let client: Client
+  /// Nil when it was not heard.
+  package let name: String?
+
+  package var peer: PeerAddress { link.peer }
+  package var isOpen: Bool { client.closed == nil }
+
+  /// Whether a search would mean this peer, as far as is known without one.
+  package func isMeant(by selector: PeerSelector) -> Bool {
+    switch selector {
+    case .address(let address, let type): address == peer.address && (type == nil || type == peer.type)
+    case .name(let pattern): name.map { Glob.matches(pattern, $0) } ?? false
+    case .mac, .service: false
+    }
+  }
+
+  fileprivate init(_ link: any Link, _ client: Client, name: String?) {
+    self.link = link
+    self.client = client
+    self.name = name
+  }
+}
+
+/// An adapter with the links, clients and subscriptions on it. A command of the shell is a session with one step; a session that stays open
+/// runs many, one after the other or side by side.
+@LoopActor
+package final class Session {
+  /// How long the steps of a connection may take.
+  package struct Limits: Sendable, Equatable {
+    package var connecting = Duration.seconds(20)
+    /// An ATT transaction, Vol 3 Part F §3.3.3.
+    package var transaction = Duration.seconds(30)
+
+    package init() {}
+  }
+
+  /// Sees every client before anything is sent: for its notes and PDUs.
+  package var onClient: (@LoopActor (Client) -> Void)?
+  /// In the order in which they were made; without those that were closed here.
+  package private(set) var connections: [Connection] = []
+
+  private let open: @LoopActor () async throws -> any Central
+  private var opened: (any Central)?
+  private var opening: Wait<any Central>?
+
+  /// - Parameter open: makes the adapter ready, at the first need.
+  package init(open: @escaping @LoopActor () async throws -> any Central) { self.open = open }
+
+  /// The adapter, opened once, whoever asks first.
+  /// - Throws: what `open` throws; the next call tries again.
+  package func central() async throws -> any Central {
+    if let opened { return opened }
+    if let opening { return try await opening.value() }
+    let opening = Wait<any Central>()
+    self.opening = opening
+    defer { self.opening = nil }
+    do {
+      let central = try await open()
+      opened = central
+      opening.resume(returning: central)
+      return central
+    } catch {
+      opening.resume(throwing: error)
+      throw error
+    }
+  }
+
+  /// The peer that commands without one are about: the one connected last that is still there.
+  package var current: Connection? { connections.last { $0.isOpen } }
+
+  /// The open connection to a peer.
+  package func connection(to peer: PeerAddress) -> Connection? { connections.last { $0.peer == peer && $0.isOpen } }
+
+  /// Connects; other links stay as they are.
+  /// - Parameter exchangingMTU: false for what may do without, and asks for it when it does not.
+  /// - Throws: as `Central.connect`, and why the link was lost meanwhile. Nothing is left behind.
+  package func connect(_ peer: PeerAddress, name: String? = nil, limits: Limits = Limits(), exchangingMTU: Bool = true) async throws
+    -> Connection
+  {
+    let link = try await central().connect(peer, timeout: limits.connecting)
+    let client = Client(link.channel, timeout: limits.transaction)
+    onClient?(client)
+    let connection = Connection(link, client, name: name)
+    connections.append(connection)
+    guard exchangingMTU else { return connection }
+    do { try await client.exchangeMTU() } catch {
+      await disconnect(connection)
+      throw error
+    }
+    return connection
+  }
+
+  /// What was subscribed to is switched off again, then the link is taken down; also in a cancelled task. A peer that does not answer keeps nobody
+  /// waiting.
+  package func disconnect(_ connection: Connection) async {
+    connections.removeAll { $0 === connection }
+    await shielded {
+      if connection.isOpen {
+        let limit = EventLoop.shared.now.advanced(by: .seconds(1))
+        _ = try? await withDeadline(limit) { try await connection.client.unsubscribeAll() }
+      }
+      await connection.link.disconnect()
+      connection.client.close()
+    }
+  }
+
+  /// Links down, scan off, the adapter closed; also in a cancelled task. The next command opens it again.
+  package func close() async {
+    for connection in connections { await disconnect(connection) }
+    guard let central = opened else { return }
+    opened = nil
+    await shielded { await central.close() }
+  }
+}

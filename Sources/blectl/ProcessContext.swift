@@ -1,0 +1,48 @@
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import LinuxIO
+import Operations
+import Terminal
+import Text
+
+/// What there is once in a process: the output, the user's files, the trace, and the session with the radio and its links.
+@LoopActor
+final class ProcessContext {
+  let options: ProcessOptions
+  let output: Output
+  let configuration: Configuration
+  private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
+  private var trace: SnoopFile?
+
+  init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration) {
+    self.options = options
+    self.output = output
+    self.configuration = configuration
+    session.onClient = { client in
+      client.onNote = { output.note($0.text) }
+      if output.style.verbosity >= 2 { client.onPDU = { output.verbose(2, PDUText.line($0, $1)) } }
+    }
+  }
+
+  /// `--adapter`, else what the environment names.
+  func adapter() throws -> AdapterSpec { try configuration.adapter(options.adapter) }
+
+  private func openAdapter() async throws -> any Central {
+    if let path = options.trace, trace == nil { trace = try await open(trace: path) }
+    let central = try await adapter().open(tap: trace, verbose: { [output] in output.verbose(1, $0) })
+    central.onNote = { [output] in output.note($0.text) }
+    return central
+  }
+
+  /// The trace is a result too: a full disk must not pass unnoticed.
+  func closeTrace() async throws {
+    defer { trace = nil }
+    try await trace?.close()
+  }
+
+  private func open(trace path: String) async throws -> SnoopFile {
+    try await SnoopFile.open(path) { output.note("nobody reads the pipe “\(DisplayText.escape(path))” yet; waiting for its reader") }
+  }
+}

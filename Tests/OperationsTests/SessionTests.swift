@@ -1,0 +1,113 @@
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import LEHost
+import Simulation
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite struct SessionTests {
+  private struct NoRadio: Error {}
+
+  @LoopActor
+  private func session() async throws -> Session {
+    let air = try await TestAir()
+    return Session { air.central }
+  }
+
+  @LoopActor
+  private func connect(_ name: String, in session: Session) async throws -> Connection {
+    let match = try await session.central().find(PeerSearch(.name(name), takesFirst: true))
+    return try await session.connect(match.peer, name: match.name)
+  }
+
+  /// Two peers at once: each link has its own client, and what one is asked does not disturb the other.
+  @Test func twoPeersAtOnce() async throws {
+    try await onLoop {
+      let session = try await self.session()
+      let band = try await self.connect("band-7", in: session)
+      let panel = try await self.connect("panel", in: session)
+      #expect(session.connections.map(\.name) == ["Band-7", "Panel"])
+      #expect(session.current === panel && session.connection(to: band.peer) === band)
+      #expect(band.isMeant(by: .name("band*")) && band.isMeant(by: .address(band.peer.address, nil)) && !panel.isMeant(by: .name("band*")))
+      #expect(band.client.mtu == 185 && panel.client.mtu == 247)
+
+      let beats = try await band.client.subscribe(to: Selector("2a37"))
+      let target = try await panel.client.attribute(Selector("fff6"), discovering: true)
+      let options = TransferOptions()
+      let (plan, _) = try options.plan(for: 20_000, to: target, mtu: panel.client.mtu, dataLength: 251)
+      try await panel.client.send([UInt8](repeating: 7, count: 20_000), to: target.handle, plan: plan, pacing: options.pacing)
+      for value in [[0x00, 0x48], [0x00, 0x4A]] as [[UInt8]] { #expect(try await beats.next().value == value) }
+
+      await session.disconnect(panel)
+      #expect(!panel.isOpen && band.isOpen && session.current === band)
+      let battery = try await band.client.attribute(Selector("2a19"), discovering: true)
+      #expect(try await band.client.read(battery.handle) == [60])
+      await session.close()
+      #expect(!band.isOpen && session.connections.isEmpty && session.current == nil)
+    }
+  }
+
+  /// Two connections that are asked for at the same time.
+  @Test func twoConnectionsSideBySide() async throws {
+    try await onLoop {
+      let session = try await self.session()
+      let tasks = ["D1:00:00:00:00:01", "D1:00:00:00:00:02"].compactMap { Address($0) }.map { address in
+        EventLoop.shared.spawn { () -> PeerAddress? in try? await session.connect(PeerAddress(address, .random)).peer }
+      }
+      var peers: [PeerAddress?] = []
+      for task in tasks { peers.append(await task.value) }
+      #expect(peers == [1, 2].map { peer($0) })
+      #expect(session.connections.count == 2)
+      await session.close()
+    }
+  }
+
+  /// What is connected to already is used again, and commands one after the other share it.
+  @Test func oneLinkServesManySteps() async throws {
+    try await onLoop {
+      let session = try await self.session()
+      let band = try await self.connect("band-7", in: session)
+      for _ in 0..<3 {
+        let again = try #require(session.connection(to: band.peer))
+        let values = try await again.client.readableValues(try await again.client.discover())
+        #expect(values.count >= 3)
+      }
+      #expect(session.connections.count == 1)
+      await session.close()
+    }
+  }
+
+  @Test func theAdapterIsOpenedOnceAndWhenItIsNeeded() async throws {
+    try await onLoop {
+      var count = 0
+      let air = try await TestAir()
+      let session = Session {
+        count += 1
+        try await EventLoop.shared.sleep(for: .seconds(1))
+        if count == 1 { throw NoRadio() }
+        return air.central
+      }
+      #expect(count == 0)
+      await #expect(throws: NoRadio.self) { _ = try await session.central() }
+      let tasks = (0..<3).map { _ in EventLoop.shared.spawn { (try? await session.central()) != nil } }
+      for task in tasks { #expect(await task.value) }
+      #expect(count == 2)
+      await session.close()
+    }
+  }
+
+  @Test func nothingIsLeftOfAConnectionThatFails() async throws {
+    try await onLoop {
+      let session = try await self.session()
+      var limits = Session.Limits()
+      limits.connecting = .seconds(1)
+      await #expect(throws: (any Error).self) { _ = try await session.connect(peer(0x99), limits: limits) }
+      #expect(session.connections.isEmpty)
+      await session.close()
+    }
+  }
+}
