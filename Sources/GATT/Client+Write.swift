@@ -83,7 +83,6 @@ extension Client {
         try progress?(WriteProgress(sent: segment.upperBound))
       }
       _ = try await answer(.executeWrite(flags: 1))
-      try progress?(WriteProgress(sent: value.count, confirmed: value.count))
     } catch {
       await cancelPreparedWrites()
       throw error

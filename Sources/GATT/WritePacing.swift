@@ -17,7 +17,8 @@ package struct WritePacing: Sendable, Equatable {
 package struct WriteProgress: Sendable, Equatable {
   /// Answered by the peer for requests, handed to the channel for commands, queued on the peer for long and reliable writes.
   package var sent = 0
-  /// Known to have arrived: the peer's ATT layer answered for them, or for a request behind them.
+  /// Known to have arrived: the peer's ATT layer answered for them, or for a request behind
+  /// them. Nothing of a long or reliable write has, before its end.
   package var confirmed = 0
 
   package init(sent: Int = 0, confirmed: Int = 0) {

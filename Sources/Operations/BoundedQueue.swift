@@ -60,13 +60,6 @@ final class BoundedQueue<Element> {
 
   var isClosed: Bool { end != nil }
 
-  /// What nobody takes any more counts as dropped.
-  func dropRest() {
-    dropped += count
-    (items, head) = ([], 0)
-    tellOfDropped()
-  }
-
   func tellOfDropped() {
     guard dropped > told else { return }
     told = dropped

@@ -44,10 +44,7 @@ extension Central {
         }
       }
       outcome = .success(())
-    } catch {
-      reports.dropRest()
-      outcome = .failure(error)
-    }
+    } catch { outcome = .failure(error) }
     scanning.cancel()
     await scanning.value
     reports.close()

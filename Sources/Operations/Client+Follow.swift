@@ -55,16 +55,11 @@ extension Client {
     for characteristic in characteristics { _ = try await subscribe(characteristic, kind: .auto) }
     let limits = limits()
     if let end = limits.end { values.close(at: end) }
-    do {
-      var count = 0
-      while let (event, uuid) = try await values.next(until: limits.patience.map { EventLoop.shared.now.advanced(by: $0) }) {
-        try await take(event, uuid)
-        count += 1
-        if count == limits.count { return .count }
-      }
-    } catch {
-      values.dropRest()
-      throw error
+    var count = 0
+    while let (event, uuid) = try await values.next(until: limits.patience.map { EventLoop.shared.now.advanced(by: $0) }) {
+      try await take(event, uuid)
+      count += 1
+      if count == limits.count { return .count }
     }
     return values.isClosed ? .end : .silence
   }
