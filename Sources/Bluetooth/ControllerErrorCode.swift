@@ -1,7 +1,7 @@
 import Text
 
 /// Controller error codes, shared by HCI status fields, disconnect reasons and LL control PDUs (Vol 1 Part F).
-package struct ControllerErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt8
 
   package init(rawValue: UInt8) { self.rawValue = rawValue }

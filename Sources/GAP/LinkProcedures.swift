@@ -9,11 +9,11 @@ package protocol LinkController: AnyObject {
   var name: String { get }
 
   /// Whether the controller has a command; true when nobody knows, for then it is tried.
-  func supports(_ opcode: Opcode) async throws -> Bool
+  func supports<C: Command>(_ command: C.Type) async throws -> Bool
 
   /// - Throws: why there is no answer, or the status when it is not Success.
   @discardableResult
-  func perform(_ command: Command) async throws -> ReturnParameters
+  func perform<C: Command>(_ command: C) async throws -> C.Return
 }
 
 /// The procedures that look at and change a link of a central (Vol 6 Part B §5.1), with what the controller's events say about it: the same for
@@ -21,7 +21,7 @@ package protocol LinkController: AnyObject {
 @LoopActor
 package final class LinkProcedures {
   package let peer: PeerAddress
-  package let handle: UInt16
+  package let handle: ConnectionHandle
   package private(set) var state: LinkState
   /// For what a peripheral asks; see `ParameterRequestPolicy`.
   package private(set) var policy = ParameterRequestPolicy()
@@ -36,7 +36,7 @@ package final class LinkProcedures {
   private let phyUpdated = PendingEvent<ControllerErrorCode>()
   private let dataLengthChanged = PendingEvent<Void>()
 
-  package init(_ peer: PeerAddress, handle: UInt16, _ state: LinkState, _ controller: any LinkController) {
+  package init(_ peer: PeerAddress, handle: ConnectionHandle, _ state: LinkState, _ controller: any LinkController) {
     self.peer = peer
     self.handle = handle
     self.state = state
@@ -71,7 +71,7 @@ package final class LinkProcedures {
   /// What is known now, with the RSSI. What the controller does not say stays unknown.
   /// - Throws: why the link is down; CancellationError.
   package func parameters() async throws -> LinkParameters {
-    if case .rssi(_, let rssi)? = try await attempt(.readRSSI(handle: handle)), rssi != 127 { state.note(rssi: rssi) }
+    if let rssi = try await attempt(ReadRSSI(handle: handle))?.rssi, rssi != 127 { state.note(rssi: rssi) }
     try await learnPHY()
     return state.parameters
   }
@@ -79,12 +79,12 @@ package final class LinkProcedures {
   private func learnPHY() async throws {
     guard state.parameters.phy == nil else { return }
     // A controller that does not have the command has one PHY.
-    guard try await controller.supports(.leReadPHY) else { return state.note(phy: .le1M) }
-    if case .phy(_, let tx, _)? = try await attempt(.leReadPHY(handle: handle)) { state.note(phy: PHY(rawValue: tx)) }
+    guard try await controller.supports(LEReadPHY.self) else { return state.note(phy: .le1M) }
+    if let phys = try await attempt(LEReadPHY(handle: handle)) { state.note(phy: PHY(rawValue: phys.tx)) }
   }
 
   /// Nil when there is no answer.
-  private func attempt(_ command: Command) async throws -> ReturnParameters? {
+  private func attempt<C: Command>(_ command: C) async throws -> C.Return? {
     if let ended { throw ended }
     do {
       return try await controller.perform(command)
@@ -101,7 +101,7 @@ package final class LinkProcedures {
     let wanted = try ConnectionParameters(interval: interval)
     if let ended { throw ended }
     let change = intervalUpdated.next()
-    try await controller.perform(.leConnectionUpdate(handle: handle, wanted))
+    try await controller.perform(LEConnectionUpdate(handle: handle, wanted))
     try await agreed(change, .connectionInterval(interval))
     policy.pinnedInterval = wanted.intervalMax
     return wanted
@@ -110,9 +110,9 @@ package final class LinkProcedures {
   /// PHY Update (§5.1.10), transmitter and receiver alike, of this link only. - Throws: as `requestInterval`.
   package func requestPHY(_ phy: PHY) async throws {
     if let ended { throw ended }
-    guard try await controller.supports(.leSetPHY) else { throw GAPError.unsupported(adapter: controller.name, .phy(phy)) }
+    guard try await controller.supports(LESetPHY.self) else { throw GAPError.unsupported(adapter: controller.name, .phy(phy)) }
     let change = phyUpdated.next()
-    try await controller.perform(.leSetPHY(handle: handle, allPHYs: 0, tx: PHYMask(phy), rx: PHYMask(phy), options: 0))
+    try await controller.perform(LESetPHY(handle: handle, tx: PHYMask(phy), rx: PHYMask(phy)))
     try await agreed(change, .phy(phy))
   }
 
@@ -122,7 +122,7 @@ package final class LinkProcedures {
     // Before anything is asked of anyone.
     _ = try DataLength(octets: octets, on: nil)
     if let ended { throw ended }
-    guard try await controller.supports(.leSetDataLength) else {
+    guard try await controller.supports(LESetDataLength.self) else {
       throw GAPError.unsupported(adapter: controller.name, .dataLength(octets))
     }
     try await learnPHY()
@@ -130,7 +130,7 @@ package final class LinkProcedures {
     // Nothing would change, and no event would say so.
     if state.parameters.maxTxOctets == octets || !(state.remoteFeatures?.contains(.dataLengthExtension) ?? true) { return }
     let change = dataLengthChanged.next()
-    try await controller.perform(.leSetDataLength(handle: handle, txOctets: wanted.txOctets, txTime: wanted.txTime))
+    try await controller.perform(LESetDataLength(handle: handle, txOctets: wanted.txOctets, txTime: wanted.txTime))
     // The event comes only when something changes.
     _ = try await change.value(until: limit(atMost: .seconds(2)))
   }

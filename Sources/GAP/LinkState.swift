@@ -55,7 +55,7 @@ extension LinkParameters {
 
 extension HCI.Event {
   /// The link that an event tells about; nil for events of another kind, and for LE Connection Complete, which makes one.
-  package var connectionHandle: UInt16? {
+  package var connectionHandle: ConnectionHandle? {
     switch self {
     case .leConnectionUpdateComplete(_, let handle, _, _, _), .leDataLengthChange(let handle, _, _, _, _),
       .lePHYUpdateComplete(_, let handle, _, _), .leReadRemoteFeaturesComplete(_, let handle, _), .disconnectionComplete(_, let handle, _):

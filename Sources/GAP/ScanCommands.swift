@@ -7,9 +7,9 @@ package struct ScanCommands: Sendable, Equatable {
   static let window: UInt16 = 0x60
 
   package let isExtended: Bool
-  package let configure: Command
-  package let enable: Command
-  package let disable: Command
+  package let configure: CommandPacket
+  package let enable: CommandPacket
+  package let disable: CommandPacket
 
   /// - Parameters:
   ///   - adapter: its name, for errors.
@@ -27,16 +27,16 @@ package struct ScanCommands: Sendable, Equatable {
     }
     // Listening all the time that others leave: what is not heard cannot be found. The PHYs take turns.
     let turns = UInt16(clamping: phys.phys.count + (sharing ? 1 : 0))
-    let timing = Command.ScanTiming(isActive: parameters.isActive, interval: Self.window * turns, window: Self.window)
+    let timing = ScanTiming(isActive: parameters.isActive, interval: Self.window * turns, window: Self.window)
     let own = controller.ownAddress.type.hciValue
     if isExtended {
-      configure = .leSetExtendedScanParameters(ownAddressType: own, filterPolicy: 0, phys: phys, phys.phys.map { _ in timing })
-      enable = .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0)
-      disable = .leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0)
+      configure = LESetExtendedScanParameters(ownAddressType: own, filterPolicy: 0, phys: phys, phys.phys.map { _ in timing }).packet
+      enable = LESetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0).packet
+      disable = LESetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0).packet
     } else {
-      configure = .leSetScanParameters(timing, ownAddressType: own, filterPolicy: 0)
-      enable = .leSetScanEnable(true, filterDuplicates: false)
-      disable = .leSetScanEnable(false, filterDuplicates: false)
+      configure = LESetScanParameters(timing, ownAddressType: own, filterPolicy: 0).packet
+      enable = LESetScanEnable(true, filterDuplicates: false).packet
+      disable = LESetScanEnable(false, filterDuplicates: false).packet
     }
   }
 }

@@ -13,14 +13,13 @@ package struct ACLData: Sendable, Equatable {
     case complete = 3
   }
 
-  /// Connection_Handle, 0x0000…0x0EFF.
-  package var handle: UInt16
+  package var handle: ConnectionHandle
   package var boundary: Boundary
   /// Broadcast_Flag, 0 on LE.
   package var broadcast: UInt8
   package var payload: [UInt8]
 
-  package init(handle: UInt16, boundary: Boundary, broadcast: UInt8 = 0, payload: [UInt8]) {
+  package init(handle: ConnectionHandle, boundary: Boundary, broadcast: UInt8 = 0, payload: [UInt8]) {
     self.handle = handle
     self.boundary = boundary
     self.broadcast = broadcast
@@ -31,7 +30,7 @@ package struct ACLData: Sendable, Equatable {
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let word = try reader.uint16("ACL data: handle")
     let length = Int(try reader.uint16("ACL data: length"))
-    handle = word & 0x0FFF
+    handle = ConnectionHandle(word)
     boundary = Boundary(rawValue: UInt8(truncatingIfNeeded: word >> 12) & 3) ?? .complete
     broadcast = UInt8(truncatingIfNeeded: word >> 14)
     payload = try reader.bytes(length, "ACL data: payload")
@@ -43,7 +42,7 @@ package struct ACLData: Sendable, Equatable {
     let payload = payload.prefix(0xFFFF)
     var writer = ByteWriter(capacity: payload.count + 5)
     writer.uint8(Packet.aclIndicator)
-    writer.uint16(handle & 0x0FFF | UInt16(boundary.rawValue) << 12 | UInt16(broadcast & 3) << 14)
+    writer.uint16(handle.rawValue | UInt16(boundary.rawValue) << 12 | UInt16(broadcast & 3) << 14)
     writer.uint16(UInt16(payload.count))
     writer.append(payload)
     return writer.bytes

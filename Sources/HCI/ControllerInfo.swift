@@ -6,7 +6,7 @@ package struct ControllerInfo: Sendable, Equatable {
   package var address: Address?
   /// What links are made with: the public address, or a generated static random one.
   package var ownAddress = PeerAddress(Address(rawValue: 0), .public)
-  package var version: ReturnParameters.LocalVersion?
+  package var version: ReadLocalVersion.Return?
   package var supported = SupportedCommands()
   package var leFeatures: LEFeatures = []
   /// LE ACL buffers: octets each, and how many.
@@ -36,8 +36,8 @@ package struct ControllerInfo: Sendable, Equatable {
     if let coreVersion { names.append("core_\(coreVersion)") }
     if supported.scansExtended { names.append("extended_advertising") }
     if maxTxOctets > 27 { names.append("data_length_\(maxTxOctets)") }
-    if leFeatures.contains(.phy2M), supported.contains(.leSetPHY) { names.append("2m") }
-    if leFeatures.contains(.phyCoded), supported.contains(.leSetPHY) { names.append("coded") }
+    if leFeatures.contains(.phy2M), supported.contains(LESetPHY.self) { names.append("2m") }
+    if leFeatures.contains(.phyCoded), supported.contains(LESetPHY.self) { names.append("coded") }
     return names
   }
 }

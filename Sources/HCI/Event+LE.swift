@@ -48,25 +48,28 @@ extension Event {
     case .leConnectionUpdateComplete(let status, let handle, let interval, let latency, let supervisionTimeout):
       writer.uint8(0x03)
       writer.uint8(status.rawValue)
-      for value in [handle, interval, latency, supervisionTimeout] { writer.uint16(value) }
+      writer.handle(handle)
+      for value in [interval, latency, supervisionTimeout] { writer.uint16(value) }
     case .leReadRemoteFeaturesComplete(let status, let handle, let features):
       writer.uint8(0x04)
       writer.uint8(status.rawValue)
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.uint64(features.rawValue)
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       writer.uint8(0x06)
-      for value in [handle, intervalMin, intervalMax, latency, supervisionTimeout] { writer.uint16(value) }
+      writer.handle(handle)
+      for value in [intervalMin, intervalMax, latency, supervisionTimeout] { writer.uint16(value) }
     case .leDataLengthChange(let handle, let maxTxOctets, let maxTxTime, let maxRxOctets, let maxRxTime):
       writer.uint8(0x07)
-      for value in [handle, maxTxOctets, maxTxTime, maxRxOctets, maxRxTime] { writer.uint16(value) }
+      writer.handle(handle)
+      for value in [maxTxOctets, maxTxTime, maxRxOctets, maxRxTime] { writer.uint16(value) }
     case .leDirectedAdvertisingReports(let reports):
       writer.uint8(0x0B)
       reports.encode(into: &writer)
     case .lePHYUpdateComplete(let status, let handle, let tx, let rx):
       writer.uint8(0x0C)
       writer.uint8(status.rawValue)
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.uint8(tx)
       writer.uint8(rx)
     case .leExtendedAdvertisingReports(let reports):
@@ -115,7 +118,7 @@ extension Event.ConnectionComplete {
 
   fileprivate func encode(into writer: inout ByteWriter) {
     writer.uint8(status.rawValue)
-    writer.uint16(handle)
+    writer.handle(handle)
     writer.uint8(role)
     writer.uint8(peer.type.hciValue)
     writer.address(peer.address)

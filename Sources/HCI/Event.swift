@@ -2,8 +2,8 @@ package import Bluetooth
 
 /// HCI events, controller to host (Vol 4 Part E §7.7). Decoded by the host, encoded by the virtual controller.
 package enum Event: Sendable, Equatable {
-  case disconnectionComplete(status: ControllerErrorCode, handle: UInt16, reason: ControllerErrorCode)
-  case readRemoteVersionComplete(status: ControllerErrorCode, handle: UInt16, version: UInt8, company: UInt16, subversion: UInt16)
+  case disconnectionComplete(status: ControllerErrorCode, handle: ConnectionHandle, reason: ControllerErrorCode)
+  case readRemoteVersionComplete(status: ControllerErrorCode, handle: ConnectionHandle, version: UInt8, company: UInt16, subversion: UInt16)
   case commandComplete(CommandComplete)
   case commandStatus(CommandStatus)
   case hardwareError(UInt8)
@@ -14,23 +14,23 @@ package enum Event: Sendable, Equatable {
   case leDirectedAdvertisingReports(AdvertisingReports<DirectedAdvertisingReport>)
   /// Interval in 1.25 ms, supervision timeout in 10 ms.
   case leConnectionUpdateComplete(
-    status: ControllerErrorCode, handle: UInt16, interval: UInt16, latency: UInt16, supervisionTimeout: UInt16)
-  case leReadRemoteFeaturesComplete(status: ControllerErrorCode, handle: UInt16, features: LEFeatures)
+    status: ControllerErrorCode, handle: ConnectionHandle, interval: UInt16, latency: UInt16, supervisionTimeout: UInt16)
+  case leReadRemoteFeaturesComplete(status: ControllerErrorCode, handle: ConnectionHandle, features: LEFeatures)
   case leRemoteConnectionParameterRequest(
-    handle: UInt16, intervalMin: UInt16, intervalMax: UInt16, latency: UInt16, supervisionTimeout: UInt16)
+    handle: ConnectionHandle, intervalMin: UInt16, intervalMax: UInt16, latency: UInt16, supervisionTimeout: UInt16)
   /// Octets and µs.
-  case leDataLengthChange(handle: UInt16, maxTxOctets: UInt16, maxTxTime: UInt16, maxRxOctets: UInt16, maxRxTime: UInt16)
-  case lePHYUpdateComplete(status: ControllerErrorCode, handle: UInt16, tx: UInt8, rx: UInt8)
+  case leDataLengthChange(handle: ConnectionHandle, maxTxOctets: UInt16, maxTxTime: UInt16, maxRxOctets: UInt16, maxRxTime: UInt16)
+  case lePHYUpdateComplete(status: ControllerErrorCode, handle: ConnectionHandle, tx: UInt8, rx: UInt8)
   /// Any other LE Meta subevent, with what follows the subevent code; nil when the event has no subevent at all.
   case leOther(subevent: UInt8?, [UInt8])
   /// Any other event code.
   case other(code: UInt8, [UInt8])
 
   package struct CompletedPackets: Sendable, Equatable {
-    package var handle: UInt16
+    package var handle: ConnectionHandle
     package var count: UInt16
 
-    package init(handle: UInt16, count: UInt16) {
+    package init(handle: ConnectionHandle, count: UInt16) {
       self.handle = handle
       self.count = count
     }
@@ -50,14 +50,13 @@ package enum Event: Sendable, Equatable {
       self.parameters = parameters
     }
 
-    package init(credits: UInt8 = 1, opcode: Opcode, _ returned: ReturnParameters) {
+    /// Success.
+    package init<C: Command>(_: C.Type, credits: UInt8 = 1, _ returned: C.Return) {
       var writer = ByteWriter(capacity: 66)
+      writer.uint8(ControllerErrorCode.success.rawValue)
       returned.encode(into: &writer)
-      self.init(credits: credits, opcode: opcode, parameters: writer.bytes)
+      self.init(credits: credits, opcode: C.opcode, parameters: writer.bytes)
     }
-
-    /// Decoded apart from the event, so that a bad answer fails its command instead of being taken for silence.
-    package func returned() throws(MalformedPacket) -> ReturnParameters { try ReturnParameters(opcode, parameters) }
   }
 
   /// §7.7.15.
@@ -83,7 +82,7 @@ package enum Event: Sendable, Equatable {
 
     package var form: Form
     package var status: ControllerErrorCode
-    package var handle: UInt16
+    package var handle: ConnectionHandle
     /// 0 central, 1 peripheral.
     package var role: UInt8
     package var peer: PeerAddress
@@ -101,7 +100,7 @@ package enum Event: Sendable, Equatable {
     package var syncHandle: UInt16 = 0xFFFF
 
     package init(
-      form: Form = .plain, status: ControllerErrorCode, handle: UInt16, role: UInt8 = 0, peer: PeerAddress, interval: UInt16,
+      form: Form = .plain, status: ControllerErrorCode, handle: ConnectionHandle, role: UInt8 = 0, peer: PeerAddress, interval: UInt16,
       latency: UInt16,
       supervisionTimeout: UInt16, clockAccuracy: UInt8 = 0
     ) {
@@ -171,12 +170,12 @@ package enum Event: Sendable, Equatable {
     switch self {
     case .disconnectionComplete(let status, let handle, let reason):
       writer.uint8(status.rawValue)
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.uint8(reason.rawValue)
       return 0x05
     case .readRemoteVersionComplete(let status, let handle, let version, let company, let subversion):
       writer.uint8(status.rawValue)
-      writer.uint16(handle)
+      writer.handle(handle)
       writer.uint8(version)
       writer.uint16(company)
       writer.uint16(subversion)
@@ -197,7 +196,7 @@ package enum Event: Sendable, Equatable {
     case .numberOfCompletedPackets(let entries):
       writer.uint8(UInt8(clamping: entries.count))
       for entry in entries.prefix(255) {
-        writer.uint16(entry.handle)
+        writer.handle(entry.handle)
         writer.uint16(entry.count)
       }
       return 0x13
@@ -214,6 +213,23 @@ package enum Event: Sendable, Equatable {
 extension ByteReader {
   mutating func status() throws(MalformedPacket) -> ControllerErrorCode { ControllerErrorCode(rawValue: try uint8("status")) }
 
-  /// Connection_Handle: the upper four bits are reserved.
-  mutating func handle() throws(MalformedPacket) -> UInt16 { try uint16("connection handle") & 0x0FFF }
+  mutating func handle() throws(MalformedPacket) -> ConnectionHandle { ConnectionHandle(try uint16("connection handle")) }
+
+  /// Address type octet and address.
+  mutating func peerAddress() throws(MalformedPacket) -> PeerAddress {
+    let position = offset
+    let type = try uint8("peer address type")
+    let address = try address("peer address")
+    guard let peer = PeerAddress(hciType: type, address) else { throw MalformedPacket("peer address type \(type)", at: position) }
+    return peer
+  }
+}
+
+extension ByteWriter {
+  mutating func handle(_ handle: ConnectionHandle) { uint16(handle.rawValue) }
+
+  mutating func peerAddress(_ peer: PeerAddress) {
+    uint8(peer.type.hciValue)
+    address(peer.address)
+  }
 }

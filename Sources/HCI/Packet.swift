@@ -2,7 +2,8 @@ package import Bluetooth
 
 /// One HCI packet in H4 form: an indicator octet, then the packet (Vol 4 Part A §2).
 package enum Packet: Sendable, Equatable {
-  case command(Command)
+  /// Its parameters are not looked at here: `CommandPacket.decoded`.
+  case command(CommandPacket)
   case event(Event)
   case acl(ACLData)
   /// Synchronous and isochronous data, and indicators that do not exist: kept, not judged. `octets` are without the indicator.
@@ -14,17 +15,13 @@ package enum Packet: Sendable, Equatable {
   package static let eventIndicator: UInt8 = 0x04
   package static let isochronousIndicator: UInt8 = 0x05
 
-  /// - Throws: when octets are missing, when some are left over, and for parameters that do not follow their format.
+  /// - Throws: when octets are missing, when some are left over, and for an event whose parameters do not follow their format.
   package init(_ octets: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(octets)
     let indicator = try reader.uint8("HCI packet: indicator")
     switch indicator {
     case Self.commandIndicator:
-      let opcode = Opcode(rawValue: try reader.uint16("HCI command: opcode"))
-      let length = Int(try reader.uint8("HCI command: length"))
-      var parameters = ByteReader(try reader.slice(length, "HCI command: parameters"))
-      try reader.finish("HCI command")
-      self = .command(try Command(opcode, parsing: &parameters))
+      self = .command(try CommandPacket(parsing: &reader))
     case Self.eventIndicator:
       self = .event(try Event(parsing: &reader))
     case Self.aclIndicator:

@@ -4,7 +4,7 @@ package import HCI
 extension L2CAPFrame {
   /// - Parameter length: the largest payload of one packet, at least 1 octet.
   /// - Parameter first: `firstNonFlushable` from a host, `firstFlushable` from a controller.
-  package func fragments(handle: UInt16, length: Int, first: ACLData.Boundary = .firstNonFlushable) -> [ACLData] {
+  package func fragments(handle: ConnectionHandle, length: Int, first: ACLData.Boundary = .firstNonFlushable) -> [ACLData] {
     fragments(length: length).enumerated().map {
       ACLData(handle: handle, boundary: $0.offset == 0 ? first : .continuing, payload: $0.element)
     }

@@ -9,7 +9,9 @@ struct CommandQueue {
 
   private struct Entry {
     let id: Int
-    let command: Command
+    let command: CommandPacket
+    /// By Command Status at once, and by another event later.
+    let isAnsweredByStatus: Bool
     var deadline: Int64
   }
 
@@ -22,9 +24,9 @@ struct CommandQueue {
   /// Commands that have not been answered.
   var count: Int { waiting.count + (inFlight == nil ? 0 : 1) }
 
-  mutating func add(_ command: Command) -> Int {
+  mutating func add(_ command: CommandPacket, isAnsweredByStatus: Bool) -> Int {
     lastID += 1
-    waiting.append(Entry(id: lastID, command: command, deadline: 0))
+    waiting.append(Entry(id: lastID, command: command, isAnsweredByStatus: isAnsweredByStatus, deadline: 0))
     return lastID
   }
 
@@ -37,7 +39,7 @@ struct CommandQueue {
   }
 
   /// The command to send now.
-  mutating func next(at now: Int64) -> Command? {
+  mutating func next(at now: Int64) -> CommandPacket? {
     guard inFlight == nil, !waiting.isEmpty else { return nil }
     guard credits > 0 else {
       if starvedSince == nil { starvedSince = now }
@@ -62,7 +64,7 @@ struct CommandQueue {
   /// Takes a Command Status. A success says nothing yet about a command that is to be answered with Command Complete.
   mutating func status(_ event: Event.CommandStatus) -> Int? {
     credits = Int(event.credits)
-    guard let entry = inFlight, entry.command.opcode == event.opcode, event.status != .success || entry.command.isAnsweredByStatus else {
+    guard let entry = inFlight, entry.command.opcode == event.opcode, event.status != .success || entry.isAnsweredByStatus else {
       return nil
     }
     inFlight = nil
@@ -81,17 +83,5 @@ struct CommandQueue {
     starvedSince = nil
     credits = 1
     return id
-  }
-}
-
-extension Command {
-  /// Answered by Command Status at once and by another event later.
-  var isAnsweredByStatus: Bool {
-    switch self {
-    case .disconnect, .readRemoteVersion, .leCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures, .leSetPHY,
-      .leExtendedCreateConnection:
-      true
-    default: false
-    }
   }
 }

@@ -6,8 +6,6 @@ import Text
 /// A controller at the other end of a channel: commands with their answers, events, ACL data.
 @LoopActor
 final class Controller {
-  typealias Answer = Result<ReturnParameters, BluetoothError>
-
   /// As the user knows it: `tcp:127.0.0.1:9000`.
   let name: String
   var onEvent: (@LoopActor (Event) -> Void)?
@@ -20,7 +18,8 @@ final class Controller {
 
   private let channel: any HCI.Channel
   private var queue = CommandQueue()
-  private var pending: [Int: (opcode: Opcode, then: @LoopActor (Answer) -> Void)] = [:]
+  /// `then` gets the return parameters, status first.
+  private var pending: [Int: (opcode: Opcode, then: @LoopActor (Result<[UInt8], BluetoothError>) -> Void)] = [:]
   private var timer: LoopTimer?
 
   init(_ channel: any HCI.Channel, name: String) {
@@ -39,12 +38,20 @@ final class Controller {
 
   /// Sends a command and calls `then` exactly once. Returns a number for `withdraw`.
   @discardableResult
-  func submit(_ command: Command, then: @escaping @LoopActor (Answer) -> Void = { _ in }) -> Int {
+  func submit<C: Command>(_ command: C, then: @escaping @LoopActor (Result<C.Return, BluetoothError>) -> Void = { _ in }) -> Int {
+    submit(command.packet, isAnsweredByStatus: C.Return.areInStatus) { [name] answer in
+      then(answer.flatMap { Self.decode(C.Return.self, $0, command.opcode, name) })
+    }
+  }
+
+  private func submit(
+    _ command: CommandPacket, isAnsweredByStatus: Bool, then: @escaping @LoopActor (Result<[UInt8], BluetoothError>) -> Void
+  ) -> Int {
     if let failure {
       then(.failure(failure))
       return 0
     }
-    let id = queue.add(command)
+    let id = queue.add(command, isAnsweredByStatus: isAnsweredByStatus)
     pending[id] = (command.opcode, then)
     pump()
     return id
@@ -52,12 +59,22 @@ final class Controller {
 
   /// - Throws: BluetoothError(.hci) with the status when the controller refuses, `.adapter` when it does not answer or is gone,
   ///   `.protocolViolation` for an answer that cannot be read; CancellationError (a command on its way is not taken back).
+  /// - Returns: the return parameters; nothing for a command that is answered by Command Status.
   /// - Parameter accepted: called when the answer comes, before any later event is looked at, also when the task was cancelled meanwhile.
   @discardableResult
-  func perform(_ command: Command, accepted: @escaping @LoopActor () -> Void = {}) async throws -> ReturnParameters {
-    let wait = Wait<ReturnParameters>()
-    let id = submit(command) { answer in
-      switch answer {
+  func perform<C: Command>(_ command: C, accepted: @escaping @LoopActor () -> Void = {}) async throws -> C.Return {
+    try await perform(command.packet, C.Return.self, accepted: accepted)
+  }
+
+  /// A command that is answered by Command Complete, and of which only the status is of interest. - Throws: as above.
+  func perform(_ command: CommandPacket) async throws { _ = try await perform(command, NoReturnParameters.self) {} }
+
+  private func perform<R: ReturnParameters>(_ command: CommandPacket, _: R.Type, accepted: @escaping @LoopActor () -> Void) async throws
+    -> R
+  {
+    let wait = Wait<R>()
+    let id = submit(command, isAnsweredByStatus: R.areInStatus) { [name] answer in
+      switch answer.flatMap({ Self.decode(R.self, $0, command.opcode, name) }) {
       case .success(let returned):
         accepted()
         wait.resume(returning: returned)
@@ -74,7 +91,7 @@ final class Controller {
 
   /// For clean-up, which must end soon after Ctrl-C although the controller may be dead: sends the command in its turn whatever happens, and
   /// waits at most 2 s for the answer. Returns whether the controller did as it was told.
-  func tidy(_ command: Command) async -> Bool {
+  func tidy(_ command: some Command) async -> Bool {
     let done = Wait<Bool>()
     submit(command) { answer in
       if case .success = answer { done.resume(returning: true) } else { done.resume(returning: false) }
@@ -122,19 +139,10 @@ final class Controller {
   private func handle(_ event: Event) {
     switch event {
     case .commandComplete(let complete):
-      if let id = queue.completed(complete) {
-        do throws(MalformedPacket) {
-          let returned = try complete.returned()
-          settle(id, returned.status == .success ? .success(returned) : .failure(refused(complete.opcode, returned.status)))
-        } catch {
-          settle(id, .failure(BluetoothError(.protocolViolation, "\(name) answered \(complete.opcode) with nonsense: \(error)")))
-        }
-      }
+      if let id = queue.completed(complete) { settle(id, .success(complete.parameters)) }
       pump()
     case .commandStatus(let status):
-      if let id = queue.status(status) {
-        settle(id, status.status == .success ? .success(.none) : .failure(refused(status.opcode, status.status)))
-      }
+      if let id = queue.status(status) { settle(id, .success([status.status.rawValue])) }
       pump()
     case .hardwareError(let code):
       close(
@@ -165,9 +173,19 @@ final class Controller {
     pump()
   }
 
-  private func settle(_ id: Int, _ answer: Answer) { pending.removeValue(forKey: id)?.then(answer) }
+  private func settle(_ id: Int, _ answer: Result<[UInt8], BluetoothError>) { pending.removeValue(forKey: id)?.then(answer) }
 
-  private func refused(_ opcode: Opcode, _ status: ControllerErrorCode) -> BluetoothError {
+  private static func decode<R: ReturnParameters>(
+    _: R.Type, _ octets: [UInt8], _ opcode: Opcode, _ name: String
+  ) -> Result<R, BluetoothError> {
+    do throws(MalformedPacket) {
+      return try R.decode(octets).mapError { refused(opcode, $0, by: name) }
+    } catch {
+      return .failure(BluetoothError(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(error)"))
+    }
+  }
+
+  private static func refused(_ opcode: Opcode, _ status: ControllerErrorCode, by name: String) -> BluetoothError {
     let hint =
       switch status {
       case .unknownCommand, .unsupportedFeature: ": it does not support that"

@@ -95,7 +95,7 @@ extension HostCentral {
   private func abandon(_ initiation: Initiation) async {
     await shielded { [self] in
       var patience: Duration = .seconds(2)
-      if initiation.outcome == nil, controller.failure == nil, await !controller.tidy(.leCreateConnectionCancel) {
+      if initiation.outcome == nil, controller.failure == nil, await !controller.tidy(LECreateConnectionCancel()) {
         // Nothing to cancel: the completion is on its way, or never will be.
         patience = .milliseconds(300)
       }
@@ -113,7 +113,7 @@ extension HostCentral {
     } catch let error as BluetoothError where error.isRefusal(.commandDisallowed) {
       // An attempt that someone left behind.
       do {
-        try await controller.perform(.leCreateConnectionCancel)
+        try await controller.perform(LECreateConnectionCancel())
       } catch let error as BluetoothError where error.kind == .hci {}
       do {
         try await controller.perform(command) { initiation.isAccepted = true }
@@ -129,37 +129,35 @@ extension HostCentral {
     }
   }
 
-  private func createCommand(_ peer: PeerAddress) -> Command {
+  private func createCommand(_ peer: PeerAddress) -> any Command {
     // Fast: 15–30 ms, no latency; 4 s of silence end the link. Event lengths are left to the controller: 0 asks for nothing.
     let parameters = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
     let own = adapterInfo.ownAddress.type.hciValue
-    guard adapterInfo.supported.contains(.leExtendedCreateConnection) else {
-      return .leCreateConnection(
-        Command.LECreateConnection(scanInterval: 96, scanWindow: 96, peer: peer, ownAddressType: own, parameters: parameters))
+    guard adapterInfo.supported.contains(LEExtendedCreateConnection.self) else {
+      return LECreateConnection(scanInterval: 96, scanWindow: 96, peer: peer, ownAddressType: own, parameters: parameters)
     }
     var phys: PHYMask = codedPeers.contains(peer) ? .coded : .le1M
     // Needed when an extended advertisement continues on 2M; never scanned on.
     if adapterInfo.leFeatures.contains(.phy2M) { phys.insert(.le2M) }
-    return .leExtendedCreateConnection(
-      Command.LEExtendedCreateConnection(
-        ownAddressType: own, peer: peer, phys: phys,
-        initiating: phys.phys.map { _ in
-          Command.LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: parameters)
-        }))
+    return LEExtendedCreateConnection(
+      ownAddressType: own, peer: peer, phys: phys,
+      initiating: phys.phys.map { _ in
+        LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: parameters)
+      })
   }
 
   /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5): the peer's features are the first
   /// sign of life, and worth knowing.
   private func settleIn(_ link: HostLink, _ deadline: LoopClock.Instant) async throws {
     let alive = link.remoteFeaturesRead.next()
-    controller.submit(.leReadRemoteFeatures(handle: link.handle)) { answer in
+    controller.submit(LEReadRemoteFeatures(handle: link.handle)) { answer in
       if case .failure = answer { alive.resume(returning: .unknownCommand) }
     }
     _ = try await alive.value(until: min(deadline, EventLoop.shared.now.advanced(by: .seconds(1))))
     if let ended = link.ended { throw ended }
-    let isPossible = adapterInfo.leFeatures.contains(.dataLengthExtension) && adapterInfo.supported.contains(.leSetDataLength)
+    let isPossible = adapterInfo.leFeatures.contains(.dataLengthExtension) && adapterInfo.supported.contains(LESetDataLength.self)
     guard isPossible, link.remoteFeatures?.contains(.dataLengthExtension) ?? true else { return }
-    controller.submit(.leSetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
+    controller.submit(LESetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
   }
 
   /// LE Connection Complete. The link exists from this moment: its first data may follow in the same turn.
@@ -175,7 +173,7 @@ extension HostCentral {
       return
     }
     // Reserved handles cannot carry data.
-    guard complete.handle <= 0x0EFF else { return }
+    guard !complete.handle.isReserved else { return }
     if let old = links[complete.handle] {
       drop(old, BluetoothError(.linkLost, "the link to \(old.peer.address) was lost: \(name) gave its handle to another one"))
     }
@@ -183,7 +181,7 @@ extension HostCentral {
       initiation.peer.address == complete.peer.address
     else {
       // Nobody asked for it, and nobody would ever close it.
-      if controller.backlog < 32 { controller.submit(.disconnect(handle: complete.handle, reason: .remoteUserTerminated)) }
+      if controller.backlog < 32 { controller.submit(Disconnect(handle: complete.handle, reason: .remoteUserTerminated)) }
       return
     }
     let link = HostLink(complete, peer: initiation.peer, host: self)

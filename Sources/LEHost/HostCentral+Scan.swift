@@ -45,9 +45,9 @@ final class Scan {
     expiry?.cancel()
   }
 
-  var disable: Command {
+  var disable: any Command {
     isExtended
-      ? .leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0) : .leSetScanEnable(false, filterDuplicates: false)
+      ? LESetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0) : LESetScanEnable(false, filterDuplicates: false)
   }
 }
 
@@ -91,14 +91,14 @@ extension HostCentral {
     // 60 ms; links of ours and the other PHY need their share of the radio.
     let interval: UInt16 = 96
     let window = links.isEmpty && phys.phys.count == 1 ? interval : interval / 2
-    let timing = Command.ScanTiming(isActive: isActive, interval: interval, window: window)
+    let timing = ScanTiming(isActive: isActive, interval: interval, window: window)
     let own = adapterInfo.ownAddress.type.hciValue
-    let commands: [Command] =
+    let commands: [any Command] =
       scan.isExtended
       ? [
-        .leSetExtendedScanParameters(ownAddressType: own, filterPolicy: 0, phys: phys, phys.phys.map { _ in timing }),
-        .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0),
-      ] : [.leSetScanParameters(timing, ownAddressType: own, filterPolicy: 0), .leSetScanEnable(true, filterDuplicates: false)]
+        LESetExtendedScanParameters(ownAddressType: own, filterPolicy: 0, phys: phys, phys.phys.map { _ in timing }),
+        LESetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0),
+      ] : [LESetScanParameters(timing, ownAddressType: own, filterPolicy: 0), LESetScanEnable(true, filterDuplicates: false)]
     do {
       try await perform(commands, scan)
     } catch let error as BluetoothError where error.isRefusal(.commandDisallowed) {
@@ -118,7 +118,7 @@ extension HostCentral {
   }
 
   /// The last command enables.
-  private func perform(_ commands: [Command], _ scan: Scan) async throws {
+  private func perform(_ commands: [any Command], _ scan: Scan) async throws {
     for command in commands {
       if command.opcode == scan.disable.opcode { scan.phase = .asked }
       try await controller.perform(command)

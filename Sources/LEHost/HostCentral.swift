@@ -21,7 +21,7 @@ package final class HostCentral: GAP.Central {
 
   let controller: Controller
   var sendQueue = SendQueue(length: 27, total: 1)
-  var links: [UInt16: HostLink] = [:]
+  var links: [ConnectionHandle: HostLink] = [:]
   /// The connection being made; others wait for their turn.
   var initiation: Initiation?
   let initiators = InitiatorQueue()
@@ -53,7 +53,7 @@ package final class HostCentral: GAP.Central {
       let hangUps = openLinks.map { link in EventLoop.shared.spawn { await link.hangUp(within: limit) } }
       var commands: [Wait<Void>] = []
       if let scan { commands.append(submit(scan.disable)) }
-      if initiation != nil { commands.append(submit(.leCreateConnectionCancel)) }
+      if initiation != nil { commands.append(submit(LECreateConnectionCancel())) }
       for wait in commands { _ = try? await wait.value(until: deadline) }
       for task in hangUps { await task.value }
       // One that came up meanwhile.
@@ -62,7 +62,7 @@ package final class HostCentral: GAP.Central {
     controller.close(closed)
   }
 
-  private func submit(_ command: Command) -> Wait<Void> {
+  private func submit(_ command: some Command) -> Wait<Void> {
     let done = Wait<Void>()
     controller.submit(command) { _ in done.resume(returning: ()) }
     return done
@@ -150,11 +150,13 @@ package final class HostCentral: GAP.Central {
   }
 
   /// A peripheral asks for other parameters through the link layer: it gets what it may have.
-  private func answer(_ handle: UInt16, _ wanted: ConnectionParameters) {
+  private func answer(_ handle: ConnectionHandle, _ wanted: ConnectionParameters) {
     guard let link = links[handle], controller.backlog < 64 else { return }
-    controller.submit(
-      link.judge(wanted).map { .leRemoteConnectionParameterRequestReply(handle: handle, $0) }
-        ?? .leRemoteConnectionParameterRequestNegativeReply(handle: handle, reason: .unacceptableParameters))
+    if let granted = link.judge(wanted) {
+      controller.submit(LERemoteConnectionParameterRequestReply(handle: handle, granted))
+    } else {
+      controller.submit(LERemoteConnectionParameterRequestNegativeReply(handle: handle, reason: .unacceptableParameters))
+    }
   }
 
   /// We asked for it, whatever reason the controller gives.

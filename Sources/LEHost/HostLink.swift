@@ -19,7 +19,7 @@ package final class HostLink: GAP.Link {
   /// Why the link is down; nil while it is up.
   package private(set) var ended: BluetoothError?
 
-  let handle: UInt16
+  let handle: ConnectionHandle
   let remoteFeaturesRead = PendingEvent<ControllerErrorCode>()
   let intervalUpdated = PendingEvent<ControllerErrorCode>()
   let phyUpdated = PendingEvent<ControllerErrorCode>()
@@ -55,9 +55,9 @@ package final class HostLink: GAP.Link {
   package func parameters() async throws -> LinkParameters {
     try check()
     // Neither may make the rest unknown: Bumble's controller has no Read RSSI.
-    if case .rssi(_, let rssi)? = try await attempt(.readRSSI(handle: handle)), rssi != 127 { known.rssi = rssi }
-    if known.phy == nil, host.adapterInfo.supported.contains(.leReadPHY) {
-      if case .phy(_, let tx, _)? = try await attempt(.leReadPHY(handle: handle)) { known.phy = PHY(rawValue: tx) }
+    if let rssi = try await attempt(ReadRSSI(handle: handle))?.rssi, rssi != 127 { known.rssi = rssi }
+    if known.phy == nil, host.adapterInfo.supported.contains(LEReadPHY.self) {
+      if let phys = try await attempt(LEReadPHY(handle: handle)) { known.phy = PHY(rawValue: phys.tx) }
     }
     return known
   }
@@ -80,10 +80,10 @@ package final class HostLink: GAP.Link {
 
   package func requestPHY(_ phy: PHY) async throws -> LinkParameters {
     try check()
-    guard host.adapterInfo.supported.contains(.leSetPHY) else { throw unsupported("other PHYs than 1M") }
+    guard host.adapterInfo.supported.contains(LESetPHY.self) else { throw unsupported("other PHYs than 1M") }
     let change = phyUpdated.next()
     let mask = PHYMask(phy)
-    try await host.controller.perform(.leSetPHY(handle: handle, allPHYs: 0, tx: mask, rx: mask, options: 0))
+    try await host.controller.perform(LESetPHY(handle: handle, tx: mask, rx: mask))
     guard let status = try await change.value(until: limit()) else {
       throw BluetoothError(.timeout, "\(peer.address) did not answer the request for the \(phy.name) PHY")
     }
@@ -94,13 +94,13 @@ package final class HostLink: GAP.Link {
   package func requestDataLength(_ octets: Int) async throws -> LinkParameters {
     try check()
     guard (27...251).contains(octets) else { throw BluetoothError(.usage, "a data length is 27 to 251 octets, not \(octets)") }
-    guard host.adapterInfo.supported.contains(.leSetDataLength) else { throw unsupported("longer data packets") }
+    guard host.adapterInfo.supported.contains(LESetDataLength.self) else { throw unsupported("longer data packets") }
     // Nothing would change, and no event would say so.
     if known.maxTxOctets == octets || !(remoteFeatures?.contains(.dataLengthExtension) ?? true) { return known }
     let change = dataLengthChanged.next()
     // The time that the octets take on 1M: preamble 1, access address 4, header 2, MIC 4, CRC 3.
     try await host.controller.perform(
-      .leSetDataLength(handle: handle, txOctets: UInt16(octets), txTime: max(328, UInt16((octets + 14) * 8))))
+      LESetDataLength(handle: handle, txOctets: UInt16(octets), txTime: max(328, UInt16((octets + 14) * 8))))
     // The event comes only when something changes: the peer may allow less.
     _ = try await change.value(until: limit(atMost: .seconds(2)))
     return known
@@ -159,7 +159,7 @@ package final class HostLink: GAP.Link {
         _ = try? await idle.next().value(until: now.advanced(by: limit / 3))
       }
       guard ended == nil else { return }
-      host.controller.submit(.disconnect(handle: handle, reason: .remoteUserTerminated)) { [weak self] answer in
+      host.controller.submit(Disconnect(handle: handle, reason: .remoteUserTerminated)) { [weak self] answer in
         guard case .failure(let error) = answer, let self else { return }
         self.host.drop(self, error)
       }
@@ -204,7 +204,7 @@ package final class HostLink: GAP.Link {
     self.answer(.signalling, answer.reply.encoded)
     guard let update = answer.update else { return }
     isUpdatingForPeer = true
-    host.controller.submit(.leConnectionUpdate(handle: handle, update)) { [weak self] _ in self?.isUpdatingForPeer = false }
+    host.controller.submit(LEConnectionUpdate(handle: handle, update)) { [weak self] _ in self?.isUpdatingForPeer = false }
   }
 
   private func answer(_ channel: ChannelIdentifier, _ payload: [UInt8]) {
@@ -216,7 +216,7 @@ package final class HostLink: GAP.Link {
 
   private func update(_ wanted: ConnectionParameters, _ what: String) async throws {
     let change = intervalUpdated.next()
-    try await host.controller.perform(.leConnectionUpdate(handle: handle, wanted))
+    try await host.controller.perform(LEConnectionUpdate(handle: handle, wanted))
     guard let status = try await change.value(until: limit()) else {
       throw BluetoothError(.timeout, "\(peer.address) did not answer the request for \(what)")
     }
@@ -224,7 +224,7 @@ package final class HostLink: GAP.Link {
   }
 
   /// Nil when the controller refuses.
-  private func attempt(_ command: HCI.Command) async throws -> ReturnParameters? {
+  private func attempt<C: HCI.Command>(_ command: C) async throws -> C.Return? {
     do {
       return try await host.controller.perform(command)
     } catch let error as BluetoothError {

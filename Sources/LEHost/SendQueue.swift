@@ -10,7 +10,7 @@ struct SendQueue {
   let total: Int
 
   private struct Line {
-    let handle: UInt16
+    let handle: ConnectionHandle
     var fragments: [ACLData] = []
     var head = 0
     var inFlight = 0
@@ -28,16 +28,16 @@ struct SendQueue {
     self.total = max(1, total)
   }
 
-  mutating func open(_ handle: UInt16) {
+  mutating func open(_ handle: ConnectionHandle) {
     close(handle)
     lines.append(Line(handle: handle))
   }
 
   /// Buffers in use by the link are free again: the controller flushes them with the link (§7.7.5).
-  mutating func close(_ handle: UInt16) { lines.removeAll { $0.handle == handle } }
+  mutating func close(_ handle: ConnectionHandle) { lines.removeAll { $0.handle == handle } }
 
   /// Does nothing for a handle that is not open.
-  mutating func add(_ frame: L2CAPFrame, to handle: UInt16) {
+  mutating func add(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     let fragments = frame.fragments(handle: handle, length: length)
     lines[index].fragments += fragments
@@ -45,13 +45,13 @@ struct SendQueue {
   }
 
   /// Fragments that wait in this process.
-  func queued(_ handle: UInt16) -> Int { lines.first { $0.handle == handle }?.queued ?? 0 }
+  func queued(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.queued ?? 0 }
 
   /// Fragments that wait here or in the controller.
-  func outstanding(_ handle: UInt16) -> Int { lines.first { $0.handle == handle }.map { $0.queued + $0.inFlight } ?? 0 }
+  func outstanding(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }.map { $0.queued + $0.inFlight } ?? 0 }
 
   /// Frames that are not completed.
-  func frames(_ handle: UInt16) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
+  func frames(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
 
   /// The fragment to send now.
   mutating func next() -> ACLData? {
@@ -76,7 +76,7 @@ struct SendQueue {
   }
 
   /// Number Of Completed Packets. Never frees more than was sent, whatever the controller says.
-  mutating func completed(_ handle: UInt16, _ count: Int) {
+  mutating func completed(_ handle: ConnectionHandle, _ count: Int) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     var left = min(max(0, count), lines[index].inFlight)
     lines[index].inFlight -= left

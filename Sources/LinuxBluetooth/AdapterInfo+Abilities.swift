@@ -11,14 +11,14 @@ extension AdapterInfo {
     info.address = address
     guard problem == nil, let hci = try? HCISocket(adapter: index, tap: nil) else { return info }
     defer { hci.close() }
-    func ask(_ command: HCI.Command) async -> HCI.ReturnParameters? { try? await hci.send(command, purpose: "asking what it can do") }
-    if case .localVersion(let version)? = await ask(.readLocalVersion) { info.version = version }
-    if case .supportedCommands(let commands)? = await ask(.readLocalSupportedCommands) { info.supported = commands }
-    if case .leFeatures(let features)? = await ask(.leReadLocalSupportedFeatures) { info.leFeatures = features }
-    if info.leFeatures.contains(.dataLengthExtension), info.supported.contains(.leReadMaximumDataLength),
-      case .maximumDataLength(let octets, let time, _, _)? = await ask(.leReadMaximumDataLength)
+    func ask<C: HCI.Command>(_ command: C) async -> C.Return? { try? await hci.send(command, purpose: "asking what it can do") }
+    info.version = await ask(ReadLocalVersion())
+    if let returned = await ask(ReadLocalSupportedCommands()) { info.supported = returned.commands }
+    if let returned = await ask(LEReadLocalSupportedFeatures()) { info.leFeatures = returned.features }
+    if info.leFeatures.contains(.dataLengthExtension), info.supported.contains(LEReadMaximumDataLength.self),
+      let most = await ask(LEReadMaximumDataLength())
     {
-      info.setDataLength(octets: octets, time: time)
+      info.setDataLength(octets: most.txOctets, time: most.txTime)
     }
     return info
   }

@@ -14,9 +14,9 @@ import SystemPackage
 final class HCISocket {
   /// A command that someone else gave to the controller.
   enum Foreign {
-    case sent(HCI.Command)
+    case sent(CommandPacket)
     /// With the status of its Command Complete or Command Status.
-    case answered(HCI.Command, ControllerErrorCode)
+    case answered(CommandPacket, ControllerErrorCode)
   }
 
   let name: String
@@ -30,13 +30,14 @@ final class HCISocket {
   private var onEnd: [Int: @LoopActor (BluetoothError) -> Void] = [:]
   /// The last command of someone else's, until it is answered. The kernel gives the controller one command at a time, whoever sent it, so
   /// the next answer is the answer to this one, even when one of ours with the same opcode waits for its turn.
-  private var foreign: (opcode: HCI.Opcode, command: HCI.Command?, deadline: LoopClock.Instant)?
+  private var foreign: (command: CommandPacket, deadline: LoopClock.Instant)?
 
   private struct Pending {
-    let command: HCI.Command
+    let command: CommandPacket
     let purpose: String
-    let answer: Wait<HCI.ReturnParameters>
-    let onAnswer: (@LoopActor (HCI.ReturnParameters) -> Void)?
+    /// The return parameters, status first.
+    let answer: Wait<[UInt8]>
+    let onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
     /// Set when it is sent; the limit counts from then.
     var timer: LoopTimer?
   }
@@ -99,7 +100,7 @@ final class HCISocket {
   /// - Parameter match: the result taken from the event; nil when it is another event.
   /// - Throws: BluetoothError(.hci) when the command is refused; what `late` gives after `limit`.
   func send<T>(
-    _ command: HCI.Command, purpose: String, limit: Duration, late: @LoopActor () -> any Error,
+    _ command: some HCI.Command, purpose: String, limit: Duration, late: @LoopActor () -> any Error,
     event match: @escaping @LoopActor (HCI.Event) -> T?
   ) async throws -> T {
     // Watched from before the command is sent: the event may be read in the same turn as the Command Status.
@@ -110,25 +111,47 @@ final class HCISocket {
       if let value = match(event) { result.resume(returning: value) }
     }
     defer { removeObserver(observer) }
-    try Self.check(try await send(command, purpose: purpose), command, name)
+    try await send(command, purpose: purpose)
     guard let value = try await result.value(until: EventLoop.shared.now.advanced(by: limit)) else { throw late() }
     return value
   }
 
   // MARK: Commands
 
-  /// Sends a command and waits for its Command Complete or Command Status event. One at a time: the answers carry the opcode only.
-  /// - Parameters:
-  ///   - purpose: for the sentence when it is not permitted: "scanning".
-  ///   - onAnswer: called with the return parameters before anything that came after them is looked at; also when this task was cancelled.
-  /// - Returns: the return parameters; `success` or `failed` for a Command Status.
-  /// - Throws: BluetoothError(.adapter) when it cannot be sent, `.hci` when nothing answers; CancellationError.
+  /// Sends a command and waits for its Command Complete or Command Status event.
+  /// - Parameter purpose: for the sentence when it is not permitted: "scanning".
+  /// - Returns: the return parameters; nothing for a command that is answered by Command Status.
+  /// - Throws: BluetoothError(.adapter) when it cannot be sent, `.hci` when nothing answers or it is refused, `.protocolViolation` for an
+  ///   answer that cannot be read; CancellationError.
   @discardableResult
-  func send(
-    _ command: HCI.Command, purpose: String, onAnswer: (@LoopActor (HCI.ReturnParameters) -> Void)? = nil
-  ) async throws -> HCI.ReturnParameters {
+  func send<C: HCI.Command>(_ command: C, purpose: String) async throws -> C.Return {
+    let octets = try await exchange(command.packet, purpose: purpose, onAnswer: nil)
+    let returned: Result<C.Return, ControllerErrorCode>
+    do throws(MalformedPacket) {
+      returned = try C.Return.decode(octets)
+    } catch {
+      throw BluetoothError(.protocolViolation, "\(name) answered \(C.opcode) with nonsense: \(error)")
+    }
+    switch returned {
+    case .success(let returned): return returned
+    case .failure(let status):
+      throw BluetoothError(.hci, "\(name) refused \(C.opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)
+    }
+  }
+
+  /// Sends a command of which only the status is of interest.
+  /// - Parameter onAnswer: called with the status before anything that came after it is looked at; also when this task was cancelled.
+  /// - Throws: as above, except for a refusal.
+  func send(_ command: CommandPacket, purpose: String, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)? = nil) async throws {
+    _ = try await exchange(command, purpose: purpose, onAnswer: onAnswer)
+  }
+
+  /// One at a time: the answers carry the opcode only. - Returns: the return parameters, status first.
+  private func exchange(
+    _ command: CommandPacket, purpose: String, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
+  ) async throws -> [UInt8] {
     if let failure { throw failure }
-    let answer = Wait<HCI.ReturnParameters>()
+    let answer = Wait<[UInt8]>()
     pending.append(Pending(command: command, purpose: purpose, answer: answer, onAnswer: onAnswer))
     if pending.count == 1 { sendFirst() }
     // When this task is cancelled the command stays at the front until its answer comes: that must not be taken for the answer to a later
@@ -136,15 +159,7 @@ final class HCISocket {
     return try await answer.value()
   }
 
-  /// - Throws: BluetoothError(.hci) when the status is not Success.
-  static func check(_ answer: HCI.ReturnParameters, _ command: HCI.Command, _ name: String) throws(BluetoothError) {
-    let status = answer.status
-    guard status != .success else { return }
-    throw BluetoothError(
-      .hci, "\(name) refused \(command.opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)
-  }
-
-  private static func silence(_ name: String, _ command: HCI.Command) -> BluetoothError {
+  private static func silence(_ name: String, _ command: CommandPacket) -> BluetoothError {
     BluetoothError(
       .hci,
       "\(name) did not answer \(command.opcode) within \(commandLimit.components.seconds) s; "
@@ -176,9 +191,8 @@ final class HCISocket {
       // What is malformed concerns nobody: the kernel's stack judges for itself, and our command meets its limit.
       guard case .event(let event) = try? HCI.Packet(packet) else { return }
       switch event {
-      case .commandComplete(let complete): answered(complete.opcode) { () throws(MalformedPacket) in try complete.returned() }
-      case .commandStatus(let status):
-        answered(status.opcode) { () throws(MalformedPacket) in status.status == .success ? .success : .failed(status.status) }
+      case .commandComplete(let complete): answered(complete.opcode, complete.parameters)
+      case .commandStatus(let status): answered(status.opcode, [status.status.rawValue])
       default: break
       }
       for observer in observers.sorted(by: { $0.key < $1.key }) where observers[observer.key] != nil { observer.value(event) }
@@ -188,35 +202,30 @@ final class HCISocket {
   }
 
   private func sawForeign(_ packet: [UInt8]) {
-    guard packet.count >= 3 else { return }
-    let command: HCI.Command? = if case .command(let command)? = try? HCI.Packet(packet) { command } else { nil }
-    let opcode = HCI.Opcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
-    foreign = (opcode, command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit))
-    if let command { onForeign?(.sent(command)) }
+    guard case .command(let command)? = try? HCI.Packet(packet) else { return }
+    foreign = (command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit))
+    onForeign?(.sent(command))
   }
 
-  private func answered(_ opcode: HCI.Opcode, _ returned: () throws(MalformedPacket) -> HCI.ReturnParameters) {
-    if let (expected, command, deadline) = foreign, expected == opcode {
+  /// - Parameter octets: the return parameters, status first.
+  private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8]) {
+    if let (command, deadline) = foreign, command.opcode == opcode {
       foreign = nil
       if EventLoop.shared.now <= deadline {
-        if let command, let answer = try? returned() { onForeign?(.answered(command, answer.status)) }
+        if let status = octets.first { onForeign?(.answered(command, ControllerErrorCode(rawValue: status))) }
         return
       }
     }
-    do throws(MalformedPacket) {
-      finish(opcode, .success(try returned()))
-    } catch {
-      finish(opcode, .failure(BluetoothError(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(error)")))
-    }
+    finish(opcode, .success(octets))
   }
 
-  private func finish(_ opcode: HCI.Opcode, _ result: Result<HCI.ReturnParameters, BluetoothError>) {
+  private func finish(_ opcode: HCI.Opcode, _ result: Result<[UInt8], BluetoothError>) {
     guard let first = pending.first, let timer = first.timer, first.command.opcode == opcode else { return }
     timer.cancel()
     pending.removeFirst()
     switch result {
     case .success(let answer):
-      first.onAnswer?(answer)
+      if let status = answer.first { first.onAnswer?(ControllerErrorCode(rawValue: status)) }
       first.answer.resume(returning: answer)
     case .failure(let error): first.answer.resume(throwing: error)
     }

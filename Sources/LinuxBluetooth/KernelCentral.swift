@@ -59,12 +59,13 @@ package final class KernelCentral: GAP.Central {
   private var supportedCommands: SupportedCommands?
 
   private func hasExtendedScan() async throws -> Bool {
-    if supportedCommands == nil,
-      case .supportedCommands(let commands) = try await hci.send(.readLocalSupportedCommands, purpose: "scanning")
-    {
-      supportedCommands = commands
+    if supportedCommands == nil {
+      do {
+        supportedCommands = try await hci.send(ReadLocalSupportedCommands(), purpose: "scanning").commands
+      } catch let error as BluetoothError where error.kind == .hci && error.code != nil {
+        // A controller that does not say what it can do is an old one.
+      }
     }
-    // A controller that does not say what it can do is an old one.
     return supportedCommands?.scansExtended ?? false
   }
 

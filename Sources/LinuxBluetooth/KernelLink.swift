@@ -14,7 +14,7 @@ package final class KernelLink: GAP.Link {
 
   private let central: KernelCentral
   private let socket: L2CAPSocket
-  private let handle: UInt16?
+  private let handle: ConnectionHandle?
   private let madeByUs: Bool
   private var ending: Task<Void, Never>?
   /// Watches over the interval that was asked for.
@@ -24,7 +24,7 @@ package final class KernelLink: GAP.Link {
   private static let procedureLimit: Duration = .seconds(10)
 
   init(
-    _ central: KernelCentral, _ peer: PeerAddress, _ socket: L2CAPSocket, handle: UInt16?, madeByUs: Bool, tap: (any HCI.Tap)?
+    _ central: KernelCentral, _ peer: PeerAddress, _ socket: L2CAPSocket, handle: ConnectionHandle?, madeByUs: Bool, tap: (any HCI.Tap)?
   ) {
     self.central = central
     self.peer = peer
@@ -56,13 +56,13 @@ package final class KernelLink: GAP.Link {
     guard !socket.isOver else { throw LinkEnd.error(peer, nil, reason: nil) }
     var parameters = known
     guard let handle else { return parameters }
-    if case .rssi(_, let rssi)? = try await answer(.readRSSI(handle: handle)), rssi != 127 { parameters.rssi = rssi }
+    if case .success(let returned) = try await answer(ReadRSSI(handle: handle)), returned.rssi != 127 { parameters.rssi = returned.rssi }
     if parameters.phy == nil {
-      switch try await answer(.leReadPHY(handle: handle)) {
-      case .phy(_, let tx, _): parameters.phy = PHY(rawValue: tx)
+      switch try await answer(LEReadPHY(handle: handle)) {
+      case .success(let phys): parameters.phy = PHY(rawValue: phys.tx)
       // A controller that does not know the command knows only one PHY.
-      case .failed(.unknownCommand): parameters.phy = .le1M
-      default: break
+      case .failure(let error) where error.code == Int(ControllerErrorCode.unknownCommand.rawValue): parameters.phy = .le1M
+      case .failure: break
       }
     }
     if parameters.phy == nil { parameters.phy = socket.phy }
@@ -74,15 +74,19 @@ package final class KernelLink: GAP.Link {
     return handle.flatMap { central.table.entries[$0]?.parameters } ?? LinkParameters()
   }
 
-  /// Nil when it is not permitted or not known: what is missing then is shown as unknown.
-  private func answer(_ command: HCI.Command) async throws -> HCI.ReturnParameters? {
-    do { return try await central.hci.send(command, purpose: "looking at the connection") } catch is BluetoothError { return nil }
+  /// Failure when it is not permitted or not known: what is missing then is shown as unknown.
+  private func answer<C: HCI.Command>(_ command: C) async throws -> Result<C.Return, BluetoothError> {
+    do {
+      return .success(try await central.hci.send(command, purpose: "looking at the connection"))
+    } catch let error as BluetoothError {
+      return .failure(error)
+    }
   }
 
   package func requestInterval(_ interval: Duration) async throws -> LinkParameters {
     let handle = try usableHandle()
     let parameters = Self.connectionParameters(interval: interval)
-    let command = HCI.Command.leConnectionUpdate(handle: handle, parameters)
+    let command = LEConnectionUpdate(handle: handle, parameters)
     let status = try await result(command, "the connection interval") { event -> ControllerErrorCode? in
       if case .leConnectionUpdateComplete(let status, handle, _, _, _) = event { status } else { nil }
     }
@@ -110,7 +114,7 @@ package final class KernelLink: GAP.Link {
       // Its events come to the table; should it be refused, the note has told what is.
       EventLoop.shared.spawn { [self] in
         watch(wanted, again: false)
-        _ = try? await central.hci.send(.leConnectionUpdate(handle: handle, wanted), purpose: "changing the connection")
+        _ = try? await central.hci.send(LEConnectionUpdate(handle: handle, wanted), purpose: "changing the connection")
       }
     }
   }
@@ -130,7 +134,7 @@ package final class KernelLink: GAP.Link {
   package func requestPHY(_ phy: PHY) async throws -> LinkParameters {
     let handle = try usableHandle()
     // Of this link only: the controller's default PHYs are shared with the kernel, which makes its connections from them.
-    let command = HCI.Command.leSetPHY(handle: handle, allPHYs: 0, tx: PHYMask(phy), rx: PHYMask(phy), options: 0)
+    let command = LESetPHY(handle: handle, tx: PHYMask(phy), rx: PHYMask(phy))
     let status = try await result(command, "the PHY") { event -> ControllerErrorCode? in
       if case .lePHYUpdateComplete(let status, handle, _, _) = event { status } else { nil }
     }
@@ -143,15 +147,14 @@ package final class KernelLink: GAP.Link {
     let octets = UInt16(clamping: min(251, max(27, octets)))
     // The time of that many octets with header and MIC on the 1M PHY (Vol 6 Part B §4.5.10); coded needs the largest.
     let time = known.phy == .coded ? 17_040 : (octets + 14) * 8
-    let command = HCI.Command.leSetDataLength(handle: handle, txOctets: octets, txTime: time)
+    let command = LESetDataLength(handle: handle, txOctets: octets, txTime: time)
     let before = known.maxTxOctets
     let changed = Wait<Void>()
     let observer = central.hci.addObserver { event in
       if case .leDataLengthChange(handle, _, _, _, _) = event { changed.resume(returning: ()) }
     }
     defer { central.hci.removeObserver(observer) }
-    let answer = try await central.hci.send(command, purpose: "changing the connection")
-    try HCISocket.check(answer, command, central.adapter.name)
+    try await central.hci.send(command, purpose: "changing the connection")
     // No event comes when nothing changes.
     if before.map({ $0 < Int(octets) }) ?? true {
       _ = try await changed.value(until: EventLoop.shared.now.advanced(by: .seconds(1)))
@@ -159,13 +162,13 @@ package final class KernelLink: GAP.Link {
     return try await parameters()
   }
 
-  private func usableHandle() throws(BluetoothError) -> UInt16 {
+  private func usableHandle() throws(BluetoothError) -> ConnectionHandle {
     guard let handle, !socket.isOver else { throw LinkEnd.error(peer, nil, reason: nil) }
     return handle
   }
 
   private func result(
-    _ command: HCI.Command, _ what: String, event: @escaping @LoopActor (HCI.Event) -> ControllerErrorCode?
+    _ command: some HCI.Command, _ what: String, event: @escaping @LoopActor (HCI.Event) -> ControllerErrorCode?
   ) async throws -> ControllerErrorCode {
     let peer = peer
     return try await central.hci.send(
@@ -200,7 +203,7 @@ package final class KernelLink: GAP.Link {
       let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
       while !socket.isDrained, EventLoop.shared.now < deadline { try? await EventLoop.shared.sleep(for: .milliseconds(10)) }
       socket.close()
-      let command = HCI.Command.disconnect(handle: handle, reason: .remoteUserTerminated)
+      let command = Disconnect(handle: handle, reason: .remoteUserTerminated)
       do {
         try await hci.send(command, purpose: "disconnecting", limit: .seconds(2), late: { CancellationError() }) { event -> Void? in
           if case .disconnectionComplete(_, handle, _) = event { () } else { nil }

@@ -74,7 +74,7 @@ final class KernelScan {
       if let failure { throw failure }
       guard let step = decide({ $0.next(at: now) }) else { return }
       switch step {
-      case .send(let command): try await hci.send(command, purpose: "scanning") { [self] in answered($0.status) }
+      case .send(let command): try await hci.send(command, purpose: "scanning") { [self] in answered($0) }
       case .askForDiscovery:
         let isActive = central.isDiscovering(central.adapter.index)
         tell { $0.discovery(isActive, at: now) }

@@ -111,8 +111,8 @@ final class L2CAPSocket: ATT.Channel {
   var isOver: Bool { socket.isOver }
 
   /// Connection handle (L2CAP_CONNINFO); nil when the socket is not connected.
-  var connectionHandle: UInt16? {
-    (try? SystemCall.option(socket.rawDescriptor, SOL_L2CAP, L2CAP_CONNINFO, l2cap_conninfo()))?.hci_handle
+  var connectionHandle: ConnectionHandle? {
+    (try? SystemCall.option(socket.rawDescriptor, SOL_L2CAP, L2CAP_CONNINFO, l2cap_conninfo())).map { ConnectionHandle($0.hci_handle) }
   }
 
   /// The transmitter's PHY (BT_PHY); nil when the kernel lists several, which are then only those that it would allow.

@@ -12,7 +12,7 @@ struct LinkTable: Equatable {
     var reason: ControllerErrorCode?
   }
 
-  private(set) var entries: [UInt16: Entry] = [:]
+  private(set) var entries: [ConnectionHandle: Entry] = [:]
   /// The number of the latest connection.
   private(set) var latest = 0
   /// Status of the latest connection attempt that failed.

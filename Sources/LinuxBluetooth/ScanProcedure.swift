@@ -13,7 +13,7 @@ import HCI
 /// - At the end the scan is switched off by who switched it on last.
 struct ScanProcedure: Equatable {
   enum Step: Equatable {
-    case send(HCI.Command)
+    case send(CommandPacket)
     /// Whether the kernel's discovery is under way.
     case askForDiscovery
     /// The controller scans.
@@ -27,33 +27,25 @@ struct ScanProcedure: Equatable {
 
   /// A scan as the commands describe it that switched it on.
   private struct Seen: Equatable {
-    let configure: HCI.Command
-    let enable: HCI.Command
+    let configure: CommandPacket
+    let enable: CommandPacket
 
     /// It finds nothing, or next to nothing, that its owner does not know already: the kernel's own scan, between discoveries.
     var isBackground: Bool { usesAcceptList || !isActive && filtersDuplicates }
 
     var isActive: Bool {
-      switch configure {
-      case .leSetScanParameters(let timing, _, _): timing.isActive
-      case .leSetExtendedScanParameters(_, _, _, let timings): timings.contains { $0.isActive }
-      default: true
-      }
+      if let legacy = LESetScanParameters(configure) { return legacy.timing.isActive }
+      if let extended = LESetExtendedScanParameters(configure) { return extended.timings.contains { $0.isActive } }
+      return true
     }
 
     private var usesAcceptList: Bool {
-      switch configure {
-      case .leSetScanParameters(_, _, let policy), .leSetExtendedScanParameters(_, let policy, _, _): policy & 1 != 0
-      default: false
-      }
+      let policy = LESetScanParameters(configure)?.filterPolicy ?? LESetExtendedScanParameters(configure)?.filterPolicy ?? 0
+      return policy & 1 != 0
     }
 
     var filtersDuplicates: Bool {
-      switch enable {
-      case .leSetScanEnable(_, let filter): filter
-      case .leSetExtendedScanEnable(_, let filter, _, _): filter != 0
-      default: false
-      }
+      LESetScanEnable(enable)?.filterDuplicates ?? LESetExtendedScanEnable(enable).map { $0.filterDuplicates != 0 } ?? false
     }
   }
 
@@ -84,18 +76,18 @@ struct ScanProcedure: Equatable {
   static let restartsPeriod: Duration = .seconds(10)
 
   private let wantsScanResponses: Bool
-  private let stop: HCI.Command
-  private let configure: HCI.Command
-  private let enable: HCI.Command
+  private let stop: CommandPacket
+  private let configure: CommandPacket
+  private let enable: CommandPacket
 
   private var activity = Activity.configuring
   private var scan = Scan.unknown
-  private var inFlight: HCI.Command?
+  private var inFlight: CommandPacket?
   /// Someone else acted since we began to.
   private var isOvertaken = false
   private var hasAsked = false
   private var hasStarted = false
-  private var lastConfigure: HCI.Command?
+  private var lastConfigure: CommandPacket?
   private var connectingSince: LoopClock.Instant?
   private var restartTimes: [LoopClock.Instant] = []
   private var notes: [ScanNote] = []
@@ -111,17 +103,21 @@ struct ScanProcedure: Equatable {
     let window: UInt16 = 0x60
     if extended {
       let phys = parameters.phys.isEmpty ? [.le1M] : parameters.phys
-      let timing = HCI.Command.ScanTiming(isActive: parameters.isActive, interval: window * UInt16(clamping: phys.count), window: window)
-      configure = .leSetExtendedScanParameters(
-        ownAddressType: ownAddressType.hciValue, filterPolicy: 0, phys: PHYMask(phys), phys.map { _ in timing })
-      enable = .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0)
-      stop = .leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0)
+      let timing = ScanTiming(isActive: parameters.isActive, interval: window * UInt16(clamping: phys.count), window: window)
+      configure =
+        LESetExtendedScanParameters(
+          ownAddressType: ownAddressType.hciValue, filterPolicy: 0, phys: PHYMask(phys), phys.map { _ in timing }
+        ).packet
+      enable = LESetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0).packet
+      stop = LESetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0).packet
     } else {
-      configure = .leSetScanParameters(
-        HCI.Command.ScanTiming(isActive: parameters.isActive, interval: window, window: window), ownAddressType: ownAddressType.hciValue,
-        filterPolicy: 0)
-      enable = .leSetScanEnable(true, filterDuplicates: false)
-      stop = .leSetScanEnable(false, filterDuplicates: false)
+      configure =
+        LESetScanParameters(
+          ScanTiming(isActive: parameters.isActive, interval: window, window: window), ownAddressType: ownAddressType.hciValue,
+          filterPolicy: 0
+        ).packet
+      enable = LESetScanEnable(true, filterDuplicates: false).packet
+      stop = LESetScanEnable(false, filterDuplicates: false).packet
     }
   }
 
@@ -153,7 +149,7 @@ struct ScanProcedure: Equatable {
     return next(at: now)
   }
 
-  private mutating func send(_ command: HCI.Command) -> Step {
+  private mutating func send(_ command: CommandPacket) -> Step {
     inFlight = command
     return .send(command)
   }
@@ -181,10 +177,10 @@ struct ScanProcedure: Equatable {
   /// What is left to do, however far it got.
   /// - Returns: the last commands; and whether the kernel should then look whether it wants to scan, because we have switched off what may
   ///   have been its scan.
-  mutating func end() -> (commands: [HCI.Command], remindsKernel: Bool) {
+  mutating func end() -> (commands: [CommandPacket], remindsKernel: Bool) {
     let mayBeOurs = scan == .ours || inFlight == enable && !isOn
     if inFlight == stop { noteDisplaced() }
-    let restored: [HCI.Command] = if case .others(let seen, _)? = displaced { [seen.configure, seen.enable] } else { [] }
+    let restored: [CommandPacket] = if case .others(let seen, _)? = displaced { [seen.configure, seen.enable] } else { [] }
     let remindsKernel = if case .unidentified? = displaced { true } else { false }
     return ((mayBeOurs ? [stop] : []) + restored, remindsKernel)
   }
@@ -215,7 +211,7 @@ struct ScanProcedure: Equatable {
     if isOvertaken { giveWay(at: now) }
   }
 
-  private mutating func refused(_ command: HCI.Command, _ status: ControllerErrorCode, at now: LoopClock.Instant) {
+  private mutating func refused(_ command: CommandPacket, _ status: ControllerErrorCode, at now: LoopClock.Instant) {
     guard status == .commandDisallowed else { return activity = .failed(command.opcode, status) }
     // The usual reason: it scans.
     if case .others = scan { return activity = .watching }
@@ -259,39 +255,44 @@ struct ScanProcedure: Equatable {
   private mutating func say(_ note: ScanNote) { if saidNotes.insert(note).inserted { notes.append(note) } }
 
   /// A command of someone else's that is on its way to the controller.
-  mutating func sawSent(_ command: HCI.Command, at now: LoopClock.Instant) {
-    switch command {
-    case .leCreateConnection, .leExtendedCreateConnection:
+  mutating func sawSent(_ command: CommandPacket, at now: LoopClock.Instant) {
+    switch command.opcode {
+    case LECreateConnection.opcode, LEExtendedCreateConnection.opcode:
       connectingSince = now
       isOvertaken = true
-    case .leSetScanParameters, .leSetScanEnable, .leSetExtendedScanParameters, .leSetExtendedScanEnable, .reset: isOvertaken = true
+    case LESetScanParameters.opcode, LESetScanEnable.opcode, LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode,
+      Reset.opcode:
+      isOvertaken = true
     default: break
     }
   }
 
   /// The answer to a command of someone else's.
-  mutating func sawAnswered(_ command: HCI.Command, _ status: ControllerErrorCode, at now: LoopClock.Instant) {
-    switch command {
-    case .leCreateConnection, .leExtendedCreateConnection: if status != .success { connectionEnded(at: now) }
-    case .leSetScanParameters, .leSetExtendedScanParameters: if status == .success { lastConfigure = command }
-    case .leSetScanEnable(true, _), .leSetExtendedScanEnable(true, _, _, _):
+  mutating func sawAnswered(_ command: CommandPacket, _ status: ControllerErrorCode, at now: LoopClock.Instant) {
+    switch command.opcode {
+    case LECreateConnection.opcode, LEExtendedCreateConnection.opcode: if status != .success { connectionEnded(at: now) }
+    case LESetScanParameters.opcode, LESetExtendedScanParameters.opcode: if status == .success { lastConfigure = command }
+    case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode, Reset.opcode:
       guard status == .success else { return }
       displaced = nil
+      guard LESetScanEnable(command)?.isOn ?? LESetExtendedScanEnable(command)?.isOn ?? false else {
+        return switchedOff(isReset: command.opcode == Reset.opcode, at: now)
+      }
       let seen = Seen(configure: lastConfigure ?? configure, enable: command)
       scan = .others(seen, since: now)
       if seen.isBackground { return }
       if seen.filtersDuplicates { say(.noRepeats) }
       if wantsScanResponses, !seen.isActive { say(.noScanResponses) }
-    case .leSetScanEnable(false, _), .leSetExtendedScanEnable(false, _, _, _), .reset:
-      guard status == .success else { return }
-      displaced = nil
-      if command == .reset { connectingSince = nil }
-      if scan == .ours, restartTimes.count >= Self.restarts, let first = restartTimes.first, first.advanced(by: Self.restartsPeriod) > now {
-        say(.interrupted)
-      }
-      scan = .off(since: now)
     default: break
     }
+  }
+
+  private mutating func switchedOff(isReset: Bool, at now: LoopClock.Instant) {
+    if isReset { connectingSince = nil }
+    if scan == .ours, restartTimes.count >= Self.restarts, let first = restartTimes.first, first.advanced(by: Self.restartsPeriod) > now {
+      say(.interrupted)
+    }
+    scan = .off(since: now)
   }
 
   /// LE Connection Complete, whatever it says.

@@ -1,62 +1,79 @@
 import Bluetooth
 import HCI
 
+/// What this controller can do is what is entered here: its Supported Commands follow from it.
 extension VirtualController {
-  func execute(_ command: Command) {
-    let opcode = command.opcode
-    guard supportedOpcodes.contains(opcode) else { return refuseUnknown(opcode) }
-    switch command {
-    case .reset:
-      reset()
-      complete(opcode)
-    case .setEventMask(let mask):
-      eventMask = mask
-      complete(opcode)
-    case .leSetEventMask(let mask):
-      leEventMask = mask
-      complete(opcode)
-    case .readLocalVersion:
+  typealias Commands = CommandTable<VirtualController>
+
+  static func commands(of configuration: Configuration) -> Commands {
+    var commands = Commands()
+    enterGeneral(&commands)
+    enterScanning(&commands)
+    enterLinks(&commands)
+    if configuration.dataLength > 27 { enterDataLength(&commands) }
+    if configuration.phys.count > 1 { enterPHYs(&commands) }
+    if configuration.extended {
+      enterExtendedScanning(&commands)
+      commands.on(LEExtendedCreateConnection.self) { (controller, create) throws(ControllerErrorCode) in try controller.create(create) }
+      commands.reply(to: LEReadBufferSizeV2.self) { controller, _ in
+        .init(aclLength: controller.bufferLength, aclCount: controller.bufferCount, isoLength: 0, isoCount: 0)
+      }
+    }
+    return commands
+  }
+
+  private static func enterGeneral(_ commands: inout Commands) {
+    commands.on(Reset.self) { controller, _ in controller.reset() }
+    commands.on(SetEventMask.self) { controller, command in controller.eventMask = command.mask }
+    commands.on(LESetEventMask.self) { controller, command in controller.leEventMask = command.mask }
+    commands.reply(to: ReadLocalVersion.self) { controller, _ in
       // 13 is Core 5.4, 8 is Core 4.2; 0xFFFF is nobody's company.
-      let version: UInt8 = configuration.extended ? 13 : 8
-      complete(
-        opcode, .localVersion(.init(hciVersion: version, hciSubversion: 1, lmpVersion: version, company: 0xFFFF, lmpSubversion: 1)))
-    case .readLocalSupportedCommands: complete(opcode, .supportedCommands(SupportedCommands(supportedOpcodes)))
+      let version: UInt8 = controller.configuration.extended ? 13 : 8
+      return .init(hciVersion: version, hciSubversion: 1, lmpVersion: version, company: 0xFFFF, lmpSubversion: 1)
+    }
+    commands.reply(to: ReadLocalSupportedCommands.self) { controller, _ in .init(controller.commands.supported) }
     // LE Supported (Controller), BR/EDR Not Supported (Vol 2 Part C §3.3).
-    case .readLocalSupportedFeatures: complete(opcode, .localFeatures(1 << 38 | 1 << 37))
-    case .readBDADDR: complete(opcode, .address(address))
-    case .leReadBufferSize:
-      complete(opcode, .leBufferSize(aclLength: bufferLength, aclCount: UInt8(clamping: configuration.buffers)))
-    case .leReadBufferSizeV2:
-      complete(
-        opcode, .leBufferSizeV2(aclLength: bufferLength, aclCount: UInt8(clamping: configuration.buffers), isoLength: 0, isoCount: 0))
-    case .leReadLocalSupportedFeatures: complete(opcode, .leFeatures(localFeatures))
-    case .leSetRandomAddress(let address):
-      guard !scanner.isEnabled, initiator == nil else { return refuse(opcode, .commandDisallowed) }
-      randomAddress = address
-      complete(opcode)
-    case .leReadMaximumDataLength:
-      let (octets, time) = (UInt16(configuration.dataLength), Self.time(octets: configuration.dataLength))
-      complete(opcode, .maximumDataLength(txOctets: octets, txTime: time, rxOctets: octets, rxTime: time))
-    case .leReadSuggestedDefaultDataLength:
-      complete(
-        opcode, .suggestedDataLength(txOctets: UInt16(suggestedDataLength), txTime: Self.time(octets: suggestedDataLength)))
-    case .leWriteSuggestedDefaultDataLength(let txOctets, let txTime):
-      guard Self.isDataLength(txOctets, txTime) else { return refuse(opcode, .invalidParameters) }
-      suggestedDataLength = Int(txOctets)
-      complete(opcode)
-    case .leSetDefaultPHY(let allPHYs, let tx, let rx):
-      guard let (tx, rx) = preferences(allPHYs: allPHYs, tx: tx, rx: rx) else { return refuse(opcode, .unsupportedFeature) }
-      (defaultTxPHYs, defaultRxPHYs) = (tx, rx)
-      complete(opcode)
-    case .leSetScanParameters, .leSetScanEnable, .leSetExtendedScanParameters, .leSetExtendedScanEnable: scan(command)
-    case .leCreateConnection, .leExtendedCreateConnection, .leCreateConnectionCancel: initiate(command)
-    default: executeOnLink(command)
+    commands.reply(to: ReadLocalSupportedFeatures.self) { _, _ in .init(1 << 38 | 1 << 37) }
+    commands.reply(to: ReadBDADDR.self) { controller, _ in .init(controller.address) }
+    commands.reply(to: LEReadBufferSize.self) { controller, _ in .init(aclLength: controller.bufferLength, aclCount: controller.bufferCount)
+    }
+    commands.reply(to: LEReadLocalSupportedFeatures.self) { controller, _ in .init(controller.localFeatures) }
+    commands.on(LESetRandomAddress.self) { (controller, command) throws(ControllerErrorCode) in
+      guard !controller.scanner.isEnabled, controller.initiator == nil else { throw .commandDisallowed }
+      controller.randomAddress = command.address
     }
   }
 
-  private func refuseUnknown(_ opcode: Opcode) { status(opcode, .unknownCommand) }
+  private static func enterDataLength(_ commands: inout Commands) {
+    commands.reply(to: LEReadMaximumDataLength.self) { controller, _ in
+      let (octets, time) = (UInt16(controller.configuration.dataLength), time(octets: controller.configuration.dataLength))
+      return .init(txOctets: octets, txTime: time, rxOctets: octets, rxTime: time)
+    }
+    commands.reply(to: LEReadSuggestedDefaultDataLength.self) { controller, _ in
+      .init(txOctets: UInt16(controller.suggestedDataLength), txTime: time(octets: controller.suggestedDataLength))
+    }
+    commands.on(LEWriteSuggestedDefaultDataLength.self) { (controller, command) throws(ControllerErrorCode) in
+      guard isDataLength(command.txOctets, command.txTime) else { throw .invalidParameters }
+      controller.suggestedDataLength = Int(command.txOctets)
+    }
+    commands.reply(to: LESetDataLength.self) { (controller, command) throws(ControllerErrorCode) in try controller.setDataLength(command) }
+  }
+
+  private static func enterPHYs(_ commands: inout Commands) {
+    commands.reply(to: LEReadPHY.self) { (controller, command) throws(ControllerErrorCode) in
+      let connection = try controller.connection(command.handle)
+      return .init(
+        handle: command.handle, tx: connection.phy(of: .central).rawValue, rx: connection.phy(of: .peripheral).rawValue)
+    }
+    commands.on(LESetDefaultPHY.self) { (controller, command) throws(ControllerErrorCode) in
+      let preferences = try controller.preferences(allPHYs: command.allPHYs, tx: command.tx, rx: command.rx)
+      (controller.defaultTxPHYs, controller.defaultRxPHYs) = preferences
+    }
+    commands.on(LESetPHY.self) { (controller, command) throws(ControllerErrorCode) in try controller.setPHY(command) }
+  }
 
   private var bufferLength: UInt16 { UInt16(clamping: configuration.bufferLength) }
+  private var bufferCount: UInt8 { UInt8(clamping: configuration.buffers) }
 
   private var localFeatures: LEFeatures {
     var features: LEFeatures = [.extendedReject, .peripheralInitiatedFeatures]
@@ -67,44 +84,25 @@ extension VirtualController {
     return features
   }
 
-  static func opcodes(of configuration: Configuration) -> Set<Opcode> {
-    var opcodes: Set<Opcode> = [
-      .reset, .setEventMask, .disconnect, .readRemoteVersion, .readLocalVersion, .readLocalSupportedCommands, .readLocalSupportedFeatures,
-      .readBDADDR, .readRSSI, .leSetEventMask, .leReadBufferSize, .leReadLocalSupportedFeatures, .leSetRandomAddress,
-      .leSetScanParameters, .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel, .leConnectionUpdate, .leReadRemoteFeatures,
-    ]
-    if configuration.dataLength > 27 {
-      opcodes.formUnion([
-        .leSetDataLength, .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength, .leReadMaximumDataLength,
-      ])
-    }
-    if configuration.phys.count > 1 { opcodes.formUnion([.leReadPHY, .leSetDefaultPHY, .leSetPHY]) }
-    if configuration.extended {
-      opcodes.formUnion([.leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection, .leReadBufferSizeV2])
-    }
-    return opcodes
-  }
-
-  /// Legacy and extended commands exclude each other until Reset. Returns false after refusing.
-  func use(_ set: CommandSet, for opcode: Opcode) -> Bool {
+  /// Legacy and extended commands exclude each other until Reset.
+  func use(_ set: CommandSet, for command: some Command) throws(ControllerErrorCode) {
     if let commandSet, commandSet != set {
-      violate("\(opcode): legacy and extended commands mixed")
-      refuse(opcode, .commandDisallowed)
-      return false
+      violate("\(command.opcode): legacy and extended commands mixed")
+      throw .commandDisallowed
     }
     commandSet = set
-    return true
   }
 
   /// Own_Address_Type: 0 and 2 public, 1 and 3 random, which must have been set.
   func isOwnAddress(_ type: UInt8) -> Bool { type == 0 || type == 2 || (type == 1 || type == 3) && randomAddress != nil }
 
-  /// What the host prefers, by direction; nil when it names a PHY that this controller does not have, or none.
-  func preferences(allPHYs: UInt8, tx: PHYMask, rx: PHYMask) -> (tx: PHYMask, rx: PHYMask)? {
+  /// What the host prefers, by direction.
+  /// - Throws: when it names a PHY that this controller does not have, or none.
+  func preferences(allPHYs: UInt8, tx: PHYMask, rx: PHYMask) throws(ControllerErrorCode) -> (tx: PHYMask, rx: PHYMask) {
     let own = PHYMask(configuration.phys)
     let tx = allPHYs & 1 != 0 ? own : tx
     let rx = allPHYs & 2 != 0 ? own : rx
-    guard !tx.isEmpty, !rx.isEmpty, own.isSuperset(of: tx), own.isSuperset(of: rx) else { return nil }
+    guard !tx.isEmpty, !rx.isEmpty, own.isSuperset(of: tx), own.isSuperset(of: rx) else { throw .unsupportedFeature }
     return (tx, rx)
   }
 

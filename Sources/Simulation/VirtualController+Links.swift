@@ -38,53 +38,70 @@ extension VirtualController {
 
   // MARK: Creating
 
-  func initiate(_ command: Command) {
-    let opcode = command.opcode
-    switch command {
-    case .leCreateConnection(let create):
-      guard use(.legacy, for: opcode) else { return }
-      guard create.filterPolicy == 0, isOwnAddress(create.ownAddressType) else { return refuse(opcode, .invalidParameters) }
-      initiate(
-        opcode, create.peer, create.parameters, scanInterval: create.scanInterval, scanWindow: create.scanWindow, isExtended: false,
-        hears1M: true)
-    case .leExtendedCreateConnection(let create):
-      guard use(.extended, for: opcode) else { return }
-      // 2M is no primary PHY, so it cannot be alone.
-      guard create.filterPolicy == 0, isOwnAddress(create.ownAddressType), !create.phys.intersection([.le1M, .coded]).isEmpty,
-        let first = create.initiating.first, create.initiating.allSatisfy({ $0.parameters.isValid })
-      else { return refuse(opcode, .invalidParameters) }
-      guard PHYMask(configuration.phys).isSuperset(of: create.phys) else { return refuse(opcode, .unsupportedFeature) }
-      initiate(
-        opcode, create.peer, first.parameters, scanInterval: first.scanInterval, scanWindow: first.scanWindow, isExtended: true,
-        hears1M: create.phys.contains(.le1M))
-    case .leCreateConnectionCancel:
-      guard let initiator else { return refuse(opcode, .commandDisallowed) }
-      self.initiator = nil
-      updateListening()
-      complete(opcode)
-      emitComplete(.unknownConnectionIdentifier, handle: 0, peer: initiator.peer, initiator.parameters)
-    default: break
+  static func enterLinks(_ commands: inout Commands) {
+    commands.on(LECreateConnection.self) { (controller, create) throws(ControllerErrorCode) in try controller.create(create) }
+    commands.on(LECreateConnectionCancel.self) { (controller, _) throws(ControllerErrorCode) in try controller.cancelCreation() }
+    commands.on(Disconnect.self) { (controller, command) throws(ControllerErrorCode) in try controller.disconnect(command) }
+    commands.reply(to: ReadRSSI.self) { (controller, command) throws(ControllerErrorCode) in
+      .init(handle: command.handle, rssi: try controller.connection(command.handle).link.rssi)
+    }
+    commands.on(ReadRemoteVersion.self) { (controller, command) throws(ControllerErrorCode) in
+      try controller.start(.versionExchange, on: command.handle)
+    }
+    commands.on(LEReadRemoteFeatures.self) { (controller, command) throws(ControllerErrorCode) in
+      try controller.start(.featureExchange, on: command.handle)
+    }
+    commands.on(LEConnectionUpdate.self) { (controller, command) throws(ControllerErrorCode) in
+      _ = try controller.connection(command.handle)
+      guard command.parameters.isValid else { throw .invalidParameters }
+      try controller.start(.connectionUpdate(LinkLayer.Parameters(command.parameters)), on: command.handle)
     }
   }
 
+  private func create(_ command: LECreateConnection) throws(ControllerErrorCode) {
+    try use(.legacy, for: command)
+    guard command.filterPolicy == 0, isOwnAddress(command.ownAddressType) else { throw .invalidParameters }
+    try initiate(
+      command.peer, command.parameters, scanInterval: command.scanInterval, scanWindow: command.scanWindow, isExtended: false, hears1M: true
+    )
+  }
+
+  func create(_ command: LEExtendedCreateConnection) throws(ControllerErrorCode) {
+    try use(.extended, for: command)
+    // 2M is no primary PHY, so it cannot be alone.
+    guard command.filterPolicy == 0, isOwnAddress(command.ownAddressType), !command.phys.intersection([.le1M, .coded]).isEmpty,
+      let first = command.initiating.first, command.initiating.allSatisfy({ $0.parameters.isValid })
+    else { throw .invalidParameters }
+    guard PHYMask(configuration.phys).isSuperset(of: command.phys) else { throw .unsupportedFeature }
+    try initiate(
+      command.peer, first.parameters, scanInterval: first.scanInterval, scanWindow: first.scanWindow, isExtended: true,
+      hears1M: command.phys.contains(.le1M))
+  }
+
   private func initiate(
-    _ opcode: Opcode, _ peer: PeerAddress, _ parameters: ConnectionParameters, scanInterval: UInt16, scanWindow: UInt16,
-    isExtended: Bool, hears1M: Bool
-  ) {
-    guard parameters.isValid, scanInterval >= 4, (4...scanInterval).contains(scanWindow) else { return refuse(opcode, .invalidParameters) }
-    guard initiator == nil else { return refuse(opcode, .commandDisallowed) }
-    guard !connections.values.contains(where: { $0.link.peer == peer }) else { return refuse(opcode, .connectionAlreadyExists) }
-    guard connections.count < configuration.maxConnections else { return refuse(opcode, .connectionLimitExceeded) }
+    _ peer: PeerAddress, _ parameters: ConnectionParameters, scanInterval: UInt16, scanWindow: UInt16, isExtended: Bool, hears1M: Bool
+  ) throws(ControllerErrorCode) {
+    guard parameters.isValid, scanInterval >= 4, (4...scanInterval).contains(scanWindow) else { throw .invalidParameters }
+    guard initiator == nil else { throw .commandDisallowed }
+    guard !connections.values.contains(where: { $0.link.peer == peer }) else { throw .connectionAlreadyExists }
+    guard connections.count < configuration.maxConnections else { throw .connectionLimitExceeded }
     initiator = Initiator(
-      peer: peer,
-      parameters: LinkLayer.Parameters(
-        interval: parameters.intervalMin, latency: parameters.latency, supervisionTimeout: parameters.supervisionTimeout),
-      isExtended: isExtended, hears1M: hears1M, scanInterval: scanInterval, scanWindow: scanWindow, start: EventLoop.shared.now.nanoseconds)
-    status(opcode)
+      peer: peer, parameters: LinkLayer.Parameters(parameters), isExtended: isExtended, hears1M: hears1M, scanInterval: scanInterval,
+      scanWindow: scanWindow, start: EventLoop.shared.now.nanoseconds)
     updateListening()
   }
 
-  private func emitComplete(_ status: ControllerErrorCode, handle: UInt16, peer: PeerAddress, _ parameters: LinkLayer.Parameters) {
+  private func cancelCreation() throws(ControllerErrorCode) {
+    guard let initiator else { throw .commandDisallowed }
+    self.initiator = nil
+    updateListening()
+    afterAnswer = { [self] in
+      emitComplete(.unknownConnectionIdentifier, handle: 0, peer: initiator.peer, initiator.parameters)
+    }
+  }
+
+  private func emitComplete(_ status: ControllerErrorCode, handle: ConnectionHandle, peer: PeerAddress, _ parameters: LinkLayer.Parameters)
+  {
     // Enhanced when the host asked to see that (Vol 4 Part E §7.7.65.10).
     emit(
       .leConnectionComplete(
@@ -97,7 +114,7 @@ extension VirtualController {
     guard let link = air.connect(to: advertisement, parameters: initiator.parameters) else { return }
     self.initiator = nil
     updateListening()
-    let handle = (0x0040...0x0EFF).first { connections[$0] == nil } ?? 0x0EFF
+    let handle = (0x0040...0x0EFF).lazy.map { ConnectionHandle($0) }.first { connections[$0] == nil } ?? 0x0EFF
     let connection = Connection(link)
     connections[handle] = connection
     link.central = { [weak self] actions in self?.take(actions, handle, connection) }
@@ -110,48 +127,45 @@ extension VirtualController {
 
   // MARK: On a link
 
-  func executeOnLink(_ command: Command) {
-    let opcode = command.opcode
-    guard let handle = command.handle, let connection = connections[handle] else {
-      return refuse(opcode, .unknownConnectionIdentifier)
-    }
-    switch command {
-    case .disconnect(_, let reason):
-      // Vol 4 Part E §7.1.6.
-      guard [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B].contains(reason.rawValue) else { return refuse(opcode, .invalidParameters) }
-      guard !connection.isEnding else { return refuse(opcode, .commandDisallowed) }
-      connection.isEnding = true
-      status(opcode)
-      connection.link.terminate(by: .central, reason: reason)
-    case .readRSSI: complete(opcode, .rssi(handle: handle, connection.link.rssi))
-    case .leReadPHY:
-      complete(opcode, .phy(handle: handle, tx: connection.phy(of: .central).rawValue, rx: connection.phy(of: .peripheral).rawValue))
-    case .readRemoteVersion: start(.versionExchange, opcode, on: connection)
-    case .leReadRemoteFeatures: start(.featureExchange, opcode, on: connection)
-    case .leConnectionUpdate(_, let parameters):
-      guard parameters.isValid else { return refuse(opcode, .invalidParameters) }
-      let new = LinkLayer.Parameters(
-        interval: parameters.intervalMin, latency: parameters.latency, supervisionTimeout: parameters.supervisionTimeout)
-      start(.connectionUpdate(new), opcode, on: connection)
-    case .leSetDataLength(_, let txOctets, let txTime):
-      guard Self.isDataLength(txOctets, txTime) else { return refuse(opcode, .invalidParameters) }
-      guard connection.procedures < Self.procedureLimit else { return refuse(opcode, .controllerBusy) }
-      complete(opcode, .handle(handle))
-      startDataLength(Int(txOctets), on: connection)
-    case .leSetPHY(_, let allPHYs, let tx, let rx, let options):
-      guard let (tx, rx) = preferences(allPHYs: allPHYs, tx: tx, rx: rx), options <= 2 else { return refuse(opcode, .unsupportedFeature) }
-      guard connection.procedures < Self.procedureLimit else { return refuse(opcode, .controllerBusy) }
-      status(opcode)
-      startPHY(tx: tx, rx: rx, options: options, on: connection, isAutomatic: false)
-    default: status(opcode, .unknownCommand)
-    }
+  func connection(_ handle: ConnectionHandle) throws(ControllerErrorCode) -> Connection {
+    guard let connection = connections[handle] else { throw .unknownConnectionIdentifier }
+    return connection
+  }
+
+  private func disconnect(_ command: Disconnect) throws(ControllerErrorCode) {
+    let connection = try connection(command.handle)
+    // Vol 4 Part E §7.1.6.
+    guard [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B].contains(command.reason.rawValue) else { throw .invalidParameters }
+    guard !connection.isEnding else { throw .commandDisallowed }
+    connection.isEnding = true
+    connection.link.terminate(by: .central, reason: command.reason)
+  }
+
+  func setDataLength(_ command: LESetDataLength) throws(ControllerErrorCode) -> HandleReturned {
+    let connection = try connection(command.handle)
+    guard Self.isDataLength(command.txOctets, command.txTime) else { throw .invalidParameters }
+    try checkProcedures(on: connection)
+    startDataLength(Int(command.txOctets), on: connection)
+    return HandleReturned(command.handle)
+  }
+
+  func setPHY(_ command: LESetPHY) throws(ControllerErrorCode) {
+    let connection = try connection(command.handle)
+    let (tx, rx) = try preferences(allPHYs: command.allPHYs, tx: command.tx, rx: command.rx)
+    guard command.options <= 2 else { throw .unsupportedFeature }
+    try checkProcedures(on: connection)
+    startPHY(tx: tx, rx: rx, options: command.options, on: connection, isAutomatic: false)
   }
 
   private static let procedureLimit = 16
 
-  private func start(_ procedure: LinkLayer.Procedure, _ opcode: Opcode, on connection: Connection) {
-    guard connection.procedures < Self.procedureLimit else { return refuse(opcode, .controllerBusy) }
-    status(opcode)
+  private func checkProcedures(on connection: Connection) throws(ControllerErrorCode) {
+    guard connection.procedures < Self.procedureLimit else { throw .controllerBusy }
+  }
+
+  private func start(_ procedure: LinkLayer.Procedure, on handle: ConnectionHandle) throws(ControllerErrorCode) {
+    let connection = try connection(handle)
+    try checkProcedures(on: connection)
     connection.procedures += 1
     connection.link.start(procedure)
   }
@@ -206,7 +220,7 @@ extension VirtualController {
 
   // MARK: What a link brings
 
-  private func take(_ actions: [LinkLayer.Action], _ handle: UInt16, _ connection: Connection) {
+  private func take(_ actions: [LinkLayer.Action], _ handle: ConnectionHandle, _ connection: Connection) {
     for action in actions {
       switch action {
       case .received(by: .central, let octets, let isStart):
@@ -225,7 +239,7 @@ extension VirtualController {
     deliver()
   }
 
-  private func finish(_ procedure: LinkLayer.Procedure, _ handle: UInt16, _ connection: Connection) {
+  private func finish(_ procedure: LinkLayer.Procedure, _ handle: ConnectionHandle, _ connection: Connection) {
     switch procedure {
     case .featureExchange:
       let limits = connection.link.limits
@@ -268,15 +282,9 @@ extension VirtualController: AirListener {
   }
 }
 
-extension Command {
-  /// The link that a command is about.
-  fileprivate var handle: UInt16? {
-    switch self {
-    case .disconnect(let handle, _), .readRemoteVersion(let handle), .readRSSI(let handle), .leConnectionUpdate(let handle, _),
-      .leReadRemoteFeatures(let handle), .leSetDataLength(let handle, _, _), .leReadPHY(let handle),
-      .leSetPHY(let handle, _, _, _, _):
-      handle
-    default: nil
-    }
+extension LinkLayer.Parameters {
+  /// What this controller makes of a host's wish: the shortest interval.
+  fileprivate init(_ wanted: ConnectionParameters) {
+    self.init(interval: wanted.intervalMin, latency: wanted.latency, supervisionTimeout: wanted.supervisionTimeout)
   }
 }

@@ -46,52 +46,59 @@ extension VirtualController {
     }
   }
 
-  func scan(_ command: Command) {
-    let opcode = command.opcode
-    switch command {
-    case .leSetScanParameters(let timing, let own, let policy):
-      guard use(.legacy, for: opcode) else { return }
-      guard Self.isValid(timing, limit: 0x4000), policy <= 3, isOwnAddress(own) else { return refuse(opcode, .invalidParameters) }
-      guard !scanner.isEnabled else { return refuse(opcode, .commandDisallowed) }
-      setScanParameters(timing, hears1M: true)
-      complete(opcode)
-    case .leSetExtendedScanParameters(let own, let policy, let phys, let timings):
-      guard use(.extended, for: opcode) else { return }
-      guard !phys.isEmpty, PHYMask([.le1M, .coded]).isSuperset(of: phys), let timing = timings.first,
-        timings.allSatisfy({ Self.isValid($0, limit: 0xFFFF) }), policy <= 3, isOwnAddress(own)
-      else { return refuse(opcode, .invalidParameters) }
-      guard PHYMask(configuration.phys).isSuperset(of: phys) else { return refuse(opcode, .unsupportedFeature) }
-      guard !scanner.isEnabled else { return refuse(opcode, .commandDisallowed) }
-      // The devices in this air advertise on 1M.
-      setScanParameters(timing, hears1M: phys.contains(.le1M))
-      scanner.hasExtendedParameters = true
-      complete(opcode)
-    case .leSetScanEnable(let isOn, let filterDuplicates):
-      guard use(.legacy, for: opcode) else { return }
-      setScanEnable(isOn, filterDuplicates ? .on : .off, duration: 0, period: 0)
-      complete(opcode)
-    case .leSetExtendedScanEnable(let isOn, let filterDuplicates, let duration, let period):
-      guard use(.extended, for: opcode) else { return }
-      guard !isOn || scanner.hasExtendedParameters else { return refuse(opcode, .commandDisallowed) }
-      let (durationTime, periodTime) = (Int64(duration) * 10_000_000, Int64(period) * 1_280_000_000)
-      if isOn {
-        guard filterDuplicates <= 2, filterDuplicates < 2 || period > 0, duration == 0 || period == 0 || periodTime > durationTime else {
-          return refuse(opcode, .invalidParameters)
-        }
+  static func enterScanning(_ commands: inout Commands) {
+    commands.on(LESetScanParameters.self) { (controller, command) throws(ControllerErrorCode) in
+      try controller.use(.legacy, for: command)
+      guard isValid(command.timing, limit: 0x4000), command.filterPolicy <= 3, controller.isOwnAddress(command.ownAddressType) else {
+        throw .invalidParameters
       }
-      setScanEnable(
-        isOn, filterDuplicates == 0 ? .off : filterDuplicates == 1 ? .on : .eachPeriod, duration: durationTime,
-        period: duration == 0 ? 0 : periodTime)
-      complete(opcode)
-    default: break
+      guard !controller.scanner.isEnabled else { throw .commandDisallowed }
+      controller.setScanParameters(command.timing, hears1M: true)
+    }
+    commands.on(LESetScanEnable.self) { (controller, command) throws(ControllerErrorCode) in
+      try controller.use(.legacy, for: command)
+      controller.setScanEnable(command.isOn, command.filterDuplicates ? .on : .off, duration: 0, period: 0)
     }
   }
 
-  private static func isValid(_ timing: Command.ScanTiming, limit: UInt16) -> Bool {
+  static func enterExtendedScanning(_ commands: inout Commands) {
+    commands.on(LESetExtendedScanParameters.self) { (controller, command) throws(ControllerErrorCode) in
+      try controller.setScanParameters(command)
+    }
+    commands.on(LESetExtendedScanEnable.self) { (controller, command) throws(ControllerErrorCode) in
+      try controller.setScanEnable(command)
+    }
+  }
+
+  private func setScanParameters(_ command: LESetExtendedScanParameters) throws(ControllerErrorCode) {
+    try use(.extended, for: command)
+    guard !command.phys.isEmpty, PHYMask([.le1M, .coded]).isSuperset(of: command.phys), let timing = command.timings.first,
+      command.timings.allSatisfy({ Self.isValid($0, limit: 0xFFFF) }), command.filterPolicy <= 3, isOwnAddress(command.ownAddressType)
+    else { throw .invalidParameters }
+    guard PHYMask(configuration.phys).isSuperset(of: command.phys) else { throw .unsupportedFeature }
+    guard !scanner.isEnabled else { throw .commandDisallowed }
+    // The devices in this air advertise on 1M.
+    setScanParameters(timing, hears1M: command.phys.contains(.le1M))
+    scanner.hasExtendedParameters = true
+  }
+
+  private func setScanEnable(_ command: LESetExtendedScanEnable) throws(ControllerErrorCode) {
+    try use(.extended, for: command)
+    guard !command.isOn || scanner.hasExtendedParameters else { throw .commandDisallowed }
+    let (duration, period) = (Int64(command.duration) * 10_000_000, Int64(command.period) * 1_280_000_000)
+    if command.isOn {
+      guard command.filterDuplicates <= 2, command.filterDuplicates < 2 || period > 0, duration == 0 || period == 0 || period > duration
+      else { throw .invalidParameters }
+    }
+    let filter: Scanner.Filter = command.filterDuplicates == 0 ? .off : command.filterDuplicates == 1 ? .on : .eachPeriod
+    setScanEnable(command.isOn, filter, duration: duration, period: duration == 0 ? 0 : period)
+  }
+
+  private static func isValid(_ timing: ScanTiming, limit: UInt16) -> Bool {
     (4...limit).contains(timing.interval) && (4...timing.interval).contains(timing.window)
   }
 
-  private func setScanParameters(_ timing: Command.ScanTiming, hears1M: Bool) {
+  private func setScanParameters(_ timing: ScanTiming, hears1M: Bool) {
     scanner.isActive = timing.isActive
     scanner.interval = timing.interval
     scanner.window = timing.window

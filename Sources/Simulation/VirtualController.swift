@@ -42,7 +42,7 @@ package final class VirtualController: HCI.Channel {
   let air: Air
   let address: Address
   let configuration: Configuration
-  let supportedOpcodes: Set<Opcode>
+  let commands: Commands
 
   // What Reset resets.
   var eventMask = defaultEventMask
@@ -54,7 +54,10 @@ package final class VirtualController: HCI.Channel {
   var commandSet: CommandSet?
   var scanner = Scanner()
   var initiator: Initiator?
-  var connections: [UInt16: Connection] = [:]
+  var connections: [ConnectionHandle: Connection] = [:]
+
+  /// What the command that is being executed causes at once: its answer comes first.
+  var afterAnswer: (@LoopActor () -> Void)?
 
   private var outgoing: [HCI.ChannelEvent] = []
   private var isDelivering = false
@@ -74,7 +77,7 @@ package final class VirtualController: HCI.Channel {
     self.address = address
     let configuration = configuration.limited
     self.configuration = configuration
-    supportedOpcodes = Self.opcodes(of: configuration)
+    commands = Self.commands(of: configuration)
   }
 
   // MARK: HCI.Channel
@@ -91,8 +94,15 @@ package final class VirtualController: HCI.Channel {
       guard packet.count >= 4, packet[0] == Packet.commandIndicator else { return violate("\(error)") }
       let opcode = Opcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
       violate("\(opcode): \(error)")
-      refuse(opcode, .invalidParameters)
+      emit(commands.refusal(opcode, .invalidParameters))
     }
+  }
+
+  private func execute(_ command: CommandPacket) {
+    emit(commands.answer(command, by: self) { opcode, error in violate("\(opcode): \(error)") })
+    let next = afterAnswer
+    afterAnswer = nil
+    next?()
   }
 
   /// As when the adapter is pulled out by its owner: links are lost, nothing is reported any more.
@@ -170,24 +180,6 @@ package final class VirtualController: HCI.Channel {
     default: true
     }
   }
-
-  func complete(_ opcode: Opcode, _ parameters: ReturnParameters = .success) {
-    emit(.commandComplete(Event.CommandComplete(opcode: opcode, parameters)))
-  }
-
-  func status(_ opcode: Opcode, _ status: ControllerErrorCode = .success) {
-    emit(.commandStatus(Event.CommandStatus(status: status, opcode: opcode)))
-  }
-
-  /// Refuses with the event that this command is answered with.
-  func refuse(_ opcode: Opcode, _ code: ControllerErrorCode) {
-    if Self.statusCommands.contains(opcode) { status(opcode, code) } else { complete(opcode, .failed(code)) }
-  }
-
-  private static let statusCommands: Set<Opcode> = [
-    .disconnect, .readRemoteVersion, .leCreateConnection, .leExtendedCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures,
-    .leSetPHY,
-  ]
 
   /// Back to the state after power-on. Links are not ended but vanish: their peers wait for the supervision timeout.
   func reset() {

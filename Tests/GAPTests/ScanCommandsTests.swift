@@ -1,6 +1,7 @@
 import Bluetooth
 import GAP
 import HCI
+import TestSupport
 import Testing
 
 @Suite struct ScanCommandsTests {
@@ -12,7 +13,7 @@ import Testing
     return info
   }
 
-  private static let extended: [Opcode] = [.leSetExtendedScanParameters, .leSetExtendedScanEnable]
+  private static let extended: [Opcode] = [LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode]
 
   @Test func legacy() throws {
     var parameters = ScanParameters()
@@ -20,40 +21,40 @@ import Testing
     #expect(!commands.isExtended)
     #expect(
       commands.configure
-        == .leSetScanParameters(Command.ScanTiming(isActive: true, interval: 96, window: 96), ownAddressType: 0, filterPolicy: 0))
-    #expect(commands.enable == .leSetScanEnable(true, filterDuplicates: false))
-    #expect(commands.disable == .leSetScanEnable(false, filterDuplicates: false))
+        == LESetScanParameters(ScanTiming(isActive: true, interval: 96, window: 96), ownAddressType: 0, filterPolicy: 0))
+    #expect(commands.enable == LESetScanEnable(true, filterDuplicates: false))
+    #expect(commands.disable == LESetScanEnable(false, filterDuplicates: false))
     parameters.isActive = false
     #expect(
       try ScanCommands(parameters, adapter: "a", controller([], [], .random), sharing: true).configure
-        == .leSetScanParameters(Command.ScanTiming(isActive: false, interval: 192, window: 96), ownAddressType: 1, filterPolicy: 0))
+        == LESetScanParameters(ScanTiming(isActive: false, interval: 192, window: 96), ownAddressType: 1, filterPolicy: 0))
   }
 
   /// Half of them is not enough: the kernel's rule, so that the two never mix.
   @Test func extendedCommandsAreUsedWhenBothAreThere() throws {
     for some in Self.extended { #expect(try !ScanCommands(ScanParameters(), adapter: "a", controller([some])).isExtended) }
     let commands = try ScanCommands(ScanParameters(), adapter: "a", controller(Self.extended, [], .random))
-    let timing = Command.ScanTiming(isActive: true, interval: 96, window: 96)
-    #expect(commands.configure == .leSetExtendedScanParameters(ownAddressType: 1, filterPolicy: 0, phys: .le1M, [timing]))
-    #expect(commands.enable == .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0))
-    #expect(commands.disable == .leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0))
+    let timing = ScanTiming(isActive: true, interval: 96, window: 96)
+    #expect(commands.configure == LESetExtendedScanParameters(ownAddressType: 1, filterPolicy: 0, phys: .le1M, [timing]))
+    #expect(commands.enable == LESetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0))
+    #expect(commands.disable == LESetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0))
   }
 
   @Test func thePHYsTakeTurns() throws {
     var parameters = ScanParameters()
     parameters.phys = [.coded, .le1M]
     let controller = controller(Self.extended, .phyCoded)
-    func timing(_ interval: UInt16) -> Command.ScanTiming { Command.ScanTiming(isActive: true, interval: interval, window: 96) }
+    func timing(_ interval: UInt16) -> ScanTiming { ScanTiming(isActive: true, interval: interval, window: 96) }
     #expect(
       try ScanCommands(parameters, adapter: "a", controller).configure
-        == .leSetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing(192), timing(192)]))
+        == LESetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing(192), timing(192)]))
     #expect(
       try ScanCommands(parameters, adapter: "a", controller, sharing: true).configure
-        == .leSetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing(288), timing(288)]))
+        == LESetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing(288), timing(288)]))
     parameters.phys = [.coded]
     #expect(
       try ScanCommands(parameters, adapter: "a", controller).configure
-        == .leSetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: .coded, [timing(96)]))
+        == LESetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: .coded, [timing(96)]))
   }
 
   @Test func whatCannotBe() {

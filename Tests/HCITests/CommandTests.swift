@@ -8,90 +8,134 @@ private let fast = ConnectionParameters(intervalMin: 12, intervalMax: 24, latenc
 private let phone = Address(rawValue: 0x11_22_33_44_55_66)
 
 /// One of each, with the octets of the specification's tables (Vol 4 Part E §7).
-let commandVectors: [(Command, String)] = [
-  (.reset, "01030c00"),
-  (.setEventMask(0x3DBF_F807_FFFB_FFFF), "01010c08fffffbff07f8bf3d"),
-  (.disconnect(handle: 0x0040, reason: .remoteUserTerminated), "01060403400013"),
-  (.readRemoteVersion(handle: 0x0040), "011d04024000"),
-  (.readLocalVersion, "01011000"),
-  (.readLocalSupportedCommands, "01021000"),
-  (.readLocalSupportedFeatures, "01031000"),
-  (.readBufferSize, "01051000"),
-  (.readBDADDR, "01091000"),
-  (.readRSSI(handle: 1), "010514020100"),
-  (.leSetEventMask(0x1F), "010120081f00000000000000"),
-  (.leReadBufferSize, "01022000"),
-  (.leReadBufferSizeV2, "01602000"),
-  (.leReadLocalSupportedFeatures, "01032000"),
-  (.leSetRandomAddress(phone), "01052006665544332211"),
+let commandVectors: [(any Command, String)] = [
+  (Reset(), "01030c00"),
+  (SetEventMask(0x3DBF_F807_FFFB_FFFF), "01010c08fffffbff07f8bf3d"),
+  (Disconnect(handle: 0x0040, reason: .remoteUserTerminated), "01060403400013"),
+  (ReadRemoteVersion(handle: 0x0040), "011d04024000"),
+  (ReadLocalVersion(), "01011000"),
+  (ReadLocalSupportedCommands(), "01021000"),
+  (ReadLocalSupportedFeatures(), "01031000"),
+  (ReadBufferSize(), "01051000"),
+  (ReadBDADDR(), "01091000"),
+  (ReadRSSI(handle: 1), "010514020100"),
+  (LESetEventMask(0x1F), "010120081f00000000000000"),
+  (LEReadBufferSize(), "01022000"),
+  (LEReadBufferSizeV2(), "01602000"),
+  (LEReadLocalSupportedFeatures(), "01032000"),
+  (LESetRandomAddress(phone), "01052006665544332211"),
   (
-    .leSetScanParameters(Command.ScanTiming(isActive: true, interval: 16, window: 16), ownAddressType: 1, filterPolicy: 0),
+    LESetScanParameters(ScanTiming(isActive: true, interval: 16, window: 16), ownAddressType: 1, filterPolicy: 0),
     "010b2007011000100001" + "00"
   ),
-  (.leSetScanEnable(true, filterDuplicates: false), "010c20020100"),
+  (LESetScanEnable(true, filterDuplicates: false), "010c20020100"),
   (
-    .leCreateConnection(
-      Command.LECreateConnection(scanInterval: 96, scanWindow: 48, peer: PeerAddress(phone, .random), ownAddressType: 0, parameters: fast)),
+    LECreateConnection(scanInterval: 96, scanWindow: 48, peer: PeerAddress(phone, .random), ownAddressType: 0, parameters: fast),
     "010d20196000300000016655443322110" + "00c0018000000900100000000"
   ),
-  (.leCreateConnectionCancel, "010e2000"),
-  (.leConnectionUpdate(handle: 0x40, fast), "0113200e40000c0018000000900100000000"),
-  (.leReadRemoteFeatures(handle: 0x40), "011620024000"),
-  (.leRemoteConnectionParameterRequestReply(handle: 0x40, fast), "0120200e40000c0018000000900100000000"),
-  (.leRemoteConnectionParameterRequestNegativeReply(handle: 0x40, reason: .unacceptableParameters), "0121200340003b"),
-  (.leSetDataLength(handle: 0x40, txOctets: 251, txTime: 2120), "012220064000fb004808"),
-  (.leReadSuggestedDefaultDataLength, "01232000"),
-  (.leWriteSuggestedDefaultDataLength(txOctets: 251, txTime: 2120), "01242004fb004808"),
-  (.leReadMaximumDataLength, "012f2000"),
-  (.leReadPHY(handle: 0x40), "013020024000"),
-  (.leSetDefaultPHY(allPHYs: 0, tx: [.le1M, .le2M], rx: .le2M), "01312003000302"),
-  (.leSetPHY(handle: 0x40, allPHYs: 0, tx: .le2M, rx: .le2M, options: 0), "013220074000000202" + "0000"),
+  (LECreateConnectionCancel(), "010e2000"),
+  (LEConnectionUpdate(handle: 0x40, fast), "0113200e40000c0018000000900100000000"),
+  (LEReadRemoteFeatures(handle: 0x40), "011620024000"),
+  (LERemoteConnectionParameterRequestReply(handle: 0x40, fast), "0120200e40000c0018000000900100000000"),
+  (LERemoteConnectionParameterRequestNegativeReply(handle: 0x40, reason: .unacceptableParameters), "0121200340003b"),
+  (LESetDataLength(handle: 0x40, txOctets: 251, txTime: 2120), "012220064000fb004808"),
+  (LEReadSuggestedDefaultDataLength(), "01232000"),
+  (LEWriteSuggestedDefaultDataLength(txOctets: 251, txTime: 2120), "01242004fb004808"),
+  (LEReadMaximumDataLength(), "012f2000"),
+  (LEReadPHY(handle: 0x40), "013020024000"),
+  (LESetDefaultPHY(allPHYs: 0, tx: [.le1M, .le2M], rx: .le2M), "01312003000302"),
+  (LESetPHY(handle: 0x40, allPHYs: 0, tx: .le2M, rx: .le2M, options: 0), "013220074000000202" + "0000"),
   (
-    .leSetExtendedScanParameters(
+    LESetExtendedScanParameters(
       ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded],
-      [Command.ScanTiming(isActive: true, interval: 96, window: 48), Command.ScanTiming(isActive: false, interval: 96, window: 48)]),
+      [ScanTiming(isActive: true, interval: 96, window: 48), ScanTiming(isActive: false, interval: 96, window: 48)]),
     "0141200d000005016000300000" + "60003000"
   ),
-  (.leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0), "01422006010000000000"),
+  (LESetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0), "01422006010000000000"),
   (
-    .leExtendedCreateConnection(
-      Command.LEExtendedCreateConnection(
-        ownAddressType: 0, peer: PeerAddress(phone, .public), phys: .le1M,
-        initiating: [Command.LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: fast)])),
+    LEExtendedCreateConnection(
+      ownAddressType: 0, peer: PeerAddress(phone, .public), phys: .le1M,
+      initiating: [LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: fast)]),
     "0143201a00000066554433221101" + "600060000c0018000000900100000000"
   ),
-  (.other(Opcode(rawValue: 0xFC01), [1, 2]), "0101fc020102"),
+]
+
+/// Opcode, name, and octet and bit in the Supported Commands, from the specification's tables (Vol 4 Part E §7 and §6.27).
+private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
+  (0x0406, "Disconnect", (0, 5)), (0x041D, "Read Remote Version Information", (2, 7)), (0x0C01, "Set Event Mask", (5, 6)),
+  (0x0C03, "Reset", (5, 7)), (0x1001, "Read Local Version Information", (14, 3)), (0x1002, "Read Local Supported Commands", nil),
+  (0x1003, "Read Local Supported Features", (14, 5)), (0x1005, "Read Buffer Size", (14, 7)), (0x1009, "Read BD_ADDR", (15, 1)),
+  (0x1405, "Read RSSI", (15, 5)), (0x2001, "LE Set Event Mask", (25, 0)), (0x2002, "LE Read Buffer Size", (25, 1)),
+  (0x2003, "LE Read Local Supported Features", (25, 2)), (0x2005, "LE Set Random Address", (25, 4)),
+  (0x200B, "LE Set Scan Parameters", (26, 2)), (0x200C, "LE Set Scan Enable", (26, 3)), (0x200D, "LE Create Connection", (26, 4)),
+  (0x200E, "LE Create Connection Cancel", (26, 5)), (0x2013, "LE Connection Update", (27, 2)),
+  (0x2016, "LE Read Remote Features", (27, 5)), (0x2020, "LE Remote Connection Parameter Request Reply", (33, 4)),
+  (0x2021, "LE Remote Connection Parameter Request Negative Reply", (33, 5)), (0x2022, "LE Set Data Length", (33, 6)),
+  (0x2023, "LE Read Suggested Default Data Length", (33, 7)), (0x2024, "LE Write Suggested Default Data Length", (34, 0)),
+  (0x202F, "LE Read Maximum Data Length", (35, 3)), (0x2030, "LE Read PHY", (35, 4)), (0x2031, "LE Set Default PHY", (35, 5)),
+  (0x2032, "LE Set PHY", (35, 6)), (0x2041, "LE Set Extended Scan Parameters", (37, 5)),
+  (0x2042, "LE Set Extended Scan Enable", (37, 6)), (0x2043, "LE Extended Create Connection", (37, 7)),
+  (0x2060, "LE Read Buffer Size [v2]", (41, 5)),
 ]
 
 @Suite struct CommandTests {
   @Test(arguments: commandVectors.indices) func vectorsBothWays(_ index: Int) throws {
     let (command, hex) = commandVectors[index]
+    try bothWays(command, hex)
+  }
+
+  private func bothWays<C: Command>(_ command: C, _ hex: String) throws {
     #expect(Hex.encode(command.encoded) == hex)
     let octets = try #require(Hex.decode(hex))
-    #expect(try Packet(octets) == .command(command))
+    #expect(try Packet(octets) == .command(command.packet))
+    #expect(try command.packet.decoded() == command)
+    #expect(C(command.packet) == command)
     #expect(command.opcode.rawValue == UInt16(octets[1]) | UInt16(octets[2]) << 8)
     for length in 0..<octets.count { #expect(throws: MalformedPacket.self) { try Packet(Array(octets.prefix(length))) } }
     #expect(throws: MalformedPacket.self) { try Packet(octets + [0]) }
-    if case .other = command { return }
-    // One parameter too many, with the length that says so.
-    var long = octets + [0]
-    long[3] += 1
-    #expect(throws: MalformedPacket.self) { try Packet(long) }
+    // Parameters that are missing, or one too many, with the length that says so.
+    let parameters = Array(octets[4...])
+    for changed in (0..<parameters.count).map({ Array(parameters.prefix($0)) }) + [parameters + [0]] {
+      let packet = CommandPacket(opcode: C.opcode, parameters: changed)
+      #expect(try Packet(packet.encoded) == .command(packet))
+      #expect(throws: MalformedPacket.self) { try packet.decoded(as: C.self) }
+      #expect(C(packet) == nil)
+    }
+  }
+
+  @Test func othersAreKeptAsTheyAre() throws {
+    let packet = CommandPacket(opcode: Opcode(rawValue: 0xFC01), parameters: [1, 2])
+    #expect(Hex.encode(packet.encoded) == "0101fc020102")
+    #expect(try Packet(packet.encoded) == .command(packet))
+    #expect(try packet.decoded(as: Reset.self) == nil)
+    #expect(LESetScanEnable(true, filterDuplicates: false).packet.description == "LE Set Scan Enable (0x200c) 0100")
   }
 
   @Test func hostileOctetsNeverTrap() {
+    func survives<C: Command>(_: C, _ packet: CommandPacket) -> Bool {
+      guard let command = C(packet) else { return true }
+      return C(command.packet) == command
+    }
     hostile(commandVectors.map { $0.0.encoded }, mutations: 100_000) { octets in
       guard let packet = try? Packet(octets), case .command(let command) = packet else { return }
-      let again = try? Packet(command.encoded)
-      if again != packet { Issue.record("\(Hex.encode(octets)) does not survive a round trip") }
+      if (try? Packet(command.encoded)) != packet { Issue.record("\(Hex.encode(octets)) does not survive a round trip") }
+      for (declared, _) in commandVectors where declared.opcode == command.opcode && !survives(declared, command) {
+        Issue.record("\(Hex.encode(octets)) does not survive a round trip")
+      }
     }
   }
 
   @Test func namesAndNumbers() {
-    #expect(Opcode.leSetScanEnable.description == "LE Set Scan Enable (0x200c)")
+    #expect(LESetScanEnable.opcode.description == "LE Set Scan Enable (0x200c)")
     #expect(Opcode(rawValue: 0xFC01).description == "HCI command (0xfc01)")
-    for (command, _) in commandVectors where command.opcode.rawValue < 0xFC00 {
-      #expect(command.opcode.name != "HCI command", "\(command)")
+    #expect(Opcode(rawValue: 0x200C) == LESetScanEnable.opcode)
+    #expect(commandVectors.count == declarations.count)
+    for (opcode, name, bit) in declarations {
+      let declared = commandVectors.first { $0.0.opcode.rawValue == opcode }?.0.opcode
+      #expect(declared?.name == name)
+      var octets = [UInt8](repeating: 0, count: 64)
+      if let (octet, bit) = bit { octets[octet] = 1 << UInt8(bit) }
+      #expect(SupportedCommands([declared ?? .none]) == SupportedCommands(octets: octets), "\(name)")
     }
   }
 
@@ -100,11 +144,14 @@ let commandVectors: [(Command, String)] = [
     var octets = [UInt8](repeating: 0, count: 64)
     octets[37] = 0xE0
     let commands = SupportedCommands(octets: octets)
-    #expect(commands == SupportedCommands([.leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection]))
-    #expect(commands.contains(.leExtendedCreateConnection))
-    #expect(!commands.contains(.leSetScanEnable))
-    #expect(!SupportedCommands(octets: [0xFF]).contains(.reset))
-    #expect(!SupportedCommands(octets: [UInt8](repeating: 0xFF, count: 80)).contains(Opcode(rawValue: 0xFC01)))
+    #expect(
+      commands
+        == SupportedCommands([LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode, LEExtendedCreateConnection.opcode]))
+    #expect(commands.contains(LEExtendedCreateConnection.self))
+    #expect(!commands.contains(LESetScanEnable.self))
+    #expect(!SupportedCommands(octets: [0xFF]).contains(Reset.self))
+    // It has no bit.
+    #expect(!SupportedCommands(octets: [UInt8](repeating: 0xFF, count: 80)).contains(ReadLocalSupportedCommands.self))
   }
 
   @Test(arguments: [

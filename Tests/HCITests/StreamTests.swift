@@ -64,7 +64,7 @@ import Text
     for octets in expected {
       let packet = try Packet(octets)
       #expect(packet.encoded == octets)
-      if case .event(.commandComplete(let complete)) = packet { _ = try complete.returned() }
+      if case .event(.commandComplete(let complete)) = packet { try readReturn(of: complete) }
     }
   }
 

@@ -23,20 +23,18 @@ import Testing
       #expect(link.peer == lock)
       let fast = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
       if isExtended {
-        let create = Command.LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: fast)
+        let create = LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: fast)
         #expect(
           controller.commands.contains(
-            .leExtendedCreateConnection(
-              Command.LEExtendedCreateConnection(ownAddressType: 0, peer: lock, phys: [.le1M, .le2M], initiating: [create, create]))))
-        #expect(controller.commands.contains(.leSetDataLength(handle: 0x40, txOctets: 251, txTime: 2120)))
+            LEExtendedCreateConnection(ownAddressType: 0, peer: lock, phys: [.le1M, .le2M], initiating: [create, create])))
+        #expect(controller.commands.contains(LESetDataLength(handle: 0x40, txOctets: 251, txTime: 2120)))
       } else {
         #expect(
           controller.commands.contains(
-            .leCreateConnection(
-              Command.LECreateConnection(scanInterval: 96, scanWindow: 96, peer: lock, ownAddressType: 0, parameters: fast))))
-        #expect(controller.count(.leSetDataLength) == 0)
+            LECreateConnection(scanInterval: 96, scanWindow: 96, peer: lock, ownAddressType: 0, parameters: fast)))
+        #expect(controller.count(LESetDataLength.opcode) == 0)
       }
-      #expect(controller.count(.leReadRemoteFeatures) == 1)
+      #expect(controller.count(LEReadRemoteFeatures.opcode) == 1)
       try await settle()
       let parameters = try await link.parameters()
       #expect(parameters.interval == .milliseconds(30))
@@ -46,7 +44,7 @@ import Testing
       #expect(parameters.phy == .le1M)
       #expect(parameters.maxTxOctets == (isExtended ? 251 : 27))
       await link.disconnect()
-      #expect(controller.commands.last == .disconnect(handle: 0x40, reason: .remoteUserTerminated))
+      #expect(controller.commands.last == Disconnect(handle: 0x40, reason: .remoteUserTerminated))
       #expect(central.openLinks.isEmpty)
     }
   }
@@ -59,7 +57,7 @@ import Testing
       #expect(error?.kind == .timeout)
       #expect(time >= .seconds(5))
       #expect(time < .seconds(6))
-      #expect(controller.count(.leCreateConnectionCancel) == 1)
+      #expect(controller.count(LECreateConnectionCancel.opcode) == 1)
       // Nothing is left behind.
       _ = try await central.connect(lock, timeout: .seconds(5))
     }
@@ -79,19 +77,19 @@ import Testing
       try await EventLoop.shared.sleep(for: .seconds(1))
       task.cancel()
       #expect(await task.value)
-      #expect(controller.count(.leCreateConnectionCancel) == 1)
+      #expect(controller.count(LECreateConnectionCancel.opcode) == 1)
     }
   }
 
   @Test func aLinkThatComesUpDuringTheCancelIsTakenDown() async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      controller.rules[.leCreateConnectionCancel] = {
-        controller.complete($0, .failed(.commandDisallowed)) + [controller.connected(absent)]
+      controller.rules[LECreateConnectionCancel.opcode] = {
+        controller.complete($0, failed: .commandDisallowed) + [controller.connected(absent)]
       }
       let error = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) }
       #expect(error?.kind == .timeout)
-      #expect(controller.commands.last == .disconnect(handle: 0x40, reason: .remoteUserTerminated))
+      #expect(controller.commands.last == Disconnect(handle: 0x40, reason: .remoteUserTerminated))
       #expect(central.openLinks.isEmpty)
     }
   }
@@ -99,10 +97,10 @@ import Testing
   @Test func aCancelThatIsNeverConfirmedEndsToo() async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      controller.rules[.leCreateConnectionCancel] = { controller.complete($0, .success) }
+      controller.rules[LECreateConnectionCancel.opcode] = { controller.complete($0) }
       let time = await duration { _ = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) } }
       #expect(time < .seconds(4))
-      controller.rules[.leCreateConnectionCancel] = { _ in nil }
+      controller.rules[LECreateConnectionCancel.opcode] = { _ in nil }
       let silent = await duration { _ = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) } }
       #expect(silent < .seconds(15))
     }
@@ -114,14 +112,14 @@ import Testing
       var notes: [GAPNote] = []
       central.onNote = { notes.append($0) }
       var attempts = 0
-      controller.rules[.leCreateConnection] = { command in
+      controller.rules[LECreateConnection.opcode] = { command in
         attempts += 1
         if attempts > 1 { return controller.status(command) + [controller.connected(lock)] }
         guard isLate else {
           return controller.status(command) + [controller.connected(lock, status: .connectionFailedToBeEstablished, handle: 0)]
         }
-        controller.rules[.leReadRemoteFeatures] = { features in
-          controller.rules[.leReadRemoteFeatures] = nil
+        controller.rules[LEReadRemoteFeatures.opcode] = { features in
+          controller.rules[LEReadRemoteFeatures.opcode] = nil
           return controller.status(features)
             + [.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionFailedToBeEstablished)]
         }
@@ -138,13 +136,13 @@ import Testing
   @Test func failedTwiceIsAnError() async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      controller.rules[.leCreateConnection] = {
+      controller.rules[LECreateConnection.opcode] = {
         controller.status($0) + [controller.connected(lock, status: .connectionFailedToBeEstablished, handle: 0)]
       }
       let error = await failure { _ = try await central.connect(lock, timeout: .seconds(5)) }
       #expect(error?.kind == .linkLost)
       #expect(error?.code == 0x3E)
-      #expect(controller.count(.leCreateConnection) == 2)
+      #expect(controller.count(LECreateConnection.opcode) == 2)
     }
   }
 
@@ -152,16 +150,16 @@ import Testing
     try await onLoop {
       let (central, controller) = try await started()
       var isBusy = true
-      controller.rules[.leCreateConnection] = { command in
+      controller.rules[LECreateConnection.opcode] = { command in
         isBusy ? controller.status(command, .commandDisallowed) : controller.status(command) + [controller.connected(lock)]
       }
-      controller.rules[.leCreateConnectionCancel] = { command in
+      controller.rules[LECreateConnectionCancel.opcode] = { command in
         isBusy = false
-        return controller.complete(command, .success) + [controller.connected(absent, status: .unknownConnectionIdentifier, handle: 0)]
+        return controller.complete(command) + [controller.connected(absent, status: .unknownConnectionIdentifier, handle: 0)]
       }
       // The left-behind attempt's last word must not be taken for ours.
       let link = try? await central.connect(lock, timeout: .seconds(5))
-      #expect(controller.count(.leCreateConnectionCancel) == 1)
+      #expect(controller.count(LECreateConnectionCancel.opcode) == 1)
       #expect(link != nil)
     }
   }
@@ -170,7 +168,7 @@ import Testing
   func refusalsAreExplained(_ status: ControllerErrorCode) async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      controller.rules[.leCreateConnection] = { controller.status($0, status) }
+      controller.rules[LECreateConnection.opcode] = { controller.status($0, status) }
       let error = await failure { _ = try await central.connect(lock, timeout: .seconds(5)) }
       #expect(error?.kind == .hci)
       #expect(error?.code == Int(status.rawValue))
@@ -186,9 +184,9 @@ import Testing
       controller.emit(bad[1])
       try await settle()
       #expect(central.openLinks.isEmpty)
-      #expect(controller.commands.last == .disconnect(handle: 0x40, reason: .remoteUserTerminated))
+      #expect(controller.commands.last == Disconnect(handle: 0x40, reason: .remoteUserTerminated))
       // Another peer than the one asked for; a reserved handle; then the right one.
-      controller.rules[.leCreateConnection] = {
+      controller.rules[LECreateConnection.opcode] = {
         controller.status($0) + [
           controller.connected(absent, handle: 0x55), controller.connected(lock, handle: 0x0FFF), controller.connected(lock, handle: 0x41),
         ]
@@ -206,7 +204,7 @@ import Testing
   @Test func dataRightBehindTheCompletionIsKept() async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      controller.rules[.leReadRemoteFeatures] = { command in
+      controller.rules[LEReadRemoteFeatures.opcode] = { command in
         controller.frame(4, [0x02, 23, 0])
         return controller.status(command) + [.leReadRemoteFeaturesComplete(status: .success, handle: 0x40, features: [])]
       }

@@ -40,9 +40,9 @@ import Testing
   private let seeds: [[UInt8]] =
     [
       Event.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout),
-      .commandComplete(Event.CommandComplete(opcode: .readBDADDR, .address(Address(rawValue: 1)))),
-      .commandComplete(Event.CommandComplete(opcode: .readRSSI, .rssi(handle: 0x40, -4))),
-      .commandStatus(Event.CommandStatus(status: .success, opcode: .leCreateConnection)),
+      .complete(ReadBDADDR.opcode, ReadBDADDR.Return(Address(rawValue: 1))),
+      .complete(ReadRSSI.opcode, ReadRSSI.Return(handle: 0x40, rssi: -4)),
+      .commandStatus(Event.CommandStatus(status: .success, opcode: LECreateConnection.opcode)),
       .numberOfCompletedPackets([Event.CompletedPackets(handle: 0x40, count: 1), Event.CompletedPackets(handle: 0x41, count: 9)]),
       .leConnectionComplete(
         Event.ConnectionComplete(status: .success, handle: 0x40, peer: lock, interval: 24, latency: 0, supervisionTimeout: 400)),

@@ -200,7 +200,7 @@ import Testing
       link.channel.send([UInt8](repeating: 1, count: 500))
       await link.disconnect()
       #expect(controller.frames.count == 1)
-      #expect(controller.commands.last == .disconnect(handle: 0x40, reason: .remoteUserTerminated))
+      #expect(controller.commands.last == Disconnect(handle: 0x40, reason: .remoteUserTerminated))
     }
   }
 
@@ -215,8 +215,8 @@ import Testing
         case 0:
           controller.completesPackets = false
           link.channel.send([1])
-        case 1: controller.rules[.disconnect] = { controller.status($0) }
-        default: controller.rules[.disconnect] = { controller.status($0, .unknownConnectionIdentifier) }
+        case 1: controller.rules[Disconnect.opcode] = { controller.status($0) }
+        default: controller.rules[Disconnect.opcode] = { controller.status($0, .unknownConnectionIdentifier) }
         }
         let task = EventLoop.shared.spawn { await link.disconnect() }
         task.cancel()
@@ -235,7 +235,7 @@ import Testing
     try await onLoop {
       let (central, controller, link) = try await self.linked()
       _ = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
-      controller.rules[.disconnect] = { _ in nil }
+      controller.rules[Disconnect.opcode] = { _ in nil }
       var closed: BluetoothError?
       link.channel.handler = { if case .closed(let error) = $0 { closed = error as? BluetoothError } }
       let time = await duration { await central.close() }
@@ -246,7 +246,7 @@ import Testing
       let (ready, second, _) = try await self.linked()
       let quick = await duration { await ready.close() }
       #expect(quick < .milliseconds(100))
-      #expect(second.count(.disconnect) == 1)
+      #expect(second.count(Disconnect.opcode) == 1)
     }
   }
 
@@ -259,20 +259,20 @@ import Testing
       #expect(try await link.requestInterval(.microseconds(7500)).interval == .microseconds(7500))
       #expect(
         controller.commands.last
-          == .leConnectionUpdate(
+          == LEConnectionUpdate(
             handle: 0x40, ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 0, supervisionTimeout: 400)))
       #expect(try await link.requestInterval(.seconds(4)).supervisionTimeout == .seconds(24))
       #expect(try await link.requestPHY(.le2M).phy == .le2M)
       #expect(try await link.requestDataLength(100).maxTxOctets == 100)
-      #expect(controller.commands.last == .leSetDataLength(handle: 0x40, txOctets: 100, txTime: 912))
+      #expect(controller.commands.last == LESetDataLength(handle: 0x40, txOctets: 100, txTime: 912))
       #expect(await failure { _ = try await link.requestInterval(.seconds(5)) }?.kind == .usage)
       #expect(await failure { _ = try await link.requestDataLength(26) }?.kind == .usage)
       // A peer that allows no more is no event, and no error; what is agreed already is not asked for.
-      controller.rules[.leSetDataLength] = { controller.complete($0, .handle(0x40)) }
+      controller.rules[LESetDataLength.opcode] = { controller.complete($0, HandleReturned(0x40)) }
       #expect(try await link.requestDataLength(251).maxTxOctets == 100)
-      let asked = controller.count(.leSetDataLength)
+      let asked = controller.count(LESetDataLength.opcode)
       #expect(try await duration { _ = try await link.requestDataLength(100) } == .zero)
-      #expect(controller.count(.leSetDataLength) == asked)
+      #expect(controller.count(LESetDataLength.opcode) == asked)
     }
   }
 
@@ -282,11 +282,11 @@ import Testing
       let (_, _, old) = try await self.linked(controller)
       #expect(await failure { _ = try await old.requestPHY(.le2M) }?.kind == .hci)
       #expect(await failure { _ = try await old.requestDataLength(251) }?.kind == .hci)
-      controller.rules[.leConnectionUpdate] = { controller.status($0, .unsupportedRemoteFeature) }
+      controller.rules[LEConnectionUpdate.opcode] = { controller.status($0, .unsupportedRemoteFeature) }
       let refused = await failure { _ = try await old.requestInterval(.milliseconds(30)) }
       #expect(refused?.kind == .hci)
       #expect(refused?.code == 0x1A)
-      controller.rules[.leConnectionUpdate] = {
+      controller.rules[LEConnectionUpdate.opcode] = {
         controller.status($0) + [
           .leConnectionUpdateComplete(
             status: .unacceptableParameters, handle: 0x40, interval: 0, latency: 0, supervisionTimeout: 0)
@@ -295,10 +295,10 @@ import Testing
       let later = await failure { _ = try await old.requestInterval(.milliseconds(30)) }
       #expect(later?.kind == .hci)
       #expect(later?.code == 0x3B)
-      controller.rules[.leConnectionUpdate] = { controller.status($0) }
+      controller.rules[LEConnectionUpdate.opcode] = { controller.status($0) }
       #expect(await failure { _ = try await old.requestInterval(.milliseconds(30)) }?.kind == .timeout)
       // One octet only, as Bumble answers what it does not know.
-      controller.rules[.readRSSI] = { controller.complete($0, .failed(.unknownCommand)) }
+      controller.rules[ReadRSSI.opcode] = { controller.complete($0, failed: .unknownCommand) }
       #expect(try await old.parameters().rssi == nil)
     }
   }
@@ -326,7 +326,7 @@ import Testing
       #expect(controller.frames.last == L2CAPFrame(channel: 5, payload: [0x13, 7, 2, 0, 0, 0]))
       #expect(
         controller.commands.last
-          == .leConnectionUpdate(
+          == LEConnectionUpdate(
             handle: 0x40, ConnectionParameters(intervalMin: 6, intervalMax: 24, latency: 0, supervisionTimeout: 400)))
     }
   }
@@ -335,7 +335,7 @@ import Testing
     try await onLoop {
       let (_, controller, _) = try await self.linked()
       controller.completesPackets = false
-      controller.rules[.leConnectionUpdate] = { _ in nil }
+      controller.rules[LEConnectionUpdate.opcode] = { _ in nil }
       for _ in 0..<1000 {
         controller.frame(5, [0x12, 7, 8, 0, 6, 0, 24, 0, 0, 0, 0x90, 1])
         controller.frame(6, [1])
@@ -347,7 +347,7 @@ import Testing
       controller.complete(0x40, 4)
       try await EventLoop.shared.sleep(for: .seconds(30))
       #expect(controller.data.count <= 70)
-      #expect(controller.count(.leRemoteConnectionParameterRequestReply) <= 40)
+      #expect(controller.count(LERemoteConnectionParameterRequestReply.opcode) <= 40)
     }
   }
 
@@ -363,9 +363,9 @@ import Testing
       try await settle()
       #expect(
         Array(controller.commands.suffix(2)) == [
-          .leRemoteConnectionParameterRequestReply(
+          LERemoteConnectionParameterRequestReply(
             handle: 0x40, ConnectionParameters(intervalMin: 6, intervalMax: 9, latency: 1, supervisionTimeout: 100)),
-          .leRemoteConnectionParameterRequestNegativeReply(handle: 0x40, reason: .unacceptableParameters),
+          LERemoteConnectionParameterRequestNegativeReply(handle: 0x40, reason: .unacceptableParameters),
         ])
     }
   }
@@ -374,25 +374,25 @@ import Testing
     try await onLoop {
       let (_, controller, link) = try await self.linked()
       _ = try await link.requestInterval(.microseconds(7500))
-      let before = controller.count(.leConnectionUpdate)
+      let before = controller.count(LEConnectionUpdate.opcode)
       // 30–50 ms: no. 7.5–30 ms with latency 4: yes, but at 7.5 ms.
       controller.frame(5, [0x12, 7, 8, 0, 24, 0, 40, 0, 0, 0, 0x90, 1])
       try await settle()
       #expect(controller.frames.last == L2CAPFrame(channel: 5, payload: [0x13, 7, 2, 0, 1, 0]))
-      #expect(controller.count(.leConnectionUpdate) == before)
+      #expect(controller.count(LEConnectionUpdate.opcode) == before)
       controller.frame(5, [0x12, 8, 8, 0, 6, 0, 24, 0, 4, 0, 0x90, 1])
       try await settle()
       #expect(controller.frames.last == L2CAPFrame(channel: 5, payload: [0x13, 8, 2, 0, 0, 0]))
       #expect(
         controller.commands.last
-          == .leConnectionUpdate(
+          == LEConnectionUpdate(
             handle: 0x40, ConnectionParameters(intervalMin: 6, intervalMax: 6, latency: 4, supervisionTimeout: 400)))
       controller.emit(
         .leRemoteConnectionParameterRequest(handle: 0x40, intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 400))
       try await settle()
       #expect(
         controller.commands.last
-          == .leRemoteConnectionParameterRequestNegativeReply(handle: 0x40, reason: .unacceptableParameters))
+          == LERemoteConnectionParameterRequestNegativeReply(handle: 0x40, reason: .unacceptableParameters))
     }
   }
 

@@ -8,18 +8,18 @@ import Testing
 
 @Suite struct CommandQueueTests {
   private func complete(_ opcode: Opcode, credits: UInt8 = 1) -> Event.CommandComplete {
-    Event.CommandComplete(credits: credits, opcode: opcode, .success)
+    Event.CommandComplete(credits: credits, opcode: opcode, parameters: [0])
   }
 
   @Test func oneAtATimeInOrder() {
     var queue = CommandQueue()
-    let first = queue.add(.reset)
-    let second = queue.add(.readBDADDR)
-    #expect(queue.next(at: 0) == .reset)
+    let first = queue.add(Reset())
+    let second = queue.add(ReadBDADDR())
+    #expect(queue.next(at: 0) == Reset())
     #expect(queue.next(at: 0) == nil)
-    #expect(queue.completed(complete(.reset, credits: 5)) == first)
-    #expect(queue.next(at: 0) == .readBDADDR)
-    #expect(queue.completed(complete(.readBDADDR)) == second)
+    #expect(queue.completed(complete(Reset.opcode, credits: 5)) == first)
+    #expect(queue.next(at: 0) == ReadBDADDR())
+    #expect(queue.completed(complete(ReadBDADDR.opcode)) == second)
     #expect(queue.next(at: 0) == nil)
     #expect(queue.count == 0)
     #expect(queue.deadline == nil)
@@ -27,63 +27,63 @@ import Testing
 
   @Test func foreignAnswersAreNobodysButTheirCreditsCount() {
     var queue = CommandQueue()
-    let id = queue.add(.reset)
+    let id = queue.add(Reset())
     _ = queue.next(at: 0)
-    #expect(queue.completed(complete(.readBDADDR)) == nil)
-    #expect(queue.status(Event.CommandStatus(status: .commandDisallowed, opcode: .disconnect)) == nil)
+    #expect(queue.completed(complete(ReadBDADDR.opcode)) == nil)
+    #expect(queue.status(Event.CommandStatus(status: .commandDisallowed, opcode: Disconnect.opcode)) == nil)
     // A success status says nothing about a command that completes.
-    #expect(queue.status(Event.CommandStatus(status: .success, opcode: .reset)) == nil)
-    #expect(queue.completed(complete(.reset, credits: 0)) == id)
-    _ = queue.add(.readBDADDR)
+    #expect(queue.status(Event.CommandStatus(status: .success, opcode: Reset.opcode)) == nil)
+    #expect(queue.completed(complete(Reset.opcode, credits: 0)) == id)
+    _ = queue.add(ReadBDADDR())
     #expect(queue.next(at: 0) == nil)
-    #expect(queue.completed(Event.CommandComplete(credits: 1, opcode: .none, .none)) == nil)
-    #expect(queue.next(at: 0) == .readBDADDR)
+    #expect(queue.completed(Event.CommandComplete(credits: 1, opcode: .none, parameters: [])) == nil)
+    #expect(queue.next(at: 0) == ReadBDADDR())
   }
 
   @Test func statusAnswers() {
     var queue = CommandQueue()
-    let disconnect = queue.add(.disconnect(handle: 1, reason: .remoteUserTerminated))
+    let disconnect = queue.add(Disconnect(handle: 1, reason: .remoteUserTerminated))
     _ = queue.next(at: 0)
-    #expect(queue.status(Event.CommandStatus(status: .success, opcode: .disconnect)) == disconnect)
-    let phy = queue.add(.leReadPHY(handle: 1))
+    #expect(queue.status(Event.CommandStatus(status: .success, opcode: Disconnect.opcode)) == disconnect)
+    let phy = queue.add(LEReadPHY(handle: 1))
     _ = queue.next(at: 0)
-    #expect(queue.status(Event.CommandStatus(status: .unknownCommand, opcode: .leReadPHY)) == phy)
+    #expect(queue.status(Event.CommandStatus(status: .unknownCommand, opcode: LEReadPHY.opcode)) == phy)
   }
 
   @Test func limits() {
     var queue = CommandQueue()
-    let id = queue.add(.reset)
+    let id = queue.add(Reset())
     _ = queue.next(at: 10)
     #expect(queue.deadline == 4_000_000_010)
     #expect(queue.expire(at: 4_000_000_009) == nil)
     #expect(queue.expire(at: 4_000_000_010) == id)
     // The late answer belongs to nobody, and the next command goes out.
-    #expect(queue.completed(complete(.reset)) == nil)
-    _ = queue.add(.readBDADDR)
-    #expect(queue.next(at: 0) == .readBDADDR)
+    #expect(queue.completed(complete(Reset.opcode)) == nil)
+    _ = queue.add(ReadBDADDR())
+    #expect(queue.next(at: 0) == ReadBDADDR())
   }
 
   @Test func creditsThatNeverComeBackAreNotWaitedForForEver() {
     var queue = CommandQueue()
-    _ = queue.add(.reset)
+    _ = queue.add(Reset())
     _ = queue.next(at: 0)
-    _ = queue.completed(complete(.reset, credits: 0))
-    _ = queue.add(.readBDADDR)
+    _ = queue.completed(complete(Reset.opcode, credits: 0))
+    _ = queue.add(ReadBDADDR())
     #expect(queue.next(at: 5) == nil)
     #expect(queue.deadline == 4_000_000_005)
     #expect(queue.expire(at: 4_000_000_005) == nil)
-    #expect(queue.next(at: 4_000_000_005) == .readBDADDR)
+    #expect(queue.next(at: 4_000_000_005) == ReadBDADDR())
   }
 
   @Test func withdrawnCommandsAreNotSent() {
     var queue = CommandQueue()
-    let first = queue.add(.reset)
-    let second = queue.add(.readBDADDR)
+    let first = queue.add(Reset())
+    let second = queue.add(ReadBDADDR())
     _ = queue.next(at: 0)
     // One on its way is not taken back.
     let withdrawn = (queue.withdraw(first), queue.withdraw(second))
     #expect(withdrawn == (false, true))
-    #expect(queue.completed(complete(.reset)) == first)
+    #expect(queue.completed(complete(Reset.opcode)) == first)
     #expect(queue.next(at: 0) == nil)
   }
 }
@@ -91,8 +91,8 @@ import Testing
 @Suite struct SendQueueTests {
   private func frame(_ octets: Int) -> L2CAPFrame { L2CAPFrame(channel: 4, payload: [UInt8](repeating: 7, count: octets)) }
 
-  private func drain(_ queue: inout SendQueue) -> [UInt16] {
-    var handles: [UInt16] = []
+  private func drain(_ queue: inout SendQueue) -> [ConnectionHandle] {
+    var handles: [ConnectionHandle] = []
     while let data = queue.next() { handles.append(data.handle) }
     return handles
   }
@@ -170,5 +170,11 @@ import Testing
     }
     #expect(joined == frames)
     #expect(recombination.dropped == 0)
+  }
+}
+
+extension CommandQueue {
+  fileprivate mutating func add<C: Command>(_ command: C) -> Int {
+    add(command.packet, isAnsweredByStatus: C.Return.areInStatus)
   }
 }

@@ -33,9 +33,9 @@ import Testing
   @Test func reportsThatComeWithTheConfirmationCount() async throws {
     try await onLoop {
       let controller = ScriptedController()
-      controller.rules[.leSetScanEnable] = { command in
-        let answer = controller.complete(command, .success)
-        if case .leSetScanEnable(true, _) = command { return answer + [self.legacyReport([7])] }
+      controller.rules[LESetScanEnable.opcode] = { command in
+        let answer = controller.complete(command)
+        if LESetScanEnable(command)?.isOn == true { return answer + [self.legacyReport([7])] }
         return answer
       }
       let (central, _) = try await started(controller)
@@ -59,11 +59,12 @@ import Testing
       #expect(reports.map(\.pdu) == [.connectable, .connectable, .directed])
       let scanning = controller.commands.suffix(3)
       if isExtended {
-        #expect(scanning.map(\.opcode) == [.leSetExtendedScanParameters, .leSetExtendedScanEnable, .leSetExtendedScanEnable])
-        #expect(scanning.last == .leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0))
+        #expect(
+          scanning.map(\.opcode) == [LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode, LESetExtendedScanEnable.opcode])
+        #expect(scanning.last == LESetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0))
       } else {
-        #expect(scanning.map(\.opcode) == [.leSetScanParameters, .leSetScanEnable, .leSetScanEnable])
-        #expect(scanning.last == .leSetScanEnable(false, filterDuplicates: false))
+        #expect(scanning.map(\.opcode) == [LESetScanParameters.opcode, LESetScanEnable.opcode, LESetScanEnable.opcode])
+        #expect(scanning.last == LESetScanEnable(false, filterDuplicates: false))
       }
       // Late reports go nowhere, and it can scan again.
       controller.emit(self.legacyReport([9]))
@@ -75,10 +76,12 @@ import Testing
     try await onLoop {
       let (central, controller) = try await started()
       var isOn = true
-      controller.rules[.leSetScanParameters] = { controller.complete($0, isOn ? .failed(.commandDisallowed) : .success) }
-      controller.rules[.leSetScanEnable] = { command in
-        if case .leSetScanEnable(let enable, _) = command { isOn = enable }
-        return controller.complete(command, .success)
+      controller.rules[LESetScanParameters.opcode] = {
+        isOn ? controller.complete($0, failed: .commandDisallowed) : controller.complete($0)
+      }
+      controller.rules[LESetScanEnable.opcode] = { command in
+        if let command = LESetScanEnable(command) { isOn = command.isOn }
+        return controller.complete(command)
       }
       var confirmed = 0
       _ = try await self.scan(central) { confirmed += 1 }
@@ -90,26 +93,26 @@ import Testing
   @Test func disallowedForGoodIsExplained() async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      controller.rules[.leSetScanParameters] = { controller.complete($0, .failed(.commandDisallowed)) }
+      controller.rules[LESetScanParameters.opcode] = { controller.complete($0, failed: .commandDisallowed) }
       let error = await failure { _ = try await self.scan(central) }
       #expect(error?.kind == .hci)
       #expect(error?.code == 0x0C)
       #expect(error?.message.contains("cannot scan now") == true)
-      #expect(controller.count(.leSetScanParameters) == 2)
+      #expect(controller.count(LESetScanParameters.opcode) == 2)
     }
   }
 
   @Test func cancelledWhileTheCommandIsOnItsWay() async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      controller.rules[.leSetScanEnable] = { command in
-        EventLoop.shared.schedule(after: .seconds(1)) { for event in controller.complete(command, .success) { controller.emit(event) } }
+      controller.rules[LESetScanEnable.opcode] = { command in
+        EventLoop.shared.schedule(after: .seconds(1)) { for event in controller.complete(command) { controller.emit(event) } }
         return nil
       }
       var confirmed = 0
       _ = try await self.scan(central, for: .milliseconds(500)) { confirmed += 1 }
       #expect(confirmed == 0)
-      #expect(controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+      #expect(controller.commands.last == LESetScanEnable(false, filterDuplicates: false))
     }
   }
 
@@ -169,7 +172,7 @@ import Testing
         _ = try await self.scan(central, for: .seconds(100)) { EventLoop.shared.spawn { await central.close() } }
       }
       #expect(error?.kind == .adapter)
-      #expect(controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+      #expect(controller.commands.last == LESetScanEnable(false, filterDuplicates: false))
       #expect(controller.isClosed)
     }
   }

@@ -3,16 +3,17 @@ import EventLoop
 import HCI
 import L2CAP
 import LEHost
+import TestSupport
 
 /// A controller whose answers a test decides, command by command. By default it starts well, scans, and connects to whom it is told.
 @LoopActor
 final class ScriptedController: HCI.Channel {
   var handler: (@LoopActor (HCI.ChannelEvent) -> Void)?
-  private(set) var commands: [Command] = []
+  private(set) var commands: [CommandPacket] = []
   private(set) var data: [ACLData] = []
   private(set) var isClosed = false
   /// Instead of the default answer; nil is silence.
-  var rules: [Opcode: @LoopActor (Command) -> [Event]?] = [:]
+  var rules: [Opcode: @LoopActor (CommandPacket) -> [Event]?] = [:]
   /// Changes every packet on its way to the host.
   var mangle: (@LoopActor ([UInt8]) -> [[UInt8]])?
   var supported: [Opcode] = ScriptedController.legacy
@@ -22,17 +23,19 @@ final class ScriptedController: HCI.Channel {
   var aclCount: UInt8 = 4
   /// Answers every ACL packet at once.
   var completesPackets = true
-  var nextHandle: UInt16 = 0x40
+  var nextHandle: ConnectionHandle = 0x40
   private var connecting: PeerAddress?
 
   static let legacy: [Opcode] = [
-    .leSetScanParameters, .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel, .leConnectionUpdate, .leReadRemoteFeatures,
-    .disconnect, .readRSSI, .leReadPHY,
+    LESetScanParameters.opcode, LESetScanEnable.opcode, LECreateConnection.opcode, LECreateConnectionCancel.opcode,
+    LEConnectionUpdate.opcode, LEReadRemoteFeatures.opcode,
+    Disconnect.opcode, ReadRSSI.opcode, LEReadPHY.opcode,
   ]
   static let extended =
     legacy + [
-      .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection, .leSetPHY, .leSetDataLength,
-      .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength, .leRemoteConnectionParameterRequestReply,
+      LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode, LEExtendedCreateConnection.opcode, LESetPHY.opcode,
+      LESetDataLength.opcode,
+      LEReadMaximumDataLength.opcode, LEWriteSuggestedDefaultDataLength.opcode, LERemoteConnectionParameterRequestReply.opcode,
     ]
 
   var opcodes: [Opcode] { commands.map(\.opcode) }
@@ -66,12 +69,12 @@ final class ScriptedController: HCI.Channel {
 
   func lose(_ message: String) { handler?(.closed(BluetoothError(.adapter, message))) }
 
-  func complete(_ handle: UInt16, _ count: UInt16) {
+  func complete(_ handle: ConnectionHandle, _ count: UInt16) {
     emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: count)]))
   }
 
   /// An L2CAP frame from the peer.
-  func frame(_ channel: ChannelIdentifier, _ payload: [UInt8], handle: UInt16 = 0x40) {
+  func frame(_ channel: ChannelIdentifier, _ payload: [UInt8], handle: ConnectionHandle = 0x40) {
     for fragment in L2CAPFrame(channel: channel, payload: payload).fragments(handle: handle, length: 27, first: .firstFlushable) {
       emit(fragment.encoded)
     }
@@ -83,70 +86,81 @@ final class ScriptedController: HCI.Channel {
     return data.compactMap { recombination.add($0) }
   }
 
-  func complete(_ command: Command, _ returned: ReturnParameters) -> [Event] {
-    [.commandComplete(Event.CommandComplete(opcode: command.opcode, returned))]
+  func complete(_ command: CommandPacket, _ returned: some ReturnParameters = NoReturnParameters()) -> [Event] {
+    [.complete(command.opcode, returned)]
   }
 
-  func status(_ command: Command, _ status: ControllerErrorCode = .success) -> [Event] {
+  func complete(_ command: CommandPacket, failed status: ControllerErrorCode) -> [Event] { [.complete(command.opcode, failed: status)] }
+
+  func status(_ command: CommandPacket, _ status: ControllerErrorCode = .success) -> [Event] {
     [.commandStatus(Event.CommandStatus(status: status, opcode: command.opcode))]
   }
 
-  func connected(_ peer: PeerAddress, status: ControllerErrorCode = .success, handle: UInt16? = nil) -> Event {
-    defer { if handle == nil, status == .success { nextHandle += 1 } }
+  func connected(_ peer: PeerAddress, status: ControllerErrorCode = .success, handle: ConnectionHandle? = nil) -> Event {
+    defer { if handle == nil, status == .success { nextHandle = ConnectionHandle(nextHandle.rawValue + 1) } }
     return .leConnectionComplete(
       Event.ConnectionComplete(
         status: status, handle: handle ?? nextHandle, peer: peer, interval: 24, latency: 0, supervisionTimeout: 400))
   }
 
-  private func answer(_ command: Command) -> [Event]? {
-    switch command {
-    case .readLocalVersion:
+  private func answer(_ command: CommandPacket) -> [Event]? {
+    switch command.opcode {
+    case ReadLocalVersion.opcode:
       return complete(
-        command,
-        .localVersion(ReturnParameters.LocalVersion(hciVersion: 9, hciSubversion: 0, lmpVersion: 9, company: 2, lmpSubversion: 0)))
-    case .readLocalSupportedCommands: return complete(command, .supportedCommands(SupportedCommands(supported)))
-    case .readLocalSupportedFeatures: return complete(command, .localFeatures(1 << 38))
-    case .leReadLocalSupportedFeatures: return complete(command, .leFeatures(features))
-    case .readBDADDR: return complete(command, .address(address))
-    case .leReadBufferSize: return complete(command, .leBufferSize(aclLength: aclLength, aclCount: aclCount))
-    case .readBufferSize:
-      return complete(command, .bufferSize(aclLength: 1021, synchronousLength: 64, aclCount: 6, synchronousCount: 1))
-    case .leReadMaximumDataLength:
-      return complete(command, .maximumDataLength(txOctets: 251, txTime: 2120, rxOctets: 251, rxTime: 2120))
-    case .readRSSI(let handle): return complete(command, .rssi(handle: handle, -60))
-    case .leReadPHY(let handle): return complete(command, .phy(handle: handle, tx: 1, rx: 1))
-    case .leCreateConnection(let create): return connect(command, create.peer)
-    case .leExtendedCreateConnection(let create): return connect(command, create.peer)
-    case .leCreateConnectionCancel:
-      guard let peer = connecting else { return complete(command, .failed(.commandDisallowed)) }
+        command, ReadLocalVersion.Return(hciVersion: 9, hciSubversion: 0, lmpVersion: 9, company: 2, lmpSubversion: 0))
+    case ReadLocalSupportedCommands.opcode: return complete(command, ReadLocalSupportedCommands.Return(SupportedCommands(supported)))
+    case ReadLocalSupportedFeatures.opcode: return complete(command, ReadLocalSupportedFeatures.Return(1 << 38))
+    case LEReadLocalSupportedFeatures.opcode: return complete(command, LEReadLocalSupportedFeatures.Return(features))
+    case ReadBDADDR.opcode: return complete(command, ReadBDADDR.Return(address))
+    case LEReadBufferSize.opcode: return complete(command, LEReadBufferSize.Return(aclLength: aclLength, aclCount: aclCount))
+    case ReadBufferSize.opcode:
+      return complete(command, ReadBufferSize.Return(aclLength: 1021, synchronousLength: 64, aclCount: 6, synchronousCount: 1))
+    case LEReadMaximumDataLength.opcode:
+      return complete(command, LEReadMaximumDataLength.Return(txOctets: 251, txTime: 2120, rxOctets: 251, rxTime: 2120))
+    case LECreateConnectionCancel.opcode:
+      guard let peer = connecting else { return complete(command, failed: .commandDisallowed) }
       connecting = nil
-      return complete(command, .success) + [connected(peer, status: .unknownConnectionIdentifier, handle: 0)]
-    case .disconnect(let handle, _):
-      return status(command) + [.disconnectionComplete(status: .success, handle: handle, reason: .terminatedByLocalHost)]
-    case .leReadRemoteFeatures(let handle):
-      return status(command) + [.leReadRemoteFeaturesComplete(status: .success, handle: handle, features: features)]
-    case .leConnectionUpdate(let handle, let wanted):
-      return status(command) + [
-        .leConnectionUpdateComplete(
-          status: .success, handle: handle, interval: wanted.intervalMax, latency: wanted.latency,
-          supervisionTimeout: wanted.supervisionTimeout)
-      ]
-    case .leSetPHY(let handle, _, let tx, _, _):
-      let phy = (tx.phys.first ?? .le1M).rawValue
-      return status(command) + [.lePHYUpdateComplete(status: .success, handle: handle, tx: phy, rx: phy)]
-    case .leSetDataLength(let handle, let octets, let time):
-      return complete(command, .handle(handle)) + [
-        .leDataLengthChange(handle: handle, maxTxOctets: octets, maxTxTime: time, maxRxOctets: 27, maxRxTime: 328)
-      ]
-    case .leRemoteConnectionParameterRequestReply(let handle, _): return complete(command, .handle(handle))
-    case .leRemoteConnectionParameterRequestNegativeReply(let handle, _): return complete(command, .handle(handle))
-    case .readRemoteVersion: return status(command, .unknownCommand)
-    default: return complete(command, .success)
+      return complete(command) + [connected(peer, status: .unknownConnectionIdentifier, handle: 0)]
+    case ReadRemoteVersion.opcode: return status(command, .unknownCommand)
+    default: return answerWithParameters(command) ?? complete(command)
     }
   }
 
+  private func answerWithParameters(_ packet: CommandPacket) -> [Event]? {
+    if let read = ReadRSSI(packet) { return complete(packet, ReadRSSI.Return(handle: read.handle, rssi: -60)) }
+    if let read = LEReadPHY(packet) { return complete(packet, LEReadPHY.Return(handle: read.handle, tx: 1, rx: 1)) }
+    if let create = LECreateConnection(packet) { return connect(packet, create.peer) }
+    if let create = LEExtendedCreateConnection(packet) { return connect(packet, create.peer) }
+    if let end = Disconnect(packet) {
+      return status(packet) + [.disconnectionComplete(status: .success, handle: end.handle, reason: .terminatedByLocalHost)]
+    }
+    if let read = LEReadRemoteFeatures(packet) {
+      return status(packet) + [.leReadRemoteFeaturesComplete(status: .success, handle: read.handle, features: features)]
+    }
+    if let update = LEConnectionUpdate(packet) {
+      let wanted = update.parameters
+      return status(packet) + [
+        .leConnectionUpdateComplete(
+          status: .success, handle: update.handle, interval: wanted.intervalMax, latency: wanted.latency,
+          supervisionTimeout: wanted.supervisionTimeout)
+      ]
+    }
+    if let set = LESetPHY(packet) {
+      let phy = (set.tx.phys.first ?? .le1M).rawValue
+      return status(packet) + [.lePHYUpdateComplete(status: .success, handle: set.handle, tx: phy, rx: phy)]
+    }
+    if let set = LESetDataLength(packet) {
+      return complete(packet, HandleReturned(set.handle)) + [
+        .leDataLengthChange(handle: set.handle, maxTxOctets: set.txOctets, maxTxTime: set.txTime, maxRxOctets: 27, maxRxTime: 328)
+      ]
+    }
+    if let reply = LERemoteConnectionParameterRequestReply(packet) { return complete(packet, HandleReturned(reply.handle)) }
+    if let reply = LERemoteConnectionParameterRequestNegativeReply(packet) { return complete(packet, HandleReturned(reply.handle)) }
+    return nil
+  }
+
   /// Peers with an odd address never answer.
-  private func connect(_ command: Command, _ peer: PeerAddress) -> [Event] {
+  private func connect(_ command: CommandPacket, _ peer: PeerAddress) -> [Event] {
     guard connecting == nil else { return status(command, .commandDisallowed) }
     if peer.address.rawValue & 1 == 1 {
       connecting = peer

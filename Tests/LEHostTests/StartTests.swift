@@ -14,11 +14,13 @@ import Testing
       let (central, _) = try await started(controller)
       #expect(
         controller.opcodes == [
-          .reset, .readLocalVersion, .readLocalSupportedCommands, .readLocalSupportedFeatures, .leReadLocalSupportedFeatures,
-          .leReadBufferSize, .setEventMask, .leSetEventMask, .readBDADDR, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength,
+          Reset.opcode, ReadLocalVersion.opcode, ReadLocalSupportedCommands.opcode, ReadLocalSupportedFeatures.opcode,
+          LEReadLocalSupportedFeatures.opcode,
+          LEReadBufferSize.opcode, SetEventMask.opcode, LESetEventMask.opcode, ReadBDADDR.opcode, LEReadMaximumDataLength.opcode,
+          LEWriteSuggestedDefaultDataLength.opcode,
         ])
-      #expect(controller.commands.contains(.setEventMask(0x2000_0000_0200_8890)))
-      #expect(controller.commands.contains(.leSetEventMask(0x184F)))
+      #expect(controller.commands.contains(SetEventMask(0x2000_0000_0200_8890)))
+      #expect(controller.commands.contains(LESetEventMask(0x184F)))
       let info = central.adapterInfo
       #expect(info.address == controller.address)
       #expect(info.ownAddress == PeerAddress(controller.address, .public))
@@ -44,19 +46,21 @@ import Testing
       #expect(central.adapterInfo.address == nil)
       let own = central.adapterInfo.ownAddress
       #expect(own.randomKind == .static)
-      #expect(controller.commands.contains(.leSetRandomAddress(own.address)))
+      #expect(controller.commands.contains(LESetRandomAddress(own.address)))
     }
   }
 
   @Test func missingCommandsAreLivedWithout() async throws {
     try await onLoop {
       let controller = ScriptedController()
-      for opcode in [Opcode.readLocalVersion, .readLocalSupportedCommands, .readLocalSupportedFeatures, .leReadLocalSupportedFeatures] {
-        controller.rules[opcode] = { controller.complete($0, .failed(.unknownCommand)) }
+      for opcode in [
+        ReadLocalVersion.opcode, ReadLocalSupportedCommands.opcode, ReadLocalSupportedFeatures.opcode, LEReadLocalSupportedFeatures.opcode,
+      ] {
+        controller.rules[opcode] = { controller.complete($0, failed: .unknownCommand) }
       }
       // Some refuse bits that they do not know.
-      controller.rules[.leSetEventMask] = { command in
-        controller.complete(command, command == .leSetEventMask(0x0F) ? .success : .failed(.invalidParameters))
+      controller.rules[LESetEventMask.opcode] = { command in
+        command == LESetEventMask(0x0F) ? controller.complete(command) : controller.complete(command, failed: .invalidParameters)
       }
       let (central, _) = try await started(controller)
       #expect(central.adapterInfo.features.isEmpty)
@@ -66,7 +70,7 @@ import Testing
   @Test func aSilentDeviceIsNamed() async throws {
     try await onLoop {
       let controller = ScriptedController()
-      controller.rules[.reset] = { _ in nil }
+      controller.rules[Reset.opcode] = { _ in nil }
       let central = HostCentral(controller, name: "serial:/dev/ttyACM0")
       var error: BluetoothError?
       let time = await duration { error = await failure { try await central.start() } }
@@ -83,7 +87,7 @@ import Testing
   @Test func refusalsNameCommandAndStatus() async throws {
     try await onLoop {
       let controller = ScriptedController()
-      controller.rules[.setEventMask] = { controller.complete($0, .failed(.invalidParameters)) }
+      controller.rules[SetEventMask.opcode] = { controller.complete($0, failed: .invalidParameters) }
       let error = await failure { try await HostCentral(controller, name: "tcp:test").start() }
       #expect(error?.kind == .hci)
       #expect(error?.code == 0x12)
@@ -96,12 +100,12 @@ import Testing
   @Test func classicOnlyAndNoBuffers() async throws {
     try await onLoop {
       let classic = ScriptedController()
-      classic.rules[.readLocalSupportedFeatures] = { classic.complete($0, .localFeatures(0xFF)) }
+      classic.rules[ReadLocalSupportedFeatures.opcode] = { classic.complete($0, ReadLocalSupportedFeatures.Return(0xFF)) }
       #expect(await failure { try await HostCentral(classic, name: "x").start() }?.kind == .adapter)
       let none = ScriptedController()
       none.aclCount = 0
-      none.rules[.readBufferSize] = {
-        none.complete($0, .bufferSize(aclLength: 0, synchronousLength: 0, aclCount: 0, synchronousCount: 0))
+      none.rules[ReadBufferSize.opcode] = {
+        none.complete($0, ReadBufferSize.Return(aclLength: 0, synchronousLength: 0, aclCount: 0, synchronousCount: 0))
       }
       #expect(await failure { try await HostCentral(none, name: "x").start() }?.kind == .adapter)
     }
@@ -111,8 +115,8 @@ import Testing
     try await onLoop {
       let controller = ScriptedController()
       // T11: no status; too short for what it is.
-      controller.rules[.leReadBufferSize] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: []))] }
-      controller.rules[.readBufferSize] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: [0, 1]))] }
+      controller.rules[LEReadBufferSize.opcode] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: []))] }
+      controller.rules[ReadBufferSize.opcode] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: [0, 1]))] }
       let error = await failure { try await HostCentral(controller, name: "tcp:test").start() }
       #expect(error?.kind == .protocolViolation)
     }
@@ -128,7 +132,7 @@ import Testing
   @Test func aDeadTransportFailsEverything() async throws {
     try await onLoop {
       let controller = ScriptedController()
-      controller.rules[.readBDADDR] = { _ in
+      controller.rules[ReadBDADDR.opcode] = { _ in
         EventLoop.shared.schedule(after: .zero) { controller.lose("the cable is gone") }
         return nil
       }

@@ -38,7 +38,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       let second = self.connecting(central, lock, 5)
       let third = self.connecting(central, lamp, 5)
       try await settle()
-      #expect(controller.count(.leCreateConnection) == 1)
+      #expect(controller.count(LECreateConnection.opcode) == 1)
       let failed = await first.value
       #expect(failed.0 == .failed(.timeout))
       let (one, two) = (await second.value, await third.value)
@@ -58,8 +58,8 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       #expect(late.0 == .failed(.timeout))
       #expect(late.1 < .milliseconds(1100))
       // Nobody has asked the controller for it, and the first one goes on.
-      #expect(controller.count(.leCreateConnection) == 1)
-      #expect(controller.count(.leCreateConnectionCancel) == 0)
+      #expect(controller.count(LECreateConnection.opcode) == 1)
+      #expect(controller.count(LECreateConnectionCancel.opcode) == 0)
       let failed = await first.value
       #expect(failed.1 >= .seconds(10))
     }
@@ -80,7 +80,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       let (one, two) = (await first.value, await third.value)
       #expect(one.0 == .failed(.timeout) && two.0 == .link)
       #expect(central.openLinks.map(\.peer) == [lamp])
-      #expect(controller.count(.leCreateConnection) == 2)
+      #expect(controller.count(LECreateConnection.opcode) == 2)
     }
   }
 

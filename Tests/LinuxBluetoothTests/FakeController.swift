@@ -6,10 +6,10 @@ import TestSupport
 @LoopActor
 final class FakeController {
   let pair = SocketPair()
-  private(set) var commands: [HCI.Command] = []
+  private(set) var commands: [CommandPacket] = []
   var answers: [HCI.Opcode: [HCI.Event]] = [:]
   /// Called before the answer.
-  var onCommand: (@LoopActor (HCI.Command) -> Void)?
+  var onCommand: (@LoopActor (CommandPacket) -> Void)?
   private var isRunning = true
 
   func status(_ opcode: HCI.Opcode, _ code: UInt8, then events: HCI.Event...) {

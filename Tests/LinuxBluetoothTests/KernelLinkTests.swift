@@ -40,13 +40,13 @@ private final class Rig {
     let socket = L2CAPSocket(pair.takeOther()) { LinkEnd.error(peer, $0, reason: nil) }
     link = KernelLink(central, peer, socket, handle: 0x40, madeByUs: madeByUs, tap: tap)
     socket.handler = { [unowned self] event in if case .closed(let error) = event { ending = error as? BluetoothError } }
-    controller.status(.readRSSI, 0x01)
-    controller.status(.leReadPHY, 0x01)
+    controller.status(ReadRSSI.opcode, 0x01)
+    controller.status(LEReadPHY.opcode, 0x01)
     controller.start()
   }
 
-  func answer(_ opcode: HCI.Opcode, _ returned: ReturnParameters, then events: HCI.Event...) {
-    controller.answers[opcode] = [.commandComplete(Event.CommandComplete(opcode: opcode, returned))] + events
+  func answer<C: HCI.Command>(_: C.Type, _ returned: C.Return, then events: HCI.Event...) {
+    controller.answers[C.opcode] = [.commandComplete(Event.CommandComplete(C.self, returned))] + events
   }
 
   func accept(_ opcode: HCI.Opcode, then events: HCI.Event...) {
@@ -58,8 +58,8 @@ private final class Rig {
   @Test func parameters() async throws {
     try await onLoop {
       let rig = try Rig()
-      rig.answer(.readRSSI, .rssi(handle: 0x40, -61))
-      rig.answer(.leReadPHY, .phy(handle: 0x40, tx: 2, rx: 2))
+      rig.answer(ReadRSSI.self, .init(handle: 0x40, rssi: -61))
+      rig.answer(LEReadPHY.self, .init(handle: 0x40, tx: 2, rx: 2))
       let parameters = try await rig.link.parameters()
       #expect(parameters.interval == .milliseconds(50))
       #expect(parameters.latency == 0)
@@ -109,21 +109,21 @@ private final class Rig {
     try await onLoop {
       let rig = try Rig()
       rig.accept(
-        .leConnectionUpdate,
+        LEConnectionUpdate.opcode,
         then: .leConnectionUpdateComplete(status: .success, handle: 0x41, interval: 9, latency: 0, supervisionTimeout: 400),
         .leConnectionUpdateComplete(status: .success, handle: 0x40, interval: 12, latency: 0, supervisionTimeout: 400))
       #expect(try await rig.link.requestInterval(.milliseconds(15)).interval == .milliseconds(15))
       #expect(
-        rig.controller.commands.first == .leConnectionUpdate(handle: 0x40, KernelLink.connectionParameters(interval: .milliseconds(15))))
+        rig.controller.commands.first == LEConnectionUpdate(handle: 0x40, KernelLink.connectionParameters(interval: .milliseconds(15))))
       rig.accept(
-        .leConnectionUpdate,
+        LEConnectionUpdate.opcode,
         then: .leConnectionUpdateComplete(status: .unacceptableParameters, handle: 0x40, interval: 0, latency: 0, supervisionTimeout: 0))
       let refused = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
       #expect(refused?.code == 0x3B)
-      rig.accept(.leConnectionUpdate)
+      rig.accept(LEConnectionUpdate.opcode)
       let silent = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
       #expect(silent?.kind == .timeout)
-      rig.controller.status(.leConnectionUpdate, 0x0C)
+      rig.controller.status(LEConnectionUpdate.opcode, 0x0C)
       let disallowed = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
       #expect(disallowed?.code == 0x0C)
       rig.controller.stop()
@@ -133,15 +133,15 @@ private final class Rig {
   /// The kernel lets the peer have what it asks for: that is told, and our own wish repeated, once.
   @Test func anIntervalThatThePeerChanges() async throws {
     try await onLoop {
-      func changed(_ units: UInt16, handle: UInt16 = 0x40) -> HCI.Event {
+      func changed(_ units: UInt16, handle: ConnectionHandle = 0x40) -> HCI.Event {
         .leConnectionUpdateComplete(status: .success, handle: handle, interval: units, latency: 0, supervisionTimeout: 400)
       }
       let rig = try Rig()
       var notes: [GAPNote] = []
       rig.central.onNote = { notes.append($0) }
-      rig.accept(.leConnectionUpdate, then: changed(12))
+      rig.accept(LEConnectionUpdate.opcode, then: changed(12))
       _ = try await rig.link.requestInterval(.milliseconds(15))
-      @LoopActor func updates() -> Int { rig.controller.commands.count { $0.opcode == .leConnectionUpdate } }
+      @LoopActor func updates() -> Int { rig.controller.commands.count { $0.opcode == LEConnectionUpdate.opcode } }
       for event in [changed(80, handle: 0x41), changed(12)] { try rig.controller.pair.write(event.encoded) }
       try await rig.pair.settle()
       #expect(updates() == 1 && notes.isEmpty)
@@ -169,15 +169,15 @@ private final class Rig {
   @Test func phyAndDataLength() async throws {
     try await onLoop {
       let rig = try Rig()
-      rig.accept(.leSetPHY, then: .lePHYUpdateComplete(status: .success, handle: 0x40, tx: 2, rx: 2))
+      rig.accept(LESetPHY.opcode, then: .lePHYUpdateComplete(status: .success, handle: 0x40, tx: 2, rx: 2))
       #expect(try await rig.link.requestPHY(.le2M).phy == .le2M)
       rig.answer(
-        .leSetDataLength, .handle(0x40),
+        LESetDataLength.self, .init(0x40),
         then: .leDataLengthChange(handle: 0x40, maxTxOctets: 251, maxTxTime: 2120, maxRxOctets: 251, maxRxTime: 2120))
       #expect(try await rig.link.requestDataLength(1000).maxTxOctets == 251)
-      #expect(rig.controller.commands.contains(.leSetDataLength(handle: 0x40, txOctets: 251, txTime: 2120)))
+      #expect(rig.controller.commands.contains(LESetDataLength(handle: 0x40, txOctets: 251, txTime: 2120)))
       // Nothing changes, no event comes, and that is no error.
-      rig.answer(.leSetDataLength, .handle(0x40))
+      rig.answer(LESetDataLength.self, .init(0x40))
       #expect(try await rig.link.requestDataLength(251).maxTxOctets == 251)
       rig.controller.stop()
     }
@@ -213,11 +213,11 @@ private final class Rig {
   @Test func ourLinkIsEndedAtOnceAndOnce() async throws {
     try await onLoop {
       let rig = try Rig()
-      rig.accept(.disconnect, then: .disconnectionComplete(status: .success, handle: 0x40, reason: .terminatedByLocalHost))
+      rig.accept(Disconnect.opcode, then: .disconnectionComplete(status: .success, handle: 0x40, reason: .terminatedByLocalHost))
       let second = EventLoop.shared.spawn { await rig.link.disconnect() }
       await rig.link.disconnect()
       await second.value
-      #expect(rig.controller.commands == [.disconnect(handle: 0x40, reason: .remoteUserTerminated)])
+      #expect(rig.controller.commands == [Disconnect(handle: 0x40, reason: .remoteUserTerminated)])
       #expect(rig.ending == nil)
       #expect(rig.pair.read() == [])
       rig.controller.stop()

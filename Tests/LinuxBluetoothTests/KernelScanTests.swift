@@ -10,8 +10,10 @@ import Testing
 @testable import LinuxBluetooth
 
 private let adapter = AdapterInfo(index: 0, address: Address(rawValue: 0x00AA_0100_0000), isUp: true, bus: "virtual", le: true)
-private let extendedCommands = SupportedCommands([.leSetExtendedScanParameters, .leSetExtendedScanEnable])
-private let legacyCommands = SupportedCommands([.leSetScanParameters, .leSetScanEnable])
+private let extendedCommands = SupportedCommands([LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode])
+private let configure = LESetScanParameters.opcode
+private let enable = LESetScanEnable.opcode
+private let legacyCommands = SupportedCommands([LESetScanParameters.opcode, LESetScanEnable.opcode])
 private let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
 private let legacyReport = Event.leAdvertisingReports(
   AdvertisingReports([LegacyAdvertisingReport(eventType: 0, peer: peer, data: [2, 1, 6], rssi: -50)]))
@@ -36,10 +38,10 @@ private final class Rig {
     central.isDiscovering = { [unowned self] _ in isDiscovering }
     central.remindOfBackgroundScan = { [unowned self] _ in reminders += 1 }
     central.onNote = { [unowned self] in notes.append($0) }
-    controller.answers[.readLocalSupportedCommands] = [
-      .commandComplete(Event.CommandComplete(opcode: .readLocalSupportedCommands, .supportedCommands(commands)))
+    controller.answers[ReadLocalSupportedCommands.opcode] = [
+      .commandComplete(Event.CommandComplete(ReadLocalSupportedCommands.self, .init(commands)))
     ]
-    for opcode in [Opcode.leSetScanParameters, .leSetScanEnable, .leSetExtendedScanParameters, .leSetExtendedScanEnable] {
+    for opcode in [LESetScanParameters.opcode, LESetScanEnable.opcode, LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode] {
       controller.status(opcode, 0)
     }
     controller.start()
@@ -59,7 +61,7 @@ private final class Rig {
   func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(20)) }
 
   /// A command of another program or the kernel, and the answer that it gets.
-  func theirs(_ command: HCI.Command) throws {
+  func theirs(_ command: some HCI.Command) throws {
     try controller.pair.write(command.encoded)
     try controller.pair.write(Event.commandComplete(Event.CommandComplete(opcode: command.opcode, parameters: [0])).encoded)
   }
@@ -76,14 +78,14 @@ private final class Rig {
     return error
   }
 
-  var opcodes: [HCI.Opcode] { controller.commands.map(\.opcode).filter { $0 != .readLocalSupportedCommands } }
+  var opcodes: [HCI.Opcode] { controller.commands.map(\.opcode).filter { $0 != ReadLocalSupportedCommands.opcode } }
 }
 
 @Suite struct KernelScanTests {
   @Test func legacy() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
-      rig.controller.status(.leSetScanEnable, 0, then: legacyReport)
+      rig.controller.status(LESetScanEnable.opcode, 0, then: legacyReport)
       rig.scan()
       try await rig.settle()
       #expect(rig.starts == 1)
@@ -91,8 +93,8 @@ private final class Rig {
       #expect(await rig.finish() is CancellationError)
       #expect(
         rig.controller.commands.dropFirst() == [
-          .leSetScanParameters(Command.ScanTiming(isActive: true, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0),
-          .leSetScanEnable(true, filterDuplicates: false), .leSetScanEnable(false, filterDuplicates: false),
+          LESetScanParameters(ScanTiming(isActive: true, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0),
+          LESetScanEnable(true, filterDuplicates: false), LESetScanEnable(false, filterDuplicates: false),
         ])
     }
   }
@@ -112,12 +114,12 @@ private final class Rig {
       try await rig.settle()
       #expect(rig.reports.map(\.data) == [[2, 1, 6], [2, 1, 6]])
       #expect(await rig.finish() is CancellationError)
-      let timing = Command.ScanTiming(isActive: false, interval: 0xC0, window: 0x60)
-      let off = Command.leSetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0)
+      let timing = ScanTiming(isActive: false, interval: 0xC0, window: 0x60)
+      let off = LESetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0)
       #expect(
         rig.controller.commands.dropFirst() == [
-          .leSetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing, timing]),
-          .leSetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0), off,
+          LESetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing, timing]),
+          LESetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0), off,
         ])
     }
   }
@@ -133,7 +135,9 @@ private final class Rig {
     }
   }
 
-  @Test(arguments: [Opcode.leSetScanParameters, .leSetScanEnable]) func someoneElsesScanIsUsedAndLeftAlone(refused: Opcode) async throws {
+  @Test(arguments: [LESetScanParameters.opcode, LESetScanEnable.opcode]) func someoneElsesScanIsUsedAndLeftAlone(refused: Opcode)
+    async throws
+  {
     try await onLoop {
       let rig = Rig(legacyCommands)
       rig.isDiscovering = true
@@ -156,20 +160,20 @@ private final class Rig {
       let rig = Rig(legacyCommands)
       rig.isDiscovering = false
       // On, until it is switched off.
-      rig.controller.status(.leSetScanParameters, 0x0C)
+      rig.controller.status(LESetScanParameters.opcode, 0x0C)
       rig.controller.onCommand = { [unowned rig] in
-        if case .leSetScanEnable(false, _) = $0 { rig.controller.status(.leSetScanParameters, 0) }
+        if LESetScanEnable($0)?.isOn == false { rig.controller.status(LESetScanParameters.opcode, 0) }
       }
       rig.scan()
       try await rig.settle()
-      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(rig.opcodes == [configure, enable, configure, enable])
       #expect(rig.starts == 1)
       #expect(rig.notes.isEmpty)
       #expect(rig.reminders == 0)
       #expect(await rig.finish() is CancellationError)
       // It may have been the kernel's.
       #expect(rig.reminders == 1)
-      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+      #expect(rig.controller.commands.last == LESetScanEnable(false, filterDuplicates: false))
     }
   }
 
@@ -178,15 +182,15 @@ private final class Rig {
       let rig = Rig(legacyCommands)
       rig.scan()
       try await rig.settle()
-      try rig.theirs(.leSetScanEnable(false, filterDuplicates: false))
+      try rig.theirs(LESetScanEnable(false, filterDuplicates: false))
       try await EventLoop.shared.sleep(for: .milliseconds(150))
       #expect(rig.opcodes.count == 2)
       try await EventLoop.shared.sleep(for: .milliseconds(100))
-      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(rig.opcodes == [configure, enable, configure, enable])
       #expect(rig.starts == 1)
       // On by another: left on at the end.
-      try rig.theirs(.leSetScanEnable(false, filterDuplicates: false))
-      try rig.theirs(.leSetScanEnable(true, filterDuplicates: true))
+      try rig.theirs(LESetScanEnable(false, filterDuplicates: false))
+      try rig.theirs(LESetScanEnable(true, filterDuplicates: true))
       try await rig.settle()
       #expect(rig.notes == [.scan(adapter: "hci0", .noRepeats)])
       #expect(await rig.finish() is CancellationError)
@@ -200,20 +204,20 @@ private final class Rig {
       let rig = Rig(legacyCommands)
       var isFirst = true
       rig.controller.onCommand = { [unowned rig] in
-        guard isFirst, case .leSetScanEnable(true, _) = $0 else { return }
+        guard isFirst, LESetScanEnable($0)?.isOn == true else { return }
         isFirst = false
-        let off = Command.leSetScanEnable(false, filterDuplicates: false)
-        let answer = Event.commandComplete(Event.CommandComplete(opcode: .leSetScanEnable, parameters: [0])).encoded
+        let off = LESetScanEnable(false, filterDuplicates: false)
+        let answer = Event.commandComplete(Event.CommandComplete(opcode: LESetScanEnable.opcode, parameters: [0])).encoded
         for packet in [answer, off.encoded, answer] { try? rig.controller.pair.write(packet) }
-        rig.controller.answers[.leSetScanEnable] = []
+        rig.controller.answers[LESetScanEnable.opcode] = []
       }
       rig.scan()
       try await EventLoop.shared.sleep(for: .milliseconds(150))
-      rig.controller.status(.leSetScanEnable, 0)
+      rig.controller.status(LESetScanEnable.opcode, 0)
       try await EventLoop.shared.sleep(for: .milliseconds(100))
-      #expect(rig.opcodes == [.leSetScanParameters, .leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+      #expect(rig.opcodes == [configure, enable, configure, enable])
       #expect(await rig.finish() is CancellationError)
-      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+      #expect(rig.controller.commands.last == LESetScanEnable(false, filterDuplicates: false))
     }
   }
 
@@ -221,15 +225,17 @@ private final class Rig {
   @Test func theAnswerToAnothersCommandIsNotOurs() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
-      rig.controller.answers[.leSetScanParameters] = [
-        .commandComplete(Event.CommandComplete(opcode: .leSetScanParameters, parameters: [0x12])),
-        .commandComplete(Event.CommandComplete(opcode: .leSetScanParameters, parameters: [0])),
+      rig.controller.answers[LESetScanParameters.opcode] = [
+        .commandComplete(Event.CommandComplete(opcode: LESetScanParameters.opcode, parameters: [0x12])),
+        .commandComplete(Event.CommandComplete(opcode: LESetScanParameters.opcode, parameters: [0])),
       ]
-      rig.controller.onCommand = { [unowned rig] in if $0.opcode == .leSetScanParameters { try? rig.controller.pair.write($0.encoded) } }
+      rig.controller.onCommand = { [unowned rig] in
+        if $0.opcode == LESetScanParameters.opcode { try? rig.controller.pair.write($0.encoded) }
+      }
       rig.scan()
       try await EventLoop.shared.sleep(for: .milliseconds(100))
       rig.controller.onCommand = nil
-      rig.controller.status(.leSetScanParameters, 0)
+      rig.controller.status(LESetScanParameters.opcode, 0)
       try await EventLoop.shared.sleep(for: .milliseconds(250))
       #expect(rig.starts == 1)
       #expect(await rig.finish() is CancellationError)
@@ -239,7 +245,7 @@ private final class Rig {
   @Test func aRefusalIsAnError() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
-      rig.controller.status(.leSetScanParameters, 0x12)
+      rig.controller.status(LESetScanParameters.opcode, 0x12)
       rig.scan()
       let error = await rig.ended() as? BluetoothError
       #expect(error?.kind == .hci)
@@ -252,31 +258,31 @@ private final class Rig {
   @Test func aControllerThatDoesNotAnswer() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
-      rig.controller.answers[.leSetScanParameters] = nil
+      rig.controller.answers[LESetScanParameters.opcode] = nil
       rig.scan()
       let error = await rig.ended() as? BluetoothError
       #expect(error?.kind == .hci)
       #expect(error?.message.contains("did not answer LE Set Scan Parameters (0x200b) within 3 s") == true)
       // Nothing was switched on, so nothing is switched off: it may be someone else's.
-      #expect(rig.opcodes == [.leSetScanParameters])
+      #expect(rig.opcodes == [LESetScanParameters.opcode])
     }
   }
 
   @Test func cancelledWhileStarting() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
-      rig.controller.answers[.leSetScanEnable] = nil
+      rig.controller.answers[LESetScanEnable.opcode] = nil
       rig.scan()
       try await rig.settle()
       let waiting = EventLoop.shared.spawn { await rig.finish() }
       try await rig.settle()
       // The answer comes late, and is not taken for that of the next command.
-      rig.controller.status(.leSetScanEnable, 0)
+      rig.controller.status(LESetScanEnable.opcode, 0)
       try rig.controller.pair.write(
-        Event.commandComplete(Event.CommandComplete(opcode: .leSetScanEnable, parameters: [0])).encoded)
+        Event.commandComplete(Event.CommandComplete(opcode: LESetScanEnable.opcode, parameters: [0])).encoded)
       #expect(await waiting.value is CancellationError)
       #expect(rig.starts == 0)
-      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+      #expect(rig.controller.commands.last == LESetScanEnable(false, filterDuplicates: false))
     }
   }
 
@@ -308,7 +314,7 @@ private final class Rig {
       try await rig.settle()
       await rig.central.close()
       #expect(await rig.ended() is CancellationError)
-      #expect(rig.controller.commands.last == .leSetScanEnable(false, filterDuplicates: false))
+      #expect(rig.controller.commands.last == LESetScanEnable(false, filterDuplicates: false))
     }
   }
 }

@@ -8,26 +8,28 @@ import Text
 
 @testable import LinuxBluetooth
 
-private typealias Timing = HCI.Command.ScanTiming
-
-private let configure = Command.leSetScanParameters(
-  Timing(isActive: true, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0)
-private let on = Command.leSetScanEnable(true, filterDuplicates: false)
-private let off = Command.leSetScanEnable(false, filterDuplicates: false)
+private let configure = LESetScanParameters(
+  ScanTiming(isActive: true, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0
+).packet
+private let on = LESetScanEnable(true, filterDuplicates: false).packet
+private let off = LESetScanEnable(false, filterDuplicates: false).packet
 /// bluetoothd's discovery, as the kernel scans for it.
-private let discoveryConfigure = Command.leSetScanParameters(
-  Timing(isActive: true, interval: 0x12, window: 0x12), ownAddressType: 0, filterPolicy: 0)
-private let onFiltered = Command.leSetScanEnable(true, filterDuplicates: true)
+private let discoveryConfigure = LESetScanParameters(
+  ScanTiming(isActive: true, interval: 0x12, window: 0x12), ownAddressType: 0, filterPolicy: 0
+).packet
+private let onFiltered = LESetScanEnable(true, filterDuplicates: true).packet
 /// The kernel's scan for a peer that it is to connect to.
-private let acceptListConfigure = Command.leSetScanParameters(
-  Timing(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 1)
-private let passiveConfigure = Command.leSetScanParameters(
-  Timing(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0)
-private let create = Command.leCreateConnection(
-  Command.LECreateConnection(
-    scanInterval: 0x60, scanWindow: 0x60, filterPolicy: 0, peer: PeerAddress(Address(rawValue: 0xC0FF_EE00_0001), .random),
-    ownAddressType: 0,
-    parameters: ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)))
+private let acceptListConfigure = LESetScanParameters(
+  ScanTiming(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 1
+).packet
+private let passiveConfigure = LESetScanParameters(
+  ScanTiming(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0
+).packet
+private let create = LECreateConnection(
+  scanInterval: 0x60, scanWindow: 0x60, filterPolicy: 0, peer: PeerAddress(Address(rawValue: 0xC0FF_EE00_0001), .random),
+  ownAddressType: 0,
+  parameters: ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)
+).packet
 
 /// What happens, and what the procedure is expected to want next, in order.
 private enum Line {
@@ -38,11 +40,11 @@ private enum Line {
   case answer(ControllerErrorCode)
   case discovery(Bool?)
   /// A command of someone else's, sent and answered.
-  case theirs(Command, ControllerErrorCode = .success)
-  case theirsSent(Command)
+  case theirs(CommandPacket, ControllerErrorCode = .success)
+  case theirsSent(CommandPacket)
   case connected
   case after(Int)
-  case ends([Command], reminds: Bool = false)
+  case ends([CommandPacket], reminds: Bool = false)
 }
 
 private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(), sourceLocation: SourceLocation = #_sourceLocation) {
@@ -80,7 +82,7 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
 
   @Test func alone() { run(start + [.ends([off])]) }
 
-  @Test(arguments: [off, .reset]) func switchedOffByAnother(how: Command) {
+  @Test(arguments: [off, Reset().packet]) func switchedOffByAnother(how: CommandPacket) {
     run(start + [.theirs(how), .ends([])])
     run(start + [.theirs(how), .waits(200)] + again + [.ends([off])])
     // Refused: it was not on, or so the controller says; nothing changed.
@@ -165,10 +167,10 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
       ]
     // Which may have been a connection that was being made, whose beginning was not seen.
     run(used + [.connected, .waits(200)] + again)
-    run([.wants(.send(configure)), .answer(.invalidParameters), .wants(.failed(.leSetScanParameters, .invalidParameters)), .ends([])])
+    run([.wants(.send(configure)), .answer(.invalidParameters), .wants(.failed(LESetScanParameters.opcode, .invalidParameters)), .ends([])])
     run([
       .wants(.send(configure)), .answer(.success), .wants(.send(on)), .answer(.hardwareFailure),
-      .wants(.failed(.leSetScanEnable, .hardwareFailure)), .ends([]),
+      .wants(.failed(LESetScanEnable.opcode, .hardwareFailure)), .ends([]),
     ])
   }
 

@@ -23,17 +23,17 @@ private struct SharedController {
 
   private(set) var now = 0
   private(set) var isOn = false
-  private(set) var configured: HCI.Command?
+  private(set) var configured: CommandPacket?
   private(set) var isConnecting = false
   var scans: [Scan]
   /// The kernel's own actions: when, and what; in order, each after the answer to the one before.
   var kernel: [(at: Int, does: KernelAction)]
   private(set) var isDiscovering = false
   private(set) var broken: [String] = []
-  private var kernelSteps: [HCI.Command] = []
+  private var kernelSteps: [CommandPacket] = []
   private var kernelIsBusy = false
-  private var queue: [(Party, HCI.Command)] = []
-  private var current: (Party, HCI.Command, done: Int)?
+  private var queue: [(Party, CommandPacket)] = []
+  private var current: (Party, CommandPacket, done: Int)?
   private var discoveryIsScanning = false
   private var blindSince: Int?
   private var random: any RandomNumberGenerator
@@ -63,14 +63,14 @@ private struct SharedController {
     if kernelSteps.isEmpty, !kernelIsBusy, let first = kernel.first, first.at <= now, first.does != .create || isOn {
       kernel.removeFirst()
       // What it believes is what it has seen, which is true.
-      let off: [HCI.Command] = isOn ? [.leSetScanEnable(false, filterDuplicates: false)] : []
+      let off: [CommandPacket] = isOn ? [LESetScanEnable(false, filterDuplicates: false).packet] : []
       switch first.does {
       case .discover:
         isDiscovering = true
         kernelSteps =
           off + [
-            .leSetScanParameters(.init(isActive: true, interval: 0x12, window: 0x12), ownAddressType: 0, filterPolicy: 0),
-            .leSetScanEnable(true, filterDuplicates: true),
+            LESetScanParameters(.init(isActive: true, interval: 0x12, window: 0x12), ownAddressType: 0, filterPolicy: 0).packet,
+            LESetScanEnable(true, filterDuplicates: true).packet,
           ]
       case .endDiscovery:
         isDiscovering = false
@@ -78,8 +78,8 @@ private struct SharedController {
       case .look:
         kernelSteps =
           off + [
-            .leSetScanParameters(.init(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 1),
-            .leSetScanEnable(true, filterDuplicates: true),
+            LESetScanParameters(.init(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 1).packet,
+            LESetScanEnable(true, filterDuplicates: true).packet,
           ]
       case .create: kernelSteps = off + [create]
       case .connected:
@@ -146,16 +146,18 @@ private struct SharedController {
     }
   }
 
-  private mutating func execute(_ party: Party, _ command: HCI.Command) -> ControllerErrorCode {
-    switch command {
-    case .leSetScanParameters:
+  private mutating func execute(_ party: Party, _ command: CommandPacket) -> ControllerErrorCode {
+    switch command.opcode {
+    case LESetScanParameters.opcode:
       if isOn { return .commandDisallowed }
       configured = command
-    case .leSetScanEnable(let enable, let filters):
+    case LESetScanEnable.opcode:
+      guard let command = LESetScanEnable(command) else { return .invalidParameters }
+      let (enable, filters) = (command.isOn, command.filterDuplicates)
       if !enable, discoveryIsScanning, party != .kernel { broken.append("\(now): \(party) has stopped the discovery") }
       if party == .kernel { discoveryIsScanning = enable && filters && isDiscovering }
       isOn = enable
-    case .leCreateConnection:
+    case LECreateConnection.opcode:
       // As some controllers do.
       if isOn {
         broken.append("\(now): scanning when the kernel connects")
@@ -170,7 +172,7 @@ private struct SharedController {
   /// For how long nobody could see anything although someone wanted to.
   private mutating func look() {
     let isWanted = scans.contains { $0.joins < now - 300 && $0.leaves > now }
-    let sees: Bool = if case .leSetScanParameters(_, _, let policy)? = configured, isOn { policy == 0 } else { false }
+    let sees: Bool = isOn && configured.flatMap { LESetScanParameters($0) }?.filterPolicy == 0
     guard isWanted, !sees, !isConnecting else { return blindSince = nil }
     if let blindSince {
       if now - blindSince == 1500 { broken.append("\(now): blind") }
@@ -179,10 +181,10 @@ private struct SharedController {
     }
   }
 
-  private let create = Command.leCreateConnection(
-    Command.LECreateConnection(
-      scanInterval: 0x60, scanWindow: 0x60, filterPolicy: 0, peer: PeerAddress(Address(rawValue: 0xC0FF_EE00_0001), .random),
-      ownAddressType: 0, parameters: ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)))
+  private let create = LECreateConnection(
+    scanInterval: 0x60, scanWindow: 0x60, filterPolicy: 0, peer: PeerAddress(Address(rawValue: 0xC0FF_EE00_0001), .random),
+    ownAddressType: 0, parameters: ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)
+  ).packet
 }
 
 @Suite struct ScanSharingTests {

@@ -27,20 +27,22 @@ import Testing
   func connectsAndDisconnects(extended: Bool) async throws {
     try await onLoop {
       let it = try await Setup { $0.extended = extended }
-      #expect(try await it.host.status(extended ? .extendedCreate(it.device.address) : .create(it.device.address)) == .success)
-      #expect(try await it.host.status(extended ? .extendedCreate(it.device.address) : .create(it.device.address)) == .commandDisallowed)
+      let peer = it.device.address
+      let create: any Command = extended ? LEExtendedCreateConnection.extendedCreate(peer) : LECreateConnection.create(peer)
+      #expect(try await it.host.status(create) == .success)
+      #expect(try await it.host.status(create) == .commandDisallowed)
       let link = try await it.host.connectionComplete()
       #expect(link.status == .success)
       #expect(it.device.links == 1)
       #expect(
-        try await it.host.status(extended ? .extendedCreate(it.device.address) : .create(it.device.address)) == .connectionAlreadyExists)
-      #expect(try await it.host.status(.disconnect(handle: link.handle, reason: .success)) == .invalidParameters)
-      #expect(try await it.host.status(.disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .success)
-      #expect(try await it.host.status(.disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .commandDisallowed)
+        try await it.host.status(create) == .connectionAlreadyExists)
+      #expect(try await it.host.status(Disconnect(handle: link.handle, reason: .success)) == .invalidParameters)
+      #expect(try await it.host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .success)
+      #expect(try await it.host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .commandDisallowed)
       #expect(try await it.host.disconnection() == .terminatedByLocalHost)
       #expect(it.device.closed?.code == 0x13)
       // And again.
-      #expect(try await it.host.status(extended ? .extendedCreate(it.device.address) : .create(it.device.address)) == .success)
+      #expect(try await it.host.status(create) == .success)
       #expect(try await it.host.connectionComplete().handle == link.handle)
       it.host.controller.close()
     }
@@ -51,11 +53,11 @@ import Testing
       let it = try await Setup()
       try await it.host.status(.create(TestDevice.nobody))
       try await EventLoop.shared.sleep(for: .seconds(10))
-      #expect(try await it.host.complete(.leCreateConnectionCancel) == .success)
+      #expect(try await it.host.complete(LECreateConnectionCancel()) == .success(.init()))
       let complete = try await it.host.connectionComplete()
       #expect(complete.status == .unknownConnectionIdentifier)
       #expect(complete.peer == TestDevice.nobody)
-      #expect(try await it.host.complete(.leCreateConnectionCancel) == .failed(.commandDisallowed))
+      #expect(try await it.host.complete(LECreateConnectionCancel()) == .failure(.commandDisallowed))
       #expect(try await it.host.connect(it.device.address).status == .success)
       it.host.controller.close()
     }
@@ -87,7 +89,7 @@ import Testing
       for device in devices { air.add(device) }
       let host = TestHost(air: air) { $0.maxConnections = 3 }
       try await host.setUp()
-      var handles: [UInt16] = []
+      var handles: [ConnectionHandle] = []
       for device in devices { handles.append(try await host.connect(device.address).handle) }
       #expect(Set(handles).count == 3)
       #expect(try await host.status(.create(TestDevice.nobody)) == .connectionLimitExceeded)
@@ -100,7 +102,7 @@ import Testing
       try await second.status(.create(devices[0].address))
       try await EventLoop.shared.sleep(for: .seconds(5))
       #expect(devices[0].links == 1)
-      try await host.status(.disconnect(handle: handles[0], reason: .remoteUserTerminated))
+      try await host.status(Disconnect(handle: handles[0], reason: .remoteUserTerminated))
       #expect(try await second.connectionComplete().status == .success)
       host.controller.close()
       second.controller.close()
@@ -184,7 +186,7 @@ import Testing
         do { try await channel.waitUntilWritable() } catch { return (error as? BluetoothError)?.code }
         return nil
       }
-      try await it.host.status(.disconnect(handle: link.handle, reason: .remoteUserTerminated))
+      try await it.host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
       #expect(await waiting.value == 0x13)
       it.host.controller.close()
     }
@@ -199,38 +201,38 @@ import Testing
       it.device.linkLimits.phys = [.le1M, .le2M]
       let link = try await it.host.connect(it.device.address)
       let handle = link.handle
-      #expect(try await it.host.complete(.readRSSI(handle: handle)) == .rssi(handle: handle, -60))
-      #expect(try await it.host.complete(.leReadPHY(handle: handle)) == .phy(handle: handle, tx: 1, rx: 1))
+      #expect(try await it.host.complete(ReadRSSI(handle: handle)) == .success(.init(handle: handle, rssi: -60)))
+      #expect(try await it.host.complete(LEReadPHY(handle: handle)) == .success(.init(handle: handle, tx: 1, rx: 1)))
 
-      try await it.host.status(.leReadRemoteFeatures(handle: handle))
+      try await it.host.status(LEReadRemoteFeatures(handle: handle))
       let features: LEFeatures = try await it.host.event {
         if case .leReadRemoteFeaturesComplete(.success, handle, let f) = $0 { f } else { nil }
       }
       #expect(features == [.peripheralInitiatedFeatures, .dataLengthExtension, .phy2M])
 
-      try await it.host.status(.readRemoteVersion(handle: handle))
+      try await it.host.status(ReadRemoteVersion(handle: handle))
       try await it.host.event { if case .readRemoteVersionComplete(.success, handle, 13, _, _) = $0 { () } else { nil } }
 
-      #expect(try await it.host.complete(.leSetDataLength(handle: handle, txOctets: 251, txTime: 2120)) == .handle(handle))
+      #expect(try await it.host.complete(LESetDataLength(handle: handle, txOctets: 251, txTime: 2120)) == .success(.init(handle)))
       try await it.host.event {
         if case .leDataLengthChange(handle, maxTxOctets: 100, maxTxTime: 912, maxRxOctets: 100, maxRxTime: 912) = $0 { () } else { nil }
       }
 
-      try await it.host.status(.leSetPHY(handle: handle, allPHYs: 0, tx: [.le2M, .coded], rx: .coded, options: 0))
+      try await it.host.status(LESetPHY(handle: handle, allPHYs: 0, tx: [.le2M, .coded], rx: .coded, options: 0))
       // Coded is not common: that direction stays as it is.
       try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 1) = $0 { () } else { nil } }
-      #expect(try await it.host.complete(.leReadPHY(handle: handle)) == .phy(handle: handle, tx: 2, rx: 1))
+      #expect(try await it.host.complete(LEReadPHY(handle: handle)) == .success(.init(handle: handle, tx: 2, rx: 1)))
 
       let new = ConnectionParameters(intervalMin: 12, intervalMax: 20, latency: 3, supervisionTimeout: 300)
       let start = EventLoop.shared.now
-      #expect(try await it.host.status(.leConnectionUpdate(handle: handle, new)) == .success)
+      #expect(try await it.host.status(LEConnectionUpdate(handle: handle, new)) == .success)
       try await it.host.event { if case .leConnectionUpdateComplete(.success, handle, 12, 3, 300) = $0 { () } else { nil } }
       // The instant is at least six events of 30 ms away.
       #expect((180...210).contains(start.duration(to: EventLoop.shared.now).inMilliseconds))
 
       var bad = new
       bad.supervisionTimeout = 10
-      #expect(try await it.host.status(.leConnectionUpdate(handle: handle, bad)) == .invalidParameters)
+      #expect(try await it.host.status(LEConnectionUpdate(handle: handle, bad)) == .invalidParameters)
       it.host.controller.close()
     }
   }
@@ -241,8 +243,8 @@ import Testing
       it.device.linkLimits.dataLength = 27
       it.device.linkLimits.phys = [.le1M]
       let handle = try await it.host.connect(it.device.address).handle
-      try await it.host.complete(.leSetDataLength(handle: handle, txOctets: 251, txTime: 2120))
-      try await it.host.status(.leSetPHY(handle: handle, allPHYs: 0, tx: .le2M, rx: .le2M, options: 0))
+      try await it.host.complete(LESetDataLength(handle: handle, txOctets: 251, txTime: 2120))
+      try await it.host.status(LESetPHY(handle: handle, allPHYs: 0, tx: .le2M, rx: .le2M, options: 0))
       try await it.host.event { if case .lePHYUpdateComplete(.unsupportedRemoteFeature, handle, tx: 1, rx: 1) = $0 { () } else { nil } }
       // It never heard of longer packets, so there is no event at all.
       try await EventLoop.shared.sleep(for: .seconds(5))
@@ -254,14 +256,14 @@ import Testing
   @Test func defaultsApplyToNewLinks() async throws {
     try await onLoop {
       let it = try await Setup()
-      try await it.host.complete(.leWriteSuggestedDefaultDataLength(txOctets: 251, txTime: 2120))
-      try await it.host.complete(.leSetDefaultPHY(allPHYs: 0, tx: .le2M, rx: .le2M))
+      try await it.host.complete(LEWriteSuggestedDefaultDataLength(txOctets: 251, txTime: 2120))
+      try await it.host.complete(LESetDefaultPHY(allPHYs: 0, tx: .le2M, rx: .le2M))
       let handle = try await it.host.connect(it.device.address).handle
       try await it.host.event { if case .leDataLengthChange(handle, 251, 2120, 251, 2120) = $0 { () } else { nil } }
       try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 2) = $0 { () } else { nil } }
       // A data length that is there already is no change.
       let count = it.host.log.count
-      try await it.host.complete(.leSetDataLength(handle: handle, txOctets: 251, txTime: 2120))
+      try await it.host.complete(LESetDataLength(handle: handle, txOctets: 251, txTime: 2120))
       try await EventLoop.shared.sleep(for: .seconds(1))
       #expect(it.host.log.count == count + 1)
       it.host.controller.close()
@@ -272,10 +274,10 @@ import Testing
     try await onLoop {
       let it = try await Setup()
       let handle = try await it.host.connect(it.device.address).handle
-      for _ in 0..<16 { #expect(try await it.host.status(.leReadRemoteFeatures(handle: handle)) == .success) }
-      #expect(try await it.host.status(.leReadRemoteFeatures(handle: handle)) == .controllerBusy)
+      for _ in 0..<16 { #expect(try await it.host.status(LEReadRemoteFeatures(handle: handle)) == .success) }
+      #expect(try await it.host.status(LEReadRemoteFeatures(handle: handle)) == .controllerBusy)
       for _ in 0..<16 { try await it.host.event { if case .leReadRemoteFeaturesComplete = $0 { () } else { nil } } }
-      #expect(try await it.host.status(.leReadRemoteFeatures(handle: handle)) == .success)
+      #expect(try await it.host.status(LEReadRemoteFeatures(handle: handle)) == .success)
       it.host.controller.close()
     }
   }
@@ -339,7 +341,7 @@ import Testing
         if reason == .remoteUserTerminated { it.device.channel?.close() } else { it.device.channel?.terminate(reason: reason) }
         #expect(try await it.host.disconnection() == reason)
         #expect(it.device.closed?.code == 0x16)
-        #expect(try await it.host.complete(.readRSSI(handle: handle)) == .failed(.unknownConnectionIdentifier))
+        #expect(try await it.host.complete(ReadRSSI(handle: handle)) == .failure(.unknownConnectionIdentifier))
         it.device.channel?.close()
         it.device.channel?.send([1])
       }
@@ -371,7 +373,7 @@ import Testing
         if attempt == 2 {
           #expect(try await it.host.disconnection() == .connectionFailedToBeEstablished)
         } else {
-          try await it.host.status(.disconnect(handle: handle, reason: .remoteUserTerminated))
+          try await it.host.status(Disconnect(handle: handle, reason: .remoteUserTerminated))
           #expect(try await it.host.disconnection() == .terminatedByLocalHost)
         }
       }

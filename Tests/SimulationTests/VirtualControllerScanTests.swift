@@ -28,10 +28,9 @@ import Testing
       beacon.advertising.scanResponse = []
       let host = try await Self.host(connectable, scannable, beacon, extended: extended)
       for active in [true, false] {
-        try await host.complete(extended ? .extendedScanParameters(active: active) : .scanParameters(active: active))
-        try await host.complete(extended ? .extendedScan(true) : .scan(true))
+        try await host.scan(active: active, extended: extended)
         try await EventLoop.shared.sleep(for: .seconds(1))
-        try await host.complete(extended ? .extendedScan(false) : .scan(false))
+        try await host.stopScan(extended: extended)
         let reports = host.reports
         func kinds(_ device: TestDevice) -> Set<AdvertisingReport.PDU> { Set(reports.filter { $0.peer == device.address }.map(\.pdu)) }
         #expect(kinds(connectable) == (active ? [.connectable, .scanResponse] : [.connectable]))
@@ -56,12 +55,12 @@ import Testing
       let host = try await Self.host()
       try await host.complete(.scanParameters())
       try await host.complete(.scan(true))
-      #expect(try await host.complete(.scanParameters()) == .failed(.commandDisallowed))
-      #expect(try await host.complete(.leSetRandomAddress(VirtualController.defaultAddress)) == .failed(.commandDisallowed))
-      #expect(try await host.complete(.scan(true)) == .success)
-      #expect(try await host.complete(.scan(false)) == .success)
-      #expect(try await host.complete(.scan(false)) == .success)
-      #expect(try await host.complete(.scanParameters()) == .success)
+      #expect(try await host.complete(.scanParameters()) == .failure(.commandDisallowed))
+      #expect(try await host.complete(LESetRandomAddress(VirtualController.defaultAddress)) == .failure(.commandDisallowed))
+      #expect(try await host.complete(.scan(true)) == .success(.init()))
+      #expect(try await host.complete(.scan(false)) == .success(.init()))
+      #expect(try await host.complete(.scan(false)) == .success(.init()))
+      #expect(try await host.complete(.scanParameters()) == .success(.init()))
     }
   }
 
@@ -69,12 +68,12 @@ import Testing
     try await onLoop {
       let host = try await Self.host()
       try await host.complete(.extendedScanParameters())
-      #expect(try await host.complete(.scanParameters()) == .failed(.commandDisallowed))
-      #expect(try await host.complete(.scan(true)) == .failed(.commandDisallowed))
+      #expect(try await host.complete(.scanParameters()) == .failure(.commandDisallowed))
+      #expect(try await host.complete(.scan(true)) == .failure(.commandDisallowed))
       #expect(try await host.status(.create(TestDevice.nobody)) == .commandDisallowed)
-      try await host.complete(.reset)
+      try await host.complete(Reset())
       try await host.complete(.scanParameters())
-      #expect(try await host.complete(.extendedScanParameters()) == .failed(.commandDisallowed))
+      #expect(try await host.complete(.extendedScanParameters()) == .failure(.commandDisallowed))
       #expect(try await host.status(.extendedCreate(TestDevice.nobody)) == .commandDisallowed)
     }
   }
@@ -108,8 +107,8 @@ import Testing
       #expect(host.reports.count == count)
 
       host.forget()
-      #expect(try await host.complete(.extendedScan(true, filter: 2)) == .failed(.invalidParameters))
-      #expect(try await host.complete(.extendedScan(true, duration: 128, period: 1)) == .failed(.invalidParameters))
+      #expect(try await host.complete(.extendedScan(true, filter: 2)) == .failure(.invalidParameters))
+      #expect(try await host.complete(.extendedScan(true, duration: 128, period: 1)) == .failure(.invalidParameters))
       // A second of every 1.28; each period reports the device once more.
       try await host.complete(.extendedScan(true, filter: 2, duration: 100, period: 1))
       try await EventLoop.shared.sleep(for: .milliseconds(12_799))
@@ -168,7 +167,7 @@ import Testing
       host.forget()
       try await EventLoop.shared.sleep(for: .seconds(5))
       #expect(host.reports.isEmpty)
-      try await host.status(.disconnect(handle: link.handle, reason: .remoteUserTerminated))
+      try await host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
       #expect(try await host.disconnection() == .terminatedByLocalHost)
       try await EventLoop.shared.sleep(for: .seconds(1))
       #expect(host.reports.count >= 16)

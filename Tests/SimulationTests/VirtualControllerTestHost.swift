@@ -73,22 +73,30 @@ final class TestHost {
     return found
   }
 
-  func send(_ command: Command) { controller.send(command.encoded) }
+  func send(_ command: some Command) { controller.send(command.encoded) }
 
   /// Sends and returns what Command Complete brings.
   @discardableResult
-  func complete(_ command: Command) async throws -> ReturnParameters {
+  func complete<C: Command>(_ command: C) async throws -> Result<C.Return, ControllerErrorCode> {
     send(command)
-    return try await event { event -> Event.CommandComplete? in
-      guard case .commandComplete(let complete) = event, complete.opcode == command.opcode else { return nil }
-      return complete
-    }.returned()
+    return try C.Return.decode(
+      await event { event -> [UInt8]? in
+        guard case .commandComplete(let complete) = event, complete.opcode == command.opcode else { return nil }
+        return complete.parameters
+      })
+  }
+
+  /// Sends and returns the status of Command Complete; nil for success.
+  func refusal<C: Command>(_ command: C) async throws -> ControllerErrorCode? {
+    if case .failure(let status) = try await complete(command) { status } else { nil }
   }
 
   /// Sends and returns the status of Command Status.
   @discardableResult
-  func status(_ command: Command) async throws -> ControllerErrorCode {
-    send(command)
+  func status(_ command: some Command) async throws -> ControllerErrorCode { try await status(command.packet) }
+
+  func status(_ command: CommandPacket) async throws -> ControllerErrorCode {
+    controller.send(command.encoded)
     return try await event {
       guard case .commandStatus(let status) = $0, status.opcode == command.opcode else { return nil }
       return status.status
@@ -97,10 +105,10 @@ final class TestHost {
 
   /// Reset, and all events wanted.
   func setUp() async throws {
-    try await complete(.reset)
-    try await complete(.setEventMask(.max))
-    try await complete(.leSetEventMask(.max))
-    if case .leBufferSize(_, let count) = try await complete(.leReadBufferSize) { credits = Int(count) }
+    try await complete(Reset())
+    try await complete(SetEventMask(.max))
+    try await complete(LESetEventMask(.max))
+    credits = Int(try await complete(LEReadBufferSize()).get().aclCount)
   }
 
   func connect(
@@ -119,7 +127,7 @@ final class TestHost {
   }
 
   /// Sends one L2CAP frame, in packets of at most `length` octets, when the controller has room.
-  func send(_ payload: [UInt8], onChannel cid: UInt16 = 4, handle: UInt16, length: Int = 251) async throws {
+  func send(_ payload: [UInt8], onChannel cid: UInt16 = 4, handle: ConnectionHandle, length: Int = 251) async throws {
     var frame = ByteWriter()
     frame.uint16(UInt16(payload.count))
     frame.uint16(cid)
@@ -154,43 +162,66 @@ final class TestHost {
   }
 }
 
-extension Command {
-  static func create(_ peer: PeerAddress, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 500) -> Command {
-    .leCreateConnection(
-      LECreateConnection(
-        scanInterval: 0x10, scanWindow: 0x10, peer: peer, ownAddressType: 0,
-        parameters: ConnectionParameters(
-          intervalMin: interval, intervalMax: interval, latency: latency, supervisionTimeout: timeout)))
+// Commands with what these tests mostly want.
+
+extension Command where Self == LECreateConnection {
+  static func create(_ peer: PeerAddress, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 500) -> Self {
+    Self(
+      scanInterval: 0x10, scanWindow: 0x10, peer: peer, ownAddressType: 0,
+      parameters: ConnectionParameters(intervalMin: interval, intervalMax: interval, latency: latency, supervisionTimeout: timeout))
   }
+}
 
-  static func extendedCreate(_ peer: PeerAddress, interval: UInt16 = 24) -> Command {
-    .leExtendedCreateConnection(
-      LEExtendedCreateConnection(
-        ownAddressType: 0, peer: peer, phys: .le1M,
-        initiating: [
-          .init(
-            scanInterval: 0x10, scanWindow: 0x10,
-            parameters: ConnectionParameters(intervalMin: interval, intervalMax: interval, latency: 0, supervisionTimeout: 500))
-        ]))
+extension Command where Self == LEExtendedCreateConnection {
+  static func extendedCreate(_ peer: PeerAddress, interval: UInt16 = 24) -> Self {
+    Self(
+      ownAddressType: 0, peer: peer, phys: .le1M,
+      initiating: [
+        .init(
+          scanInterval: 0x10, scanWindow: 0x10,
+          parameters: ConnectionParameters(intervalMin: interval, intervalMax: interval, latency: 0, supervisionTimeout: 500))
+      ])
   }
+}
 
-  static func scan(_ isOn: Bool, filterDuplicates: Bool = false) -> Command { .leSetScanEnable(isOn, filterDuplicates: filterDuplicates) }
+extension Command where Self == LESetScanEnable {
+  static func scan(_ isOn: Bool, filterDuplicates: Bool = false) -> Self { Self(isOn, filterDuplicates: filterDuplicates) }
+}
 
-  static func scanParameters(active: Bool = true, interval: UInt16 = 0x10, window: UInt16 = 0x10) -> Command {
-    .leSetScanParameters(ScanTiming(isActive: active, interval: interval, window: window), ownAddressType: 0, filterPolicy: 0)
+extension Command where Self == LESetScanParameters {
+  static func scanParameters(active: Bool = true, interval: UInt16 = 0x10, window: UInt16 = 0x10) -> Self {
+    Self(ScanTiming(isActive: active, interval: interval, window: window), ownAddressType: 0, filterPolicy: 0)
   }
+}
 
-  static func extendedScanParameters(active: Bool = true, phys: PHYMask = .le1M) -> Command {
-    .leSetExtendedScanParameters(
+extension Command where Self == LESetExtendedScanParameters {
+  static func extendedScanParameters(active: Bool = true, phys: PHYMask = .le1M) -> Self {
+    Self(
       ownAddressType: 0, filterPolicy: 0, phys: phys,
       Array(repeating: ScanTiming(isActive: active, interval: 0x10, window: 0x10), count: phys.rawValue.nonzeroBitCount))
   }
+}
 
-  static func extendedScan(_ isOn: Bool, filter: UInt8 = 0, duration: UInt16 = 0, period: UInt16 = 0) -> Command {
-    .leSetExtendedScanEnable(isOn, filterDuplicates: filter, duration: duration, period: period)
+extension Command where Self == LESetExtendedScanEnable {
+  static func extendedScan(_ isOn: Bool, filter: UInt8 = 0, duration: UInt16 = 0, period: UInt16 = 0) -> Self {
+    Self(isOn, filterDuplicates: filter, duration: duration, period: period)
   }
 }
 
 extension TestHost {
   func forget() { events = [] }
+
+  func scan(active: Bool, extended: Bool) async throws {
+    if extended {
+      try await complete(.extendedScanParameters(active: active))
+      try await complete(.extendedScan(true))
+    } else {
+      try await complete(.scanParameters(active: active))
+      try await complete(.scan(true))
+    }
+  }
+
+  func stopScan(extended: Bool) async throws {
+    if extended { try await complete(.extendedScan(false)) } else { try await complete(.scan(false)) }
+  }
 }

@@ -21,7 +21,7 @@ import Text
   @LoopActor
   private static func connect(
     _ it: Case, air: Air = Air()
-  ) async throws -> (host: TestHost, device: TestDevice, handle: UInt16) {
+  ) async throws -> (host: TestHost, device: TestDevice, handle: ConnectionHandle) {
     let device = TestDevice()
     device.keeps = false
     air.add(device)
@@ -29,11 +29,11 @@ import Text
     try await host.setUp()
     let handle = try await host.connect(device.address, interval: it.interval).handle
     if it.octets > 27 {
-      try await host.complete(.leSetDataLength(handle: handle, txOctets: it.octets, txTime: 2120))
+      try await host.complete(LESetDataLength(handle: handle, txOctets: it.octets, txTime: 2120))
       try await host.event { if case .leDataLengthChange = $0 { () } else { nil } }
     }
     if it.phy != .le1M {
-      try await host.status(.leSetPHY(handle: handle, allPHYs: 0, tx: it.phy, rx: it.phy, options: 0))
+      try await host.status(LESetPHY(handle: handle, allPHYs: 0, tx: it.phy, rx: it.phy, options: 0))
       try await host.event { if case .lePHYUpdateComplete = $0 { () } else { nil } }
     }
     return (host, device, handle)

@@ -1,0 +1,67 @@
+package import Bluetooth
+import EventLoop
+
+/// What a controller does for each command that it has. Which commands it supports, and which event answers one, follows from what is in it.
+package struct CommandTable<Controller: AnyObject>: Sendable {
+  private struct Entry: Sendable {
+    /// As declared, with name and bit.
+    let opcode: Opcode
+    let isAnsweredByStatus: Bool
+    /// The return parameters, without the status.
+    let run: @LoopActor @Sendable (Controller, CommandPacket) throws -> [UInt8]
+  }
+
+  private var entries: [Opcode: Entry] = [:]
+
+  package init() {}
+
+  package var supported: SupportedCommands { SupportedCommands(entries.values.map(\.opcode)) }
+
+  /// Enters a command that has return parameters. - Parameter body: throws the status with which it refuses.
+  package mutating func reply<C: Command>(
+    to _: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> C.Return
+  ) {
+    entries[C.opcode] = Entry(opcode: C.opcode, isAnsweredByStatus: C.Return.areInStatus) { controller, packet in
+      guard let command = try packet.decoded(as: C.self) else { return [] }
+      var writer = ByteWriter(capacity: 66)
+      try body(controller, command).encode(into: &writer)
+      return writer.bytes
+    }
+  }
+
+  /// Enters a command whose answer is a status. - Parameter body: throws the status with which it refuses.
+  package mutating func on<C: Command>(
+    _ type: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> Void
+  ) where C.Return: EmptyReturnParameters {
+    reply(to: type) { (controller, command) throws(ControllerErrorCode) -> C.Return in
+      try body(controller, command)
+      return C.Return()
+    }
+  }
+
+  /// Executes a command.
+  /// - Parameter malformed: called with what is wrong with the parameters; the command is refused then.
+  /// - Returns: the event that answers it.
+  @LoopActor
+  package func answer(
+    _ packet: CommandPacket, by controller: Controller, malformed: @LoopActor (Opcode, MalformedPacket) -> Void
+  ) -> Event {
+    guard let entry = entries[packet.opcode] else { return refusal(packet.opcode, .unknownCommand) }
+    do {
+      let returned = try entry.run(controller, packet)
+      if entry.isAnsweredByStatus { return .commandStatus(Event.CommandStatus(status: .success, opcode: packet.opcode)) }
+      return .commandComplete(Event.CommandComplete(opcode: packet.opcode, parameters: [0] + returned))
+    } catch let status as ControllerErrorCode {
+      return refusal(packet.opcode, status)
+    } catch {
+      if let error = error as? MalformedPacket { malformed(entry.opcode, error) }
+      return refusal(packet.opcode, .invalidParameters)
+    }
+  }
+
+  /// The event that refuses: of the kind that answers the command; Command Status for one that is not in the table.
+  package func refusal(_ opcode: Opcode, _ status: ControllerErrorCode) -> Event {
+    if entries[opcode]?.isAnsweredByStatus ?? true { return .commandStatus(Event.CommandStatus(status: status, opcode: opcode)) }
+    return .commandComplete(Event.CommandComplete(opcode: opcode, parameters: [status.rawValue]))
+  }
+}
