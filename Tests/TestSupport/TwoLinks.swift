@@ -52,16 +52,24 @@ package enum TwoLinks {
   }
 
   /// All of them side by side on the loop.
-  private static func atOnce<One: Sendable, Result: Sendable>(
-    _ all: [One], _ work: @escaping @LoopActor (One) async throws -> Result
-  ) async throws -> [Result] {
+  private static func atOnce<One, Value>(_ all: [One], _ work: @escaping @LoopActor (One) async throws -> Value) async throws -> [Value] {
+    let results = Results<Value>()
     let tasks = all.map { one in
-      EventLoop.shared.spawn { () async -> Swift.Result<Result, any Error> in
-        do { return .success(try await work(one)) } catch { return .failure(error) }
+      EventLoop.shared.spawn {
+        let number = results.reserve()
+        do { results.all[number] = .success(try await work(one)) } catch { results.all[number] = .failure(error) }
       }
     }
-    var results: [Swift.Result<Result, any Error>] = []
-    for task in tasks { results.append(await task.value) }
-    return try results.map { try $0.get() }
+    for task in tasks { await task.value }
+    return try results.all.compactMap { try $0?.get() }
+  }
+
+  @LoopActor private final class Results<Value> {
+    var all: [Result<Value, any Error>?] = []
+
+    func reserve() -> Int {
+      all.append(nil)
+      return all.count - 1
+    }
   }
 }
