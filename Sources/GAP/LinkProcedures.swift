@@ -97,6 +97,8 @@ package final class LinkProcedures {
 
   /// Connection Update (§5.1.1). - Parameter interval: 7.5 ms to 4 s.
   /// - Throws: GAPError; why the controller did not take the command, or why the link is down; CancellationError.
+  /// - Returns: what was asked for.
+  @discardableResult
   package func requestInterval(_ interval: Duration) async throws -> ConnectionParameters {
     let wanted = try ConnectionParameters(interval: interval)
     if let ended { throw ended }

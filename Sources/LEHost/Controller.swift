@@ -89,13 +89,22 @@ final class Controller {
     }
   }
 
+  /// As above, for a command of which only the status is of interest.
+  func submit(_ command: CommandPacket, then: @escaping @LoopActor (_ isDone: Bool) -> Void) {
+    _ = submit(command, isAnsweredByStatus: false) { [name] answer in
+      if case .success = answer.flatMap({ Self.decode(NoReturnParameters.self, $0, command.opcode, name) }) {
+        then(true)
+      } else {
+        then(false)
+      }
+    }
+  }
+
   /// For clean-up, which must end soon after Ctrl-C although the controller may be dead: sends the command in its turn whatever happens, and
   /// waits at most 2 s for the answer. Returns whether the controller did as it was told.
-  func tidy(_ command: some Command) async -> Bool {
+  func tidy(_ command: CommandPacket) async -> Bool {
     let done = Wait<Bool>()
-    submit(command) { answer in
-      if case .success = answer { done.resume(returning: true) } else { done.resume(returning: false) }
-    }
+    submit(command) { done.resume(returning: $0) }
     return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2)))) ?? false
   }
 

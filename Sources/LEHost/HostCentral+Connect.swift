@@ -32,13 +32,7 @@ extension HostCentral {
   package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
     try check()
     let deadline = EventLoop.shared.now.advanced(by: timeout)
-    do {
-      return try await establish(peer, deadline)
-    } catch let error as BluetoothError where error.code == Int(ControllerErrorCode.connectionFailedToBeEstablished.rawValue) {
-      // The advertiser did not hear the request, or heard another first: common, and cured by trying again.
-      onNote?(.tryingAgain(peer))
-      return try await establish(peer, deadline)
-    }
+    return try await retrying(peer) { try await establish(peer, deadline) }
   }
 
   private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink {
@@ -95,7 +89,7 @@ extension HostCentral {
   private func abandon(_ initiation: Initiation) async {
     await shielded { [self] in
       var patience: Duration = .seconds(2)
-      if initiation.outcome == nil, controller.failure == nil, await !controller.tidy(LECreateConnectionCancel()) {
+      if initiation.outcome == nil, controller.failure == nil, await !controller.tidy(LECreateConnectionCancel().packet) {
         // Nothing to cancel: the completion is on its way, or never will be.
         patience = .milliseconds(300)
       }
@@ -149,14 +143,14 @@ extension HostCentral {
   /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5): the peer's features are the first
   /// sign of life, and worth knowing.
   private func settleIn(_ link: HostLink, _ deadline: LoopClock.Instant) async throws {
-    let alive = link.remoteFeaturesRead.next()
+    let alive = link.procedures.remoteFeaturesRead.next()
     controller.submit(LEReadRemoteFeatures(handle: link.handle)) { answer in
       if case .failure = answer { alive.resume(returning: .unknownCommand) }
     }
     _ = try await alive.value(until: min(deadline, EventLoop.shared.now.advanced(by: .seconds(1))))
     if let ended = link.ended { throw ended }
     let isPossible = adapterInfo.leFeatures.contains(.dataLengthExtension) && adapterInfo.supported.contains(LESetDataLength.self)
-    guard isPossible, link.remoteFeatures?.contains(.dataLengthExtension) ?? true else { return }
+    guard isPossible, link.procedures.state.remoteFeatures?.contains(.dataLengthExtension) ?? true else { return }
     controller.submit(LESetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
   }
 

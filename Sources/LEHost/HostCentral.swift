@@ -6,7 +6,7 @@ import L2CAP
 
 /// Our own LE host, central role, over any HCI channel.
 @LoopActor
-package final class HostCentral: GAP.Central {
+package final class HostCentral: GAP.Central, LinkController {
   /// As the user knows the controller: `tcp:127.0.0.1:9000`.
   package let name: String
   package var onNote: (@LoopActor (GAPNote) -> Void)?
@@ -52,8 +52,8 @@ package final class HostCentral: GAP.Central {
       // All at once: each of them has the whole time.
       let hangUps = openLinks.map { link in EventLoop.shared.spawn { await link.hangUp(within: limit) } }
       var commands: [Wait<Void>] = []
-      if let scan { commands.append(submit(scan.disable)) }
-      if initiation != nil { commands.append(submit(LECreateConnectionCancel())) }
+      if let scan { commands.append(submit(scan.commands.disable)) }
+      if initiation != nil { commands.append(submit(LECreateConnectionCancel().packet)) }
       for wait in commands { _ = try? await wait.value(until: deadline) }
       for task in hangUps { await task.value }
       // One that came up meanwhile.
@@ -62,7 +62,7 @@ package final class HostCentral: GAP.Central {
     controller.close(closed)
   }
 
-  private func submit(_ command: some Command) -> Wait<Void> {
+  private func submit(_ command: CommandPacket) -> Wait<Void> {
     let done = Wait<Void>()
     controller.submit(command) { _ in done.resume(returning: ()) }
     return done
@@ -72,6 +72,13 @@ package final class HostCentral: GAP.Central {
     if let failure = controller.failure { throw failure }
     guard isStarted, !isClosed else { throw BluetoothError(.adapter, "\(name) is not started") }
   }
+
+  // MARK: LinkController
+
+  package func supports<C: Command>(_ command: C.Type) -> Bool { adapterInfo.supported.contains(command) }
+
+  @discardableResult
+  package func perform<C: Command>(_ command: C) async throws -> C.Return { try await controller.perform(command) }
 
   // MARK: Links
 
@@ -115,31 +122,14 @@ package final class HostCentral: GAP.Central {
       for entry in entries { sendQueue.completed(entry.handle, Int(entry.count)) }
       pump()
       for entry in entries { links[entry.handle]?.progressed() }
-    case .leAdvertisingReports(let reports):
-      guard let scan else { return }
-      for report in reports.reports { report.report.map(scan.deliver) }
-    case .leExtendedAdvertisingReports(let reports): receive(reports)
-    case .leDirectedAdvertisingReports(let reports):
-      guard let scan else { return }
-      for report in reports.reports { scan.deliver(report.report) }
+    case .leAdvertisingReports, .leExtendedAdvertisingReports, .leDirectedAdvertisingReports: scan?.reader.receive(event)
     case .leConnectionComplete(let complete): connected(complete)
     case .disconnectionComplete(let status, let handle, let reason):
       guard status == .success, let link = links[handle] else { return }
       drop(link, link.isHangingUp ? Self.closed(link.peer, reason) : Self.lost(link.peer, reason))
-    case .leConnectionUpdateComplete(let status, let handle, let interval, let latency, let supervisionTimeout):
-      guard let link = links[handle] else { return }
-      if status == .success { link.note(interval: interval, latency: latency, supervisionTimeout: supervisionTimeout) }
-      link.intervalUpdated.fire(status)
-    case .leReadRemoteFeaturesComplete(let status, let handle, let features):
-      guard let link = links[handle] else { return }
-      if status == .success { link.note(features: features) }
-      link.remoteFeaturesRead.fire(status)
-    case .lePHYUpdateComplete(let status, let handle, let tx, _):
-      guard let link = links[handle] else { return }
-      if status == .success { link.note(txPHY: tx) }
-      link.phyUpdated.fire(status)
-    case .leDataLengthChange(let handle, let maxTxOctets, _, let maxRxOctets, _):
-      links[handle]?.note(maxTxOctets: maxTxOctets, maxRxOctets: maxRxOctets)
+    case .leConnectionUpdateComplete(_, let handle, _, _, _), .leReadRemoteFeaturesComplete(_, let handle, _),
+      .lePHYUpdateComplete(_, let handle, _, _), .leDataLengthChange(let handle, _, _, _, _):
+      links[handle]?.procedures.receive(event)
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       answer(
         handle,
@@ -152,7 +142,7 @@ package final class HostCentral: GAP.Central {
   /// A peripheral asks for other parameters through the link layer: it gets what it may have.
   private func answer(_ handle: ConnectionHandle, _ wanted: ConnectionParameters) {
     guard let link = links[handle], controller.backlog < 64 else { return }
-    if let granted = link.judge(wanted) {
+    if let granted = link.grant(wanted) {
       controller.submit(LERemoteConnectionParameterRequestReply(handle: handle, granted))
     } else {
       controller.submit(LERemoteConnectionParameterRequestNegativeReply(handle: handle, reason: .unacceptableParameters))

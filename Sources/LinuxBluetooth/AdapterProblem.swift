@@ -32,11 +32,13 @@ enum AdapterProblem: Equatable {
       make(
         platformBlock
           ? "no Bluetooth adapter is there, and rfkill blocks Bluetooth: try `rfkill unblock bluetooth`"
-          : "no Bluetooth adapter is there: plug one in (`lsusb` and `dmesg` show whether the kernel sees it), or use -i sim", .operationNotSupportedByDevice)
+          : "no Bluetooth adapter is there: plug one in (`lsusb` and `dmesg` show whether the kernel sees it), or use -i sim",
+        .operationNotSupportedByDevice)
     case .unknown(let name, let others):
       make(
         "there is no adapter \(name)"
-          + (others.isEmpty ? "; `blectl adapters` lists those that there are" : "; there is \(others.joined(separator: ", "))"), .operationNotSupportedByDevice)
+          + (others.isEmpty ? "; `blectl adapters` lists those that there are" : "; there is \(others.joined(separator: ", "))"),
+        .operationNotSupportedByDevice)
     case .down(let name):
       make("\(name) is down: switch it on with `sudo hciconfig \(name) up` or `bluetoothctl power on`", .networkDown)
     case .blocked(let name, let hard):

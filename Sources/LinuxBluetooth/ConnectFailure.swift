@@ -1,11 +1,12 @@
 import Bluetooth
+import GAP
 import Glibc
 import LinuxIO
 import SystemPackage
 
 /// What the errno of an ATT socket's connect() means. The kernel folds the controller's status into errno (`bt_to_errno`), and everything
 /// that it has no errno for into ENOSYS.
-struct ConnectFailure: Error, Equatable {
+struct ConnectFailure: ConnectionError, Equatable {
   enum Stage {
     /// From connect() itself: nothing has happened on the air.
     case starting
@@ -29,7 +30,8 @@ struct ConnectFailure: Error, Equatable {
   ///   - seconds: the limit that the connection attempt had.
   func error(_ peer: PeerAddress, adapter: String, seconds: Double) -> BluetoothError {
     switch (stage, errno) {
-    case (.starting, .connectionRefused): make(.adapter, "Bluetooth LE is switched off on \(adapter): try `sudo btmgmt -i \(adapter) le on`")
+    case (.starting, .connectionRefused):
+      make(.adapter, "Bluetooth LE is switched off on \(adapter): try `sudo btmgmt -i \(adapter) le on`")
     case (.starting, .noRouteToHost): AdapterProblem.down(adapter).error
     case (.completing, .connectionAbort) where isAdapterDown: AdapterProblem.down(adapter).error
     case (.completing, .connectionRefused), (.completing, .timedOut): Self.timeout(peer, seconds: seconds)
@@ -66,7 +68,7 @@ struct ConnectFailure: Error, Equatable {
 }
 
 /// Why a link that was up is down.
-enum LinkEnd {
+enum SocketEnd {
   /// - Parameters:
   ///   - errno: what the ATT socket said; nil when it was just closed.
   ///   - reason: of the Disconnection Complete event, when we may see events.

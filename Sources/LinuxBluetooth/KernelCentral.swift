@@ -5,7 +5,7 @@ package import HCI
 
 /// A Central on the kernel's own Bluetooth stack: scanning over a raw HCI socket, links over L2CAP sockets. bluetoothd may run beside it.
 @LoopActor
-package final class KernelCentral: GAP.Central {
+package final class KernelCentral: GAP.Central, LinkController {
   package let adapter: AdapterInfo
   package var onNote: (@LoopActor (GAPNote) -> Void)?
 
@@ -17,6 +17,9 @@ package final class KernelCentral: GAP.Central {
   /// Replaced in tests, where no adapter is.
   var isUp: (Int) -> Bool = AdapterList.isUp
   var isDiscovering: (Int) -> Bool? = KernelDiscovery.isActive
+  var makeChannel: @LoopActor (AdapterInfo, PeerAddress, Duration, LoopClock.Instant) async throws -> L2CAPSocket = {
+    try await L2CAPSocket.connect($0, $1, timeout: $2, until: $3)
+  }
   var remindOfBackgroundScan: (AdapterInfo) -> Void = KernelDiscovery.remindOfBackgroundScan
 
   /// - Parameters:
@@ -41,33 +44,59 @@ package final class KernelCentral: GAP.Central {
   package func scan(
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {
-    guard scan == nil else { throw BluetoothError(.internal, "\(adapter.name) is scanning already") }
+    guard scan == nil else { throw GAPError.isScanning(adapter: adapter.name) }
     let scan = KernelScan(self)
     self.scan = scan
     defer {
       self.scan = nil
       scan.over.resume(returning: ())
     }
-    let extended = try await hasExtendedScan()
-    guard extended || parameters.phys.isSubset(of: [.le1M]) else {
-      throw BluetoothError(.adapter, "\(adapter.name) can only scan on the 1M PHY: it has no extended advertising (Bluetooth 5)")
-    }
-    let procedure = ScanProcedure(parameters, extended: extended, ownAddressType: adapter.address == nil ? .random : .public)
+    let commands = try ScanCommands(
+      parameters, adapter: adapter.name, try await abilities(for: parameters.phys), sharing: !links.isEmpty)
+    let procedure = ScanProcedure(commands, wantsScanResponses: parameters.isActive)
     try await scan.run(procedure, started: started, report: report)
   }
 
+  // MARK: What the controller can do
+
+  /// Nil until it has said.
   private var supportedCommands: SupportedCommands?
 
-  private func hasExtendedScan() async throws -> Bool {
+  private func abilities(for phys: Set<PHY>) async throws -> ControllerInfo {
+    var info = ControllerInfo()
+    // A controller without a public address uses a random one.
+    info.ownAddress = PeerAddress(adapter.address ?? Address(rawValue: 0), adapter.address == nil ? .random : .public)
+    // One that does not say what it can do is an old one.
+    info.supported = try await askSupportedCommands(purpose: "scanning") ?? SupportedCommands()
+    if phys.contains(.coded), info.supported.scansExtended {
+      info.leFeatures = try await hci.send(LEReadLocalSupportedFeatures(), purpose: "scanning").features
+    }
+    return info
+  }
+
+  private func askSupportedCommands(purpose: String) async throws -> SupportedCommands? {
     if supportedCommands == nil {
       do {
-        supportedCommands = try await hci.send(ReadLocalSupportedCommands(), purpose: "scanning").commands
+        supportedCommands = try await hci.send(ReadLocalSupportedCommands(), purpose: purpose).commands
       } catch let error as BluetoothError where error.kind == .hci && error.code != nil {
-        // A controller that does not say what it can do is an old one.
+        // Refused.
       }
     }
-    return supportedCommands?.scansExtended ?? false
+    return supportedCommands
   }
+
+  // MARK: LinkController
+
+  package var name: String { adapter.name }
+
+  package func supports<C: HCI.Command>(_ command: C.Type) async throws -> Bool {
+    try await askSupportedCommands(purpose: Self.changing)?.contains(command) ?? true
+  }
+
+  @discardableResult
+  package func perform<C: HCI.Command>(_ command: C) async throws -> C.Return { try await hci.send(command, purpose: Self.changing) }
+
+  private static let changing = "changing the connection"
 
   // MARK: Connecting
 
@@ -78,26 +107,29 @@ package final class KernelCentral: GAP.Central {
       try await scan.over.value()
     }
     let deadline = EventLoop.shared.now.advanced(by: timeout)
-    var isRetry = false
-    while true {
-      let before = table.latest
-      table.attemptStarts()
-      do {
-        let socket = try await L2CAPSocket.connect(adapter, peer, timeout: timeout, until: deadline)
-        hci.pump()
-        let handle = socket.connectionHandle
-        let isOurs = handle.flatMap { table.entries[$0] }.map { $0.number > before } ?? false
-        let link = KernelLink(self, peer, socket, handle: handle, madeByUs: isOurs, tap: tap)
-        links.append(link)
-        return link
-      } catch var failure as ConnectFailure {
-        hci.pump()
-        failure.status = table.failure
-        failure.isAdapterDown = !isUp(adapter.index)
-        guard failure.isWorthRetrying, !isRetry else { throw failure.error(peer, adapter: adapter.name, seconds: timeout.inSeconds) }
-        isRetry = true
-        onNote?(.tryingAgain(peer))
-      }
+    do {
+      return try await retrying(peer) { try await establish(peer, timeout, deadline) }
+    } catch let failure as ConnectFailure {
+      throw failure.error(peer, adapter: adapter.name, seconds: timeout.inSeconds)
+    }
+  }
+
+  private func establish(_ peer: PeerAddress, _ timeout: Duration, _ deadline: LoopClock.Instant) async throws -> KernelLink {
+    let before = table.latest
+    table.attemptStarts(peer)
+    do {
+      let socket = try await makeChannel(adapter, peer, timeout, deadline)
+      hci.pump()
+      let handle = socket.connectionHandle
+      let isOurs = handle.flatMap { table.entries[$0] }.map { $0.number > before } ?? false
+      let link = KernelLink(self, peer, socket, handle: handle, madeByUs: isOurs, tap: tap)
+      links.append(link)
+      return link
+    } catch var failure as ConnectFailure {
+      hci.pump()
+      failure.status = table.failure(peer)
+      failure.isAdapterDown = !isUp(adapter.index)
+      throw failure
     }
   }
 

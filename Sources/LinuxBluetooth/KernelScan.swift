@@ -27,7 +27,7 @@ final class KernelScan {
     _ procedure: ScanProcedure, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {
     self.procedure = procedure
-    var reader = ReportReader(report)
+    let reader = AdvertisingReportReader(report)
     let hci = central.hci
     // All that the procedure is told, it is told while the packet is handled that says so: a task that waits resumes only after the
     // packets behind it.
@@ -40,17 +40,17 @@ final class KernelScan {
     let observer = hci.addObserver { [self] in
       end($0)
     } _: { [self] event in
-      reader.handle(event)
+      reader.receive(event)
       if case .leConnectionComplete = event { tell { $0.connectionEnded(at: now) } }
     }
     let ticker = EventLoop.shared.spawn { [self] in
       while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
-        reader.expire()
         // An adapter that goes down stops scanning and tells nobody.
         if !central.isUp(central.adapter.index) { end(AdapterProblem.down(central.adapter.name).error) }
       }
     }
     defer {
+      reader.stop()
       ticker.cancel()
       hci.removeObserver(observer)
       hci.onForeign = nil
@@ -110,25 +110,4 @@ final class KernelScan {
     defer { timer?.cancel() }
     try await change.value()
   }
-}
-
-/// Advertising reports out of events, in whatever form the controller sends them: that follows neither the scan command nor the version.
-@LoopActor
-private struct ReportReader {
-  private var parts = ExtendedReportReassembler()
-  private let report: @LoopActor (AdvertisingReport) -> Void
-
-  init(_ report: @escaping @LoopActor (AdvertisingReport) -> Void) { self.report = report }
-
-  mutating func handle(_ event: HCI.Event) {
-    switch event {
-    case .leAdvertisingReports(let event): for one in event.reports { if let one = one.report { report(one) } }
-    case .leDirectedAdvertisingReports(let event): for one in event.reports { report(one.report) }
-    case .leExtendedAdvertisingReports(let event):
-      for one in event.reports { for whole in parts.add(one, at: EventLoop.shared.now.nanoseconds) { report(whole) } }
-    default: break
-    }
-  }
-
-  mutating func expire() { for one in parts.expire(at: EventLoop.shared.now.nanoseconds) { report(one) } }
 }

@@ -41,7 +41,7 @@ final class L2CAPSocket: ATT.Channel {
       throw ConnectFailure.timeout(peer, seconds: timeout.inSeconds)
     }
     if let error = SystemCall.pendingError(number) { throw ConnectFailure(errno: error, stage: .completing) }
-    return L2CAPSocket(descriptor) { LinkEnd.error(peer, $0, reason: nil) }
+    return L2CAPSocket(descriptor) { SocketEnd.error(peer, $0, reason: nil) }
   }
 
   private static func starting<T: ~Copyable>(_ body: () throws(Errno) -> T) throws(ConnectFailure) -> T {

@@ -94,31 +94,9 @@ struct ScanProcedure: Equatable {
   private var saidNotes: Set<ScanNote> = []
   private var displaced: Scan?
 
-  /// - Parameters:
-  ///   - extended: whether the controller has the extended commands; when it has, the kernel uses them, and legacy ones are refused.
-  ///   - ownAddressType: random for a controller without a public address.
-  init(_ parameters: ScanParameters, extended: Bool, ownAddressType: AddressType) {
-    wantsScanResponses = parameters.isActive
-    // Listening all the time: what is not heard cannot be found. 60 ms, so that a whole advertising event falls into one window.
-    let window: UInt16 = 0x60
-    if extended {
-      let phys = parameters.phys.isEmpty ? [.le1M] : parameters.phys
-      let timing = ScanTiming(isActive: parameters.isActive, interval: window * UInt16(clamping: phys.count), window: window)
-      configure =
-        LESetExtendedScanParameters(
-          ownAddressType: ownAddressType.hciValue, filterPolicy: 0, phys: PHYMask(phys), phys.map { _ in timing }
-        ).packet
-      enable = LESetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0).packet
-      stop = LESetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0).packet
-    } else {
-      configure =
-        LESetScanParameters(
-          ScanTiming(isActive: parameters.isActive, interval: window, window: window), ownAddressType: ownAddressType.hciValue,
-          filterPolicy: 0
-        ).packet
-      enable = LESetScanEnable(true, filterDuplicates: false).packet
-      stop = LESetScanEnable(false, filterDuplicates: false).packet
-    }
+  init(_ commands: ScanCommands, wantsScanResponses: Bool) {
+    self.wantsScanResponses = wantsScanResponses
+    (configure, enable, stop) = (commands.configure, commands.enable, commands.disable)
   }
 
   // MARK: What to do

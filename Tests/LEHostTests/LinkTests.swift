@@ -265,8 +265,8 @@ import Testing
       #expect(try await link.requestPHY(.le2M).phy == .le2M)
       #expect(try await link.requestDataLength(100).maxTxOctets == 100)
       #expect(controller.commands.last == LESetDataLength(handle: 0x40, txOctets: 100, txTime: 912))
-      #expect(await failure { _ = try await link.requestInterval(.seconds(5)) }?.kind == .usage)
-      #expect(await failure { _ = try await link.requestDataLength(26) }?.kind == .usage)
+      await #expect(throws: GAPError.intervalOutOfRange(.seconds(5))) { _ = try await link.requestInterval(.seconds(5)) }
+      await #expect(throws: GAPError.dataLengthOutOfRange(26)) { _ = try await link.requestDataLength(26) }
       // A peer that allows no more is no event, and no error; what is agreed already is not asked for.
       controller.rules[LESetDataLength.opcode] = { controller.complete($0, HandleReturned(0x40)) }
       #expect(try await link.requestDataLength(251).maxTxOctets == 100)
@@ -276,12 +276,28 @@ import Testing
     }
   }
 
+  @Test(arguments: LinkRequestCase.all) func theTableOfRequests(_ row: LinkRequestCase) async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.supported = ScriptedController.legacy.filter { $0 != LEReadPHY.opcode } + row.supported
+      controller.features = .dataLengthExtension
+      // The link stays as it begins until something is asked of it.
+      controller.rules[LESetDataLength.opcode] = { controller.complete($0, HandleReturned(0x40)) }
+      let central = HostCentral(controller, name: LinkRequestCase.adapter)
+      try await central.start()
+      let link = try await central.connect(LinkRequestCase.peer, timeout: .seconds(5))
+      try await settle()
+      for opcode in row.supported { controller.rules[opcode] = { row.answer(to: $0) } }
+      await row.check(on: link) { controller.commands }
+    }
+  }
+
   @Test func refusedTuningIsAClearError() async throws {
     try await onLoop {
       let controller = ScriptedController()
       let (_, _, old) = try await self.linked(controller)
-      #expect(await failure { _ = try await old.requestPHY(.le2M) }?.kind == .hci)
-      #expect(await failure { _ = try await old.requestDataLength(251) }?.kind == .hci)
+      await #expect(throws: GAPError.unsupported(adapter: "tcp:test", .phy(.le2M))) { _ = try await old.requestPHY(.le2M) }
+      await #expect(throws: GAPError.unsupported(adapter: "tcp:test", .dataLength(251))) { _ = try await old.requestDataLength(251) }
       controller.rules[LEConnectionUpdate.opcode] = { controller.status($0, .unsupportedRemoteFeature) }
       let refused = await failure { _ = try await old.requestInterval(.milliseconds(30)) }
       #expect(refused?.kind == .hci)
@@ -292,11 +308,12 @@ import Testing
             status: .unacceptableParameters, handle: 0x40, interval: 0, latency: 0, supervisionTimeout: 0)
         ]
       }
-      let later = await failure { _ = try await old.requestInterval(.milliseconds(30)) }
-      #expect(later?.kind == .hci)
-      #expect(later?.code == 0x3B)
+      let wish = LinkProcedure.connectionInterval(.milliseconds(30))
+      await #expect(throws: GAPError.notAgreed(lock, wish, .unacceptableParameters)) {
+        _ = try await old.requestInterval(.milliseconds(30))
+      }
       controller.rules[LEConnectionUpdate.opcode] = { controller.status($0) }
-      #expect(await failure { _ = try await old.requestInterval(.milliseconds(30)) }?.kind == .timeout)
+      await #expect(throws: GAPError.noAnswer(lock, wish)) { _ = try await old.requestInterval(.milliseconds(30)) }
       // One octet only, as Bumble answers what it does not know.
       controller.rules[ReadRSSI.opcode] = { controller.complete($0, failed: .unknownCommand) }
       #expect(try await old.parameters().rssi == nil)

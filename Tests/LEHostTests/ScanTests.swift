@@ -151,14 +151,16 @@ import Testing
       var parameters = ScanParameters()
       parameters.phys = [.coded]
       let coded = parameters
-      #expect(await failure { _ = try await self.scan(central, coded) }?.kind == .adapter)
+      await #expect(throws: GAPError.cannotScan(adapter: "tcp:test", on: .coded, hasExtended: false)) {
+        _ = try await self.scan(central, coded)
+      }
       parameters.phys = [.le2M]
       let none = parameters
-      #expect(await failure { _ = try await self.scan(central, none) }?.kind == .usage)
+      await #expect(throws: GAPError.noPrimaryPHY) { _ = try await self.scan(central, none) }
       #expect(controller.commands.count == before)
       let error = await failure {
         _ = try await self.scan(central) {
-          EventLoop.shared.spawn { #expect(await failure { _ = try await self.scan(central) }?.kind == .adapter) }
+          EventLoop.shared.spawn { await #expect(throws: GAPError.isScanning(adapter: "tcp:test")) { _ = try await self.scan(central) } }
         }
       }
       #expect(error == nil)

@@ -58,7 +58,7 @@ import Testing
       (ENOSYS, 0x3D, "MIC Failure"), (EIO, nil, "EIO"),
     ] as [(Int32?, UInt8?, String)]) func ends(errno: Int32?, reason: UInt8?, words: String)
   {
-    let error = LinkEnd.error(Self.peer, errno.map { Errno(rawValue: $0) }, reason: reason.map { ControllerErrorCode(rawValue: $0) })
+    let error = SocketEnd.error(Self.peer, errno.map { Errno(rawValue: $0) }, reason: reason.map { ControllerErrorCode(rawValue: $0) })
     #expect(error.kind == .linkLost)
     #expect(error.message.hasPrefix("the connection to F0:F1:F2:F3:F4:F5/random was lost: "))
     #expect(error.message.contains(words))

@@ -8,6 +8,8 @@ final class FakeController {
   let pair = SocketPair()
   private(set) var commands: [CommandPacket] = []
   var answers: [HCI.Opcode: [HCI.Event]] = [:]
+  /// Instead of the table where it gives something.
+  var rule: (@LoopActor (CommandPacket) -> [HCI.Event]?)?
   /// Called before the answer.
   var onCommand: (@LoopActor (CommandPacket) -> Void)?
   private var isRunning = true
@@ -22,7 +24,7 @@ final class FakeController {
         while let packet = self.pair.read(), case .command(let command)? = try? HCI.Packet(packet) {
           self.commands.append(command)
           self.onCommand?(command)
-          for event in self.answers[command.opcode] ?? [] { try? self.pair.write(event.encoded) }
+          for event in self.rule?(command) ?? self.answers[command.opcode] ?? [] { try? self.pair.write(event.encoded) }
         }
         try? await self.pair.settle()
       }

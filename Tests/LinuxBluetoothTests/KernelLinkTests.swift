@@ -11,8 +11,6 @@ import Testing
 @testable import LinuxBluetooth
 
 private let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
-private let complete = Event.leConnectionComplete(
-  Event.ConnectionComplete(status: .success, handle: 0x40, peer: peer, interval: 40, latency: 0, supervisionTimeout: 42))
 
 @LoopActor
 private final class Recorder: HCI.Tap {
@@ -30,16 +28,21 @@ private final class Rig {
   private(set) var ending: BluetoothError?
 
   /// - Parameter seen: whether the raw socket saw the connection being made.
-  init(seen: Bool = true, madeByUs: Bool = true) throws {
+  init(
+    to peer: PeerAddress = peer, seen: Bool = true, madeByUs: Bool = true, supported: [HCI.Opcode] = LinkRequestCase.modern
+  ) throws {
     let adapter = AdapterInfo(index: 0, address: nil, isUp: true, bus: "virtual", le: true)
     let hci = HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil)
     central = KernelCentral(adapter, hci, tap: nil)
     central.isUp = { _ in true }
-    if seen { try controller.pair.write(complete.encoded) }
+    let complete = Event.ConnectionComplete(
+      status: .success, handle: 0x40, peer: peer, interval: 40, latency: 0, supervisionTimeout: 42)
+    if seen { try controller.pair.write(Event.leConnectionComplete(complete).encoded) }
     hci.pump()
-    let socket = L2CAPSocket(pair.takeOther()) { LinkEnd.error(peer, $0, reason: nil) }
+    let socket = L2CAPSocket(pair.takeOther()) { SocketEnd.error(peer, $0, reason: nil) }
     link = KernelLink(central, peer, socket, handle: 0x40, madeByUs: madeByUs, tap: tap)
     socket.handler = { [unowned self] event in if case .closed(let error) = event { ending = error as? BluetoothError } }
+    answer(ReadLocalSupportedCommands.self, .init(SupportedCommands(supported)))
     controller.status(ReadRSSI.opcode, 0x01)
     controller.status(LEReadPHY.opcode, 0x01)
     controller.start()
@@ -74,7 +77,7 @@ private final class Rig {
   /// As without CAP_NET_RAW, or on a link that was there before us.
   @Test func whatIsNotKnownIsNil() async throws {
     try await onLoop {
-      let rig = try Rig(seen: false)
+      let rig = try Rig(seen: false, supported: [])
       let parameters = try await rig.link.parameters()
       #expect(parameters.interval == nil)
       #expect(parameters.rssi == nil)
@@ -114,15 +117,16 @@ private final class Rig {
         .leConnectionUpdateComplete(status: .success, handle: 0x40, interval: 12, latency: 0, supervisionTimeout: 400))
       #expect(try await rig.link.requestInterval(.milliseconds(15)).interval == .milliseconds(15))
       #expect(
-        rig.controller.commands.first == LEConnectionUpdate(handle: 0x40, KernelLink.connectionParameters(interval: .milliseconds(15))))
+        rig.controller.commands.first == LEConnectionUpdate(handle: 0x40, try ConnectionParameters(interval: .milliseconds(15))))
       rig.accept(
         LEConnectionUpdate.opcode,
         then: .leConnectionUpdateComplete(status: .unacceptableParameters, handle: 0x40, interval: 0, latency: 0, supervisionTimeout: 0))
-      let refused = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
-      #expect(refused?.code == 0x3B)
+      let wish = LinkProcedure.connectionInterval(.milliseconds(10))
+      await #expect(throws: GAPError.notAgreed(peer, wish, .unacceptableParameters)) {
+        _ = try await rig.link.requestInterval(.milliseconds(10))
+      }
       rig.accept(LEConnectionUpdate.opcode)
-      let silent = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
-      #expect(silent?.kind == .timeout)
+      await #expect(throws: GAPError.noAnswer(peer, wish)) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
       rig.controller.status(LEConnectionUpdate.opcode, 0x0C)
       let disallowed = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
       #expect(disallowed?.code == 0x0C)
@@ -159,11 +163,13 @@ private final class Rig {
     }
   }
 
-  @Test(arguments: [(Duration.zero, 6), (.microseconds(7500), 6), (.milliseconds(15), 12), (.seconds(4), 3200), (.seconds(1 << 40), 3200)])
-  func validParameters(interval: Duration, units: Int) {
-    let parameters = KernelLink.connectionParameters(interval: interval)
-    #expect(parameters.isValid)
-    #expect(Int(parameters.intervalMin) == units)
+  @Test(arguments: LinkRequestCase.all) func theTableOfRequests(_ row: LinkRequestCase) async throws {
+    try await onLoop {
+      let rig = try Rig(to: LinkRequestCase.peer, supported: row.supported)
+      rig.controller.rule = { row.answer(to: $0) }
+      await row.check(on: rig.link) { rig.controller.commands }
+      rig.controller.stop()
+    }
   }
 
   @Test func phyAndDataLength() async throws {
@@ -174,7 +180,8 @@ private final class Rig {
       rig.answer(
         LESetDataLength.self, .init(0x40),
         then: .leDataLengthChange(handle: 0x40, maxTxOctets: 251, maxTxTime: 2120, maxRxOctets: 251, maxRxTime: 2120))
-      #expect(try await rig.link.requestDataLength(1000).maxTxOctets == 251)
+      await #expect(throws: GAPError.dataLengthOutOfRange(1000)) { _ = try await rig.link.requestDataLength(1000) }
+      #expect(try await rig.link.requestDataLength(251).maxTxOctets == 251)
       #expect(rig.controller.commands.contains(LESetDataLength(handle: 0x40, txOctets: 251, txTime: 2120)))
       // Nothing changes, no event comes, and that is no error.
       rig.answer(LESetDataLength.self, .init(0x40))

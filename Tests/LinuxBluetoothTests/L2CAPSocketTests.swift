@@ -22,7 +22,7 @@ private final class Rig {
 
   init() {
     let peer = peer
-    socket = L2CAPSocket(pair.takeOther()) { LinkEnd.error(peer, $0, reason: nil) }
+    socket = L2CAPSocket(pair.takeOther()) { SocketEnd.error(peer, $0, reason: nil) }
     socket.tap = { [unowned self] pdu, _ in traced.append(pdu) }
   }
 

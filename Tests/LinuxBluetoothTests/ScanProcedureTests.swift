@@ -48,7 +48,11 @@ private enum Line {
 }
 
 private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(), sourceLocation: SourceLocation = #_sourceLocation) {
-  var procedure = ScanProcedure(parameters, extended: false, ownAddressType: .public)
+  guard let commands = try? ScanCommands(parameters, adapter: "hci0", ControllerInfo()) else {
+    Issue.record("no scan commands", sourceLocation: sourceLocation)
+    return
+  }
+  var procedure = ScanProcedure(commands, wantsScanResponses: parameters.isActive)
   var now = LoopClock.Instant(nanoseconds: 5_000_000_000)
   for (number, line) in lines.enumerated() {
     let place: Comment = "line \(number + 1)"

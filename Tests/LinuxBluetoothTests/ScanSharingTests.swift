@@ -188,25 +188,26 @@ private struct SharedController {
 }
 
 @Suite struct ScanSharingTests {
-  private func scans(_ random: inout some RandomNumberGenerator, count: Int, until end: Int) -> [SharedController.Scan] {
-    (0..<count).map { _ in
+  private func scans(_ random: inout some RandomNumberGenerator, count: Int, until end: Int) throws -> [SharedController.Scan] {
+    let commands = try ScanCommands(ScanParameters(), adapter: "hci0", ControllerInfo())
+    return (0..<count).map { _ in
       let joins = Int.random(in: 0..<end - 3000, using: &random)
       return SharedController.Scan(
-        procedure: ScanProcedure(ScanParameters(), extended: false, ownAddressType: .public), joins: joins,
+        procedure: ScanProcedure(commands, wantsScanResponses: true), joins: joins,
         leaves: Int.random(in: joins + 1...end, using: &random))
     }
   }
 
-  @Test(arguments: 0..<60) func scansBesideEachOther(seed: Int) {
+  @Test(arguments: 0..<60) func scansBesideEachOther(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
-    var controller = SharedController(scans(&random, count: 1 + seed % 4, until: 12_000), [], random)
+    var controller = SharedController(try scans(&random, count: 1 + seed % 4, until: 12_000), [], random)
     controller.run(until: 13_000)
     #expect(controller.broken.isEmpty)
     #expect(!controller.isOn)
     for scan in controller.scans { #expect(scan.commands <= 20) }
   }
 
-  @Test(arguments: 0..<60) func besideDiscoveryAndConnections(seed: Int) {
+  @Test(arguments: 0..<60) func besideDiscoveryAndConnections(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     var plan: [(at: Int, does: SharedController.KernelAction)] = []
     var time = 0
@@ -224,7 +225,7 @@ private struct SharedController {
         plan.append((time, .connected))
       }
     }
-    let scans = scans(&random, count: 1 + seed % 3, until: 50_000)
+    let scans = try scans(&random, count: 1 + seed % 3, until: 50_000)
     var controller = SharedController(scans, plan, random)
     controller.run(until: 60_000)
     #expect(controller.broken.isEmpty)
