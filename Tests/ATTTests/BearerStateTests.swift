@@ -225,9 +225,9 @@ import Text
       }
       for _ in 0..<40 {
         switch random.next() % 8 {
-        // A bearer that has ended asks no more.
-        case 0,
-          1 where !state.isClosed:
+        case 0, 1:
+          // A bearer that has ended asks no more.
+          if state.isClosed { continue }
           let (token, actions) = state.submit(requests[Int(random.next() % UInt64(requests.count))])
           open.insert(token)
           perform(actions)

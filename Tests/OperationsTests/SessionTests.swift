@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GAP

@@ -1,3 +1,4 @@
+import ATT
 import EventLoop
 import GAP
 import GATT
