@@ -39,7 +39,7 @@ package struct ScanParameters: Sendable, Equatable {
 
 /// One LE ACL link with its ATT channel.
 @LoopActor
-package protocol Link: AnyObject {
+package protocol Link: AnyObject, Sendable {
   var peer: PeerAddress { get }
   var channel: any ATT.Channel { get }
 

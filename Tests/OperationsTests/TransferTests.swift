@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import EventLoop
+import GAP
 import GATT
 import LEHost
 import TestSupport
