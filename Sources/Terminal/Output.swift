@@ -138,6 +138,9 @@ package final class Output {
     if let failure { throw failure }
   }
 
+  /// Writing to stdout has failed.
+  package var isBroken: Bool { out.failure != nil }
+
   /// Nothing waits to be written.
   package var isFlushed: Bool { out.queued == 0 && err.queued == 0 }
 

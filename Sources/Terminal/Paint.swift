@@ -1,3 +1,4 @@
+/// When to colour; `auto` is on a terminal that can, and where NO_COLOR is not set.
 package enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
 
 /// ANSI colours, used sparingly: names of things, not whole lines.
@@ -9,5 +10,6 @@ package enum Paint: String, Sendable {
   case yellow = "33"
   case cyan = "36"
 
+  /// Between the escape sequences that switch it on and everything off.
   package func apply(_ text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
 }

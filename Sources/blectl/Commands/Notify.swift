@@ -96,7 +96,7 @@ struct Notify: LoopCommand {
       try await NotificationRecord.show(event, uuid, format, context.output)
       state.values += 1
     } onDrop: {
-      context.output.note("\($0) value(s) were not shown, because nobody read the output")
+      if !context.output.isBroken { context.output.note("\($0) value(s) were not shown, because nobody read the output") }
     }
     state.isOver = true
     return outcome

@@ -80,7 +80,8 @@ struct Scan: LoopCommand {
         try await view.add(report, at: time)
         return count.map { view.records >= $0 } ?? false ? .end : .goOn
       } onDrop: {
-        context.output.note("\($0) record(s) were dropped so far, because nobody read the output")
+        // `| head -1`: a reader that has had enough is not told what else there was.
+        if !context.output.isBroken { context.output.note("\($0) record(s) were dropped so far, because nobody read the output") }
       }
     } catch {
       // The table as it was when it ended; a scan that never began has none.
