@@ -44,7 +44,7 @@ import Testing
         do {
           try await client.writeRequest([1], to: write.handle)
           Issue.record("a write request was accepted")
-        } catch let error as BluetoothError { #expect(error.kind == .att && error.code == 3) }
+        } catch GATTError.errorResponse(let code, _, _) { #expect(code.rawValue == 3) }
       }
     }
   }
