@@ -152,7 +152,7 @@ import Text
     Procedure("write requests in segments of 2", ">1215000001 <13 >1215000203 <13 >12150004 <13", "request [2, 4, 5]") {
       try await write($0, 5, 0x15, .request, chunk: 2)
     },
-    Procedure("segments: the second refused", ">1215000001 <13 >1215000203 <011215000d", "att 0d") {
+    Procedure("segments: the second refused", ">1215000001 <13 >1215000203 <011215000d", "att 0d; 2 of 5 octets were confirmed") {
       try await write($0, 5, 0x15, .request, chunk: 2)
     },
     Procedure(
