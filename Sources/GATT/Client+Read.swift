@@ -20,14 +20,14 @@ extension Client {
   /// Every attribute of one type, with its whole value (§4.8.2). - Throws: as `read`; Attribute Not Found when there is none.
   package func read(uuid: UUID, _ range: HandleRange = .all) async throws -> [(handle: AttributeHandle, value: [UInt8])] {
     var found: [(handle: AttributeHandle, value: [UInt8])] = []
-    var sweep = Sweep(range)
-    while let asked = sweep.nextRange() {
+    var current = ProcedureRange(range)
+    while let asked = current.nextRange() {
       let response = try await answer(.readByType(asked, type: uuid), tolerating: found.isEmpty ? [] : [.attributeNotFound])
       guard case .readByType(let items)? = response else { break }
       // A value may have been cut to what fits: at most 253 octets, of which the rest is read by its handle.
       let full = min(mtu - 4, 253)
       for item in items {
-        do throws(MalformedPacket) { try sweep.take(item.handle, through: item.handle) } catch {
+        do throws(MalformedPacket) { try current.take(item.handle, through: item.handle) } catch {
           throw ATTError.violation(.response(.readByType), Response.readByType(items).bytes, error.reason)
         }
       }

@@ -13,16 +13,24 @@ package final class Client: BearerClient {
     get { bearer.onPDU }
     set { bearer.onPDU = newValue }
   }
-  /// Every notification and indication in the order of arrival, subscribed to or not.
-  package var onValue: (@LoopActor (ValueEvent) -> Void)?
   /// Asked when the peer answers Insufficient Authentication or Insufficient Encryption; true: the link is safer now, repeat the request once.
   package var onSecurityNeeded: (@LoopActor (ErrorCode) async -> Bool)?
 
-  /// What discovery found; nil before it, and after the peer said that its services have changed.
+  /// Discovery subscribes to Service Changed, so that a session that stays open hears when its table is out of date.
+  package var followsServiceChanges = false
+
+  /// What discovery found; nil before it. Without the services that the peer said have changed, until they are discovered again.
   package internal(set) var table: AttributeTable?
+  /// What `table` lacks.
+  var stale: [HandleRange] = []
+  var lastServiceChanged: Characteristic?
+  weak var serviceChangedSubscription: Subscription?
 
   package let bearer: Bearer
   var subscriptions: [Subscription] = []
+  /// By the handle of the descriptor.
+  var configurations: [AttributeHandle: ClientConfiguration] = [:]
+  var observers: [ValueObserver] = []
   /// One for each caller of `untilClosed`: giving up waiting must not end it for the others.
   private var ends: [Wait<any Error>] = []
   private var hasAskedForMTU = false
@@ -94,6 +102,7 @@ package final class Client: BearerClient {
     ends = []
     for subscription in subscriptions { subscription.end(error) }
     subscriptions = []
+    observers = []
   }
 
   /// The first few of a kind of trouble are worth a line each; a flood is not.

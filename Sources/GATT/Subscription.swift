@@ -20,6 +20,9 @@ package final class Subscription {
     case auto
     case notification
     case indication
+
+    /// Of the Client Characteristic Configuration; `.auto` is decided before.
+    var bit: UInt8 { self == .indication ? 2 : 1 }
   }
 
   package let characteristic: Characteristic

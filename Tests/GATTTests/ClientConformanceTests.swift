@@ -150,7 +150,7 @@ import Text
     case .nothing: break
     case .primary: #expect(try await !client.discoverPrimaryServices().isEmpty)
     case .primaryBy(let uuid, let inFull): #expect(try await !client.discoverPrimaryServices(uuid, inFull: inFull).isEmpty)
-    case .include: #expect(try await client.findIncludedServices().count == 4)
+    case .include: #expect(try await client.discoverIncludedServices().count == 4)
     case .characteristics(let range): #expect(try await client.discoverCharacteristics(range).count == 2)
     case .descriptors(let range): #expect(try await client.discoverDescriptors(range).count == 4)
     case .read(let handle): return try await client.read(handle)
@@ -164,7 +164,8 @@ import Text
       let attribute = try #require(client.table?.attribute(at: handle).characteristic)
       // The suite indicates another handle than the one subscribed to: it must be confirmed all the same.
       let heard = Wait<ValueEvent>()
-      client.onValue = { heard.resume(returning: $0) }
+      let observer = client.observeValues { heard.resume(returning: $0) }
+      defer { observer.cancel() }
       _ = try await client.subscribe(attribute, kind: kind)
       let event = try await heard.value()
       #expect(event.handle == 3 && event.value == [1, 2, 3] && event.isIndication == (kind == .indication))

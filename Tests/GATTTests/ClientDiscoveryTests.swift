@@ -131,31 +131,6 @@ import Text
     }
   }
 
-  @Test func serviceChangedDropsTheTable() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
-      var server = PlainServer([
-        .init(handle: 1, type: UUID(0x2800), value: [0x01, 0x18]),
-        .init(handle: 2, type: UUID(0x2803), value: [0x20, 0x03, 0x00, 0x05, 0x2A]),
-        .init(handle: 3, type: UUID(0x2A05), value: [], isReadable: false),
-        .init(handle: 4, type: UUID(0x2902), value: [0, 0]),
-      ])
-      let peer = ScriptedPeer(far) { server.answer($0) }
-      let client = Client(near)
-      _ = try await client.discover()
-      try await client.subscribeToServiceChanged()
-      #expect(peer.received.last == [0x12, 0x04, 0x00, 0x02, 0x00])
-      peer.push([0x1D, 0x03, 0x00, 0x01, 0x00, 0xFF, 0xFF])
-      try await EventLoop.shared.sleep(for: .milliseconds(1))
-      #expect(client.table == nil)
-      #expect(peer.received.last == [0x1E])
-      let before = peer.received.count
-      _ = try await client.discover()
-      #expect(peer.received.count > before)
-      client.close()
-    }
-  }
-
   /// Characteristics that no service holds are not listed, and that is said.
   @Test func saysWhatItLeavesOut() async throws {
     var server = Self.server(services: 2, characteristics: 1)

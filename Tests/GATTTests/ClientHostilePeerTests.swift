@@ -158,7 +158,7 @@ import Text
       case "mtu": return ["mtu:\(try await client.exchangeMTU())"]
       case "primary": return success(try await client.discoverPrimaryServices(range).count)
       case "primaryuuid": return success(try await client.discoverPrimaryServices(UUID(0x180D), range).count)
-      case "incl": return success(try await client.findIncludedServices(range).count)
+      case "incl": return success(try await client.discoverIncludedServices(range).count)
       case "chars": return success(try await client.discoverCharacteristics(range).count)
       case "descs": return success(try await client.discoverDescriptors(range).count)
       case "discover": return success(try await client.discover().services.count)

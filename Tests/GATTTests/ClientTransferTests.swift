@@ -160,7 +160,8 @@ import Text
       let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : nil }
       let client = Client(near)
       var all: [AttributeHandle] = []
-      client.onValue = { all.append($0.handle) }
+      let observer = client.observeValues { all.append($0.handle) }
+      defer { observer.cancel() }
       var other = ClientProcedureTests.notifying
       (other.valueHandle, other.descriptors) = (0x22, [Descriptor(uuid: UUID(0x2902), handle: 0x23)])
       let first = try await client.subscribe(ClientProcedureTests.notifying)

@@ -2,9 +2,9 @@ import ATT
 import Bluetooth
 import Text
 
-/// One pass of a discovery procedure over a range of handles: which handles to ask for next, and whether an answer makes sense.
+/// The range of handles of one discovery procedure: which to ask for next, and whether an answer makes sense.
 /// Every answer must advance, so that no peer can make it loop; computed in Int, so that nothing wraps at 0xFFFF.
-struct Sweep {
+struct ProcedureRange {
   private var next: Int
   private let end: Int
   private(set) var requests = 0

@@ -1,0 +1,47 @@
+import ATT
+import Bluetooth
+
+/// The peer's services may change while the link is up (Vol 3 Part G §7.1, §2.5.2).
+extension Client {
+  /// The peer's Service Changed characteristic; known even while its own service is discovered anew.
+  var serviceChanged: Characteristic? { table?.characteristics.first { $0.uuid == .serviceChanged } ?? lastServiceChanged }
+
+  /// Asks for indications of Service Changed, if the peer has that characteristic, so that a long session hears when its table is out of date.
+  /// A peer that refuses changes nothing.
+  func subscribeToServiceChanged() async throws {
+    guard let item = serviceChanged, item != lastServiceChanged else { return }
+    lastServiceChanged = item
+    // What was subscribed to is no more, or somewhere else.
+    subscriptions.removeAll { $0 === serviceChangedSubscription }
+    do { serviceChangedSubscription = try await subscribe(item, kind: .indication) } catch GATTError.errorResponse where closed == nil {}
+  }
+
+  /// Drops what lies in the affected range: `discover` asks for that range again, and for nothing else.
+  func servicesChanged(_ value: [UInt8]) {
+    var reader = ByteReader(value)
+    var range = HandleRange.all
+    if value.count == 4, let start = try? reader.uint16("Start of Affected Attribute Handle Range"),
+      let end = try? reader.uint16("End of Affected Attribute Handle Range")
+    {
+      let affected = HandleRange(AttributeHandle(rawValue: start), AttributeHandle(rawValue: end))
+      if affected.isValid { range = affected }
+    }
+    forget(range)
+    onNote?(.servicesChanged(range))
+  }
+
+  /// A service that the range touches is asked for whole.
+  private func forget(_ range: HandleRange) {
+    guard var known = table else { return stale.append(range) }
+    var range = range
+    for service in known.services where service.handle <= range.end && range.start <= service.endHandle {
+      range.start = min(range.start, service.handle)
+      range.end = max(range.end, service.endHandle)
+    }
+    known.services.removeAll { range.contains($0.handle) }
+    for descriptor in configurations.keys where range.contains(descriptor) { configurations[descriptor]?.bits = nil }
+    stale.append(range)
+    table = known.services.isEmpty ? nil : known
+    if table == nil { stale = [] }
+  }
+}

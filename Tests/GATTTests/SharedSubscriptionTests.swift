@@ -1,0 +1,108 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import TestSupport
+import Testing
+
+/// Several consumers of one client's values.
+@Suite struct SharedSubscriptionTests {
+  @LoopActor
+  private static func client(delay: Duration = .zero, _ answer: @escaping ([UInt8]) -> [UInt8]? = { $0.first == 0x12 ? [0x13] : nil }) -> (
+    Client, ScriptedPeer
+  ) {
+    let (near, far) = MemoryChannel.pair()
+    far.delay = delay
+    let peer = ScriptedPeer(far, fallback: answer)
+    return (Client(near), peer)
+  }
+
+  /// One write for the first, none for the second, one for the last to go.
+  @Test func twoSubscriptionsShareOneConfiguration() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client(delay: .milliseconds(20))
+      let item = ClientProcedureTests.notifying
+      // At once: the second waits for the write of the first.
+      let tasks = (0..<2).map { _ in EventLoop.shared.spawn { try? await client.subscribe(item) } }
+      let first = try #require(await tasks[0].value)
+      let second = try #require(await tasks[1].value)
+      #expect(peer.received == [[0x12, 0x13, 0, 1, 0]])
+      peer.push([0x1B, 0x12, 0, 7])
+      #expect(try await first.next().value == [7])
+      #expect(try await second.next().value == [7])
+      try await first.cancel()
+      #expect(peer.received.count == 1)
+      peer.push([0x1B, 0x12, 0, 8])
+      #expect(try await second.next().value == [8])
+      try await second.cancel()
+      #expect(peer.received == [[0x12, 0x13, 0, 1, 0], [0x12, 0x13, 0, 0, 0]])
+      client.close()
+    }
+  }
+
+  /// Who wants notifications and who wants indications get both.
+  @Test func kindsAreCombined() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client()
+      let item = ClientProcedureTests.notifying
+      let first = try await client.subscribe(item, kind: .notification)
+      let second = try await client.subscribe(item, kind: .indication)
+      try await first.cancel()
+      try await second.cancel()
+      #expect(peer.received.map { $0[3] } == [1, 3, 2, 0])
+      client.close()
+    }
+  }
+
+  /// The first is refused: the second asks for itself, and gets the peer's answer, not the first one's.
+  @Test func aRefusalIsNotShared() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client(delay: .milliseconds(20))
+      peer.rules = [ScriptedPeer.Rule([0x12], [.pdu([0x01, 0x12, 0x13, 0, 0x05])])]
+      let item = ClientProcedureTests.notifying
+      let tasks = (0..<2).map { _ in EventLoop.shared.spawn { (try? await client.subscribe(item)) != nil } }
+      #expect(await tasks[0].value == false)
+      #expect(await tasks[1].value == true)
+      #expect(peer.received.count == 2)
+      client.close()
+    }
+  }
+
+  @Test func aCancelledSubscriptionEndsAsCancelled() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client()
+      let subscription = try await client.subscribe(ClientProcedureTests.notifying)
+      peer.push([0x1B, 0x12, 0, 7])
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      let waiting = EventLoop.shared.spawn { () -> Bool in
+        _ = try? await subscription.next()
+        do { _ = try await subscription.next() } catch { return error is CancellationError }
+        return false
+      }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      try await subscription.cancel()
+      #expect(await waiting.value)
+      #expect(client.closed == nil)
+      client.close()
+    }
+  }
+
+  @Test func observersComeAndGo() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client()
+      var first: [UInt8] = []
+      var second: [UInt8] = []
+      let one = client.observeValues { first += $0.value }
+      let other = client.observeValues { second += $0.value }
+      peer.push([0x1B, 0x12, 0, 1])
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      one.cancel()
+      one.cancel()
+      peer.push([0x1D, 0x99, 0, 2])
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(first == [1] && second == [1, 2])
+      other.cancel()
+      client.close()
+    }
+  }
+}
