@@ -1,4 +1,4 @@
-package import ATT
+import ATT
 import Bluetooth
 
 extension Client {

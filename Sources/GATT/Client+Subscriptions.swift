@@ -1,5 +1,5 @@
 package import ATT
-import EventLoop
+package import EventLoop
 
 extension Client {
   /// What is known of a Client Characteristic Configuration on the peer, and who waits for it to be written.
@@ -55,7 +55,9 @@ extension Client {
   private func configure(_ characteristic: Characteristic) async throws {
     guard let descriptor = characteristic.clientConfiguration?.handle else { return }
     while true {
-      let wanted = subscriptions.filter { $0.characteristic.valueHandle == characteristic.valueHandle }.reduce(UInt8(0)) { $0 | $1.kind.bit }
+      let wanted = subscriptions.filter { $0.characteristic.valueHandle == characteristic.valueHandle }.reduce(UInt8(0)) {
+        $0 | $1.kind.bit
+      }
       if configurations[descriptor, default: ClientConfiguration()].isWriting {
         let wait = Wait<Void>()
         configurations[descriptor]?.waiting.append(wait)

@@ -41,14 +41,14 @@ extension Client {
     var characteristics: [Characteristic] = []
     for selector in selectors { characteristics.append(try await characteristic(selector)) }
     let types = Dictionary(characteristics.map { ($0.valueHandle, $0.uuid) }) { $1 }
-    onValue = { event in
+    let observer = observeValues { event in
       if let uuid = types[event.handle] { values.add((event, uuid)) }
     }
     let loss = EventLoop.shared.spawn {
       if let reason = try? await self.untilClosed() { values.close(throwing: reason) }
     }
     defer {
-      onValue = nil
+      observer.cancel()
       loss.cancel()
       values.close()
     }

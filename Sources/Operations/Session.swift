@@ -46,6 +46,8 @@ package final class Session {
 
   /// Sees every client before anything is sent: for its notes and PDUs.
   package var onClient: (@LoopActor (Client) -> Void)?
+  /// Its clients ask to be told when a peer's services change. (A single step is over before they do, and would pay a round trip.)
+  package var staysOpen = false
   /// In the order in which they were made; without those that were closed here.
   package private(set) var connections: [Connection] = []
 
@@ -89,6 +91,7 @@ package final class Session {
   {
     let link = try await central().connect(peer, timeout: limits.connecting)
     let client = Client(link.channel, timeout: limits.transaction)
+    client.followsServiceChanges = staysOpen
     onClient?(client)
     let connection = Connection(link, client, name: name)
     connections.append(connection)

@@ -95,7 +95,8 @@ import Text
       "includes: short, and long ones that need a Read",
       ">0801002000 0228 <0908020030003f000f18 >0803002000 0228 <09060300 40004f00 >0a4000 <0b00112233445566778899aabbccddeeff >0804002000 0228 <010804000a"
         .compact(), "180f ffeeddcc-bbaa-9988-7766-554433221100"
-    ) { client in try await client.discoverIncludedServices(HandleRange(1, 0x20)).map { $0.uuid?.description ?? "?" }.joined(separator: " ") },
+    ) { client in try await client.discoverIncludedServices(HandleRange(1, 0x20)).map { $0.uuid?.description ?? "?" }.joined(separator: " ")
+    },
     Procedure(
       "characteristics up to the end of the range",
       ">0810001400 0328 <0907 1100 12 1200 372a 1300 08 1400 392a >0814001400 0328 <010814000a".compact(),

@@ -53,7 +53,9 @@ import Testing
 
     /// The handles that requests asked about since.
     func asked(since count: Int) -> [AttributeHandle] {
-      peer.received.dropFirst(count).compactMap { (try? PDU(parsing: $0)).flatMap { if case .request(let request) = $0 { request.handle } else { nil } } }
+      peer.received.dropFirst(count).compactMap {
+        (try? PDU(parsing: $0)).flatMap { if case .request(let request) = $0 { request.handle } else { nil } }
+      }
     }
   }
 

@@ -52,6 +52,19 @@ import Testing
     }
   }
 
+  /// Only a session that stays open asks to be told of changed services; the answer costs a single step a round trip for nothing.
+  @Test(arguments: [true, false]) func serviceChangedIsFollowedByASessionThatStaysOpen(_ staysOpen: Bool) async throws {
+    try await onLoop {
+      let session = try await self.session()
+      session.staysOpen = staysOpen
+      let band = try await self.connect("band-7", in: session)
+      let table = try await band.client.discover()
+      let configuration = try #require(table.characteristics.first { $0.uuid == UUID(0x2A05) }?.clientConfiguration)
+      #expect(try await band.client.read(configuration.handle) == (staysOpen ? [2, 0] : [0, 0]))
+      await session.close()
+    }
+  }
+
   /// Two connections that are asked for at the same time.
   @Test func twoConnectionsSideBySide() async throws {
     try await onLoop {
