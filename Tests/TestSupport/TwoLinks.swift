@@ -40,7 +40,7 @@ package enum TwoLinks {
       let table = try await client.discover()
       try await client.writeRequest([0], to: try table.resolve(Selector("ffe8")).handle)
       let sink = try table.resolve(Selector("ffe9")).handle
-      let length = client.mtu - 3
+      let length = WritePlan.largestSegment(mtu: client.mtu)
       for start in stride(from: 0, to: picture.count, by: length) {
         try await client.writeCommand(Array(picture[start..<min(start + length, picture.count)]), to: sink)
       }
