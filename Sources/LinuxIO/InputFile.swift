@@ -6,6 +6,8 @@ import SystemPackage
 /// Whole input files, of any kind that can be read to an end: regular files, pipes, terminals, `/dev/stdin`.
 @LoopActor
 package enum InputFile {
+  package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
   /// Waits for pipes without blocking the loop. The size that the file system states is never trusted: files in /proc state none, and a file
   /// may grow while it is read.
   /// - Parameters:

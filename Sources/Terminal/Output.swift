@@ -214,10 +214,13 @@ package final class Output {
 
   // MARK: Before there is a loop
 
+  package enum StandardStream: Sendable { case output, error }
+
   /// Writes and waits: for what is said before the loop runs.
   /// - Returns: false when it could not be written.
   @discardableResult
-  package nonisolated static func writeWaiting(_ descriptor: Int32, _ text: String) -> Bool {
+  package nonisolated static func writeWaiting(_ stream: StandardStream, _ text: String) -> Bool {
+    let descriptor = stream == .output ? STDOUT_FILENO : STDERR_FILENO
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -1,5 +1,3 @@
-import Glibc
-
 enum Arguments {
   /// Moves global options that stand before the command's name behind it, where the command's own parser takes them:
   /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`.
@@ -17,17 +15,5 @@ enum Arguments {
     let answered = ["--version", "--help", "-h", "--generate-completion-script"]
     guard let command = rest.first, !leading.contains(where: answered.contains) else { return arguments }
     return [command] + leading + rest.dropFirst()
-  }
-
-  /// Read once, before anything runs beside: `environ` is C's, and not for two threads.
-  static func environment() -> [String: String] {
-    var variables: [String: String] = [:]
-    var entry = unsafe environ
-    while let text = unsafe entry.pointee {
-      let parts = unsafe String(cString: text).utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { variables[String(Substring(parts[0]))] = String(Substring(parts[1])) }
-      unsafe entry += 1
-    }
-    return variables
   }
 }

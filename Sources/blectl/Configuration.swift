@@ -1,6 +1,5 @@
 import Bluetooth
 import EventLoop
-import Glibc
 import LinuxIO
 import Operations
 import Text
@@ -52,7 +51,7 @@ struct Configuration: Sendable {
 
   @LoopActor
   private func aliases() async throws -> [String: String] {
-    guard let path = configPath, unsafe access(path, F_OK) == 0 else { return [:] }
+    guard let path = configPath, InputFile.exists(path) else { return [:] }
     let tree: JSONTree
     do { tree = try JSONTree.parse(try await InputFile.read(path, limit: 1 << 20)) } catch let error as JSONTree.Failure {
       throw Failure(.input, "\(path):\(error.line): \(error.reason)")

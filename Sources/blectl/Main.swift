@@ -1,27 +1,15 @@
 import ArgumentParser
-import Glibc
+import LinuxIO
 
 @main
 enum Main {
   static func main() {
-    // A reader that goes away is an error of write(2) here, not a signal in the middle of an open link.
-    signal(SIGPIPE, SIG_IGN)
-    holdStandardDescriptors()
+    ThisProcess.prepare()
     let arguments = Arguments.commandFirst(Array(CommandLine.arguments.dropFirst()))
     let command: any ParsableCommand
-    do { command = try Blectl.command(from: arguments) } catch { exit(Program.reportUsage(error, arguments: arguments)) }
-    guard let command = command as? any LoopCommand else {
-      exit(help(command, arguments))
-    }
-    exit(Program.run(command, environment: Arguments.environment()))
-  }
-
-  /// A standard descriptor that the caller closed would be given to the next file or socket that is opened, and results or messages would
-  /// go there. What is put in its place fails (EBADF) when it is read or written, as the closed one would.
-  private static func holdStandardDescriptors() {
-    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
-      _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
-    }
+    do { command = try Blectl.command(from: arguments) } catch { ThisProcess.exit(Program.reportUsage(error, arguments: arguments)) }
+    guard let command = command as? any LoopCommand else { ThisProcess.exit(help(command, arguments)) }
+    ThisProcess.exit(Program.run(command, environment: ThisProcess.environment()))
   }
 
   /// `help` and such run by themselves; `blectl` alone has nothing to do yet.

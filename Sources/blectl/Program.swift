@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
-import Glibc
 import LinuxIO
 import Operations
 import Terminal
@@ -110,13 +109,13 @@ enum Program {
   static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
     let code = Blectl.exitCode(for: error)
     let message = Blectl.fullMessage(for: error)
-    if code == .success { return Output.writeWaiting(STDOUT_FILENO, message + "\n") ? 0 : ExitStatus.output.rawValue }
+    if code == .success { return Output.writeWaiting(.output, message + "\n") ? 0 : ExitStatus.output.rawValue }
     if arguments.contains("--json") {
       // With the parser's hint, which says what the option or argument takes.
       let hint = message.split(separator: "\n").first { $0.hasPrefix("Help:") }.map { "; " + String($0.dropFirst(5)).trimmed } ?? ""
-      Output.writeWaiting(STDERR_FILENO, json(Failure(.usage, Blectl.message(for: error) + hint)) + "\n")
+      Output.writeWaiting(.error, json(Failure(.usage, Blectl.message(for: error) + hint)) + "\n")
     } else {
-      Output.writeWaiting(STDERR_FILENO, message + "\n")
+      Output.writeWaiting(.error, message + "\n")
     }
     return ExitStatus.usage.rawValue
   }

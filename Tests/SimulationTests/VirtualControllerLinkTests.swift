@@ -8,25 +8,12 @@ import Testing
 @testable import Simulation
 
 @Suite struct VirtualControllerLinkTests {
-  @LoopActor
-  private struct Setup {
-    let air = Air()
-    let device = TestDevice()
-    let host: TestHost
-
-    init(_ configure: (inout VirtualController.Configuration) -> Void = { _ in }) async throws {
-      air.add(device)
-      host = TestHost(air: air, configure)
-      try await host.setUp()
-    }
-  }
-
   // MARK: Connecting
 
   @Test(arguments: [false, true])
   func connectsAndDisconnects(extended: Bool) async throws {
     try await onLoop {
-      let it = try await Setup { $0.extended = extended }
+      let it = try await LinkedController { $0.extended = extended }
       let peer = it.device.address
       let create: any Command = extended ? LEExtendedCreateConnection.extendedCreate(peer) : LECreateConnection.create(peer)
       #expect(try await it.host.status(create) == .success)
@@ -50,7 +37,7 @@ import Testing
 
   @Test func cancelling() async throws {
     try await onLoop {
-      let it = try await Setup()
+      let it = try await LinkedController()
       try await it.host.status(.create(TestDevice.nobody))
       try await EventLoop.shared.sleep(for: .seconds(10))
       #expect(try await it.host.complete(LECreateConnectionCancel()) == .success(.init()))
@@ -65,7 +52,7 @@ import Testing
 
   @Test func whoDoesNotAcceptOrIsOfTheOtherTypeIsWaitedFor() async throws {
     try await onLoop {
-      let it = try await Setup()
+      let it = try await LinkedController()
       it.device.advertising.isConnectable = false
       try await it.host.status(.create(it.device.address))
       try await EventLoop.shared.sleep(for: .seconds(10))
@@ -74,7 +61,7 @@ import Testing
       #expect(try await it.host.connectionComplete().status == .success)
       it.host.controller.close()
 
-      let other = try await Setup()
+      let other = try await LinkedController()
       try await other.host.status(.create(PeerAddress(other.device.address.address, .public)))
       try await EventLoop.shared.sleep(for: .seconds(10))
       #expect(other.device.links == 0)
@@ -114,7 +101,7 @@ import Testing
   @Test(arguments: [(251, 8), (27, 1), (27, 8), (64, 3), (192, 1)])
   func dataCrossesWholeBothWays(length: Int, buffers: Int) async throws {
     try await onLoop {
-      let it = try await Setup {
+      let it = try await LinkedController {
         $0.bufferLength = length
         $0.buffers = buffers
       }
@@ -135,7 +122,7 @@ import Testing
 
   @Test func packetsAreCompletedWhenThePeerHasThem() async throws {
     try await onLoop {
-      let it = try await Setup()
+      let it = try await LinkedController()
       let link = try await it.host.connect(it.device.address, interval: 800, timeout: 3200)
       // Let the first connection event pass.
       try await EventLoop.shared.sleep(for: .milliseconds(500))
@@ -152,7 +139,7 @@ import Testing
 
   @Test func aHostThatDoesNotCountIsToldSo() async throws {
     try await onLoop {
-      let it = try await Setup { $0.buffers = 2 }
+      let it = try await LinkedController { $0.buffers = 2 }
       let link = try await it.host.connect(it.device.address)
       it.host.credits = 5
       for number in 0..<5 { try await it.host.send([UInt8(number)], handle: link.handle) }
@@ -170,7 +157,7 @@ import Testing
 
   @Test func backPressureOnTheDevice() async throws {
     try await onLoop {
-      let it = try await Setup()
+      let it = try await LinkedController()
       let link = try await it.host.connect(it.device.address, interval: 6)
       let channel = try #require(it.device.channel)
       for number in 0..<100 {
@@ -192,150 +179,11 @@ import Testing
     }
   }
 
-  // MARK: Procedures
-
-  @Test func whatALinkReports() async throws {
-    try await onLoop {
-      let it = try await Setup()
-      it.device.linkLimits.dataLength = 100
-      it.device.linkLimits.phys = [.le1M, .le2M]
-      let link = try await it.host.connect(it.device.address)
-      let handle = link.handle
-      #expect(try await it.host.complete(ReadRSSI(handle: handle)) == .success(.init(handle: handle, rssi: -60)))
-      #expect(try await it.host.complete(LEReadPHY(handle: handle)) == .success(.init(handle: handle, tx: 1, rx: 1)))
-
-      try await it.host.status(LEReadRemoteFeatures(handle: handle))
-      let features: LEFeatures = try await it.host.event {
-        if case .leReadRemoteFeaturesComplete(.success, handle, let f) = $0 { f } else { nil }
-      }
-      #expect(features == [.peripheralInitiatedFeatures, .dataLengthExtension, .phy2M])
-
-      try await it.host.status(ReadRemoteVersion(handle: handle))
-      try await it.host.event { if case .readRemoteVersionComplete(.success, handle, 13, _, _) = $0 { () } else { nil } }
-
-      #expect(try await it.host.complete(LESetDataLength(handle: handle, txOctets: 251, txTime: 2120)) == .success(.init(handle)))
-      try await it.host.event {
-        if case .leDataLengthChange(handle, maxTxOctets: 100, maxTxTime: 912, maxRxOctets: 100, maxRxTime: 912) = $0 { () } else { nil }
-      }
-
-      try await it.host.status(LESetPHY(handle: handle, allPHYs: 0, tx: [.le2M, .coded], rx: .coded, options: 0))
-      // Coded is not common: that direction stays as it is.
-      try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 1) = $0 { () } else { nil } }
-      #expect(try await it.host.complete(LEReadPHY(handle: handle)) == .success(.init(handle: handle, tx: 2, rx: 1)))
-
-      let new = ConnectionParameters(intervalMin: 12, intervalMax: 20, latency: 3, supervisionTimeout: 300)
-      let start = EventLoop.shared.now
-      #expect(try await it.host.status(LEConnectionUpdate(handle: handle, new)) == .success)
-      try await it.host.event { if case .leConnectionUpdateComplete(.success, handle, 12, 3, 300) = $0 { () } else { nil } }
-      // The instant is at least six events of 30 ms away.
-      #expect((180...210).contains(start.duration(to: EventLoop.shared.now).inMilliseconds))
-
-      var bad = new
-      bad.supervisionTimeout = 10
-      #expect(try await it.host.status(LEConnectionUpdate(handle: handle, bad)) == .invalidParameters)
-      it.host.controller.close()
-    }
-  }
-
-  @Test func aDeviceOfTheFirstGeneration() async throws {
-    try await onLoop {
-      let it = try await Setup()
-      it.device.linkLimits.dataLength = 27
-      it.device.linkLimits.phys = [.le1M]
-      let handle = try await it.host.connect(it.device.address).handle
-      try await it.host.complete(LESetDataLength(handle: handle, txOctets: 251, txTime: 2120))
-      try await it.host.status(LESetPHY(handle: handle, allPHYs: 0, tx: .le2M, rx: .le2M, options: 0))
-      try await it.host.event { if case .lePHYUpdateComplete(.unsupportedRemoteFeature, handle, tx: 1, rx: 1) = $0 { () } else { nil } }
-      // It never heard of longer packets, so there is no event at all.
-      try await EventLoop.shared.sleep(for: .seconds(5))
-      #expect(!it.host.events.contains { if case .leDataLengthChange = $0 { true } else { false } })
-      it.host.controller.close()
-    }
-  }
-
-  @Test func defaultsApplyToNewLinks() async throws {
-    try await onLoop {
-      let it = try await Setup()
-      try await it.host.complete(LEWriteSuggestedDefaultDataLength(txOctets: 251, txTime: 2120))
-      try await it.host.complete(LESetDefaultPHY(allPHYs: 0, tx: .le2M, rx: .le2M))
-      let handle = try await it.host.connect(it.device.address).handle
-      try await it.host.event { if case .leDataLengthChange(handle, 251, 2120, 251, 2120) = $0 { () } else { nil } }
-      try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 2) = $0 { () } else { nil } }
-      // A data length that is there already is no change.
-      let count = it.host.log.count
-      try await it.host.complete(LESetDataLength(handle: handle, txOctets: 251, txTime: 2120))
-      try await EventLoop.shared.sleep(for: .seconds(1))
-      #expect(it.host.log.count == count + 1)
-      it.host.controller.close()
-    }
-  }
-
-  @Test func tooManyProceduresAtATime() async throws {
-    try await onLoop {
-      let it = try await Setup()
-      let handle = try await it.host.connect(it.device.address).handle
-      for _ in 0..<16 { #expect(try await it.host.status(LEReadRemoteFeatures(handle: handle)) == .success) }
-      #expect(try await it.host.status(LEReadRemoteFeatures(handle: handle)) == .controllerBusy)
-      for _ in 0..<16 { try await it.host.event { if case .leReadRemoteFeaturesComplete = $0 { () } else { nil } } }
-      #expect(try await it.host.status(LEReadRemoteFeatures(handle: handle)) == .success)
-      it.host.controller.close()
-    }
-  }
-
-  // MARK: The device's own wishes
-
-  @Test func signallingAndSecurity() async throws {
-    try await onLoop {
-      let it = try await Setup()
-      let handle = try await it.host.connect(it.device.address, interval: 6).handle
-      let channel = try #require(it.device.channel)
-      channel.requestParameters(identifier: 7, intervalMin: 6, intervalMax: 12, latency: 1, timeout: 200)
-      channel.requestSecurity()
-      try await it.host.wait { it.host.frames.count == 2 }
-      #expect(it.host.frames == [[12, 0, 5, 0, 0x12, 7, 8, 0, 6, 0, 12, 0, 1, 0, 200, 0], [2, 0, 6, 0, 0x0B, 0x01]])
-
-      // What it does not support it says so; a response it takes silently.
-      try await it.host.send([0x14, 9, 2, 0, 0, 0], onChannel: 5, handle: handle)
-      try await it.host.send([0x01, 3, 0, 0, 16, 7, 7], onChannel: 6, handle: handle)
-      try await it.host.send([0x13, 7, 2, 0, 0, 0], onChannel: 5, handle: handle)
-      try await it.host.send([0xFF], onChannel: 0x40, handle: handle)
-      try await EventLoop.shared.sleep(for: .seconds(1))
-      #expect(it.host.frames.dropFirst(2) == [[6, 0, 5, 0, 0x01, 9, 2, 0, 0, 0], [2, 0, 6, 0, 0x05, 0x05]])
-      #expect(it.device.received.isEmpty)
-
-      var heard: [ChannelIdentifier] = []
-      channel.otherChannels = { cid, _ in heard.append(cid) }
-      try await it.host.send([0x13, 7, 2, 0, 0, 0], onChannel: 5, handle: handle)
-      try await it.host.wait { heard == [5] }
-      it.host.controller.close()
-    }
-  }
-
-  @Test func framesThatDoNotAddUpAreDropped() async throws {
-    try await onLoop {
-      let it = try await Setup()
-      let handle = try await it.host.connect(it.device.address, interval: 6).handle
-      @LoopActor func raw(_ payload: [UInt8], _ boundary: ACLData.Boundary = .firstNonFlushable) {
-        it.host.controller.send(ACLData(handle: handle, boundary: boundary, payload: payload).encoded)
-      }
-      raw([1, 0, 4, 0, 1, 2])  // longer than it says
-      raw([9], .continuing)  // of nothing
-      raw([3, 0, 4])  // cut in the header
-      raw([2, 0, 4, 0, 7, 7])
-      raw([3, 0, 4])
-      raw([0, 1, 2, 3], .continuing)
-      raw([])
-      try await it.host.wait { it.device.received.count == 2 }
-      #expect(it.device.received == [[7, 7], [1, 2, 3]])
-      it.host.controller.close()
-    }
-  }
-
   // MARK: Ends
 
   @Test func theDeviceHangsUp() async throws {
     try await onLoop {
-      let it = try await Setup()
+      let it = try await LinkedController()
       for reason in [ControllerErrorCode.remoteUserTerminated, .remotePowerOff, .remoteLowResources] {
         let handle = try await it.host.connect(it.device.address).handle
         if reason == .remoteUserTerminated { it.device.channel?.close() } else { it.device.channel?.terminate(reason: reason) }
@@ -351,7 +199,7 @@ import Testing
 
   @Test func theDeviceWalksAway() async throws {
     try await onLoop {
-      let it = try await Setup()
+      let it = try await LinkedController()
       _ = try await it.host.connect(it.device.address, timeout: 200)
       try await EventLoop.shared.sleep(for: .seconds(10))
       let start = EventLoop.shared.now
@@ -366,7 +214,7 @@ import Testing
 
   @Test func theSecondConnectionFailsToBeEstablished() async throws {
     try await onLoop {
-      let it = try await Setup()
+      let it = try await LinkedController()
       it.air.faults.failingConnections = [2]
       for attempt in 1...3 {
         let handle = try await it.host.connect(it.device.address).handle
@@ -384,7 +232,7 @@ import Testing
 
   @Test func theLinkBreaksInATransfer() async throws {
     try await onLoop {
-      let it = try await Setup()
+      let it = try await LinkedController()
       it.air.faults.cutAfterOctets = 10_000
       let handle = try await it.host.connect(it.device.address, interval: 6).handle
       for _ in 0..<100 { try await it.host.send([UInt8](repeating: 1, count: 244), handle: handle) }

@@ -1,0 +1,29 @@
+import CLinux
+import Glibc
+
+/// What a program does once with its own process, before anything runs beside and at the end.
+package enum ThisProcess {
+  /// A reader that goes away is an error of write(2) then (EPIPE), not a signal in the middle of an open link. And a standard descriptor that
+  /// the caller closed would be given to the next file or socket that is opened, and results or messages would go there: what is put in its
+  /// place fails (EBADF) when it is read or written, as the closed one would.
+  package static func prepare() {
+    SignalWatch.ignoreBrokenPipes()
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+      _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  /// Read once, before anything runs beside: `environ` is C's, and not for two threads.
+  package static func environment() -> [String: String] {
+    var variables: [String: String] = [:]
+    var entry = unsafe environ
+    while let text = unsafe entry.pointee {
+      let parts = unsafe String(cString: text).utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { variables[String(Substring(parts[0]))] = String(Substring(parts[1])) }
+      unsafe entry += 1
+    }
+    return variables
+  }
+
+  package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+}

@@ -1,0 +1,21 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import HCI
+import L2CAP
+import TestSupport
+import Testing
+
+@testable import LEHost
+
+/// A host on a scripted controller, with a link to the lock.
+@LoopActor
+func linked(_ controller: ScriptedController = ScriptedController()) async throws -> (
+  HostCentral, ScriptedController, any GAP.Link
+) {
+  let (central, _) = try await started(controller)
+  let link = try await central.connect(lock, timeout: .seconds(5))
+  return (central, controller, link)
+}
