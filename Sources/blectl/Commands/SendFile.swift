@@ -147,7 +147,7 @@ struct SendFile: LoopCommand {
         let agreed = try await request()
         if let agreed, agreed != wanted { return output.note("\(what): \(agreed) was agreed on, not \(wanted)") }
         output.status("\(what): agreed on \(agreed ?? "an unknown value")")
-      } catch { output.note("\(what) was not agreed: \(error)") }
+      } catch { output.note("\(what) was not agreed: \(Failure(error).message)") }
     }
     if let dataLength {
       await ask("data length", "\(dataLength) octets") {
