@@ -13,7 +13,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // Touched on the loop's thread only, except `foreign` and what is set before run().
   private var jobs: [UnownedJob] = []
-  /// Resumed in the next turn.
+  /// Resumed when the other jobs had their turn.
   private var waitingForTurn: [CheckedContinuation<Void, Never>] = []
   /// Jobs and steps that this turn, and steps that this job, may still take.
   private var turnLeft = 0
@@ -151,12 +151,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   /// The jobs that are ready, and those that they make ready, up to a batch.
   private func runJobs() {
-    let waiting = waitingForTurn
-    waitingForTurn.removeAll(keepingCapacity: true)
-    for continuation in waiting { continuation.resume() }
     turnLeft = Self.batch
+    resumeWaiting()
     var next = 0
-    while next < jobs.count, turnLeft > 0 {
+    while turnLeft > 0 {
+      // Whoever waits goes on in the same turn when nobody else wants it: a turn must do at least as much as its descriptors can bring.
+      if next == jobs.count { resumeWaiting() }
+      guard next < jobs.count else { break }
       let job = jobs[next]
       next += 1
       turnLeft -= 1
@@ -166,9 +167,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     if next == jobs.count { jobs.removeAll(keepingCapacity: true) } else { jobs.removeFirst(next) }
   }
 
+  private func resumeWaiting() {
+    let waiting = waitingForTurn
+    waitingForTurn.removeAll(keepingCapacity: true)
+    for continuation in waiting { continuation.resume() }
+  }
+
   // MARK: Sharing a turn
 
-  /// True when the running job should wait for the next turn (`waitForTurn`) before it goes on.
+  /// True when the running job should let the others go first (`waitForTurn`) before it goes on.
   package var isShareSpent: Bool { shareLeft <= 0 }
 
   /// Counts a step of the running job. For functions that may be called over and over and need not suspend each time: without
@@ -178,7 +185,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     turnLeft -= 1
   }
 
-  /// Returns at once while the running job has some of its share left, else in the next turn, with a new share.
+  /// Returns at once while the running job has some of its share left, else after all other jobs, with a new share.
   /// - Throws: CancellationError after a wait, when the task was cancelled.
   @LoopActor
   package func waitForTurn() async throws {

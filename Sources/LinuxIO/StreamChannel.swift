@@ -16,10 +16,8 @@ package final class StreamChannel: HCI.Channel {
   private var ending: BluetoothError?
   private var isOver = false
   private var isDelivering = false
+  /// For one read a turn: no more packets than a turn can handle, or queues would only grow.
   private var buffer = [UInt8](repeating: 0, count: 16_384)
-
-  /// Reads in one go at most; then the loop gets to its timers and other descriptors.
-  private static let readsPerTurn = 16
 
   /// - Parameter name: for sentences: `tcp:localhost:9000`.
   init(_ descriptor: consuming OwnedDescriptor, name: String) {
@@ -75,7 +73,7 @@ package final class StreamChannel: HCI.Channel {
       unsent = OutputQueue()
       EventLoop.shared.schedule(after: .zero) { [weak self] in
         guard let self else { return }
-        receive()
+        while receive() {}
         end(lost(error))
         deliver()
       }
@@ -83,24 +81,25 @@ package final class StreamChannel: HCI.Channel {
     updateWatch()
   }
 
-  private func receive() {
-    for _ in 0..<Self.readsPerTurn {
-      guard !isOver, ending == nil else { break }
-      do throws(Errno) {
-        let count = try SystemCall.read(descriptor.rawValue, into: &buffer)
-        if count == 0 {
-          end(BluetoothError(.adapter, "\(name): the controller closed the connection; is its program still running?"))
-          break
-        }
+  /// - Returns: true when there may be more to read.
+  @discardableResult
+  private func receive() -> Bool {
+    guard !isOver, ending == nil else { return false }
+    var isEmpty = false
+    do throws(Errno) {
+      let count = try SystemCall.read(descriptor.rawValue, into: &buffer)
+      if count == 0 {
+        end(BluetoothError(.adapter, "\(name): the controller closed the connection; is its program still running?"))
+      } else {
         frame(buffer[..<count])
-      } catch .wouldBlock {
-        break
-      } catch {
-        end(lost(error))
       }
-      deliver()
+    } catch .wouldBlock {
+      isEmpty = true
+    } catch {
+      end(lost(error))
     }
     deliver()
+    return !isEmpty && ending == nil
   }
 
   private func frame(_ bytes: ArraySlice<UInt8>) {

@@ -60,6 +60,18 @@ import Testing
     #expect(shell.errors.isEmpty)
   }
 
+  /// A file takes everything at once, so nothing is behind: reports are not read faster than they are handled.
+  @Test func aFloodOfReportsLosesNoneWhenNothingMakesUsWait() throws {
+    let controller = try H4Controller()
+    Thread.detachNewThread { if controller.command(0x200C)?.first == 1 { _ = controller.flood(50_000) } }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(Foundation.UUID().uuidString).path
+    defer { unsafe unlink(file) }
+    let shell = try Shell.run(
+      "\(Blectl.path) -i \(controller.adapter) scan --duplicates --count 50000 --duration 120 --json >\(file); echo $?; wc -l <\(file)")
+    #expect(shell.output == "0\n50000\n")
+    #expect(shell.errors.isEmpty)
+  }
+
   @Test func aSlowErrorOutputHoldsNothingUp() throws {
     let running = try Blectl.start(["read", "name:Band-7", "2a19", "-vv"], reading: .outputOnly)
     #expect(running.nextLine { !$0.isEmpty } != nil)
