@@ -30,14 +30,14 @@ let package = Package(
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "GAP", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(
       name: "Simulation", dependencies: ["GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", "Text", system], swiftSettings: settings),
+    .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", system], swiftSettings: settings),
     .target(
       name: "LinuxBluetooth",
-      dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", system],
+      dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
       swiftSettings: settings),
     .target(name: "Operations", dependencies: ["GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "Terminal", dependencies: ["EventLoop", "Text"], swiftSettings: settings),
@@ -45,8 +45,7 @@ let package = Package(
       name: "blectl",
       dependencies: [
         "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
-        "EventLoop",
-        "Text", argumentParser, system,
+        "EventLoop", "Text", argumentParser, system,
       ],
       swiftSettings: settings),
 
@@ -66,27 +65,27 @@ let package = Package(
       dependencies: ["Simulation", "LEHost", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "LEHostTests",
-      dependencies: ["LEHost", "Simulation", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
-    .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system]),
+      dependencies: ["LEHost", "Simulation", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
+    .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "HCI", "Bluetooth", "EventLoop", "TestSupport", system]),
     .testTarget(
       name: "LinuxBluetoothTests",
       dependencies: [
-        "LinuxBluetooth", "LinuxIO", "CBluetooth", "GATT", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+        "LinuxBluetooth", "LinuxIO", "CBluetooth", "GATT", "GAP", "ATT", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
         system,
       ]),
     .testTarget(
       name: "OperationsTests",
-      dependencies: ["Operations", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+      dependencies: ["Operations", "LEHost", "Simulation", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "BlectlTests", dependencies: ["blectl", "LinuxIO", "GATT", "ATT", "Bluetooth", "Text", "TestSupport", system]),
     .testTarget(
-      name: "InteropTests", dependencies: ["blectl", "LEHost", "LinuxIO", "GAP", "Bluetooth", "EventLoop", "Text", "TestSupport"],
+      name: "InteropTests", dependencies: ["blectl", "LEHost", "LinuxIO", "GAP", "Bluetooth", "EventLoop", "TestSupport"],
       exclude: ["bumble_air.py"]),
     .testTarget(
       name: "KernelTests",
       dependencies: [
-        "blectl", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system,
+        "blectl", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "TestSupport", system,
       ]),
   ],
   swiftLanguageModes: [.v6]
