@@ -3,10 +3,12 @@ import Testing
 
 /// `mac-from-adv --connect`: the MAC of devices that do not advertise it.
 @Suite(.timeLimit(.minutes(3))) struct MACFromSystemIDTests {
-  /// "Told" has a System ID with a MAC in it, "Vague" one without, "Band" says its MAC in the advertisement and another one in the System ID.
+  /// "Told" has a System ID with a MAC in it, "Same" its own, "Vague" one without, "Band" says its MAC in the advertisement and another one in the System ID.
   static let file = """
     [
       {"name": "Told", "address": "D1:00:00:00:00:31/random", "advertisement": {"name": "Told"}, "services": [
+        {"uuid": "180a", "characteristics": [{"uuid": "2a23", "properties": ["read"], "value": "332211feff38c1a4"}]}]},
+      {"name": "Same", "address": "A4:C1:38:11:22:33/public", "advertisement": {"name": "Same"}, "services": [
         {"uuid": "180a", "characteristics": [{"uuid": "2a23", "properties": ["read"], "value": "332211feff38c1a4"}]}]},
       {"name": "Vague", "address": "D1:00:00:00:00:32/random", "advertisement": {"name": "Vague"}, "services": [
         {"uuid": "180a", "characteristics": [{"uuid": "2a23", "properties": ["read"], "value": "332211feff38c1"}]}]},
@@ -27,6 +29,14 @@ import Testing
     let records = try result.records
     #expect(records.count == 1)
     #expect(records.first?.string("mac") == "A4:C1:38:11:22:33" && records.first?.string("address") == "D1:00:00:00:00:31")
+    #expect(records.first?.bool("matches_sender") == false)
+  }
+
+  @Test func theSystemIDOfThatAddress() throws {
+    let record = try #require(try run("A4:C1:38:11:22:33", "--connect").records.first)
+    #expect(record.string("mac") == "A4:C1:38:11:22:33" && record.bool("matches_sender") == true)
+    let text = try Blectl.run(["mac-from-adv", "name:told", "--connect"], adapter: "sim:\(SendFileTests.file(Array(Self.file.utf8)))").text
+    #expect(text.hasPrefix("A4:C1:38:11:22:33  system_id/2a23 ") && text.hasSuffix("≠ sender D1:00:00:00:00:31\n"), "\(text)")
   }
 
   @Test func notWithoutBeingAsked() throws {

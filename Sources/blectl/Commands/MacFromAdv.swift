@@ -132,8 +132,9 @@ struct MacFromAdv: LoopCommand {
       let table = try await connection.client.discover()
       let attribute = try table.resolve(try Selector("180a/2a23"))
       let value = try await connection.client.read(attribute.handle)
-      guard let mac = MACFinder.fromSystemID(value) else { throw MACSearchError.noneInSystemID(value, of: connection.peer) }
-      if found.search.take(mac, sender: connection.peer) { try await MACRecord.show(mac, sender: connection.peer, context.output) }
+      let sender = connection.peer
+      guard let mac = MACFinder.fromSystemID(value, sender: sender) else { throw MACSearchError.noneInSystemID(value, of: sender) }
+      if found.search.take(mac, sender: sender) { try await MACRecord.show(mac, sender: sender, context.output) }
     }
   }
 }
