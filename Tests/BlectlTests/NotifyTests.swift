@@ -13,6 +13,31 @@ import Testing
     #expect(result.errors.contains(mention), "\(result.errors)")
   }
 
+  /// A value each three quarters of a minute: more than a count waits unless told otherwise, and nothing to who wants all that come.
+  @Test(arguments: [
+    ([], nil), (["--count", "1", "--duration", "0"], 0), (["--count", "1", "--timeout", "50"], 0), (["--count", "1"], 4),
+  ])
+  func aRareValue(_ options: [String], _ status: Int?) throws {
+    let file = try SendFileTests.file(
+      Array(
+        """
+        { "name": "Rare", "address": "D1:00:00:00:00:41/random", "advertisement": { "name": "Rare" }, "services": [
+          { "uuid": "fff0", "characteristics": [
+            { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 45000, "values": ["cafe"] } } ] } ] }
+        """.utf8))
+    let running = try Blectl.start(["notify", "name:Rare", "fff1"] + options, adapter: "sim:\(file)")
+    guard let status else {
+      // Until Ctrl-C, however many come.
+      #expect(running.waitForOutput(containing: "cafe", times: 3))
+      running.signal(SIGINT)
+      #expect(running.wait().status == 130)
+      return
+    }
+    let result = running.wait()
+    #expect(Int(result.status) == status, "\(result.errors)")
+    #expect(result.text.contains("cafe") == (status == 0))
+  }
+
   /// Every value renews the patience: one comes each second.
   @Test func aSlowCharacteristicIs() throws {
     let result = try Blectl.run("notify", "name:Band-7", "2a37", "--count", "5", "--timeout", "2", "--json")

@@ -12,8 +12,8 @@ struct Notify: LoopCommand {
     commandName: "notify", _superCommandName: "blectl",
     abstract: "Show notifications and indications as they come.",
     discussion: """
-      Runs until Ctrl-C, --count or --duration. With --count and no --duration, 30 seconds (or --timeout) may pass without a value. Exits 4 when \
-      the time is over before --count values came.
+      Runs until Ctrl-C, --count or --duration. Without --duration, --timeout limits the wait for the first value and between two: 30 seconds \
+      unless given with --count, else as long as it takes. Exits 4 when a limit is reached before --count values came, or a value within --timeout.
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -77,7 +77,7 @@ struct Notify: LoopCommand {
 
   private static func isLoss(_ error: any Error) -> Bool { [.linkLost, .notFound, .timeout].contains(Failure(error).kind) }
 
-  /// How long no value may come: a count without a duration must not wait for ever.
+  /// How long no value may come: a count without a duration must not wait for ever. Without either, to wait is what was asked for.
   private var patience: Duration? {
     if duration != nil { return nil }
     if let limit = step.timeout { return .limited(seconds: limit) }
