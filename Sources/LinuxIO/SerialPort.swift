@@ -22,6 +22,7 @@ package enum SerialPort {
   /// - Throws: `.serialLine`, or `.unknownBaudRate` for a rate that termios does not know.
   package static func open(_ path: String, baud: Int = defaultBaud) throws(TransportError) -> StreamChannel {
     guard let speed = speeds[baud] else { throw .unknownBaudRate(baud) }
+    let address = TransportAddress.serial(path: path, baud: baud)
     do throws(Errno) {
       // Without O_NONBLOCK the open waits for a modem's carrier.
       let descriptor = try SystemCall.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
@@ -35,9 +36,9 @@ package enum SerialPort {
       // Two programs on one line would each get half of the packets. Root passes all the same.
       try SystemCall.call { shim_make_exclusive(descriptor.rawValue) }
       try SystemCall.call { tcflush(descriptor.rawValue, TCIOFLUSH) }
-      return StreamChannel(descriptor, name: TransportAddress.serial(path: path, baud: baud).description)
+      return StreamChannel(descriptor, name: address.description)
     } catch {
-      throw .serialLine(path: path, error)
+      throw .serialLine(address, error)
     }
   }
 }

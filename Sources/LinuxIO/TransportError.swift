@@ -13,7 +13,7 @@ package enum TransportError: Error, Equatable, Sendable {
   case unresolvedHost(String)
   case notConnected(TransportAddress, Errno)
   case connectTimeout(TransportAddress)
-  case serialLine(path: String, Errno)
+  case serialLine(TransportAddress, Errno)
 
   package enum Wanted: Equatable, Sendable {
     case anyTransport

@@ -33,7 +33,9 @@ import Testing
     (["mac-from-adv", "--hex", "1a1695fe4855c211165068b6fe3c878095c8a5834f000000463221c6"], 2, "carries no MAC"),
     (["-i", "sim:/nonexistent", "scan"], 66, "/nonexistent"), (["-i", "tcp:127.0.0.1:1", "scan"], 3, "127.0.0.1"),
     (["-i", "unix:/nonexistent", "scan"], 3, "/nonexistent"),
-    (["-i", "serial:/nonexistent", "scan"], 3, "/nonexistent"), (["write", "name:Band-7", "ff02", "@/nonexistent"], 66, "/nonexistent"),
+    (["-i", "serial:/nonexistent", "scan"], 3, "serial:/nonexistent: "),
+    (["-i", "serial:/nonexistent@9600", "scan"], 3, "serial:/nonexistent@9600: "),
+    (["write", "name:Band-7", "ff02", "@/nonexistent"], 66, "/nonexistent"),
     (["notify", "name:Band-7", "ff01", "--count", "1", "--duration", "2"], 4, "0 of 1"),
   ])
   func failure(_ arguments: [String], _ status: Int, _ mention: String) throws {
@@ -63,6 +65,21 @@ import Testing
     #expect(result.status == 3, "\(result.errors)")
     #expect(
       result.errors.contains("hci99") || result.errors.contains("AF_BLUETOOTH") || result.errors.contains("kernel"), "\(result.errors)")
+  }
+
+  /// It is the adapter that is wrong, whatever is behind its address, and it is named as the user did, with the baud rate.
+  @Test(arguments: NotAController.Kind.allCases) func whatIsNotAController(_ kind: NotAController.Kind) throws {
+    let server = try NotAController(kind, says: "SSH-2.0-OpenSSH_9.2\r\n")
+    let plain = try Blectl.run(["scan"], adapter: server.adapter)
+    #expect(plain.status == 3 && plain.output.isEmpty)
+    #expect(plain.errors.hasPrefix("blectl: \(server.adapter): what arrives is not H4 ("), "\(plain.errors)")
+  }
+
+  @Test(arguments: [NotAController.Kind.tcp, .unix]) func whatHangsUp(_ kind: NotAController.Kind) throws {
+    let server = try NotAController(kind, says: nil)
+    let json = try Blectl.run(["scan", "--json"], adapter: server.adapter)
+    #expect(json.status == 3 && json.error?.string("kind") == "adapter")
+    #expect(json.error?.string("message")?.hasPrefix("\(server.adapter): the controller closed the connection") == true, "\(json.errors)")
   }
 
   @Test func anAmbiguousAttributeListsTheCandidates() throws {

@@ -36,8 +36,11 @@ import Testing
       words: "tcp:h:1: nobody listens there (ECONNREFUSED); start the controller's program first"),
     Row(error: TransportError.connectTimeout(.unix(path: "/s")), kind: .timeout, name: nil, words: "unix:/s did not answer in time"),
     Row(
-      error: TransportError.serialLine(path: "/dev/ttyX", .permissionDenied), kind: .adapter, name: "eacces",
+      error: TransportError.serialLine(.serial(path: "/dev/ttyX", baud: 1_000_000), .permissionDenied), kind: .adapter, name: "eacces",
       words: "serial:/dev/ttyX: this user may not use it (EACCES); join its group"),
+    Row(
+      error: TransportError.serialLine(.serial(path: "/dev/ttyX", baud: 9600), .resourceBusy), kind: .adapter, name: "ebusy",
+      words: "serial:/dev/ttyX@9600: another program uses it (EBUSY)"),
     Row(error: TransportError.notAnAddress("tcp:h:0", .port), kind: .usage, name: nil, words: "with a port from 1 to 65535 is needed"),
     Row(error: TransportError.unknownBaudRate(7), kind: .usage, name: nil, words: "7 is not a baud rate"),
     Row(

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LinuxIO
 import TestSupport
 
 /// A controller behind a UNIX socket that does as it is told and remembers what it was told: for what the simulated one does not do, to flood
@@ -7,7 +8,7 @@ import TestSupport
 final class H4Controller: @unchecked Sendable {
   /// For `-i`.
   let adapter: String
-  private let path: String
+  private let path = TemporaryPath()
   private let listener: Int32
   private let condition = NSCondition()
   private var link: Int32 = -1
@@ -17,23 +18,15 @@ final class H4Controller: @unchecked Sendable {
   static let handle: [UInt8] = [0x40, 0x00]
 
   init() throws {
-    path = "/tmp/blectl-\(Foundation.UUID().uuidString)"
-    adapter = "unix:\(path)"
+    adapter = "unix:\(path.path)"
+    guard let address = SocketAddress.unix(path.path) else { throw POSIXError(.ENAMETOOLONG) }
     listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
-    let code = unsafe withUnsafePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
-    }
-    guard code == 0, listen(listener, 1) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+    try SystemCall.bind(listener, address)
+    guard listen(listener, 1) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
     Thread.detachNewThread { [self] in serve() }
   }
 
-  deinit {
-    close(listener)
-    unsafe unlink(path)
-  }
+  deinit { close(listener) }
 
   /// From now on nothing is answered.
   func fallSilent() { locked { isSilent = true } }

@@ -50,7 +50,7 @@ import Testing
       for (path, errno) in [
         ("/dev/null", Errno.inappropriateIOCTLForDevice), ("/dev/ttyNOTHING", .noSuchFileOrDirectory), ("/tmp", .isDirectory),
       ] {
-        #expect(throws: TransportError.serialLine(path: path, errno)) { try SerialPort.open(path) }
+        #expect(throws: TransportError.serialLine(.serial(path: path, baud: 9600), errno)) { try SerialPort.open(path, baud: 9600) }
       }
       #expect(throws: TransportError.unknownBaudRate(1234)) { try SerialPort.open("/dev/null", baud: 1234) }
     }

@@ -45,7 +45,7 @@ extension Failure {
     case .notConnected(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnConnecting(errno))", errno)
     case .connectTimeout(let address):
       self.init(.timeout, "\(address) did not answer in time; is the address right and no firewall between?")
-    case .serialLine(let path, let errno): self.init(.adapter, "serial:\(path): \(Self.adviceOnSerialLines(errno))", errno)
+    case .serialLine(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnSerialLines(errno))", errno)
     }
   }
 
