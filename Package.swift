@@ -33,7 +33,7 @@ let package = Package(
     .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(
       name: "Simulation", dependencies: ["GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop"], swiftSettings: settings),
     .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", system], swiftSettings: settings),
     .target(
       name: "LinuxBluetooth",
@@ -78,7 +78,11 @@ let package = Package(
       dependencies: ["Operations", "LEHost", "Simulation", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
-      name: "BlectlTests", dependencies: ["blectl", "LinuxIO", "GATT", "ATT", "Bluetooth", "Text", "TestSupport", system]),
+      name: "BlectlTests",
+      dependencies: [
+        "blectl", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "Text", "TestSupport",
+        system,
+      ]),
     .testTarget(
       name: "InteropTests", dependencies: ["blectl", "LEHost", "LinuxIO", "GAP", "Bluetooth", "EventLoop", "TestSupport"],
       exclude: ["bumble_air.py"]),

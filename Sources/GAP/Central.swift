@@ -10,13 +10,14 @@ package protocol Central: AnyObject {
 
   /// Scans until the task is cancelled; the scan is off when this returns or throws.
   /// - Parameter started: called once when the controller has confirmed that it scans.
-  /// - Throws: CancellationError at the end; BluetoothError(.adapter/.hci) when scanning is impossible.
+  /// - Throws: CancellationError at the end; GAPError, ControllerError, or an error of the host when scanning is impossible.
   func scan(
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws
 
   /// Makes a link and its ATT channel. The type of the address must be right: scan for it before.
-  /// - Throws: BluetoothError(.timeout) after `timeout`, `.adapter`, `.hci`, `.linkLost`; CancellationError. Nothing is left behind.
+  /// - Throws: GAPError.noConnection after `timeout`; GAPError, LinkEnd, ControllerError, or an error of the host; CancellationError. Nothing
+  ///   is left behind.
   func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link
 
   /// The device with this address when it has a link to this adapter already, whoever made it: it does not advertise then. Nil when there

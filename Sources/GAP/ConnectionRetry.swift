@@ -14,12 +14,6 @@ extension GAPError: ConnectionError {
   }
 }
 
-extension BluetoothError: ConnectionError {
-  package var isWorthRetrying: Bool {
-    kind == .linkLost && code == Int(ControllerErrorCode.connectionFailedToBeEstablished.rawValue)
-  }
-}
-
 extension Central {
   /// The one rule for connecting again: once, within the same limit, and told.
   package func retrying<Value>(_ peer: PeerAddress, _ attempt: @LoopActor () async throws -> Value) async throws -> Value {

@@ -1,4 +1,3 @@
-package import Bluetooth
 package import EventLoop
 
 /// The seam below a host: whole HCI packets in H4 form (packet indicator first, Vol 4 Part A §2), in order.
@@ -15,10 +14,11 @@ package protocol Channel: AnyObject {
 
 package enum ChannelEvent: Sendable {
   case received([UInt8])
-  case closed(BluetoothError)
+  /// With why: an error of the room that implements the seam.
+  case closed(any Error)
 }
 
-/// Sees every packet that crosses a channel, in both directions: `--trace`.
+/// Sees every packet that crosses a channel, in both directions.
 @LoopActor
 package protocol Tap: AnyObject {
   /// - Parameter packet: H4 form.

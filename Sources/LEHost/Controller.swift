@@ -1,7 +1,6 @@
 import Bluetooth
 import EventLoop
 import HCI
-import Text
 
 /// A controller at the other end of a channel: commands with their answers, events, ACL data.
 @LoopActor
@@ -10,16 +9,16 @@ final class Controller {
   let name: String
   var onEvent: (@LoopActor (Event) -> Void)?
   var onData: (@LoopActor (ACLData) -> Void)?
-  var onFailure: (@LoopActor (BluetoothError) -> Void)?
+  var onFailure: (@LoopActor (any Error) -> Void)?
   /// Why nothing can come any more.
-  private(set) var failure: BluetoothError?
+  private(set) var failure: (any Error)?
   /// Packets that did not follow their format; they were ignored.
   private(set) var malformed = 0
 
   private let channel: any HCI.Channel
   private var queue = CommandQueue()
   /// `then` gets the return parameters, status first.
-  private var pending: [Int: (opcode: Opcode, then: @LoopActor (Result<[UInt8], BluetoothError>) -> Void)] = [:]
+  private var pending: [Int: (opcode: Opcode, then: @LoopActor (Result<[UInt8], any Error>) -> Void)] = [:]
   private var timer: LoopTimer?
 
   init(_ channel: any HCI.Channel, name: String) {
@@ -38,14 +37,14 @@ final class Controller {
 
   /// Sends a command and calls `then` exactly once. Returns a number for `withdraw`.
   @discardableResult
-  func submit<C: Command>(_ command: C, then: @escaping @LoopActor (Result<C.Return, BluetoothError>) -> Void = { _ in }) -> Int {
+  func submit<C: Command>(_ command: C, then: @escaping @LoopActor (Result<C.Return, any Error>) -> Void = { _ in }) -> Int {
     submit(command.packet, isAnsweredByStatus: C.Return.areInStatus) { [name] answer in
       then(answer.flatMap { Self.decode(C.Return.self, $0, command.opcode, name) })
     }
   }
 
   private func submit(
-    _ command: CommandPacket, isAnsweredByStatus: Bool, then: @escaping @LoopActor (Result<[UInt8], BluetoothError>) -> Void
+    _ command: CommandPacket, isAnsweredByStatus: Bool, then: @escaping @LoopActor (Result<[UInt8], any Error>) -> Void
   ) -> Int {
     if let failure {
       then(.failure(failure))
@@ -57,8 +56,8 @@ final class Controller {
     return id
   }
 
-  /// - Throws: BluetoothError(.hci) with the status when the controller refuses, `.adapter` when it does not answer or is gone,
-  ///   `.protocolViolation` for an answer that cannot be read; CancellationError (a command on its way is not taken back).
+  /// - Throws: ControllerError: refused, silent, unreadable; what it was closed with; CancellationError (a command on its way is not taken
+  ///   back).
   /// - Returns: the return parameters; nothing for a command that is answered by Command Status.
   /// - Parameter accepted: called when the answer comes, before any later event is looked at, also when the task was cancelled meanwhile.
   @discardableResult
@@ -114,7 +113,7 @@ final class Controller {
   }
 
   /// Ends everything with `error`. Idempotent.
-  func close(_ error: BluetoothError) {
+  func close(_ error: any Error) {
     guard failure == nil else { return }
     failure = error
     timer?.cancel()
@@ -153,11 +152,7 @@ final class Controller {
     case .commandStatus(let status):
       if let id = queue.status(status) { settle(id, .success([status.status.rawValue])) }
       pump()
-    case .hardwareError(let code):
-      close(
-        BluetoothError(
-          .adapter, "the controller \(name) reported a hardware error (0x\(Hex.encode(CollectionOfOne(code)))): reset or replug it",
-          code: Int(code), name: "hardware_error"))
+    case .hardwareError(let code): close(ControllerError(name, .hardware(code)))
     default: onEvent?(event)
     }
   }
@@ -172,42 +167,20 @@ final class Controller {
 
   private func expire() {
     if let id = queue.expire(at: EventLoop.shared.now.nanoseconds), let entry = pending.removeValue(forKey: id) {
-      entry.then(
-        .failure(
-          BluetoothError(
-            .adapter,
-            "\(name) did not answer \(entry.opcode) within \(CommandQueue.timeout / 1_000_000_000) s: is it a Bluetooth controller, powered, "
-              + "and not used by another program?")))
+      entry.then(.failure(ControllerError(name, .silent(entry.opcode, after: .nanoseconds(CommandQueue.timeout)))))
     }
     pump()
   }
 
-  private func settle(_ id: Int, _ answer: Result<[UInt8], BluetoothError>) { pending.removeValue(forKey: id)?.then(answer) }
+  private func settle(_ id: Int, _ answer: Result<[UInt8], any Error>) { pending.removeValue(forKey: id)?.then(answer) }
 
   private static func decode<R: ReturnParameters>(
     _: R.Type, _ octets: [UInt8], _ opcode: Opcode, _ name: String
-  ) -> Result<R, BluetoothError> {
+  ) -> Result<R, any Error> {
     do throws(MalformedPacket) {
-      return try R.decode(octets).mapError { refused(opcode, $0, by: name) }
+      return try R.decode(octets).mapError { ControllerError(name, .refused(opcode, $0)) }
     } catch {
-      return .failure(BluetoothError(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(error)"))
+      return .failure(ControllerError(name, .unreadable(opcode, error)))
     }
   }
-
-  private static func refused(_ opcode: Opcode, _ status: ControllerErrorCode, by name: String) -> BluetoothError {
-    let hint =
-      switch status {
-      case .unknownCommand, .unsupportedFeature: ": it does not support that"
-      case .unsupportedRemoteFeature: ": the other device does not support that"
-      case .commandDisallowed: ": not in its present state; another program may be using it"
-      case .unknownConnectionIdentifier: ": it has no such link"
-      default: ""
-      }
-    return BluetoothError(
-      .hci, "\(name) refused \(opcode): \(status)\(hint)", code: Int(status.rawValue), name: status.snakeName)
-  }
-}
-
-extension BluetoothError {
-  func isRefusal(_ status: ControllerErrorCode) -> Bool { kind == .hci && code == Int(status.rawValue) }
 }

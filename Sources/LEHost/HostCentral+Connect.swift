@@ -9,12 +9,12 @@ final class Initiation {
   let peer: PeerAddress
   /// The controller took the command. A Connection Complete before that is the last word about someone else's attempt.
   var isAccepted = false
-  private(set) var outcome: Result<HostLink, BluetoothError>?
+  private(set) var outcome: Result<HostLink, any Error>?
   private let settled = PendingEvent<Void>()
 
   init(_ peer: PeerAddress) { self.peer = peer }
 
-  func settle(_ outcome: Result<HostLink, BluetoothError>) {
+  func settle(_ outcome: Result<HostLink, any Error>) {
     guard self.outcome == nil else { return }
     self.outcome = outcome
     settled.fire(())
@@ -32,13 +32,17 @@ extension HostCentral {
   package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
     try check()
     let deadline = EventLoop.shared.now.advanced(by: timeout)
-    return try await retrying(peer) { try await establish(peer, deadline) }
+    return try await retrying(peer) {
+      // The wait for a turn counts: a limit is a limit.
+      guard let link = try await establish(peer, deadline) else { throw GAPError.noConnection(peer, within: timeout) }
+      return link
+    }
   }
 
-  private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink {
-    // The wait counts: a limit is a limit.
-    guard try await initiators.take(until: deadline) else { throw Self.noConnection(peer) }
-    let link: HostLink
+  /// - Returns: nil when there is none at `deadline`.
+  private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink? {
+    guard try await initiators.take(until: deadline) else { return nil }
+    let link: HostLink?
     do {
       let initiation = Initiation(peer)
       self.initiation = initiation
@@ -50,6 +54,7 @@ extension HostCentral {
       try Task.checkCancellation()
       link = try await initiate(initiation, deadline)
     }
+    guard let link else { return nil }
     do {
       try await settleIn(link, deadline)
     } catch {
@@ -59,30 +64,18 @@ extension HostCentral {
     return link
   }
 
-  private static func noConnection(_ peer: PeerAddress) -> BluetoothError {
-    BluetoothError(.timeout, "no answer from \(peer): is it advertising, connectable and in range, and is the address type right?")
-  }
-
-  private func initiate(_ initiation: Initiation, _ deadline: LoopClock.Instant) async throws -> HostLink {
-    let peer = initiation.peer
+  private func initiate(_ initiation: Initiation, _ deadline: LoopClock.Instant) async throws -> HostLink? {
     do {
       try await create(initiation)
-    } catch let error as BluetoothError where error.kind == .hci {
-      // Refused: there is nothing to take back.
-      throw error
-    } catch {
-      await abandon(initiation)
-      throw error
-    }
-    do {
       if let link = try await initiation.link(until: deadline) { return link }
-      throw Self.noConnection(peer)
     } catch {
-      if initiation.outcome != nil { throw error }
+      // Refused: there is nothing to take back.
+      if error is HostError || (error as? ControllerError)?.status != nil { throw error }
       await abandon(initiation)
-      // It came up while we were giving up.
       throw error
     }
+    await abandon(initiation)
+    return nil
   }
 
   /// Cancels and waits for the last word; a link that came up after all is taken down.
@@ -104,22 +97,18 @@ extension HostCentral {
     let command = createCommand(peer)
     do {
       try await controller.perform(command) { initiation.isAccepted = true }
-    } catch let error as BluetoothError where error.isRefusal(.commandDisallowed) {
+    } catch let error as ControllerError where error.status == .commandDisallowed {
       // An attempt that someone left behind.
       do {
         try await controller.perform(LECreateConnectionCancel())
-      } catch let error as BluetoothError where error.kind == .hci {}
+      } catch let error as ControllerError where error.status != nil {}
       do {
         try await controller.perform(command) { initiation.isAccepted = true }
-      } catch var error as BluetoothError where error.isRefusal(.commandDisallowed) {
-        error.message =
-          "\(name) cannot connect to \(peer.address) now: \(ControllerErrorCode.commandDisallowed). "
-          + "It may be scanning or connecting for another program"
-        throw error
+      } catch let error as ControllerError where error.status == .commandDisallowed {
+        throw HostError.cannotConnect(adapter: name, peer)
       }
-    } catch var error as BluetoothError where error.isRefusal(.connectionAlreadyExists) {
-      error.message = "\(name) has a link to \(peer.address) already"
-      throw error
+    } catch let error as ControllerError where error.status == .connectionAlreadyExists {
+      throw HostError.hasLinkAlready(adapter: name, peer)
     }
   }
 
@@ -158,18 +147,12 @@ extension HostCentral {
   func connected(_ complete: Event.ConnectionComplete) {
     guard complete.status == .success else {
       guard let initiation, initiation.isAccepted, initiation.outcome == nil else { return }
-      let status = complete.status
-      let kind: BluetoothError.Kind = status == .connectionFailedToBeEstablished ? .linkLost : .hci
-      initiation.settle(
-        .failure(
-          BluetoothError(
-            kind, "no connection to \(initiation.peer.address): \(status)", code: Int(status.rawValue), name: status.snakeName)))
-      return
+      return initiation.settle(.failure(GAPError.connectionFailed(initiation.peer, complete.status)))
     }
     // Reserved handles cannot carry data.
     guard !complete.handle.isReserved else { return }
     if let old = links[complete.handle] {
-      drop(old, BluetoothError(.linkLost, "the link to \(old.peer.address) was lost: \(name) gave its handle to another one"))
+      drop(old, LinkEnd(old.peer, .handleReused(adapter: name)))
     }
     guard let initiation, initiation.isAccepted, initiation.outcome == nil, complete.role == 0,
       initiation.peer.address == complete.peer.address

@@ -82,18 +82,15 @@ extension HostCentral {
   private func enable(_ scan: Scan) async throws {
     do {
       try await perform(scan)
-    } catch let error as BluetoothError where error.isRefusal(.commandDisallowed) {
+    } catch let error as ControllerError where error.status == .commandDisallowed {
       // A scan that someone left on: parameters cannot change under it.
       do {
         try await controller.perform(scan.commands.disable)
-      } catch let error as BluetoothError where error.kind == .hci {}
+      } catch let error as ControllerError where error.status != nil {}
       do {
         try await perform(scan)
-      } catch var error as BluetoothError where error.isRefusal(.commandDisallowed) {
-        error.message =
-          "\(name) cannot scan now: \(ControllerErrorCode.commandDisallowed). "
-          + "It may be connecting, or have been used with \(scan.commands.isExtended ? "legacy" : "extended") commands by another program"
-        throw error
+      } catch let error as ControllerError where error.status == .commandDisallowed {
+        throw HostError.cannotScan(adapter: name, isExtended: scan.commands.isExtended)
       }
     }
   }

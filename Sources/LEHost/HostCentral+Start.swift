@@ -4,7 +4,7 @@ import HCI
 
 extension HostCentral {
   /// Resets the controller and asks what it is and can. Idempotent.
-  /// - Throws: BluetoothError(.adapter) when it does not answer or cannot do LE, `.hci` when it refuses what is indispensable.
+  /// - Throws: ControllerError when it does not answer, cannot do LE, or refuses what is indispensable.
   package func start() async throws {
     guard !isStarted else { return }
     if let failure = controller.failure { throw failure }
@@ -15,7 +15,7 @@ extension HostCentral {
     if let returned = try await ask(ReadLocalSupportedCommands()) { info.supported = returned.commands }
     // LMP feature bit 38: LE Supported (Controller), Vol 2 Part C §3.2.
     if let features = try await ask(ReadLocalSupportedFeatures())?.features, features != 0, features & 1 << 38 == 0 {
-      throw BluetoothError(.adapter, "\(name) is a Bluetooth Classic controller without Low Energy")
+      throw ControllerError(name, .withoutLE)
     }
     if let returned = try await ask(LEReadLocalSupportedFeatures()) { info.leFeatures = returned.features }
     try await readBuffers(&info)
@@ -32,8 +32,11 @@ extension HostCentral {
   private func ask<C: Command>(_ command: C) async throws -> C.Return? {
     do {
       return try await controller.perform(command)
-    } catch let error as BluetoothError where error.kind == .hci || error.kind == .protocolViolation {
-      return nil
+    } catch let error as ControllerError {
+      switch error.fault {
+      case .refused, .unreadable: return nil
+      case .silent, .hardware, .withoutLE, .withoutBuffers, .notStarted, .closed: throw error
+      }
     }
   }
 
@@ -45,7 +48,7 @@ extension HostCentral {
     // Shared with Classic (Vol 4 Part E §4.1.1).
     let size = try await controller.perform(ReadBufferSize())
     guard size.aclLength > 0, size.aclCount > 0 else {
-      throw BluetoothError(.adapter, "\(name) says that it has no buffers for data")
+      throw ControllerError(name, .withoutBuffers)
     }
     (info.aclLength, info.aclCount) = (Int(size.aclLength), Int(size.aclCount))
   }

@@ -47,7 +47,7 @@ package final class HostCentral: GAP.Central, LinkController {
 
   private func shutDown(within limit: Duration) async {
     let deadline = EventLoop.shared.now.advanced(by: limit)
-    let closed = BluetoothError(.adapter, "\(name) was closed")
+    let closed = ControllerError(name, .closed)
     if controller.failure == nil, isStarted {
       // All at once: each of them has the whole time.
       let hangUps = openLinks.map { link in EventLoop.shared.spawn { await link.hangUp(within: limit) } }
@@ -70,7 +70,7 @@ package final class HostCentral: GAP.Central, LinkController {
 
   func check() throws {
     if let failure = controller.failure { throw failure }
-    guard isStarted, !isClosed else { throw BluetoothError(.adapter, "\(name) is not started") }
+    guard isStarted, !isClosed else { throw ControllerError(name, .notStarted) }
   }
 
   // MARK: LinkController
@@ -94,7 +94,7 @@ package final class HostCentral: GAP.Central, LinkController {
   }
 
   /// The link counts as down from now on.
-  func drop(_ link: HostLink, _ error: BluetoothError) {
+  func drop(_ link: HostLink, _ error: any Error) {
     if links[link.handle] === link {
       links[link.handle] = nil
       sendQueue.close(link.handle)
@@ -108,7 +108,7 @@ package final class HostCentral: GAP.Central, LinkController {
     while let data = sendQueue.next() { controller.send(data) }
   }
 
-  private func fail(_ error: BluetoothError) {
+  private func fail(_ error: any Error) {
     for link in openLinks { drop(link, error) }
     initiation?.settle(.failure(error))
     scan?.ended.resume(throwing: error)
@@ -126,7 +126,7 @@ package final class HostCentral: GAP.Central, LinkController {
     case .leConnectionComplete(let complete): connected(complete)
     case .disconnectionComplete(let status, let handle, let reason):
       guard status == .success, let link = links[handle] else { return }
-      drop(link, link.isHangingUp ? Self.closed(link.peer, reason) : Self.lost(link.peer, reason))
+      drop(link, LinkEnd(link.peer, link.isHangingUp ? .endedHere(reason) : .lost(reason)))
     case .leConnectionUpdateComplete(_, let handle, _, _, _), .leReadRemoteFeaturesComplete(_, let handle, _),
       .lePHYUpdateComplete(_, let handle, _, _), .leDataLengthChange(let handle, _, _, _, _):
       links[handle]?.procedures.receive(event)
@@ -147,24 +147,5 @@ package final class HostCentral: GAP.Central, LinkController {
     } else {
       controller.submit(LERemoteConnectionParameterRequestNegativeReply(handle: handle, reason: .unacceptableParameters))
     }
-  }
-
-  /// We asked for it, whatever reason the controller gives.
-  private static func closed(_ peer: PeerAddress, _ reason: ControllerErrorCode) -> BluetoothError {
-    BluetoothError(
-      .linkLost, "the link to \(peer.address) was closed by this side", code: Int(reason.rawValue), name: reason.snakeName)
-  }
-
-  static func lost(_ peer: PeerAddress, _ reason: ControllerErrorCode) -> BluetoothError {
-    let hint =
-      switch reason {
-      case .connectionTimeout, .llResponseTimeout: ": it went silent; out of range or switched off?"
-      case .remoteUserTerminated, .remoteLowResources, .remotePowerOff: ": the device closed it"
-      case .terminatedByLocalHost: ": closed by this side"
-      case .connectionFailedToBeEstablished: ": the device did not answer the first packets; try again"
-      default: ""
-      }
-    return BluetoothError(
-      .linkLost, "the link to \(peer.address) was lost, \(reason)\(hint)", code: Int(reason.rawValue), name: reason.snakeName)
   }
 }

@@ -17,7 +17,7 @@ package final class HostLink: GAP.Link {
   package let peer: PeerAddress
   package var channel: any ATT.Channel { att }
   /// Why the link is down; nil while it is up.
-  package private(set) var ended: BluetoothError?
+  package private(set) var ended: (any Error)?
 
   let handle: ConnectionHandle
   let procedures: LinkProcedures
@@ -25,7 +25,7 @@ package final class HostLink: GAP.Link {
   var dropped: Int { recombination.dropped }
 
   private let host: HostCentral
-  private let att = LinkChannel()
+  private let att: LinkChannel
   private let ending = PendingEvent<Void>()
   private let idle = PendingEvent<Void>()
   private var recombination = Recombination()
@@ -36,6 +36,7 @@ package final class HostLink: GAP.Link {
     handle = complete.handle
     self.peer = peer
     self.host = host
+    att = LinkChannel(peer)
     procedures = LinkProcedures(peer, handle: complete.handle, LinkState(complete), host)
     att.attach(self)
   }
@@ -91,7 +92,7 @@ package final class HostLink: GAP.Link {
   }
 
   /// The link is down.
-  func end(_ error: BluetoothError) {
+  func end(_ error: any Error) {
     guard ended == nil else { return }
     ended = error
     att.end(error)
@@ -117,7 +118,7 @@ package final class HostLink: GAP.Link {
       }
     }
     _ = try? await down.value(until: now.advanced(by: limit))
-    host.drop(self, BluetoothError(.linkLost, "the link to \(peer.address) was closed; the controller did not confirm it"))
+    host.drop(self, LinkEnd(peer, .endedHere(nil)))
   }
 
   /// The peer wants other parameters: what it gets; nil refuses.

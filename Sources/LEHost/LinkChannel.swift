@@ -1,6 +1,7 @@
 package import ATT
 import Bluetooth
 package import EventLoop
+import GAP
 
 /// The ATT channel of a link of ours: L2CAP channel 4.
 @LoopActor
@@ -12,15 +13,16 @@ package final class LinkChannel: ATT.Channel {
     didSet { deliverEarly() }
   }
 
+  private let peer: PeerAddress
   private weak var link: HostLink?
   private var early: [ChannelEvent] = []
   private var lost = 0
-  private var closed: BluetoothError?
+  private var closed: (any Error)?
   private var writers: [Wait<Void>] = []
   /// Those who wait for acknowledgements.
   private var watchers: [Wait<Void>] = []
 
-  init() {}
+  init(_ peer: PeerAddress) { self.peer = peer }
 
   func attach(_ link: HostLink) { self.link = link }
 
@@ -57,7 +59,7 @@ package final class LinkChannel: ATT.Channel {
     try await wait.value()
   }
 
-  package func close() { end(BluetoothError(.linkLost, "the ATT bearer was closed by this side")) }
+  package func close() { end(LinkEnd(peer, .channelClosed)) }
 
   // MARK: From the link
 
@@ -75,7 +77,7 @@ package final class LinkChannel: ATT.Channel {
     for wait in all { wait.resume(returning: ()) }
   }
 
-  func end(_ error: BluetoothError) {
+  func end(_ error: any Error) {
     guard closed == nil else { return }
     // Before anyone is told: who closes the channel in return must not put another reason in the place of this one.
     closed = error

@@ -11,7 +11,7 @@ extension AdapterInfo {
     info.address = address
     guard problem == nil, let hci = try? HCISocket(adapter: index, tap: nil) else { return info }
     defer { hci.close() }
-    func ask<C: HCI.Command>(_ command: C) async -> C.Return? { try? await hci.send(command, purpose: "asking what it can do") }
+    func ask<C: HCI.Command>(_ command: C) async -> C.Return? { try? await hci.send(command, for: .askingAbilities) }
     info.version = await ask(ReadLocalVersion())
     if let returned = await ask(ReadLocalSupportedCommands()) { info.supported = returned.commands }
     if let returned = await ask(LEReadLocalSupportedFeatures()) { info.leFeatures = returned.features }

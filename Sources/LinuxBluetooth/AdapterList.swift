@@ -1,4 +1,4 @@
-package import Bluetooth
+import Bluetooth
 import CBluetooth
 import Glibc
 import LinuxIO
@@ -7,15 +7,15 @@ import SystemPackage
 /// The radios of this machine (HCIGETDEVLIST, HCIGETDEVINFO): no capability is needed to look.
 package enum AdapterList {
   /// In the order of their numbers.
-  /// - Throws: BluetoothError(.adapter) when the kernel has no Bluetooth. An empty list is not an error.
-  package static func adapters() throws(BluetoothError) -> [AdapterInfo] {
+  /// - Throws: AdapterProblem when the kernel has no Bluetooth. An empty list is not an error.
+  package static func adapters() throws(AdapterProblem) -> [AdapterInfo] {
     var numbers = [UInt16](repeating: 0, count: Int(HCI_MAX_DEV))
     let count: Int32
     do throws(Errno) {
       let socket = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
       count = try SystemCall.call { unsafe shim_adapter_numbers(socket.rawValue, &numbers) }
     } catch {
-      throw AdapterProblem.of(error, adapter: "hci0", purpose: "listing the adapters").error
+      throw AdapterProblem.of(error, adapter: "hci0", .listing)
     }
     let (switches, managed) = (RFKill(), ManagementIndexes.read())
     return numbers.prefix(Int(count)).sorted().compactMap { info($0, switches, managed) }
@@ -23,20 +23,20 @@ package enum AdapterList {
 
   /// The adapter that a command should use.
   /// - Parameter index: nil for the first that can be used now.
-  /// - Throws: BluetoothError(.adapter) that says what is wrong with the one asked for, or with the first.
-  package static func choose(_ index: Int?) throws(BluetoothError) -> AdapterInfo {
+  /// - Throws: what is wrong with the one asked for, or with the first.
+  package static func choose(_ index: Int?) throws(AdapterProblem) -> AdapterInfo {
     try choose(index, from: try adapters(), RFKill())
   }
 
-  static func choose(_ index: Int?, from all: [AdapterInfo], _ switches: RFKill) throws(BluetoothError) -> AdapterInfo {
+  static func choose(_ index: Int?, from all: [AdapterInfo], _ switches: RFKill) throws(AdapterProblem) -> AdapterInfo {
     guard let index else {
       if let usable = all.first(where: { $0.problem == nil }) { return usable }
-      throw (all.first?.problem ?? .none(platformBlock: switches.platformIsBlocked)).error
+      throw all.first?.problem ?? .none(platformBlock: switches.platformIsBlocked)
     }
     guard let adapter = all.first(where: { $0.index == index }) else {
-      throw AdapterProblem.unknown("hci\(index)", others: all.map(\.name)).error
+      throw AdapterProblem.unknown("hci\(index)", others: all.map(\.name))
     }
-    if let problem = adapter.problem { throw problem.error }
+    if let problem = adapter.problem { throw problem }
     return adapter
   }
 

@@ -13,28 +13,29 @@ import SystemPackage
 @LoopActor
 final class HCISocket {
   /// A command that someone else gave to the controller.
-  enum Foreign {
+  enum OthersCommand {
     case sent(CommandPacket)
     /// With the status of its Command Complete or Command Status.
     case answered(CommandPacket, ControllerErrorCode)
   }
 
   let name: String
-  var onForeign: (@LoopActor (Foreign) -> Void)?
+  var onOthersCommand: (@LoopActor (OthersCommand) -> Void)?
   private let socket: PacketSocket
   private let tap: (any HCI.Tap)?
   private var observers: [Int: @LoopActor (HCI.Event) -> Void] = [:]
   private var nextObserver = 0
   private var pending: [Pending] = []
-  private var failure: BluetoothError?
-  private var onEnd: [Int: @LoopActor (BluetoothError) -> Void] = [:]
+  private var failure: (any Error)?
+  private var onEnd: [Int: @LoopActor (any Error) -> Void] = [:]
   /// The last command of someone else's, until it is answered. The kernel gives the controller one command at a time, whoever sent it, so
   /// the next answer is the answer to this one, even when one of ours with the same opcode waits for its turn.
-  private var foreign: (command: CommandPacket, deadline: LoopClock.Instant)?
+  private var others: (command: CommandPacket, deadline: LoopClock.Instant)?
 
   private struct Pending {
     let command: CommandPacket
-    let purpose: String
+    let isAnsweredByStatus: Bool
+    let use: AdapterUse
     /// The return parameters, status first.
     let answer: Wait<[UInt8]>
     let onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
@@ -48,7 +49,7 @@ final class HCISocket {
   private static let kernelCommandLimit: Duration = .seconds(2)
 
   /// No capability is needed to open it.
-  convenience init(adapter index: Int, tap: (any HCI.Tap)?) throws(BluetoothError) {
+  convenience init(adapter index: Int, tap: (any HCI.Tap)?) throws(AdapterProblem) {
     let name = "hci\(index)"
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
@@ -58,7 +59,7 @@ final class HCISocket {
       try SystemCall.bind(descriptor.rawValue, .hci(adapter: UInt16(clamping: index), channel: HCI_CHANNEL_RAW))
       self.init(descriptor, name: name, tap: tap)
     } catch {
-      throw AdapterProblem.of(error, adapter: name, purpose: "opening the adapter").error
+      throw AdapterProblem.of(error, adapter: name, .opening)
     }
   }
 
@@ -73,14 +74,14 @@ final class HCISocket {
 
   func close() {
     socket.close()
-    fail(BluetoothError(.adapter, "\(name) was closed"))
+    fail(ControllerError(name, .closed))
   }
 
   // MARK: Events
 
   /// - Returns: a number for `removeObserver`.
   func addObserver(
-    ended: @escaping @LoopActor (BluetoothError) -> Void = { _ in }, _ observer: @escaping @LoopActor (HCI.Event) -> Void
+    ended: @escaping @LoopActor (any Error) -> Void = { _ in }, _ observer: @escaping @LoopActor (HCI.Event) -> Void
   ) -> Int {
     nextObserver += 1
     observers[nextObserver] = observer
@@ -98,9 +99,9 @@ final class HCISocket {
 
   /// Sends a command whose result comes later as an event, and waits for that event.
   /// - Parameter match: the result taken from the event; nil when it is another event.
-  /// - Throws: BluetoothError(.hci) when the command is refused; what `late` gives after `limit`.
+  /// - Throws: as `send` below; what `late` gives after `limit`.
   func send<T>(
-    _ command: some HCI.Command, purpose: String, limit: Duration, late: @LoopActor () -> any Error,
+    _ command: some HCI.Command, for use: AdapterUse, limit: Duration, late: @LoopActor () -> any Error,
     event match: @escaping @LoopActor (HCI.Event) -> T?
   ) async throws -> T {
     // Watched from before the command is sent: the event may be read in the same turn as the Command Status.
@@ -111,7 +112,7 @@ final class HCISocket {
       if let value = match(event) { result.resume(returning: value) }
     }
     defer { removeObserver(observer) }
-    try await send(command, purpose: purpose)
+    try await send(command, for: use)
     guard let value = try await result.value(until: EventLoop.shared.now.advanced(by: limit)) else { throw late() }
     return value
   }
@@ -119,51 +120,42 @@ final class HCISocket {
   // MARK: Commands
 
   /// Sends a command and waits for its Command Complete or Command Status event.
-  /// - Parameter purpose: for the sentence when it is not permitted: "scanning".
   /// - Returns: the return parameters; nothing for a command that is answered by Command Status.
-  /// - Throws: BluetoothError(.adapter) when it cannot be sent, `.hci` when nothing answers or it is refused, `.protocolViolation` for an
-  ///   answer that cannot be read; CancellationError.
+  /// - Throws: AdapterProblem when it cannot be sent, or nothing answers; ControllerError when it is refused, or the answer cannot be read;
+  ///   CancellationError.
   @discardableResult
-  func send<C: HCI.Command>(_ command: C, purpose: String) async throws -> C.Return {
-    let octets = try await exchange(command.packet, purpose: purpose, onAnswer: nil)
+  func send<C: HCI.Command>(_ command: C, for use: AdapterUse) async throws -> C.Return {
+    let octets = try await exchange(command.packet, isAnsweredByStatus: C.Return.areInStatus, for: use, onAnswer: nil)
     let returned: Result<C.Return, ControllerErrorCode>
     do throws(MalformedPacket) {
       returned = try C.Return.decode(octets)
     } catch {
-      throw BluetoothError(.protocolViolation, "\(name) answered \(C.opcode) with nonsense: \(error)")
+      throw ControllerError(name, .unreadable(C.opcode, error))
     }
     switch returned {
     case .success(let returned): return returned
-    case .failure(let status):
-      throw BluetoothError(.hci, "\(name) refused \(C.opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)
+    case .failure(let status): throw ControllerError(name, .refused(C.opcode, status))
     }
   }
 
-  /// Sends a command of which only the status is of interest.
+  /// Sends a command that is answered by Command Complete, and of which only the status is of interest.
   /// - Parameter onAnswer: called with the status before anything that came after it is looked at; also when this task was cancelled.
   /// - Throws: as above, except for a refusal.
-  func send(_ command: CommandPacket, purpose: String, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)? = nil) async throws {
-    _ = try await exchange(command, purpose: purpose, onAnswer: onAnswer)
+  func send(_ command: CommandPacket, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)? = nil) async throws {
+    _ = try await exchange(command, isAnsweredByStatus: false, for: use, onAnswer: onAnswer)
   }
 
   /// One at a time: the answers carry the opcode only. - Returns: the return parameters, status first.
   private func exchange(
-    _ command: CommandPacket, purpose: String, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
+    _ command: CommandPacket, isAnsweredByStatus: Bool, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
   ) async throws -> [UInt8] {
     if let failure { throw failure }
     let answer = Wait<[UInt8]>()
-    pending.append(Pending(command: command, purpose: purpose, answer: answer, onAnswer: onAnswer))
+    pending.append(Pending(command: command, isAnsweredByStatus: isAnsweredByStatus, use: use, answer: answer, onAnswer: onAnswer))
     if pending.count == 1 { sendFirst() }
     // When this task is cancelled the command stays at the front until its answer comes: that must not be taken for the answer to a later
     // command with the same opcode.
     return try await answer.value()
-  }
-
-  private static func silence(_ name: String, _ command: CommandPacket) -> BluetoothError {
-    BluetoothError(
-      .hci,
-      "\(name) did not answer \(command.opcode) within \(commandLimit.components.seconds) s; "
-        + "if it stays silent, reset it: sudo hciconfig \(name) reset")
   }
 
   private func sendFirst() {
@@ -174,11 +166,11 @@ final class HCISocket {
         try socket.send(packet)
         pending[0].timer = EventLoop.shared.schedule(after: Self.commandLimit) { [weak self] in
           guard let self else { return }
-          finish(first.command.opcode, .failure(Self.silence(name, first.command)))
+          finish(first.command.opcode, .failure(AdapterProblem.silent(name, first.command.opcode, after: Self.commandLimit)))
         }
       } catch {
         pending.removeFirst()
-        first.answer.resume(throwing: AdapterProblem.of(error, adapter: name, purpose: first.purpose).error)
+        first.answer.resume(throwing: AdapterProblem.of(error, adapter: name, first.use))
       }
     }
   }
@@ -187,39 +179,41 @@ final class HCISocket {
     switch event {
     case .packet(let packet), .cut(let packet, _):
       tap?.record(packet, packet.first == HCI.Packet.commandIndicator ? .hostToController : .controllerToHost)
-      if packet.first == HCI.Packet.commandIndicator { return sawForeign(packet) }
+      if packet.first == HCI.Packet.commandIndicator { return sawOthers(packet) }
       // What is malformed concerns nobody: the kernel's stack judges for itself, and our command meets its limit.
       guard case .event(let event) = try? HCI.Packet(packet) else { return }
       switch event {
-      case .commandComplete(let complete): answered(complete.opcode, complete.parameters)
-      case .commandStatus(let status): answered(status.opcode, [status.status.rawValue])
+      case .commandComplete(let complete): answered(complete.opcode, complete.parameters, isStatus: false)
+      case .commandStatus(let status): answered(status.opcode, [status.status.rawValue], isStatus: true)
       default: break
       }
       for observer in observers.sorted(by: { $0.key < $1.key }) where observers[observer.key] != nil { observer.value(event) }
     case .dropped: break
-    case .ended(let error): fail(AdapterProblem.of(error ?? .brokenPipe, adapter: name, purpose: "using the adapter").error)
+    case .ended(let error): fail(AdapterProblem.of(error ?? .brokenPipe, adapter: name, .using))
     }
   }
 
-  private func sawForeign(_ packet: [UInt8]) {
+  private func sawOthers(_ packet: [UInt8]) {
     guard case .command(let command)? = try? HCI.Packet(packet) else { return }
-    foreign = (command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit))
-    onForeign?(.sent(command))
+    others = (command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit))
+    onOthersCommand?(.sent(command))
   }
 
-  /// - Parameter octets: the return parameters, status first.
-  private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8]) {
-    if let (command, deadline) = foreign, command.opcode == opcode {
-      foreign = nil
+  /// - Parameters:
+  ///   - octets: the return parameters, status first.
+  ///   - isStatus: Command Status, not Command Complete.
+  private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8], isStatus: Bool) {
+    if let (command, deadline) = others, command.opcode == opcode {
+      others = nil
       if EventLoop.shared.now <= deadline {
-        if let status = octets.first { onForeign?(.answered(command, ControllerErrorCode(rawValue: status))) }
+        if let status = octets.first { onOthersCommand?(.answered(command, ControllerErrorCode(rawValue: status))) }
         return
       }
     }
     finish(opcode, .success(octets))
   }
 
-  private func finish(_ opcode: HCI.Opcode, _ result: Result<[UInt8], BluetoothError>) {
+  private func finish(_ opcode: HCI.Opcode, _ result: Result<[UInt8], any Error>) {
     guard let first = pending.first, let timer = first.timer, first.command.opcode == opcode else { return }
     timer.cancel()
     pending.removeFirst()
@@ -232,7 +226,7 @@ final class HCISocket {
     sendFirst()
   }
 
-  private func fail(_ error: BluetoothError) {
+  private func fail(_ error: any Error) {
     guard failure == nil else { return }
     failure = error
     let waiting = pending

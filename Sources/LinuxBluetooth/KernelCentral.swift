@@ -17,15 +17,15 @@ package final class KernelCentral: GAP.Central, LinkController {
   /// Replaced in tests, where no adapter is.
   var isUp: (Int) -> Bool = AdapterList.isUp
   var isDiscovering: (Int) -> Bool? = KernelDiscovery.isActive
-  var makeChannel: @LoopActor (AdapterInfo, PeerAddress, Duration, LoopClock.Instant) async throws -> L2CAPSocket = {
-    try await L2CAPSocket.connect($0, $1, timeout: $2, until: $3)
+  var makeChannel: @LoopActor (AdapterInfo, PeerAddress, LoopClock.Instant) async throws -> L2CAPSocket = {
+    try await L2CAPSocket.connect($0, $1, until: $2)
   }
   var remindOfBackgroundScan: (AdapterInfo) -> Void = KernelDiscovery.remindOfBackgroundScan
 
   /// - Parameters:
   ///   - index: N of `hciN`; nil for the first adapter that can be used.
   ///   - tap: sees HCI commands and events as far as the process may, and ATT PDUs as ACL packets.
-  /// - Throws: BluetoothError(.adapter) with what to do about it.
+  /// - Throws: AdapterProblem.
   package static func open(adapter index: Int?, tap: (any HCI.Tap)? = nil) async throws -> KernelCentral {
     let adapter = try AdapterList.choose(index)
     return KernelCentral(adapter, try HCISocket(adapter: adapter.index, tap: tap), tap: tap)
@@ -67,18 +67,18 @@ package final class KernelCentral: GAP.Central, LinkController {
     // A controller without a public address uses a random one.
     info.ownAddress = PeerAddress(adapter.address ?? Address(rawValue: 0), adapter.address == nil ? .random : .public)
     // One that does not say what it can do is an old one.
-    info.supported = try await askSupportedCommands(purpose: "scanning") ?? SupportedCommands()
+    info.supported = try await askSupportedCommands(for: .scanning) ?? SupportedCommands()
     if phys.contains(.coded), info.supported.scansExtended {
-      info.leFeatures = try await hci.send(LEReadLocalSupportedFeatures(), purpose: "scanning").features
+      info.leFeatures = try await hci.send(LEReadLocalSupportedFeatures(), for: .scanning).features
     }
     return info
   }
 
-  private func askSupportedCommands(purpose: String) async throws -> SupportedCommands? {
+  private func askSupportedCommands(for use: AdapterUse) async throws -> SupportedCommands? {
     if supportedCommands == nil {
       do {
-        supportedCommands = try await hci.send(ReadLocalSupportedCommands(), purpose: purpose).commands
-      } catch let error as BluetoothError where error.kind == .hci && error.code != nil {
+        supportedCommands = try await hci.send(ReadLocalSupportedCommands(), for: use).commands
+      } catch let error as ControllerError where error.status != nil {
         // Refused.
       }
     }
@@ -90,13 +90,11 @@ package final class KernelCentral: GAP.Central, LinkController {
   package var name: String { adapter.name }
 
   package func supports<C: HCI.Command>(_ command: C.Type) async throws -> Bool {
-    try await askSupportedCommands(purpose: Self.changing)?.contains(command) ?? true
+    try await askSupportedCommands(for: .changingConnection)?.contains(command) ?? true
   }
 
   @discardableResult
-  package func perform<C: HCI.Command>(_ command: C) async throws -> C.Return { try await hci.send(command, purpose: Self.changing) }
-
-  private static let changing = "changing the connection"
+  package func perform<C: HCI.Command>(_ command: C) async throws -> C.Return { try await hci.send(command, for: .changingConnection) }
 
   // MARK: Connecting
 
@@ -108,17 +106,17 @@ package final class KernelCentral: GAP.Central, LinkController {
     }
     let deadline = EventLoop.shared.now.advanced(by: timeout)
     do {
-      return try await retrying(peer) { try await establish(peer, timeout, deadline) }
+      return try await retrying(peer) { try await establish(peer, deadline) }
     } catch let failure as ConnectFailure {
-      throw failure.error(peer, adapter: adapter.name, seconds: timeout.inSeconds)
+      throw failure.error(peer, adapter: adapter.name, limit: timeout)
     }
   }
 
-  private func establish(_ peer: PeerAddress, _ timeout: Duration, _ deadline: LoopClock.Instant) async throws -> KernelLink {
+  private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> KernelLink {
     let before = table.latest
     table.attemptStarts(peer)
     do {
-      let socket = try await makeChannel(adapter, peer, timeout, deadline)
+      let socket = try await makeChannel(adapter, peer, deadline)
       hci.pump()
       let handle = socket.connectionHandle
       let isOurs = handle.flatMap { table.entries[$0] }.map { $0.number > before } ?? false

@@ -43,9 +43,10 @@ package final class KernelLink: GAP.Link {
       // The raw socket knows the reason, but may not have been read yet.
       central?.hci.pump()
       if let central, !central.isUp(central.adapter.index) {
-        return BluetoothError(.linkLost, "the connection to \(peer) was lost: \(central.adapter.name) was switched off or unplugged")
+        return SocketEnd(peer, .adapterGone(central.adapter.name))
       }
-      return SocketEnd.error(peer, error, reason: handle.flatMap { central?.table.entries[$0]?.state.reason })
+      let reason = handle.flatMap { central?.table.entries[$0]?.state.reason }
+      return SocketEnd(peer, reason.map { .reason($0) } ?? .errno(error))
     }
     if let tap {
       // The kernel does not show us its ACL packets; these are what they must have been, unfragmented.
@@ -61,7 +62,7 @@ package final class KernelLink: GAP.Link {
   private func receive(_ event: HCI.Event) {
     procedures?.receive(event)
     if case .disconnectionComplete(.success, handle, let reason) = event {
-      procedures?.end(SocketEnd.error(peer, nil, reason: reason))
+      procedures?.end(SocketEnd(peer, .reason(reason)))
     }
   }
 
@@ -69,7 +70,7 @@ package final class KernelLink: GAP.Link {
 
   package func parameters() async throws -> LinkParameters {
     central.hci.pump()
-    guard !socket.isOver else { throw SocketEnd.error(peer, nil, reason: nil) }
+    guard !socket.isOver else { throw SocketEnd(peer, .errno(nil)) }
     guard let procedures else { return LinkParameters() }
     var parameters = try await procedures.parameters()
     if parameters.phy == nil { parameters.phy = socket.phy }
@@ -93,7 +94,7 @@ package final class KernelLink: GAP.Link {
 
   private func usable() throws -> LinkProcedures {
     central.hci.pump()
-    guard let procedures, !socket.isOver else { throw SocketEnd.error(peer, nil, reason: nil) }
+    guard let procedures, !socket.isOver else { throw SocketEnd(peer, .errno(nil)) }
     return procedures
   }
 
@@ -116,7 +117,7 @@ package final class KernelLink: GAP.Link {
       // Its events come to the table; should it be refused, the note has told what is.
       EventLoop.shared.spawn { [self] in
         watch(wanted, again: false)
-        _ = try? await central.hci.send(LEConnectionUpdate(handle: handle, wanted), purpose: "changing the connection")
+        _ = try? await central.hci.send(LEConnectionUpdate(handle: handle, wanted), for: .changingConnection)
       }
     }
   }
@@ -147,7 +148,7 @@ package final class KernelLink: GAP.Link {
       socket.close()
       let command = Disconnect(handle: handle, reason: .remoteUserTerminated)
       do {
-        try await hci.send(command, purpose: "disconnecting", limit: .seconds(2), late: { CancellationError() }) { event -> Void? in
+        try await hci.send(command, for: .disconnecting, limit: .seconds(2), late: { CancellationError() }) { event -> Void? in
           if case .disconnectionComplete(_, handle, _) = event { () } else { nil }
         }
       } catch {

@@ -22,7 +22,7 @@ final class KernelScan {
     change.resume(returning: ())
   }
 
-  /// - Throws: CancellationError; BluetoothError.
+  /// - Throws: CancellationError; ControllerError; AdapterProblem.
   func run(
     _ procedure: ScanProcedure, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {
@@ -31,8 +31,8 @@ final class KernelScan {
     let hci = central.hci
     // All that the procedure is told, it is told while the packet is handled that says so: a task that waits resumes only after the
     // packets behind it.
-    hci.onForeign = { [self] foreign in
-      switch foreign {
+    hci.onOthersCommand = { [self] command in
+      switch command {
       case .sent(let command): tell { $0.sawSent(command, at: now) }
       case .answered(let command, let status): tell { $0.sawAnswered(command, status, at: now) }
       }
@@ -46,14 +46,14 @@ final class KernelScan {
     let ticker = EventLoop.shared.spawn { [self] in
       while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
         // An adapter that goes down stops scanning and tells nobody.
-        if !central.isUp(central.adapter.index) { end(AdapterProblem.down(central.adapter.name).error) }
+        if !central.isUp(central.adapter.index) { end(AdapterProblem.down(central.adapter.name)) }
       }
     }
     defer {
       reader.stop()
       ticker.cancel()
       hci.removeObserver(observer)
-      hci.onForeign = nil
+      hci.onOthersCommand = nil
     }
     do {
       try await follow(started: started)
@@ -61,7 +61,7 @@ final class KernelScan {
       let last = self.procedure?.end()
       self.procedure = nil
       await shielded { [central] in
-        for command in last?.commands ?? [] { _ = try? await hci.send(command, purpose: "scanning") }
+        for command in last?.commands ?? [] { _ = try? await hci.send(command, for: .scanning) }
         if last?.remindsKernel == true { central.remindOfBackgroundScan(central.adapter) }
       }
       throw error
@@ -74,15 +74,14 @@ final class KernelScan {
       if let failure { throw failure }
       guard let step = decide({ $0.next(at: now) }) else { return }
       switch step {
-      case .send(let command): try await hci.send(command, purpose: "scanning") { [self] in answered($0) }
+      case .send(let command): try await hci.send(command, for: .scanning) { [self] in answered($0) }
       case .askForDiscovery:
         let isActive = central.isDiscovering(central.adapter.index)
         tell { $0.discovery(isActive, at: now) }
       case .started: started()
       case .note(let note): central.onNote?(.scan(adapter: hci.name, note))
       case .failed(let opcode, let status):
-        throw BluetoothError(
-          .hci, "\(hci.name) cannot scan: it refused \(opcode): \(status)", code: Int(status.rawValue), name: status.snakeName)
+        throw ControllerError(hci.name, .refused(opcode, status))
       case .wait(let time): try await waitForChange(until: time)
       }
     }

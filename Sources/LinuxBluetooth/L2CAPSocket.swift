@@ -16,20 +16,20 @@ final class L2CAPSocket: ATT.Channel {
 
   /// Sees every PDU.
   var tap: (@LoopActor ([UInt8], HCI.Direction) -> Void)?
-  /// Makes the sentence for the end; nil: closed without an error.
-  var explain: @LoopActor (Errno?) -> BluetoothError
+  /// Why the link is down; nil: closed without an error.
+  var explain: @LoopActor (Errno?) -> any Error
 
   /// - Parameter descriptor: connected; in tests one end of a pair.
-  init(_ descriptor: consuming OwnedDescriptor, explain: @escaping @LoopActor (Errno?) -> BluetoothError) {
+  init(_ descriptor: consuming OwnedDescriptor, explain: @escaping @LoopActor (Errno?) -> any Error) {
     // The kernel delivers SDUs of up to 672 octets here; a longer one would show as cut.
     socket = PacketSocket(descriptor, largest: 2048)
     self.explain = explain
     idleOutput = outputQueue
   }
 
-  /// - Throws: ConnectFailure; BluetoothError(.timeout) at `deadline`; CancellationError. The kernel gives up when the socket is closed.
+  /// - Throws: ConnectFailure, with ETIMEDOUT at `deadline`; CancellationError. The kernel gives up when the socket is closed.
   static func connect(
-    _ adapter: AdapterInfo, _ peer: PeerAddress, timeout: Duration, until deadline: LoopClock.Instant
+    _ adapter: AdapterInfo, _ peer: PeerAddress, until deadline: LoopClock.Instant
   ) async throws -> L2CAPSocket {
     let descriptor = try starting { () throws(Errno) in try prepared(adapter, limit: deadline) }
     let number = descriptor.rawValue
@@ -38,10 +38,10 @@ final class L2CAPSocket: ATT.Channel {
     }
     // Writable only when the link is up and the peer's features are known.
     guard try await EventLoop.shared.wait(for: number, .writable, until: deadline) != nil else {
-      throw ConnectFailure.timeout(peer, seconds: timeout.inSeconds)
+      throw ConnectFailure(errno: .timedOut, stage: .completing)
     }
     if let error = SystemCall.pendingError(number) { throw ConnectFailure(errno: error, stage: .completing) }
-    return L2CAPSocket(descriptor) { SocketEnd.error(peer, $0, reason: nil) }
+    return L2CAPSocket(descriptor) { SocketEnd(peer, .errno($0)) }
   }
 
   private static func starting<T: ~Copyable>(_ body: () throws(Errno) -> T) throws(ConnectFailure) -> T {

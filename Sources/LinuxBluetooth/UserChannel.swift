@@ -1,4 +1,3 @@
-package import Bluetooth
 import CBluetooth
 package import EventLoop
 import Glibc
@@ -13,8 +12,8 @@ package final class UserChannel: HCI.Channel {
   package let name: String
   private let socket: PacketSocket
 
-  /// - Throws: BluetoothError(.adapter).
-  package static func open(_ index: Int) throws(BluetoothError) -> UserChannel {
+  /// - Throws: why the adapter cannot be had.
+  package static func open(_ index: Int) throws(AdapterProblem) -> UserChannel {
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
       SystemCall.raiseReceiveBuffer(descriptor.rawValue, to: 2 << 20)
@@ -23,13 +22,13 @@ package final class UserChannel: HCI.Channel {
     } catch {
       // A busy adapter is the kernel's, or already another program's; bind() says the same for both.
       let isTaken = error == .resourceBusy && (try? AdapterList.adapters())?.first { $0.index == index }?.isTaken == true
-      throw problem(isTaken ? .tooManyUsers : error, adapter: "hci\(index)").error
+      throw problem(isTaken ? .tooManyUsers : error, adapter: "hci\(index)")
     }
   }
 
   nonisolated static func problem(_ error: Errno, adapter name: String) -> AdapterProblem {
     // The one code that means something else here than on a raw socket.
-    error == .resourceBusy ? .inUse(name) : .of(error, adapter: name, purpose: "opening the HCI user channel")
+    error == .resourceBusy ? .inUse(name) : .of(error, adapter: name, .openingUserChannel)
   }
 
   init(_ descriptor: consuming OwnedDescriptor, name: String) {
@@ -62,11 +61,11 @@ package final class UserChannel: HCI.Channel {
 
   package func close() { socket.close() }
 
-  private func lost(_ error: Errno?) -> BluetoothError {
+  private func lost(_ error: Errno?) -> AdapterProblem {
     let adapter = name.replacingPrefix("user:", with: "hci")
     return switch error {
-    case nil, .brokenPipe, .operationNotSupportedByDevice, .badDescriptorState: AdapterProblem.unplugged(adapter).error
-    case .some(let error): AdapterProblem.of(error, adapter: adapter, purpose: "using the HCI user channel").error
+    case nil, .brokenPipe, .operationNotSupportedByDevice, .badDescriptorState: .unplugged(adapter)
+    case .some(let error): .of(error, adapter: adapter, .usingUserChannel)
     }
   }
 }

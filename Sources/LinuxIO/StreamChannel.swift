@@ -13,13 +13,13 @@ package final class StreamChannel: HCI.Channel {
   private var framer = H4Framer(.controllerToHost)
   private var received: [[UInt8]] = []
   private var unsent = OutputQueue()
-  private var ending: BluetoothError?
+  private var ending: TransportError?
   private var isOver = false
   private var isDelivering = false
   /// For one read a turn: no more packets than a turn can handle, or queues would only grow.
   private var buffer = [UInt8](repeating: 0, count: 16_384)
 
-  /// - Parameter name: for sentences: `tcp:localhost:9000`.
+  /// - Parameter name: as the user knows it: `tcp:localhost:9000`.
   init(_ descriptor: consuming OwnedDescriptor, name: String) {
     self.descriptor = descriptor
     self.name = name
@@ -74,7 +74,7 @@ package final class StreamChannel: HCI.Channel {
       EventLoop.shared.schedule(after: .zero) { [weak self] in
         guard let self else { return }
         while receive() {}
-        end(lost(error))
+        end(.lost(transport: name, error))
         deliver()
       }
     }
@@ -89,14 +89,14 @@ package final class StreamChannel: HCI.Channel {
     do throws(Errno) {
       let count = try SystemCall.read(descriptor.rawValue, into: &buffer)
       if count == 0 {
-        end(BluetoothError(.adapter, "\(name): the controller closed the connection; is its program still running?"))
+        end(.closedByController(transport: name))
       } else {
         frame(buffer[..<count])
       }
     } catch .wouldBlock {
       isEmpty = true
     } catch {
-      end(lost(error))
+      end(.lost(transport: name, error))
     }
     deliver()
     return !isEmpty && ending == nil
@@ -107,19 +107,11 @@ package final class StreamChannel: HCI.Channel {
     do throws(MalformedPacket) {
       while let packet = try framer.next() { received.append(packet) }
     } catch {
-      end(
-        BluetoothError(
-          .adapter,
-          "\(name): what arrives is not H4 (\(error)); is there a controller, at this baud rate, that speaks H4 and not H5 or BCSP?"))
+      end(.notH4(transport: name, error))
     }
   }
 
-  private func lost(_ error: Errno) -> BluetoothError {
-    BluetoothError(
-      .adapter, "\(name): the connection to the controller was lost: \(error.words)", code: Int(error.rawValue), name: error.snakeName)
-  }
-
-  private func end(_ error: BluetoothError) {
+  private func end(_ error: TransportError) {
     guard !isOver, ending == nil else { return }
     ending = error
     release()

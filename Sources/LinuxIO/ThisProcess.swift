@@ -25,5 +25,15 @@ package enum ThisProcess {
     return variables
   }
 
+  /// The path of the program, with links resolved; nil when /proc does not say.
+  package static func executable() -> String? {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
+      guard let base = bytes.baseAddress else { return -1 }
+      return unsafe readlink("/proc/self/exe", base.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+  }
+
   package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
 }

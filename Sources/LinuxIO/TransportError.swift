@@ -1,6 +1,7 @@
+package import Bluetooth
 package import SystemPackage
 
-/// Why a controller behind a byte stream cannot be reached.
+/// Why a controller behind a byte stream cannot be reached, or is not reached any more.
 package enum TransportError: Error, Equatable, Sendable {
   /// What stands in place of an address, and what was wanted.
   case notAnAddress(String, Wanted)
@@ -14,6 +15,13 @@ package enum TransportError: Error, Equatable, Sendable {
   case notConnected(TransportAddress, Errno)
   case connectTimeout(TransportAddress)
   case serialLine(TransportAddress, Errno)
+
+  // How it ended: `transport` is its address, as the user knows it.
+  /// The other side closed the stream.
+  case closedByController(transport: String)
+  /// What arrives is not H4 (Vol 4 Part A).
+  case notH4(transport: String, MalformedPacket)
+  case lost(transport: String, Errno)
 
   package enum Wanted: Equatable, Sendable {
     case anyTransport

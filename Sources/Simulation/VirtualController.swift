@@ -118,7 +118,7 @@ package final class VirtualController: HCI.Channel {
     guard !isClosed else { return }
     reset()
     isClosed = true
-    outgoing.append(.closed(BluetoothError(.adapter, "The simulated adapter was removed.")))
+    outgoing.append(.closed(ControllerUnplugged()))
     scheduleDelivery()
   }
 
@@ -200,4 +200,9 @@ package final class VirtualController: HCI.Channel {
     defaultRxPHYs = PHYMask()
     commandSet = nil
   }
+}
+
+/// The controller was pulled out by somebody else than its host.
+package struct ControllerUnplugged: Error, Sendable, Equatable {
+  package init() {}
 }

@@ -18,7 +18,7 @@ package final class VirtualLinkChannel: ATT.Channel {
   private var isDelivering = false
   private var recombination = Recombination()
   private var waiters: [Wait<Void>] = []
-  private var ended: BluetoothError?
+  private var ended: ControllerErrorCode?
   private var isClosed = false
 
   /// Packets that the device's controller buffers.
@@ -124,9 +124,8 @@ package final class VirtualLinkChannel: ATT.Channel {
 
   private func end(_ reason: ControllerErrorCode) {
     guard ended == nil else { return }
-    let error = BluetoothError(.linkLost, "The link ended: \(reason).", code: Int(reason.rawValue), name: reason.snakeName)
-    ended = error
-    pending.append(.closed(error))
+    ended = reason
+    pending.append(.closed(reason))
     resumeWaiters()
   }
 

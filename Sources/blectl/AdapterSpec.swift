@@ -1,4 +1,3 @@
-import Bluetooth
 import LinuxIO
 import Text
 
@@ -31,8 +30,8 @@ enum AdapterSpec: Sendable, Equatable {
 
   private static func index(_ text: String) -> Int? { Int(text).flatMap { (0..<65_535).contains($0) ? $0 : nil } }
 
-  private static func unknown(_ text: String) -> BluetoothError {
-    BluetoothError(
+  private static func unknown(_ text: String) -> Failure {
+    Failure(
       .usage,
       "unknown adapter \"\(DisplayText.escape(text))\"; use hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:/dev/ttyACM0[@BAUD], sim or sim:FILE"
     )

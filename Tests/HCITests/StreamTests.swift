@@ -137,7 +137,7 @@ import Text
       channel.handler = { if case .received(let packet) = $0 { received.append(packet) } }
       channel.send([1, 3, 0x0C, 0])
       inner.handler?(.received([4, 0x10, 0]))
-      inner.handler?(.closed(BluetoothError(.adapter, "gone")))
+      inner.handler?(.closed(ControllerError("gone", .closed)))
       channel.close()
       #expect(inner.sent == [[1, 3, 0x0C, 0]])
       #expect(received == [[4, 0x10, 0]])

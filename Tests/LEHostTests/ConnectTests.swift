@@ -52,9 +52,9 @@ import Testing
   @Test func timeoutCancelsAndWaitsForTheLastWord() async throws {
     try await onLoop {
       let (central, controller) = try await started()
-      var error: BluetoothError?
+      var error: (any Error)?
       let time = await duration { error = await failure { _ = try await central.connect(absent, timeout: .seconds(5)) } }
-      #expect(error?.kind == .timeout)
+      #expect(error as? GAPError == .noConnection(absent, within: .seconds(5)))
       #expect(time >= .seconds(5))
       #expect(time < .seconds(6))
       #expect(controller.count(LECreateConnectionCancel.opcode) == 1)
@@ -88,7 +88,7 @@ import Testing
         controller.complete($0, failed: .commandDisallowed) + [controller.connected(absent)]
       }
       let error = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) }
-      #expect(error?.kind == .timeout)
+      #expect(error as? GAPError == .noConnection(absent, within: .seconds(1)))
       #expect(controller.commands.last == Disconnect(handle: 0x40, reason: .remoteUserTerminated))
       #expect(central.openLinks.isEmpty)
     }
@@ -140,8 +140,7 @@ import Testing
         controller.status($0) + [controller.connected(lock, status: .connectionFailedToBeEstablished, handle: 0)]
       }
       let error = await failure { _ = try await central.connect(lock, timeout: .seconds(5)) }
-      #expect(error?.kind == .linkLost)
-      #expect(error?.code == 0x3E)
+      #expect(error as? GAPError == .connectionFailed(lock, .connectionFailedToBeEstablished))
       #expect(controller.count(LECreateConnection.opcode) == 2)
     }
   }
@@ -170,8 +169,11 @@ import Testing
       let (central, controller) = try await started()
       controller.rules[LECreateConnection.opcode] = { controller.status($0, status) }
       let error = await failure { _ = try await central.connect(lock, timeout: .seconds(5)) }
-      #expect(error?.kind == .hci)
-      #expect(error?.code == Int(status.rawValue))
+      switch status {
+      case .commandDisallowed: #expect(error as? HostError == .cannotConnect(adapter: "tcp:test", lock))
+      case .connectionAlreadyExists: #expect(error as? HostError == .hasLinkAlready(adapter: "tcp:test", lock))
+      default: #expect(error as? ControllerError == ControllerError("tcp:test", .refused(LECreateConnection.opcode, status)))
+      }
     }
   }
 
@@ -197,7 +199,8 @@ import Testing
       controller.emit(controller.connected(absent, handle: 0x41))
       try await settle()
       #expect(central.openLinks.isEmpty)
-      #expect(await failure { _ = try await link.parameters() }?.kind == .linkLost)
+      let error = await failure { _ = try await link.parameters() }
+      #expect(error as? LinkEnd == LinkEnd(lock, .handleReused(adapter: "tcp:test")))
     }
   }
 

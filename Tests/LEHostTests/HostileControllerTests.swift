@@ -83,7 +83,8 @@ import Testing
       }
       let time = await duration { await central.close() }
       #expect(time < .milliseconds(2500))
-      #expect(await scan.value?.kind == .adapter)
+      let end = await scan.value as? ControllerError
+      #expect(end == ControllerError("tcp:test", .closed))
       #expect(central.malformedPackets > 1000)
       #expect(central.openLinks.isEmpty)
     }

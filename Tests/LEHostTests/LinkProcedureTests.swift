@@ -62,8 +62,7 @@ import Testing
       await #expect(throws: GAPError.unsupported(adapter: "tcp:test", .dataLength(251))) { _ = try await old.requestDataLength(251) }
       controller.rules[LEConnectionUpdate.opcode] = { controller.status($0, .unsupportedRemoteFeature) }
       let refused = await failure { _ = try await old.requestInterval(.milliseconds(30)) }
-      #expect(refused?.kind == .hci)
-      #expect(refused?.code == 0x1A)
+      #expect(refused as? ControllerError == ControllerError("tcp:test", .refused(LEConnectionUpdate.opcode, .unsupportedRemoteFeature)))
       controller.rules[LEConnectionUpdate.opcode] = {
         controller.status($0) + [
           .leConnectionUpdateComplete(

@@ -47,7 +47,7 @@ import Testing
       try await settle()
       controller.emit(.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout))
       let error = await writer.value
-      #expect(error?.message.contains("was lost") == true, "\(error?.message ?? "none")")
+      #expect(error as? LinkEnd == LinkEnd(lock, .lost(.connectionTimeout)))
     }
   }
 
@@ -145,7 +145,8 @@ import Testing
       try await settle()
       #expect(sent == 3)
       await link.disconnect()
-      #expect(await writer.value?.kind == .linkLost)
+      let end = await writer.value as? LinkEnd
+      #expect(end == LinkEnd(lock, .endedHere(.terminatedByLocalHost)))
     }
   }
 
@@ -154,8 +155,8 @@ import Testing
       let (central, controller, link) = try await linked()
       let other = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
       controller.completesPackets = false
-      var closed: BluetoothError?
-      link.channel.handler = { if case .closed(let error) = $0 { closed = error as? BluetoothError } }
+      var closed: (any Error)?
+      link.channel.handler = { if case .closed(let error) = $0 { closed = error } }
       let writer = EventLoop.shared.spawn {
         await failure {
           while true {
@@ -167,19 +168,18 @@ import Testing
       try await settle()
       #expect(controller.data.count == 3)
       controller.emit(.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout))
-      let error = await writer.value
-      #expect(error?.kind == .linkLost)
-      #expect(error?.code == 0x08)
-      #expect(error?.name == "connection_timeout")
-      #expect(error?.message.contains("Connection Timeout (0x08)") == true)
-      #expect(closed == error)
+      let lost = LinkEnd(lock, .lost(.connectionTimeout))
+      let error = await writer.value as? LinkEnd
+      #expect(error == lost)
+      #expect(closed as? LinkEnd == lost)
       // All four buffers are the other's now.
       for _ in 0..<6 { other.channel.send([7]) }
       try await settle()
       #expect(controller.data.suffix(4).allSatisfy { $0.handle == 0x41 })
       #expect(controller.data.count == 7)
       link.channel.send([1])
-      #expect(await failure { try await link.channel.waitUntilWritable() } == error)
+      let late = await failure { try await link.channel.waitUntilWritable() } as? LinkEnd
+      #expect(late == lost)
       await link.disconnect()
     }
   }
@@ -200,8 +200,8 @@ import Testing
       // Data stuck; no confirmation; refused.
       for mode in 0..<3 {
         let (central, controller, link) = try await linked()
-        var closed: BluetoothError?
-        link.channel.handler = { if case .closed(let error) = $0 { closed = error as? BluetoothError } }
+        var closed: (any Error)?
+        link.channel.handler = { if case .closed(let error) = $0 { closed = error } }
         switch mode {
         case 0:
           controller.completesPackets = false
@@ -227,11 +227,11 @@ import Testing
       let (central, controller, link) = try await linked()
       _ = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
       controller.rules[Disconnect.opcode] = { _ in nil }
-      var closed: BluetoothError?
-      link.channel.handler = { if case .closed(let error) = $0 { closed = error as? BluetoothError } }
+      var closed: (any Error)?
+      link.channel.handler = { if case .closed(let error) = $0 { closed = error } }
       let time = await duration { await central.close() }
       #expect(time < .milliseconds(2500))
-      #expect(closed?.kind == .linkLost)
+      #expect(closed as? LinkEnd == LinkEnd(lock, .endedHere(nil)))
       #expect(controller.isClosed)
       await central.close()
       let (ready, second, _) = try await linked()
@@ -258,17 +258,19 @@ import Testing
     try await onLoop {
       let (central, controller, link) = try await linked()
       let other = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
-      var ends: [BluetoothError] = []
-      for one in [link, other] { one.channel.handler = { if case .closed(let error as BluetoothError) = $0 { ends.append(error) } } }
+      let dead = ControllerError("tcp:test", .hardware(0x42))
+      var ends: [ControllerError] = []
+      for one in [link, other] { one.channel.handler = { if case .closed(let error as ControllerError) = $0 { ends.append(error) } } }
       let waiting = EventLoop.shared.spawn { await failure { _ = try await central.connect(absent, timeout: .seconds(60)) } }
       try await settle()
       controller.emit(.hardwareError(0x42))
       try await settle()
-      #expect(ends.count == 2)
-      #expect(await waiting.value?.name == "hardware_error")
-      #expect(ends.allSatisfy { $0.name == "hardware_error" })
-      #expect(await failure { _ = try await link.parameters() }?.name == "hardware_error")
-      #expect(await failure { _ = try await link.requestInterval(.milliseconds(30)) }?.name == "hardware_error")
+      #expect(ends == [dead, dead])
+      let failures = [
+        await waiting.value, await failure { _ = try await link.parameters() },
+        await failure { _ = try await link.requestInterval(.milliseconds(30)) },
+      ]
+      #expect(failures.map { $0 as? ControllerError } == [dead, dead, dead])
       await link.disconnect()
       await central.close()
     }

@@ -95,9 +95,7 @@ import Testing
       let (central, controller) = try await started()
       controller.rules[LESetScanParameters.opcode] = { controller.complete($0, failed: .commandDisallowed) }
       let error = await failure { _ = try await self.scan(central) }
-      #expect(error?.kind == .hci)
-      #expect(error?.code == 0x0C)
-      #expect(error?.message.contains("cannot scan now") == true)
+      #expect(error as? HostError == .cannotScan(adapter: "tcp:test", isExtended: false))
       #expect(controller.count(LESetScanParameters.opcode) == 2)
     }
   }
@@ -124,8 +122,8 @@ import Testing
           EventLoop.shared.schedule(after: .seconds(1)) { controller.emit(.hardwareError(7)) }
         }
       }
-      #expect(error?.name == "hardware_error")
-      #expect(await failure { _ = try await self.scan(central) }?.name == "hardware_error")
+      let again = await failure { _ = try await self.scan(central) }
+      for error in [error, again] { #expect(error as? ControllerError == ControllerError("tcp:test", .hardware(7))) }
     }
   }
 
@@ -173,7 +171,7 @@ import Testing
       let error = await failure {
         _ = try await self.scan(central, for: .seconds(100)) { EventLoop.shared.spawn { await central.close() } }
       }
-      #expect(error?.kind == .adapter)
+      #expect(error as? ControllerError == ControllerError("tcp:test", .closed))
       #expect(controller.commands.last == LESetScanEnable(false, filterDuplicates: false))
       #expect(controller.isClosed)
     }

@@ -67,7 +67,7 @@ final class ScriptedController: HCI.Channel {
     }
   }
 
-  func lose(_ message: String) { handler?(.closed(BluetoothError(.adapter, message))) }
+  func lose(_ error: any Error) { handler?(.closed(error)) }
 
   func complete(_ handle: ConnectionHandle, _ count: UInt16) {
     emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: count)]))
@@ -192,11 +192,11 @@ func duration(of operation: @LoopActor () async throws -> Void) async rethrows -
 
 /// The error of an operation that must fail.
 @LoopActor
-func failure(_ operation: @LoopActor () async throws -> Void) async -> BluetoothError? {
+func failure(_ operation: @LoopActor () async throws -> Void) async -> (any Error)? {
   do {
     try await operation()
   } catch {
-    return error as? BluetoothError
+    return error
   }
   return nil
 }

@@ -72,11 +72,9 @@ import Testing
       let controller = ScriptedController()
       controller.rules[Reset.opcode] = { _ in nil }
       let central = HostCentral(controller, name: "serial:/dev/ttyACM0")
-      var error: BluetoothError?
+      var error: (any Error)?
       let time = await duration { error = await failure { try await central.start() } }
-      #expect(error?.kind == .adapter)
-      #expect(error?.message.contains("serial:/dev/ttyACM0") == true)
-      #expect(error?.message.contains("Reset") == true)
+      #expect(error as? ControllerError == ControllerError("serial:/dev/ttyACM0", .silent(Reset.opcode, after: .seconds(4))))
       #expect(time < .seconds(5))
       let closing = await duration { await central.close() }
       #expect(closing < .seconds(3))
@@ -89,11 +87,7 @@ import Testing
       let controller = ScriptedController()
       controller.rules[SetEventMask.opcode] = { controller.complete($0, failed: .invalidParameters) }
       let error = await failure { try await HostCentral(controller, name: "tcp:test").start() }
-      #expect(error?.kind == .hci)
-      #expect(error?.code == 0x12)
-      #expect(error?.name == "invalid_hci_command_parameters")
-      #expect(error?.message.contains("Set Event Mask (0x0c01)") == true)
-      #expect(error?.message.contains("Invalid HCI Command Parameters (0x12)") == true)
+      #expect(error as? ControllerError == ControllerError("tcp:test", .refused(SetEventMask.opcode, .invalidParameters)))
     }
   }
 
@@ -101,13 +95,15 @@ import Testing
     try await onLoop {
       let classic = ScriptedController()
       classic.rules[ReadLocalSupportedFeatures.opcode] = { classic.complete($0, ReadLocalSupportedFeatures.Return(0xFF)) }
-      #expect(await failure { try await HostCentral(classic, name: "x").start() }?.kind == .adapter)
+      let withoutLE = await failure { try await HostCentral(classic, name: "x").start() }
+      #expect(withoutLE as? ControllerError == ControllerError("x", .withoutLE))
       let none = ScriptedController()
       none.aclCount = 0
       none.rules[ReadBufferSize.opcode] = {
         none.complete($0, ReadBufferSize.Return(aclLength: 0, synchronousLength: 0, aclCount: 0, synchronousCount: 0))
       }
-      #expect(await failure { try await HostCentral(none, name: "x").start() }?.kind == .adapter)
+      let withoutBuffers = await failure { try await HostCentral(none, name: "x").start() }
+      #expect(withoutBuffers as? ControllerError == ControllerError("x", .withoutBuffers))
     }
   }
 
@@ -117,28 +113,33 @@ import Testing
       // T11: no status; too short for what it is.
       controller.rules[LEReadBufferSize.opcode] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: []))] }
       controller.rules[ReadBufferSize.opcode] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: [0, 1]))] }
-      let error = await failure { try await HostCentral(controller, name: "tcp:test").start() }
-      #expect(error?.kind == .protocolViolation)
+      let error = await failure { try await HostCentral(controller, name: "tcp:test").start() } as? ControllerError
+      guard case .unreadable(ReadBufferSize.opcode, _)? = error?.fault else { throw try #require(error) }
     }
   }
 
   @Test func anythingButStartFailsBefore() async throws {
     try await onLoop {
       let central = HostCentral(ScriptedController(), name: "tcp:test")
-      #expect(await failure { _ = try await central.connect(lock, timeout: .seconds(1)) }?.kind == .adapter)
+      let error = await failure { _ = try await central.connect(lock, timeout: .seconds(1)) }
+      #expect(error as? ControllerError == ControllerError("tcp:test", .notStarted))
     }
   }
+
+  private struct CableGone: Error {}
 
   @Test func aDeadTransportFailsEverything() async throws {
     try await onLoop {
       let controller = ScriptedController()
       controller.rules[ReadBDADDR.opcode] = { _ in
-        EventLoop.shared.schedule(after: .zero) { controller.lose("the cable is gone") }
+        EventLoop.shared.schedule(after: .zero) { controller.lose(CableGone()) }
         return nil
       }
       let central = HostCentral(controller, name: "tcp:test")
-      #expect(await failure { try await central.start() }?.message == "the cable is gone")
-      #expect(await failure { try await central.start() }?.message == "the cable is gone")
+      for _ in 0..<2 {
+        let error = await failure { try await central.start() }
+        #expect(error is CableGone)
+      }
       await central.close()
     }
   }

@@ -13,7 +13,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
 /// A controller makes one connection at a time, its host as many as are wanted.
 @Suite struct TwoLinksTests {
-  private enum Outcome: Equatable { case link, failed(BluetoothError.Kind), cancelled }
+  private enum Outcome: Equatable { case link, late(PeerAddress, Duration), dead(ControllerError), cancelled, other }
 
   /// Begins to connect; the result tells how that ended, and when.
   @LoopActor
@@ -23,8 +23,12 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       var outcome = Outcome.link
       do {
         _ = try await central.connect(peer, timeout: .seconds(seconds))
+      } catch GAPError.noConnection(let peer, let limit) {
+        outcome = .late(peer, limit)
+      } catch let error as ControllerError {
+        outcome = .dead(error)
       } catch {
-        outcome = (error as? BluetoothError).map { .failed($0.kind) } ?? .cancelled
+        outcome = error is CancellationError ? .cancelled : .other
       }
       return (outcome, start.duration(to: EventLoop.shared.now))
     }
@@ -40,7 +44,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       try await settle()
       #expect(controller.count(LECreateConnection.opcode) == 1)
       let failed = await first.value
-      #expect(failed.0 == .failed(.timeout))
+      #expect(failed.0 == .late(absent, .seconds(2)))
       let (one, two) = (await second.value, await third.value)
       #expect(one.0 == .link && two.0 == .link)
       #expect(one.1 >= .seconds(1) && one.1 < .seconds(3))
@@ -55,7 +59,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       try await settle()
       let second = self.connecting(central, lock, 1)
       let late = await second.value
-      #expect(late.0 == .failed(.timeout))
+      #expect(late.0 == .late(lock, .seconds(1)))
       #expect(late.1 < .milliseconds(1100))
       // Nobody has asked the controller for it, and the first one goes on.
       #expect(controller.count(LECreateConnection.opcode) == 1)
@@ -78,7 +82,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       #expect(cancelled.0 == .cancelled)
       #expect(cancelled.1 < .seconds(1))
       let (one, two) = (await first.value, await third.value)
-      #expect(one.0 == .failed(.timeout) && two.0 == .link)
+      #expect(one.0 == .late(absent, .seconds(2)) && two.0 == .link)
       #expect(central.openLinks.map(\.peer) == [lamp])
       #expect(controller.count(LECreateConnection.opcode) == 2)
     }
@@ -107,7 +111,8 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       try await settle()
       controller.emit(.hardwareError(1))
       let (one, two) = (await first.value, await second.value)
-      #expect(one.0 == .failed(.adapter) && two.0 == .failed(.adapter))
+      let dead = Outcome.dead(ControllerError("tcp:test", .hardware(1)))
+      #expect(one.0 == dead && two.0 == dead)
       #expect(one.1 < .seconds(1) && two.1 < .seconds(1))
     }
   }

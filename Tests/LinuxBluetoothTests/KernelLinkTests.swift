@@ -25,7 +25,7 @@ private final class Rig {
   let central: KernelCentral
   let link: KernelLink
   let tap = Recorder()
-  private(set) var ending: BluetoothError?
+  private(set) var ending: SocketEnd?
 
   /// - Parameter seen: whether the raw socket saw the connection being made.
   init(
@@ -39,9 +39,9 @@ private final class Rig {
       status: .success, handle: 0x40, peer: peer, interval: 40, latency: 0, supervisionTimeout: 42)
     if seen { try controller.pair.write(Event.leConnectionComplete(complete).encoded) }
     hci.pump()
-    let socket = L2CAPSocket(pair.takeOther()) { SocketEnd.error(peer, $0, reason: nil) }
+    let socket = L2CAPSocket(pair.takeOther()) { SocketEnd(peer, .errno($0)) }
     link = KernelLink(central, peer, socket, handle: 0x40, madeByUs: madeByUs, tap: tap)
-    socket.handler = { [unowned self] event in if case .closed(let error) = event { ending = error as? BluetoothError } }
+    socket.handler = { [unowned self] event in if case .closed(let error) = event { ending = error as? SocketEnd } }
     answer(ReadLocalSupportedCommands.self, .init(SupportedCommands(supported)))
     controller.status(ReadRSSI.opcode, 0x01)
     controller.status(LEReadPHY.opcode, 0x01)
@@ -128,8 +128,9 @@ private final class Rig {
       rig.accept(LEConnectionUpdate.opcode)
       await #expect(throws: GAPError.noAnswer(peer, wish)) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
       rig.controller.status(LEConnectionUpdate.opcode, 0x0C)
-      let disallowed = await #expect(throws: BluetoothError.self) { _ = try await rig.link.requestInterval(.milliseconds(10)) }
-      #expect(disallowed?.code == 0x0C)
+      await #expect(throws: ControllerError("hci0", .refused(LEConnectionUpdate.opcode, .commandDisallowed))) {
+        _ = try await rig.link.requestInterval(.milliseconds(10))
+      }
       rig.controller.stop()
     }
   }
@@ -197,8 +198,8 @@ private final class Rig {
         Event.disconnectionComplete(status: .success, handle: 0x40, reason: .remotePowerOff).encoded)
       rig.pair.close()
       try await rig.pair.settle()
-      #expect(rig.ending?.code == 0x15)
-      await #expect(throws: BluetoothError.self) { _ = try await rig.link.parameters() }
+      #expect(rig.ending == SocketEnd(peer, .reason(.remotePowerOff)))
+      await #expect(throws: SocketEnd(peer, .errno(nil))) { _ = try await rig.link.parameters() }
       await rig.link.disconnect()
       #expect(rig.controller.commands.isEmpty)
       rig.controller.stop()
@@ -211,8 +212,7 @@ private final class Rig {
       rig.central.isUp = { _ in false }
       rig.pair.close()
       try await rig.pair.settle()
-      #expect(rig.ending?.kind == .linkLost)
-      #expect(rig.ending?.message.contains("hci0 was switched off or unplugged") == true)
+      #expect(rig.ending == SocketEnd(peer, .adapterGone("hci0")))
       rig.controller.stop()
     }
   }

@@ -16,13 +16,13 @@ private final class Rig {
   let pair = SocketPair()
   let socket: L2CAPSocket
   private(set) var pdus: [[UInt8]] = []
-  private(set) var ending: [BluetoothError] = []
+  private(set) var ending: [SocketEnd] = []
   private(set) var traced: [[UInt8]] = []
   let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
   init() {
     let peer = peer
-    socket = L2CAPSocket(pair.takeOther()) { SocketEnd.error(peer, $0, reason: nil) }
+    socket = L2CAPSocket(pair.takeOther()) { SocketEnd(peer, .errno($0)) }
     socket.tap = { [unowned self] pdu, _ in traced.append(pdu) }
   }
 
@@ -31,7 +31,7 @@ private final class Rig {
       switch event {
       case .received(let pdu): pdus.append(pdu)
       case .dropped: break
-      case .closed(let error): if let error = error as? BluetoothError { ending.append(error) }
+      case .closed(let error): if let error = error as? SocketEnd { ending.append(error) } else { Issue.record(error) }
       }
     }
   }
@@ -62,11 +62,11 @@ private final class Rig {
       rig.listen()
       try await rig.pair.settle()
       #expect(rig.pdus == [[1], [2]])
-      #expect(rig.ending.map(\.kind) == [.linkLost])
+      #expect(rig.ending == [SocketEnd(rig.peer, .errno(nil))])
       rig.socket.send([3])
       try await rig.pair.settle()
       #expect(rig.ending.count == 1)
-      await #expect(throws: BluetoothError.self) { try await rig.socket.waitUntilWritable() }
+      await #expect(throws: SocketEnd(rig.peer, .errno(nil))) { try await rig.socket.waitUntilWritable() }
     }
   }
 
@@ -137,13 +137,13 @@ private final class Rig {
       let rig = Rig()
       rig.listen()
       while rig.socket.isWritable { rig.socket.send([UInt8](repeating: 0, count: 500)) }
-      let waiting = EventLoop.shared.spawn { () -> BluetoothError? in
-        do { try await rig.socket.waitUntilWritable() } catch { return error as? BluetoothError }
+      let waiting = EventLoop.shared.spawn { () -> SocketEnd? in
+        do { try await rig.socket.waitUntilWritable() } catch { return error as? SocketEnd }
         return nil
       }
       try await rig.pair.settle()
       rig.pair.close()
-      #expect(await waiting.value?.kind == .linkLost)
+      #expect(await waiting.value?.peer == rig.peer)
     }
   }
 

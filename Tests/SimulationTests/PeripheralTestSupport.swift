@@ -35,7 +35,7 @@ final class PeripheralTestClient: ATT.Channel {
     write(hex)
     return log.dropFirst(before).first?.pdu ?? ""
   }
-  func drop() { handler?(.closed(BluetoothError(.linkLost, "gone"))) }
+  func drop() { handler?(.closed(ControllerErrorCode.connectionTimeout)) }
   func take() -> [String] {
     defer { log = [] }
     return log.map(\.pdu)

@@ -186,13 +186,13 @@ import Testing
       _ = try await host.connect(device.address)
       host.controller.unplug()
       try await host.wait { host.closed != nil }
-      #expect(host.closed?.kind == .adapter)
+      #expect(host.closed is ControllerUnplugged)
       let count = host.log.count
       host.send(Reset())
       try await EventLoop.shared.sleep(for: .seconds(10))
       #expect(host.log.count == count)
       // The device waited for the supervision timeout.
-      #expect(device.closed?.code == 0x08)
+      #expect(device.closed == .connectionTimeout)
     }
   }
 
@@ -212,7 +212,7 @@ import Testing
       let count = host.reports.count
       try await EventLoop.shared.sleep(for: .seconds(10))
       #expect(host.reports.count == count)
-      #expect(device.closed?.code == 0x08)
+      #expect(device.closed == .connectionTimeout)
       #expect(try await host.complete(ReadRSSI(handle: link.handle)) == .failure(.unknownConnectionIdentifier))
       // The other command set may be used again, and the device be connected to again.
       try await host.complete(LESetExtendedScanParameters.extendedScanParameters())

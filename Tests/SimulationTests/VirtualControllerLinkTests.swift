@@ -27,7 +27,7 @@ import Testing
       #expect(try await it.host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .success)
       #expect(try await it.host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .commandDisallowed)
       #expect(try await it.host.disconnection() == .terminatedByLocalHost)
-      #expect(it.device.closed?.code == 0x13)
+      #expect(it.device.closed == .remoteUserTerminated)
       // And again.
       #expect(try await it.host.status(create) == .success)
       #expect(try await it.host.connectionComplete().handle == link.handle)
@@ -168,13 +168,13 @@ import Testing
       try await it.host.wait { it.host.frames.count == 100 }
       #expect(it.host.frames.map { $0[4] } == Array(0..<100))
       // A closed link ends the wait.
-      let waiting = EventLoop.shared.spawn { () async -> Int? in
+      let waiting = EventLoop.shared.spawn { () async -> ControllerErrorCode? in
         for _ in 0..<9 { channel.send([0]) }
-        do { try await channel.waitUntilWritable() } catch { return (error as? BluetoothError)?.code }
+        do { try await channel.waitUntilWritable() } catch { return error as? ControllerErrorCode }
         return nil
       }
       try await it.host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
-      #expect(await waiting.value == 0x13)
+      #expect(await waiting.value == .remoteUserTerminated)
       it.host.controller.close()
     }
   }
@@ -188,7 +188,7 @@ import Testing
         let handle = try await it.host.connect(it.device.address).handle
         if reason == .remoteUserTerminated { it.device.channel?.close() } else { it.device.channel?.terminate(reason: reason) }
         #expect(try await it.host.disconnection() == reason)
-        #expect(it.device.closed?.code == 0x16)
+        #expect(it.device.closed == .terminatedByLocalHost)
         #expect(try await it.host.complete(ReadRSSI(handle: handle)) == .failure(.unknownConnectionIdentifier))
         it.device.channel?.close()
         it.device.channel?.send([1])
@@ -206,8 +206,7 @@ import Testing
       it.device.channel?.cut()
       #expect(try await it.host.disconnection() == .connectionTimeout)
       #expect((1950...2000).contains(start.duration(to: EventLoop.shared.now).inMilliseconds))
-      #expect(it.device.closed?.code == 0x08)
-      #expect(it.device.closed?.name == "connection_timeout")
+      #expect(it.device.closed == .connectionTimeout)
       it.host.controller.close()
     }
   }

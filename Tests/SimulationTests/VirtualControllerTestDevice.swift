@@ -16,7 +16,7 @@ final class TestDevice: Advertiser {
   /// When the first and the last PDU came, ns.
   private(set) var firstTime: Int64 = 0
   private(set) var lastTime: Int64 = 0
-  private(set) var closed: BluetoothError?
+  private(set) var closed: ControllerErrorCode?
   var onConnect: ((VirtualLinkChannel) -> Void)?
   var onReceive: (([UInt8], VirtualLinkChannel) -> Void)?
   var keeps = true
@@ -42,7 +42,7 @@ final class TestDevice: Advertiser {
         if self.keeps { self.received.append(pdu) }
         self.onReceive?(pdu, channel)
       case .dropped: break
-      case .closed(let error): self.closed = error as? BluetoothError
+      case .closed(let error): self.closed = error as? ControllerErrorCode
       }
     }
     onConnect?(channel)

@@ -12,7 +12,7 @@ final class TestHost {
   private(set) var log: [(time: Int64, packet: [UInt8])] = []
   fileprivate(set) var events: [Event] = []
   private(set) var acl: [ACLData] = []
-  private(set) var closed: BluetoothError?
+  private(set) var closed: (any Error)?
   /// Packets that the controller can still take.
   var credits = 0
   private let start = EventLoop.shared.now.nanoseconds

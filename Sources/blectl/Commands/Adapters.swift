@@ -60,7 +60,7 @@ struct Adapters: LoopCommand {
     case .kernel(let index):
       let all = try AdapterList.adapters().filter { index == nil || $0.name == "hci\(index ?? 0)" }
       if all.isEmpty, let index {
-        throw BluetoothError(.adapter, "there is no hci\(index); `blectl adapters` lists the radios of this machine")
+        throw Failure(.adapter, "there is no hci\(index); `blectl adapters` lists the radios of this machine")
       }
       var rows: [Row] = []
       for adapter in all {

@@ -1,8 +1,6 @@
 import Bluetooth
 import EventLoop
 import GAP
-import HCI
-import Text
 
 extension Failure {
   init(_ error: GAPError) {
@@ -39,36 +37,6 @@ extension Failure {
     }
   }
 
-  init(_ error: ControllerError) {
-    let name = error.adapter
-    switch error.fault {
-    case .refused(let opcode, let status):
-      let hint =
-        switch status {
-        case .unknownCommand, .unsupportedFeature: ": it does not support that"
-        case .unsupportedRemoteFeature: ": the other device does not support that"
-        case .commandDisallowed: ": not in its present state; another program may be using it"
-        case .unknownConnectionIdentifier: ": it has no such link"
-        default: ""
-        }
-      self.init(.hci, "\(name) refused \(opcode): \(status)\(hint)", status: status)
-    case .silent(let opcode, let limit):
-      self.init(
-        .adapter,
-        "\(name) did not answer \(opcode) within \(Self.seconds(limit)): is it a Bluetooth controller, powered, and not used by another program?"
-      )
-    case .unreadable(let opcode, let reason): self.init(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(reason)")
-    case .hardware(let code):
-      self.init(
-        .adapter, "the controller \(name) reported a hardware error (0x\(Hex.encode(CollectionOfOne(code)))): reset or replug it",
-        code: Int(code), name: "hardware_error")
-    case .withoutLE: self.init(.adapter, "\(name) is a Bluetooth Classic controller without Low Energy")
-    case .withoutBuffers: self.init(.adapter, "\(name) says that it has no buffers for data")
-    case .notStarted: self.init(.adapter, "\(name) is not started")
-    case .closed: self.init(.adapter, "\(name) was closed")
-    }
-  }
-
   init(_ error: LinkEnd) {
     let link = "the link to \(error.peer.address)"
     switch error.cause {
@@ -88,16 +56,6 @@ extension Failure {
     case .handleReused(let adapter): self.init(.linkLost, "\(link) was lost: \(adapter) gave its handle to another one")
     case .channelClosed: self.init(.linkLost, "the ATT bearer was closed by this side")
     }
-  }
-
-  init(_ kind: Kind, _ message: String, status: ControllerErrorCode) {
-    self.init(kind, message, code: Int(status.rawValue), name: status.snakeName)
-  }
-
-  /// `20 s`, `0.5 s`.
-  static func seconds(_ limit: Duration) -> String {
-    let seconds = limit.inSeconds
-    return (seconds == seconds.rounded() ? String(Int(clamping: Int64(seconds))) : String(seconds)) + " s"
   }
 
   private static func words(_ procedure: LinkProcedure) -> String {

@@ -46,6 +46,13 @@ extension Failure {
     case .connectTimeout(let address):
       self.init(.timeout, "\(address) did not answer in time; is the address right and no firewall between?")
     case .serialLine(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnSerialLines(errno))", errno)
+    case .closedByController(let name):
+      self.init(.adapter, "\(name): the controller closed the connection; is its program still running?")
+    case .notH4(let name, let reason):
+      self.init(
+        .adapter,
+        "\(name): what arrives is not H4 (\(reason)); is there a controller, at this baud rate, that speaks H4 and not H5 or BCSP?")
+    case .lost(let name, let errno): self.init(.adapter, "\(name): the connection to the controller was lost: \(errno.words)", errno)
     }
   }
 

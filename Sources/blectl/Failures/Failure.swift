@@ -2,6 +2,9 @@ import ATT
 import Bluetooth
 import GAP
 import GATT
+import HCI
+import LEHost
+import LinuxBluetooth
 import LinuxIO
 import Operations
 import Simulation
@@ -56,7 +59,6 @@ struct Failure: Error, Equatable {
   init(_ error: any Error) {
     switch error {
     case let error as Failure: self = error
-    case let error as BluetoothError: self.init(error)
     case let error as PeerSearchError: self.init(error)
     case let error as MACSearchError: self.init(error)
     case let error as NotACharacteristic: self.init(error)
@@ -70,17 +72,18 @@ struct Failure: Error, Equatable {
     case let error as GAPError: self.init(error)
     case let error as LinkEnd: self.init(error)
     case let error as ControllerError: self.init(error)
+    case let error as HostError: self.init(error)
+    case let error as AdapterProblem: self.init(error)
+    case let error as NoConnection: self.init(error)
+    case let error as SocketEnd: self.init(error)
     case let error as FileError: self.init(error)
     case let error as TransportError: self.init(error)
+    case is ControllerUnplugged: self.init(.adapter, "the simulated adapter was removed")
     case let error as PeripheralFileError: self.init(.input, "\(error)")
     case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
     case let error as MalformedPacket: self.init(.protocolViolation, "\(error)")
     default: self.init(.internal, "unexpected error, a defect of blectl: \(error)")
     }
-  }
-
-  private init(_ error: BluetoothError) {
-    self.init(Kind(rawValue: error.kind.rawValue) ?? .internal, error.message, code: error.code, name: error.name)
   }
 
   var exitStatus: ExitStatus {

@@ -1,5 +1,4 @@
 package import Bluetooth
-package import HCI
 
 /// What a controller did, or did not do, instead of what its host wanted.
 package struct ControllerError: Error, Sendable, Equatable {
