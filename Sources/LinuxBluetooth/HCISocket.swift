@@ -210,6 +210,9 @@ final class HCISocket {
         return
       }
     }
+    // A refusal may come either way. A success comes in the event that is declared: Command Status does not bring what a command returns, nor
+    // does Command Complete say that a procedure has begun.
+    if octets.first == 0, let first = pending.first, first.isAnsweredByStatus != isStatus { return }
     finish(opcode, .success(octets))
   }
 
