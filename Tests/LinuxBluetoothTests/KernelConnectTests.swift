@@ -1,0 +1,116 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GAP
+import HCI
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import LinuxBluetooth
+
+private let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
+private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
+
+/// The kernel makes several connections at once; each attempt is a socket of its own, and its outcome is nobody else's.
+@Suite struct KernelConnectTests {
+  @LoopActor
+  private final class Rig {
+    let controller = FakeController()
+    let central: KernelCentral
+    private(set) var notes: [GAPNote] = []
+    /// In the order of asking, with what the kernel will say.
+    private(set) var attempts: [(peer: PeerAddress, outcome: Wait<Errno?>)] = []
+    private(set) var pairs: [PeerAddress: SocketPair] = [:]
+
+    init() {
+      let adapter = AdapterInfo(index: 0, address: nil, isUp: true, bus: "virtual", le: true)
+      central = KernelCentral(adapter, HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil), tap: nil)
+      central.isUp = { _ in true }
+      central.onNote = { [unowned self] in notes.append($0) }
+      central.makeChannel = { [unowned self] _, peer, deadline in
+        let outcome = Wait<Errno?>()
+        attempts.append((peer, outcome))
+        guard let end = try await outcome.value(until: deadline) else { throw ConnectFailure(errno: .timedOut, stage: .completing) }
+        if let end { throw ConnectFailure(errno: end, stage: .completing) }
+        let pair = SocketPair()
+        pairs[peer] = pair
+        return L2CAPSocket(pair.takeOther()) { SocketEnd(peer, .errno($0)) }
+      }
+    }
+
+    func connect(_ peer: PeerAddress, seconds: Int = 20) -> Task<Result<any GAP.Link, any Error>, Never> {
+      EventLoop.shared.spawn { [central] in
+        do { return .success(try await central.connect(peer, timeout: .seconds(seconds))) } catch { return .failure(error) }
+      }
+    }
+
+    /// The latest attempt to connect to `peer` ends: with a link, or as the kernel says, after what the controller said.
+    func end(_ peer: PeerAddress, _ errno: Errno? = nil, _ status: ControllerErrorCode? = nil) throws {
+      if let status {
+        let failed = Event.ConnectionComplete(status: status, handle: 0, peer: peer, interval: 0, latency: 0, supervisionTimeout: 0)
+        try controller.pair.write(Event.leConnectionComplete(failed).encoded)
+      }
+      try #require(attempts.last { $0.peer == peer }).outcome.resume(returning: errno)
+    }
+
+    func settle() async throws { try await controller.pair.settle() }
+  }
+
+  @Test func bothAreMadeAtOnceAndTheSecondMayBeFirst() async throws {
+    try await onLoop {
+      let rig = Rig()
+      let (first, second) = (rig.connect(lock), rig.connect(lamp))
+      try await rig.settle()
+      #expect(rig.attempts.map(\.peer) == [lock, lamp])
+      try rig.end(lamp)
+      let other = try await second.value.get()
+      #expect(other.peer == lamp && rig.attempts.count == 2)
+      try rig.end(lock)
+      let one = try await first.value.get()
+      #expect(one.peer == lock)
+      for link in [one, other] { link.channel.send([UInt8(truncatingIfNeeded: link.peer.address.rawValue)]) }
+      #expect(rig.pairs[lock]?.read() == [2] && rig.pairs[lamp]?.read() == [4])
+      // One is closed, the other goes on.
+      await one.disconnect()
+      other.channel.send([5])
+      #expect(rig.pairs[lock]?.read() == [] && rig.pairs[lamp]?.read() == [5])
+      await rig.central.close()
+    }
+  }
+
+  @Test func theStatusOfOneIsNotTheOthers() async throws {
+    try await onLoop {
+      let rig = Rig()
+      let (first, second) = (rig.connect(lock), rig.connect(lamp))
+      try await rig.settle()
+      // The kernel has one errno for both.
+      try rig.end(lamp, .noFunction, .connectionFailedToBeEstablished)
+      try rig.end(lock, .noFunction, .micFailure)
+      await #expect(throws: NoConnection(lock, adapter: "hci0", .notEstablished, errno: .noFunction, status: .micFailure)) {
+        _ = try await first.value.get()
+      }
+      try await rig.settle()
+      #expect(rig.attempts.map(\.peer) == [lock, lamp, lamp] && rig.notes == [.tryingAgain(lamp)])
+      try rig.end(lamp)
+      #expect(try await second.value.get().peer == lamp)
+      await rig.central.close()
+    }
+  }
+
+  @Test func eachHasItsOwnLimitAndIsCancelledAlone() async throws {
+    try await onLoop {
+      let rig = Rig()
+      let third = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_06), .random)
+      let (short, long, cancelled) = (rig.connect(lock, seconds: 1), rig.connect(lamp), rig.connect(third))
+      try await rig.settle()
+      cancelled.cancel()
+      await #expect(throws: CancellationError.self) { _ = try await cancelled.value.get() }
+      await #expect(throws: GAPError.noConnection(lock, within: .seconds(1))) { _ = try await short.value.get() }
+      try rig.end(lamp)
+      #expect(try await long.value.get().peer == lamp)
+      #expect(rig.attempts.count == 3 && rig.notes.isEmpty)
+      await rig.central.close()
+    }
+  }
+}
