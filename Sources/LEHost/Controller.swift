@@ -2,7 +2,7 @@ import Bluetooth
 import EventLoop
 import HCI
 
-/// A controller at the other end of a channel: commands with their answers, events, ACL data.
+/// A controller at the other end of a transport: commands with their answers, events, ACL data.
 @LoopActor
 final class Controller {
   /// As the user knows it: `tcp:127.0.0.1:9000`.
@@ -15,21 +15,21 @@ final class Controller {
   /// Packets that did not follow their format; they were ignored.
   private(set) var malformed = 0
 
-  private let channel: any HCI.Channel
+  private let transport: any HCI.Transport
   private var queue = CommandQueue()
   /// `then` gets the return parameters, status first.
   private var pending: [Int: (opcode: Opcode, then: @LoopActor (Result<[UInt8], any Error>) -> Void)] = [:]
   private var timer: LoopTimer?
 
-  init(_ channel: any HCI.Channel, name: String) {
-    self.channel = channel
+  init(_ transport: any HCI.Transport, name: String) {
+    self.transport = transport
     self.name = name
   }
 
   /// Begins to receive. Idempotent.
   func open() {
-    guard channel.handler == nil else { return }
-    channel.handler = { [weak self] event in self?.handle(event) }
+    guard transport.handler == nil else { return }
+    transport.handler = { [weak self] event in self?.handle(event) }
   }
 
   /// Commands that have not been answered: a bound for what the other side can make us ask.
@@ -109,7 +109,7 @@ final class Controller {
 
   func send(_ data: ACLData) {
     guard failure == nil else { return }
-    channel.send(data.encoded)
+    transport.send(data.encoded)
   }
 
   /// Ends everything with `error`. Idempotent.
@@ -117,7 +117,7 @@ final class Controller {
     guard failure == nil else { return }
     failure = error
     timer?.cancel()
-    channel.close()
+    transport.close()
     let unanswered = pending.sorted { $0.key < $1.key }
     pending = [:]
     for (_, entry) in unanswered { entry.then(.failure(error)) }
@@ -127,7 +127,7 @@ final class Controller {
 
   // MARK: From the controller
 
-  private func handle(_ event: ChannelEvent) {
+  private func handle(_ event: TransportEvent) {
     guard failure == nil else { return }
     switch event {
     case .closed(let error): close(error)
@@ -158,7 +158,7 @@ final class Controller {
   }
 
   private func pump() {
-    while failure == nil, let command = queue.next(at: EventLoop.shared.now.nanoseconds) { channel.send(command.encoded) }
+    while failure == nil, let command = queue.next(at: EventLoop.shared.now.nanoseconds) { transport.send(command.encoded) }
     timer?.cancel()
     timer = queue.deadline.map { due in
       EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in self?.expire() }

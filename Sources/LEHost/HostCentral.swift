@@ -4,7 +4,7 @@ package import GAP
 package import HCI
 import L2CAP
 
-/// Our own LE host, central role, over any HCI channel.
+/// Our own LE host, central role, over any HCI transport.
 @LoopActor
 package final class HostCentral: GAP.Central, LinkController {
   /// As the user knows the controller: `tcp:127.0.0.1:9000`.
@@ -31,9 +31,9 @@ package final class HostCentral: GAP.Central, LinkController {
   var isStarted = false
   private var isClosed = false
 
-  package init(_ channel: any HCI.Channel, name: String, tap: (any HCI.Tap)? = nil) {
+  package init(_ transport: any HCI.Transport, name: String, tap: (any HCI.Tap)? = nil) {
     self.name = name
-    controller = Controller(tap.map { TappedChannel(channel, tap: $0) } ?? channel, name: name)
+    controller = Controller(tap.map { TappedTransport(transport, tap: $0) } ?? transport, name: name)
     controller.onEvent = { [weak self] event in self?.handle(event) }
     controller.onData = { [weak self] data in self?.links[data.handle]?.receive(data) }
     controller.onFailure = { [weak self] error in self?.fail(error) }

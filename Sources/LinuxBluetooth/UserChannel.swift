@@ -8,7 +8,7 @@ import SystemPackage
 /// The HCI user channel: the whole controller for this process, with the kernel's stack out of the way until it is closed.
 /// Needs CAP_NET_ADMIN and an adapter that is down; the kernel takes it down again at the end.
 @LoopActor
-package final class UserChannel: HCI.Channel {
+package final class UserChannel: HCI.Transport {
   package let name: String
   private let socket: PacketSocket
 
@@ -38,7 +38,7 @@ package final class UserChannel: HCI.Channel {
   }
 
   /// Reading starts when a handler is set.
-  package var handler: (@LoopActor (HCI.ChannelEvent) -> Void)? {
+  package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet {
       guard let handler else {
         socket.handler = nil

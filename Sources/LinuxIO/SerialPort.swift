@@ -20,7 +20,7 @@ package enum SerialPort {
 
   /// The line's settings are not restored at the end: a controller's line is nobody's terminal.
   /// - Throws: `.serialLine`, or `.unknownBaudRate` for a rate that termios does not know.
-  package static func open(_ path: String, baud: Int = defaultBaud) throws(TransportError) -> StreamChannel {
+  package static func open(_ path: String, baud: Int = defaultBaud) throws(TransportError) -> StreamTransport {
     guard let speed = speeds[baud] else { throw .unknownBaudRate(baud) }
     let address = TransportAddress.serial(path: path, baud: baud)
     do throws(Errno) {
@@ -36,7 +36,7 @@ package enum SerialPort {
       // Two programs on one line would each get half of the packets. Root passes all the same.
       try SystemCall.call { shim_make_exclusive(descriptor.rawValue) }
       try SystemCall.call { tcflush(descriptor.rawValue, TCIOFLUSH) }
-      return StreamChannel(descriptor, name: address.description)
+      return StreamTransport(descriptor, name: address.description)
     } catch {
       throw .serialLine(address, error)
     }

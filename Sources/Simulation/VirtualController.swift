@@ -6,7 +6,7 @@ package import HCI
 /// It is strict where controllers are: masked events stay away, scan parameters cannot change while it scans, legacy and extended commands
 /// do not mix, and more ACL packets than it has buffers for are lost.
 @LoopActor
-package final class VirtualController: HCI.Channel {
+package final class VirtualController: HCI.Transport {
   package struct Configuration: Sendable {
     /// Extended scanning and connecting (Core 5); without, a Core 4.2 controller that knows legacy commands only.
     package var extended = true
@@ -33,7 +33,7 @@ package final class VirtualController: HCI.Channel {
   /// An address of the block for documentation (RFC 7042 §2.1.1).
   package static let defaultAddress = Address(rawValue: 0x0000_5E00_5301)
 
-  package var handler: (@LoopActor (HCI.ChannelEvent) -> Void)? {
+  package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet { scheduleDelivery() }
   }
   /// What the host did that a real controller would have punished in its own way: lost packets, sent nonsense.
@@ -59,7 +59,7 @@ package final class VirtualController: HCI.Channel {
   /// What the command that is being executed causes at once: its answer comes first.
   var afterAnswer: (@LoopActor () -> Void)?
 
-  private var outgoing: [HCI.ChannelEvent] = []
+  private var outgoing: [HCI.TransportEvent] = []
   private var isDelivering = false
   private var isDeliveryScheduled = false
   private var isClosed = false
@@ -80,7 +80,7 @@ package final class VirtualController: HCI.Channel {
     commands = Self.commands(of: configuration)
   }
 
-  // MARK: HCI.Channel
+  // MARK: HCI.Transport
 
   package func send(_ packet: [UInt8]) {
     guard !isClosed else { return }

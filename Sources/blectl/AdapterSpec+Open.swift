@@ -18,15 +18,15 @@ extension AdapterSpec {
     case .user(let index):
       return try await host(UserChannel.open(index), "user:\(index)", tap)
     case .stream(let address):
-      return try await host(StreamChannel.connect(to: address, timeout: .seconds(10)), "\(address)", tap)
+      return try await host(StreamTransport.connect(to: address, timeout: .seconds(10)), "\(address)", tap)
     case .simulation(let file):
       return try await host(VirtualController(air: try await Self.air(file)), file.map { "sim:\($0)" } ?? "sim", tap)
     }
   }
 
   @LoopActor
-  private func host(_ channel: any HCI.Channel, _ name: String, _ tap: (any HCI.Tap)?) async throws -> HostCentral {
-    let central = HostCentral(channel, name: name, tap: tap)
+  private func host(_ transport: any HCI.Transport, _ name: String, _ tap: (any HCI.Tap)?) async throws -> HostCentral {
+    let central = HostCentral(transport, name: name, tap: tap)
     do {
       try await central.start()
       return central

@@ -128,17 +128,17 @@ import Text
     hostile([file], mutations: 20_000) { _ = try? Snoop.parse($0) }
   }
 
-  @Test func tappedChannelSeesBothDirections() async throws {
+  @Test func tappedTransportSeesBothDirections() async throws {
     try await onLoop {
       let inner = Inner()
       let tap = Recorder()
-      let channel = TappedChannel(inner, tap: tap)
+      let transport = TappedTransport(inner, tap: tap)
       var received: [[UInt8]] = []
-      channel.handler = { if case .received(let packet) = $0 { received.append(packet) } }
-      channel.send([1, 3, 0x0C, 0])
+      transport.handler = { if case .received(let packet) = $0 { received.append(packet) } }
+      transport.send([1, 3, 0x0C, 0])
       inner.handler?(.received([4, 0x10, 0]))
       inner.handler?(.closed(ControllerError("gone", .closed)))
-      channel.close()
+      transport.close()
       #expect(inner.sent == [[1, 3, 0x0C, 0]])
       #expect(received == [[4, 0x10, 0]])
       #expect(tap.seen.map(\.0) == [[1, 3, 0x0C, 0], [4, 0x10, 0]])
@@ -147,8 +147,8 @@ import Text
     }
   }
 
-  @LoopActor private final class Inner: Channel {
-    var handler: (@LoopActor (ChannelEvent) -> Void)?
+  @LoopActor private final class Inner: Transport {
+    var handler: (@LoopActor (TransportEvent) -> Void)?
     var sent: [[UInt8]] = []
     var isClosed = false
     func send(_ packet: [UInt8]) { sent.append(packet) }

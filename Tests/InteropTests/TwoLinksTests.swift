@@ -15,8 +15,8 @@ import Testing
   func bothAreUsedAtOnce(_ options: [String]) async throws {
     let air = try BumbleAir(options + ["--second"])
     let outcome = try await onLoop {
-      let channel = try await StreamChannel.connect(to: try TransportAddress(air.adapter), timeout: .seconds(10))
-      let central = HostCentral(channel, name: air.adapter)
+      let transport = try await StreamTransport.connect(to: try TransportAddress(air.adapter), timeout: .seconds(10))
+      let central = HostCentral(transport, name: air.adapter)
       try await central.start()
       return try await TwoLinks.use(central)
     }

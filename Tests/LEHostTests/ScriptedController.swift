@@ -7,8 +7,8 @@ import TestSupport
 
 /// A controller whose answers a test decides, command by command. By default it starts well, scans, and connects to whom it is told.
 @LoopActor
-final class ScriptedController: HCI.Channel {
-  var handler: (@LoopActor (HCI.ChannelEvent) -> Void)?
+final class ScriptedController: HCI.Transport {
+  var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
   private(set) var commands: [CommandPacket] = []
   private(set) var data: [ACLData] = []
   private(set) var isClosed = false

@@ -24,14 +24,14 @@ import Testing
       let line = OwnedDescriptor(master)
       _ = fcntl(line.rawValue, F_SETFL, O_NONBLOCK)
       let path = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-      let channel = try SerialPort.open(path)
+      let transport = try SerialPort.open(path)
       var packets: [[UInt8]] = []
-      channel.handler = { if case .received(let packet) = $0 { packets.append(packet) } }
+      transport.handler = { if case .received(let packet) = $0 { packets.append(packet) } }
       let packet: [UInt8] = [4, 0xFF, 8, 0x03, 0x04, 0x0A, 0x0D, 0x11, 0x13, 0x1A, 0x7F]
       _ = try SystemCall.write(line.rawValue, packet[...])
       while packets.isEmpty { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
       #expect(packets == [packet])
-      channel.send([1, 3, 0x0C, 0])
+      transport.send([1, 3, 0x0C, 0])
       var buffer = [UInt8](repeating: 0, count: 16)
       while true {
         if let count = try? SystemCall.read(line.rawValue, into: &buffer) {
@@ -40,7 +40,7 @@ import Testing
         }
         try await EventLoop.shared.sleep(for: .milliseconds(1))
       }
-      channel.close()
+      transport.close()
       _ = other.rawValue
     }
   }

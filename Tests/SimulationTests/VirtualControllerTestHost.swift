@@ -29,7 +29,7 @@ final class TestHost {
     self.init(VirtualController(air: air, configuration: configuration))
   }
 
-  private func take(_ event: HCI.ChannelEvent) {
+  private func take(_ event: HCI.TransportEvent) {
     switch event {
     case .received(let packet):
       log.append(((EventLoop.shared.now.nanoseconds - start) / 1000, packet))

@@ -3,10 +3,10 @@ import EventLoop
 import Glibc
 import SystemPackage
 
-extension StreamChannel {
+extension StreamTransport {
   /// Opens the transport; nothing has been said to the controller yet.
   /// - Throws: TransportError; CancellationError.
-  package static func connect(to address: TransportAddress, timeout: Duration) async throws -> StreamChannel {
+  package static func connect(to address: TransportAddress, timeout: Duration) async throws -> StreamTransport {
     let deadline = EventLoop.shared.now.advanced(by: timeout)
     switch address {
     case .serial(let path, let baud): return try SerialPort.open(path, baud: baud)
@@ -23,7 +23,7 @@ extension StreamChannel {
   /// The first of `candidates` that answers, in the resolver's order.
   private static func connect(
     _ candidates: [SocketAddress], _ name: TransportAddress, _ deadline: LoopClock.Instant
-  ) async throws -> StreamChannel {
+  ) async throws -> StreamTransport {
     var last = Errno.noSuchAddressOrDevice
     for candidate in candidates {
       do {
@@ -37,7 +37,7 @@ extension StreamChannel {
         }
         // HCI packets are small and each waits for an answer: Nagle's delay would be added to every one.
         if candidate.family != AF_UNIX { try SystemCall.setOption(descriptor.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1)) }
-        return StreamChannel(descriptor, name: name.description)
+        return StreamTransport(descriptor, name: name.description)
       } catch let error as Errno {
         last = error
       }

@@ -3,22 +3,22 @@ package import EventLoop
 /// The seam below a host: whole HCI packets in H4 form (packet indicator first, Vol 4 Part A §2), in order.
 /// Implemented by H4 streams, the kernel's user channel and the virtual controller.
 @LoopActor
-package protocol Channel: AnyObject {
+package protocol Transport: AnyObject {
   /// Called for every packet, and once with `.closed` when no more can come. Packets that arrive before it is set are kept.
-  var handler: (@LoopActor (ChannelEvent) -> Void)? { get set }
+  var handler: (@LoopActor (TransportEvent) -> Void)? { get set }
   /// Queues one packet; it is never dropped silently. After `.closed` it does nothing.
   func send(_ packet: [UInt8])
   /// Idempotent; releases the descriptor.
   func close()
 }
 
-package enum ChannelEvent: Sendable {
+package enum TransportEvent: Sendable {
   case received([UInt8])
   /// With why: an error of the room that implements the seam.
   case closed(any Error)
 }
 
-/// Sees every packet that crosses a channel, in both directions.
+/// Sees every packet that crosses a transport, in both directions.
 @LoopActor
 package protocol Tap: AnyObject {
   /// - Parameter packet: H4 form.

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// H4 packets over a stream: TCP, a UNIX socket or a serial line (Vol 4 Part A).
 @LoopActor
-package final class StreamChannel: HCI.Channel {
+package final class StreamTransport: HCI.Transport {
   package let name: String
   private var descriptor: OwnedDescriptor
   private var watch = DescriptorWatch()
@@ -29,7 +29,7 @@ package final class StreamChannel: HCI.Channel {
   isolated deinit { watch.cancel() }
 
   /// Reading starts when a handler is set, so that nothing is lost before.
-  package var handler: (@LoopActor (HCI.ChannelEvent) -> Void)? {
+  package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet {
       guard !isOver else { return }
       updateWatch()

@@ -8,11 +8,11 @@ import Testing
 
 @testable import LinuxIO
 
-/// The other end of a stream, under the test's control, and what the channel said.
+/// The other end of a stream, under the test's control, and what the transport said.
 @LoopActor
 private final class Rig {
   var other: OwnedDescriptor
-  let channel: StreamChannel
+  let transport: StreamTransport
   private(set) var packets: [[UInt8]] = []
   private(set) var ending: [TransportError] = []
 
@@ -20,11 +20,11 @@ private final class Rig {
     var ends: [Int32] = [-1, -1]
     _ = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
     other = OwnedDescriptor(ends[1])
-    channel = StreamChannel(OwnedDescriptor(ends[0]), name: "test")
+    transport = StreamTransport(OwnedDescriptor(ends[0]), name: "test")
   }
 
   func listen() {
-    channel.handler = { [unowned self] event in
+    transport.handler = { [unowned self] event in
       switch event {
       case .received(let packet): packets.append(packet)
       case .closed(let error): if let error = error as? TransportError { ending.append(error) } else { Issue.record(error) }
@@ -39,7 +39,7 @@ private final class Rig {
 private let event: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 
-@Suite struct StreamChannelTests {
+@Suite struct StreamTransportTests {
   @Test(arguments: [1, 2, 3, 7, 100]) func packetsComeWholeHoweverTheyAreCut(part: Int) async throws {
     try await onLoop {
       let rig = Rig()
@@ -74,7 +74,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
       rig.listen()
       rig.other.close()
       try await rig.settle()
-      rig.channel.send(event)
+      rig.transport.send(event)
       try await rig.settle()
       #expect(rig.ending.count == 1)
     }
@@ -86,7 +86,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
       rig.listen()
       SignalWatch.ignoreBrokenPipes()
       rig.other.close()
-      rig.channel.send(event)
+      rig.transport.send(event)
       try await rig.settle()
       #expect(rig.ending.count == 1)
     }
@@ -100,7 +100,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
       SignalWatch.ignoreBrokenPipes()
       try SystemCall.call { shutdown(rig.other.rawValue, Int32(SHUT_RD)) }
       _ = try SystemCall.write(rig.other.rawValue, event[...])
-      rig.channel.send(event)
+      rig.transport.send(event)
       #expect(rig.ending.isEmpty)
       try await rig.settle()
       #expect(rig.packets == [event])
@@ -123,9 +123,9 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
       let rig = Rig()
       rig.listen()
       _ = try SystemCall.write(rig.other.rawValue, event[...])
-      rig.channel.close()
-      rig.channel.close()
-      rig.channel.send(event)
+      rig.transport.close()
+      rig.transport.close()
+      rig.transport.send(event)
       try await rig.settle()
       #expect(rig.packets.isEmpty)
       #expect(rig.ending.isEmpty)
@@ -141,9 +141,9 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
     try await onLoop {
       let rig = Rig()
       var count = 0
-      rig.channel.handler = { _ in
+      rig.transport.handler = { _ in
         count += 1
-        rig.channel.close()
+        rig.transport.close()
       }
       _ = try SystemCall.write(rig.other.rawValue, (event + event + event)[...])
       try await rig.settle()
@@ -159,7 +159,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
       var sent: [UInt8] = []
       for number in 0..<1000 {
         let packet = [2, 0x40, 0x20, 0xE8, 0x03] + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 1000)
-        rig.channel.send(packet)
+        rig.transport.send(packet)
         sent += packet
       }
       var arrived: [UInt8] = []
@@ -178,10 +178,10 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
     try await onLoop {
       let listener = try Listener(family)
       defer { if case .unix(let path) = listener.address { unsafe unlink(path) } }
-      let channel = try await StreamChannel.connect(to: listener.address, timeout: .seconds(5))
-      defer { channel.close() }
+      let transport = try await StreamTransport.connect(to: listener.address, timeout: .seconds(5))
+      defer { transport.close() }
       let other = OwnedDescriptor(try SystemCall.call { accept(listener.descriptor.rawValue, nil, nil) })
-      channel.send(event)
+      transport.send(event)
       var buffer = [UInt8](repeating: 0, count: 100)
       let count = try SystemCall.read(other.rawValue, into: &buffer)
       #expect(Array(buffer[..<count]) == event)
@@ -203,7 +203,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 }
 
 @LoopActor private func connectOnLoop(_ address: TransportAddress) async throws {
-  _ = try await StreamChannel.connect(to: address, timeout: .seconds(5))
+  _ = try await StreamTransport.connect(to: address, timeout: .seconds(5))
 }
 
 @LoopActor

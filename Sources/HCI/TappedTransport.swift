@@ -1,17 +1,17 @@
 package import EventLoop
 
-/// A channel that shows everything that crosses it to a tap, in order: the packet is recorded before it is acted on.
+/// A transport that shows everything that crosses it to a tap, in order: the packet is recorded before it is acted on.
 @LoopActor
-package final class TappedChannel: Channel {
-  private let inner: any Channel
+package final class TappedTransport: Transport {
+  private let inner: any Transport
   private let tap: any Tap
 
-  package init(_ inner: any Channel, tap: any Tap) {
+  package init(_ inner: any Transport, tap: any Tap) {
     self.inner = inner
     self.tap = tap
   }
 
-  package var handler: (@LoopActor (ChannelEvent) -> Void)? {
+  package var handler: (@LoopActor (TransportEvent) -> Void)? {
     didSet {
       guard let handler else {
         inner.handler = nil
