@@ -1,6 +1,5 @@
 import ATT
 import Bluetooth
-import EventLoop
 import Text
 
 extension Failure {
@@ -16,13 +15,13 @@ extension Failure {
       let place = handle.isValid ? " for handle \(handle)" : ""
       self.init(
         .timeout,
-        "no answer to the \(Opcode.request(request))\(place) within \(limit.shortText) s; the connection is given up, as the Attribute Protocol "
+        "no answer to the \(Opcode.request(request))\(place) within \(limit.secondsText) s; the connection is given up, as the Attribute Protocol "
           + "asks. Connect again, or allow more time with --timeout")
     case .noConfirmation(of: let handle, within: let limit):
-      self.init(.timeout, "no confirmation of the indication on handle \(handle) within \(limit.shortText) s: the bearer is closed")
+      self.init(.timeout, "no confirmation of the indication on handle \(handle) within \(limit.secondsText) s: the bearer is closed")
     case .nothingGotThrough(for: let limit):
       self.init(
-        .timeout, "nothing that was sent got through for \(limit.shortText) s: is the device still there, and the adapter alive?")
+        .timeout, "nothing that was sent got through for \(limit.secondsText) s: is the device still there, and the adapter alive?")
     case .closedByThisSide: self.init(.linkLost, "the connection was closed by blectl")
     }
   }
@@ -33,13 +32,5 @@ extension Violation {
   var sentence: String {
     let shown = octets.isEmpty ? "no octets" : Hex.encode(octets.prefix(32)) + (octets.count > 32 ? "… (\(octets.count) octets)" : "")
     return "the peer broke the Attribute Protocol: \(opcode) [\(shown)]: \(reason)"
-  }
-}
-
-extension Duration {
-  /// Seconds, without a fraction when there is none.
-  fileprivate var shortText: String {
-    let (seconds, rest) = components
-    return rest == 0 ? "\(seconds)" : "\(inSeconds)"
   }
 }

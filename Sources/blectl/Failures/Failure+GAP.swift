@@ -26,7 +26,7 @@ extension Failure {
     case .isScanning(let adapter): self.init(.adapter, "\(adapter) is scanning already")
     case .noConnection(let peer, let limit):
       self.init(
-        .timeout, "\(peer.address) did not connect within \(Self.seconds(limit)): it is off, out of range, or connected to someone else")
+        .timeout, "\(peer.address) did not connect within \(limit.secondsText) s: it is off, out of range, or connected to someone else")
     case .connectionFailed(let peer, let status):
       self.init(
         status == .connectionFailedToBeEstablished ? .linkLost : .hci, "no connection to \(peer.address): \(status)", status: status)

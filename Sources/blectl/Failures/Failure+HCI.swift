@@ -1,5 +1,4 @@
 import Bluetooth
-import EventLoop
 import HCI
 import Text
 
@@ -20,7 +19,7 @@ extension Failure {
     case .silent(let opcode, let limit):
       self.init(
         .adapter,
-        "\(name) did not answer \(opcode) within \(Self.seconds(limit)): is it a Bluetooth controller, powered, and not used by another program?"
+        "\(name) did not answer \(opcode) within \(limit.secondsText) s: is it a Bluetooth controller, powered, and not used by another program?"
       )
     case .unreadable(let opcode, let reason): self.init(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(reason)")
     case .hardware(let code):
@@ -36,11 +35,5 @@ extension Failure {
 
   init(_ kind: Kind, _ message: String, status: ControllerErrorCode) {
     self.init(kind, message, code: Int(status.rawValue), name: status.snakeName)
-  }
-
-  /// `20 s`, `0.5 s`.
-  static func seconds(_ limit: Duration) -> String {
-    let seconds = limit.inSeconds
-    return (seconds == seconds.rounded() ? String(Int(clamping: Int64(seconds))) : String(seconds)) + " s"
   }
 }

@@ -54,7 +54,7 @@ extension Failure {
     case .silent(let name, let opcode, let limit):
       self.init(
         .hci,
-        "\(name) did not answer \(opcode) within \(Self.seconds(limit)); if it stays silent, reset it: sudo hciconfig \(name) reset")
+        "\(name) did not answer \(opcode) within \(limit.secondsText) s; if it stays silent, reset it: sudo hciconfig \(name) reset")
     case .other(let name, let use, let errno): self.init(.adapter, "\(Self.words(use)) on \(name) failed: \(errno.words)", errno)
     }
   }

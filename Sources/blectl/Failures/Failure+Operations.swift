@@ -1,6 +1,5 @@
 import ATT
 import Bluetooth
-import EventLoop
 import GATT
 import Operations
 import Text
@@ -106,13 +105,5 @@ extension Failure {
     let (confirmed, sent) = (error.progress.confirmed + offset, error.progress.sent + offset)
     let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
     message += "; \(confirmed) of \(error.total + offset) octets are known to have arrived\(more); go on with --offset \(confirmed)"
-  }
-}
-
-extension Duration {
-  /// Seconds, without a fraction when there is none.
-  var secondsText: String {
-    let value = inSeconds
-    return value == value.rounded() ? String(Int(value)) : String(value)
   }
 }

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import EventLoop
 import GAP
 import GATT
 import HCI
@@ -101,5 +102,13 @@ struct Failure: Error, Equatable {
     case .output: .output
     case .interrupted, .internal: .internal
     }
+  }
+}
+
+extension Duration {
+  /// In seconds, without a fraction when there is none: `20`, `0.5`.
+  var secondsText: String {
+    let (seconds, rest) = components
+    return rest == 0 ? "\(seconds)" : "\(inSeconds)"
   }
 }
