@@ -4,8 +4,8 @@ package import HCI
 /// Advertising reports out of a controller's events, in whatever form they come: that follows neither the scan command nor the controller's
 /// version. Legacy, directed and extended reports are read here, chained data is joined, and what never becomes whole is given up after a while.
 ///
-/// What cannot be read is dropped, counted, and stops nothing: an event type that the specification reserves, and the rest of an event behind
-/// a malformed report. A new form of report is one case of `receive`.
+/// What cannot be read is dropped, counted, told of at the end, and stops nothing: an event type that the specification reserves, and the
+/// rest of an event behind a malformed report. A new form of report is one case of `receive`.
 @LoopActor
 package final class AdvertisingReportReader {
   /// Reports and events that could not be read.
@@ -14,8 +14,13 @@ package final class AdvertisingReportReader {
   private var parts = ExtendedReportReassembler()
   private var expiry: LoopTimer?
   private var report: (@LoopActor (AdvertisingReport) -> Void)?
+  private let onUnreadable: @LoopActor (Int) -> Void
 
-  package init(_ report: @escaping @LoopActor (AdvertisingReport) -> Void) { self.report = report }
+  /// - Parameter onUnreadable: told by `stop` how many reports and events could not be read, when there were any.
+  package init(onUnreadable: @escaping @LoopActor (Int) -> Void, _ report: @escaping @LoopActor (AdvertisingReport) -> Void) {
+    self.report = report
+    self.onUnreadable = onUnreadable
+  }
 
   /// Events of other kinds are none of its business.
   package func receive(_ event: HCI.Event) {
@@ -36,8 +41,10 @@ package final class AdvertisingReportReader {
 
   /// Nothing is reported any more. Idempotent.
   package func stop() {
+    guard report != nil else { return }
     report = nil
     expiry?.cancel()
+    if unreadable > 0 { onUnreadable(unreadable) }
   }
 
   /// Parts whose rest never comes are reported all the same.

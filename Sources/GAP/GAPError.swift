@@ -46,6 +46,8 @@ package enum GAPNote: Sendable, Equatable {
   /// - Parameter askingFor: what it is asked for once more; nil: it gets its way.
   case intervalChanged(PeerAddress, to: Duration, askingFor: Duration?)
   case scan(adapter: String, ScanNote)
+  /// At the end of a scan: so many reports or events could not be read, and were dropped.
+  case unreadableReports(adapter: String, Int)
 }
 
 /// What is not as it should be with a scan that other programs take part in.

@@ -8,7 +8,7 @@ import HCI
 final class Scan {
   let commands: ScanCommands
   let ended = Wait<Void>()
-  private(set) lazy var reader = AdvertisingReportReader { [weak self] in self?.deliver($0) }
+  private(set) lazy var reader = AdvertisingReportReader(onUnreadable: onUnreadable) { [weak self] in self?.deliver($0) }
   enum Phase { case preparing, asked, on, over }
 
   /// Reports count from the moment the controller is asked to scan; what comes earlier belongs to someone else's scan.
@@ -16,10 +16,14 @@ final class Scan {
   /// What came together with the confirmation, before it was seen.
   private var early: [AdvertisingReport] = []
   private static let earlyLimit = 256
+  private let onUnreadable: @LoopActor (Int) -> Void
   private let report: @LoopActor (AdvertisingReport) -> Void
 
-  init(_ commands: ScanCommands, report: @escaping @LoopActor (AdvertisingReport) -> Void) {
+  init(
+    _ commands: ScanCommands, onUnreadable: @escaping @LoopActor (Int) -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
+  ) {
     self.commands = commands
+    self.onUnreadable = onUnreadable
     self.report = report
   }
 
@@ -53,7 +57,9 @@ extension HostCentral {
     guard scan == nil else { throw GAPError.isScanning(adapter: name) }
     try Task.checkCancellation()
     let commands = try ScanCommands(parameters, adapter: name, adapterInfo, sharing: !links.isEmpty)
-    let scan = Scan(commands) { [weak self] in
+    let scan = Scan(commands) { [weak self, name] in
+      self?.onNote?(.unreadableReports(adapter: name, $0))
+    } report: { [weak self] in
       if $0.primaryPHY == .coded, let self, let peer = $0.peer, codedPeers.count < 256 { codedPeers.insert(peer) }
       report($0)
     }

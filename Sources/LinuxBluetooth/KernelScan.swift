@@ -27,8 +27,9 @@ final class KernelScan {
     _ procedure: ScanProcedure, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {
     self.procedure = procedure
-    let reader = AdvertisingReportReader(report)
     let hci = central.hci
+    let reader = AdvertisingReportReader(
+      onUnreadable: { [central] in central.onNote?(.unreadableReports(adapter: hci.name, $0)) }, report)
     // All that the procedure is told, it is told while the packet is handled that says so: a task that waits resumes only after the
     // packets behind it.
     hci.onOthersCommand = { [self] command in

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -24,6 +25,21 @@ import Testing
     #expect(band.string("address_type") == "public")
     #expect(band.bool("connectable") == true)
     #expect(band["manufacturer_data"]?.string("0157") != nil)
+  }
+
+  /// An event type that is reserved, a report that is cut, and one like others.
+  @Test func reportsThatCannotBeReadAreCounted() throws {
+    let controller = try H4Controller()
+    let running = try Blectl.start(["scan", "--count", "1", "--json"], adapter: controller.adapter, virtual: false)
+    #expect(controller.command(0x200C)?.first == 1)
+    for octets: [UInt8] in [
+      [15, 2, 1, 9, 1, 1, 0, 0, 0, 0, 0xC0, 3, 2, 1, 6, 0xC4], [5, 2, 1, 0, 1, 2], [15, 2, 1, 0, 1, 3, 0, 0, 0, 0, 0xC0, 3, 2, 1, 6, 0xC4],
+    ] { controller.send([4, 0x3E] + octets) }
+    let result = running.wait()
+    #expect(result.status == 0)
+    #expect(try result.records.map { $0.string("address") } == ["C0:00:00:00:00:03"])
+    let note = try Record(result.errors.trimmingCharacters(in: .newlines)).string("note")
+    #expect(note?.hasPrefix("2 advertising report(s) of \(controller.adapter) are missing") == true, "\(result.errors)")
   }
 
   @Test func advertisementsAndScanResponsesStayApartAndComeOnce() throws {

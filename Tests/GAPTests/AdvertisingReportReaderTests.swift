@@ -23,13 +23,16 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
   @Test func everyFormIsRead() async throws {
     try await onLoop {
       var reports: [AdvertisingReport] = []
-      let reader = AdvertisingReportReader { reports.append($0) }
+      var told: [Int] = []
+      let reader = AdvertisingReportReader(onUnreadable: { told.append($0) }) { reports.append($0) }
       for event in [self.legacy(0, 4), self.directed, self.extended(0x13, [2]), self.extended(0x00, [3]), .hardwareError(1)] {
         reader.receive(event)
       }
       #expect(reports.map(\.pdu) == [.connectable, .scanResponse, .directed, .connectable, .extended])
       #expect(reports.map(\.data) == [[1], [1], [], [2], [3]])
       #expect(reader.unreadable == 0)
+      reader.stop()
+      #expect(told.isEmpty, "there is nothing to tell")
     }
   }
 
@@ -37,7 +40,8 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
   @Test func anUnknownReport() async throws {
     try await onLoop {
       var reports: [AdvertisingReport] = []
-      let reader = AdvertisingReportReader { reports.append($0) }
+      var told: [Int] = []
+      let reader = AdvertisingReportReader(onUnreadable: { told.append($0) }) { reports.append($0) }
       reader.receive(self.legacy(5, 0, 0xFF, 3))
       #expect(reports.map(\.pdu) == [.connectable, .nonConnectable])
       #expect(reader.unreadable == 2)
@@ -51,13 +55,18 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
       }
       #expect(reports.map(\.pdu).dropFirst(2) == [.connectable, .scannable])
       #expect(reader.unreadable == 5)
+      #expect(told.isEmpty)
+      reader.stop()
+      reader.stop()
+      #expect(told == [5], "once, at the end")
     }
   }
 
   @Test func whatNeverBecomesWholeIsGivenUp() async throws {
     try await onLoop {
       var reports: [AdvertisingReport] = []
-      let reader = AdvertisingReportReader { reports.append($0) }
+      var told: [Int] = []
+      let reader = AdvertisingReportReader(onUnreadable: { told.append($0) }) { reports.append($0) }
       reader.receive(self.extended(0x20, [1]))
       try await EventLoop.shared.sleep(for: .milliseconds(600))
       reader.receive(self.extended(0x20, [9], sid: 2))
@@ -72,7 +81,7 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
       reader.stop()
       reader.receive(self.legacy(0))
       try await EventLoop.shared.sleep(for: .seconds(3))
-      #expect(reports.count == 2)
+      #expect(reports.count == 2 && told.isEmpty)
     }
   }
 }

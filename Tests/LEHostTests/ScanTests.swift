@@ -72,6 +72,24 @@ import Testing
     }
   }
 
+  @Test func whatCannotBeReadIsToldAtTheEnd() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      var notes: [GAPNote] = []
+      central.onNote = { notes.append($0) }
+      let reports = try await self.scan(central) {
+        for type: UInt8 in [0, 9, 0xFF] {
+          let report = LegacyAdvertisingReport(eventType: type, peer: lock, data: [type], rssi: -60)
+          controller.emit(.leAdvertisingReports(AdvertisingReports([report])))
+        }
+      }
+      #expect(reports.map(\.data) == [[0]])
+      #expect(notes == [.unreadableReports(adapter: "tcp:test", 2)])
+      _ = try await self.scan(central)
+      #expect(notes.count == 1, "nothing was wrong with the next scan")
+    }
+  }
+
   @Test func aScanLeftOnIsTurnedOffFirst() async throws {
     try await onLoop {
       let (central, controller) = try await started()

@@ -116,7 +116,9 @@ private final class Rig {
       try rig.controller.pair.write([4, 0x3E, 2, 0x0D, 9])
       try await rig.settle()
       #expect(rig.reports.map(\.data) == [[2, 1, 6], [2, 1, 6]])
+      #expect(rig.notes.isEmpty)
       #expect(await rig.finish() is CancellationError)
+      #expect(rig.notes == [.unreadableReports(adapter: "hci0", 1)])
       let timing = ScanTiming(isActive: false, interval: 0xC0, window: 0x60)
       let off = LESetExtendedScanEnable(false, filterDuplicates: 0, duration: 0, period: 0)
       #expect(

@@ -75,6 +75,8 @@ extension GAPNote {
     case .intervalChanged(let peer, let interval, let wish):
       let change = "\(peer) has asked for another connection interval and got it: \(interval.inMilliseconds) ms"
       return wish.map { "\(change); asking for \($0.inMilliseconds) ms once more" } ?? change
+    case .unreadableReports(let adapter, let count):
+      return "\(count) advertising report(s) of \(adapter) are missing: they were malformed, or of a type that nobody has defined yet"
     case .scan(let adapter, .piggyBack):
       return
         "another program is scanning on \(adapter); showing what that scan finds, perhaps without repeated and scan response packets"
