@@ -22,24 +22,27 @@ package final class SnoopFile: HCI.Tap {
   package var onFailure: (@LoopActor (FileError) -> Void)?
 
   /// An existing trace of ours is replaced; nothing else is: a link that someone put there, or another user's file, is refused. A named pipe
-  /// waits for its reader.
-  /// - Parameter onWait: called once when it has to wait.
+  /// waits for its reader, who lives in real time.
+  /// - Parameters:
+  ///   - limit: in real time.
+  ///   - onWait: called once when it has to wait.
   /// - Throws: FileError, also when a pipe has no reader within `limit`; CancellationError.
   package static func open(
     _ path: String, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
   ) async throws -> SnoopFile {
-    let deadline = EventLoop.shared.now.advanced(by: limit)
+    var left = Int(limit.inMilliseconds)
     var hasWaited = false
     while true {
       do throws(Errno) {
         return try opened(path)
       } catch {
         // Opening would block until there is a reader, and poll(2) cannot wait for one.
-        guard error == .noSuchAddressOrDevice, isPipe(path), EventLoop.shared.now < deadline else { throw FileError.trace(path, error) }
+        guard error == .noSuchAddressOrDevice, isPipe(path), left > 0 else { throw FileError.trace(path, error) }
       }
       if !hasWaited { onWait() }
       hasWaited = true
-      try await EventLoop.shared.sleep(for: .milliseconds(50))
+      do { try await RealTime.sleep(milliseconds: min(50, left)) } catch let error as Errno { throw FileError.trace(path, error) }
+      left -= 50
     }
   }
 
@@ -81,6 +84,7 @@ package final class SnoopFile: HCI.Tap {
   /// - Throws: FileError when something could not be written and nobody was told.
   package func close() async throws {
     let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
+    if !queue.isEmpty { EventLoop.shared.waitForReader() }
     while !queue.isEmpty, !hasFailed, EventLoop.shared.now < deadline {
       let descriptor = file.rawValue
       await shielded { _ = try? await EventLoop.shared.wait(for: descriptor, .writable, until: deadline) }
@@ -107,6 +111,7 @@ package final class SnoopFile: HCI.Tap {
       while queue.isEmpty, !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
     } catch .wouldBlock {
       // It waits, as the rest does.
+      EventLoop.shared.waitForReader()
     }
     guard !rest.isEmpty else { return }
     guard queued + rest.count <= Self.limit else { throw .resourceTemporarilyUnavailable }
@@ -116,13 +121,16 @@ package final class SnoopFile: HCI.Tap {
   }
 
   private func flush() {
+    var isRead = false
     do throws(Errno) {
       while let part = queue.front {
         let count = try SystemCall.write(file.rawValue, part)
         queue.removeFirst(count)
         queued -= count
+        isRead = true
       }
     } catch .wouldBlock {
+      if isRead { EventLoop.shared.waitForReader() }
       return
     } catch {
       fail(error)

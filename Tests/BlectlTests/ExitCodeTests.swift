@@ -159,15 +159,28 @@ import Testing
   }
 
   @Test func controlCEndsWaitingForTheReaderOfATrace() throws {
-    let pipe = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)").path
-    let made = unsafe mkfifo(pipe, 0o600)
+    let pipe = TemporaryPath()
+    let made = unsafe mkfifo(pipe.path, 0o600)
     #expect(made == 0)
-    defer { unsafe unlink(pipe) }
-    let running = try Blectl.start(["read", "name:Band-7", "2a19", "--trace", pipe], virtual: false)
+    let running = try Blectl.start(["read", "name:Band-7", "2a19", "--trace", pipe.path], virtual: false)
     #expect(running.waitForOutput(containing: "waiting for its reader"))
     running.signal(SIGINT)
     let result = running.wait()
     #expect(result.status == 130 && !result.wasKilled)
+  }
+
+  /// Virtual time waits for the reader of a pipe, also when it has more than the pipe and the queue hold.
+  @Test func aTraceWaitsForItsReader() throws {
+    let pipe = TemporaryPath()
+    let made = unsafe mkfifo(pipe.path, 0o600)
+    #expect(made == 0)
+    let running = try Blectl.start(["scan", "--duplicates", "--duration", "1200", "--raw", "--trace", pipe.path])
+    #expect(running.waitForOutput(containing: "waiting for its reader"))
+    let reader = try Shell.run("timeout 60 tail -c 1 '\(pipe.path)' | wc -c")
+    #expect(reader.output == "1\n")
+    let result = running.wait()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
   }
 
   @Test func aClosedPipeEndsQuietly() throws {

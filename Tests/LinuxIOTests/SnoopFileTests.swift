@@ -75,7 +75,9 @@ import Testing
       let pipe = TemporaryPath()
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
-      _ = await #expect(throws: FileError.trace(path, .noSuchAddressOrDevice)) { _ = try await SnoopFile.open(path) }
+      _ = await #expect(throws: FileError.trace(path, .noSuchAddressOrDevice)) {
+        _ = try await SnoopFile.open(path, readerWithin: .milliseconds(60))
+      }
       let opening = EventLoop.shared.spawn { () -> Bool in
         do { _ = try await SnoopFile.open(path, readerWithin: .seconds(3600)) } catch { return error is CancellationError }
         return false
