@@ -80,8 +80,8 @@ let package = Package(
     .testTarget(
       name: "BlectlTests",
       dependencies: [
-        "blectl", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "Text", "TestSupport",
-        system,
+        "blectl", "Terminal", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop",
+        "Text", "TestSupport", system,
       ]),
     .testTarget(
       name: "InteropTests", dependencies: ["blectl", "LEHost", "LinuxIO", "GAP", "Bluetooth", "EventLoop", "TestSupport"],

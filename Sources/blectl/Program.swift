@@ -30,8 +30,12 @@ enum Program {
     return status ?? ExitStatus.internal.rawValue
   }
 
+  /// - Parameter watch: how it learns of the first signal; tests make it up.
   @LoopActor
-  private static func run(_ command: any LoopCommand, _ process: ProcessContext) async -> Int32 {
+  static func run(
+    _ command: any LoopCommand, _ process: ProcessContext,
+    watch: (_ handler: @escaping @LoopActor (Int32) -> Void) -> SignalWatch = { SignalWatch(handler: $0) }
+  ) async -> Int32 {
     let task = EventLoop.shared.spawn { () -> (any Error)? in
       do {
         try await command.run(in: Context(process, command.step))
@@ -41,7 +45,7 @@ enum Program {
     let output = process.output
     var signal: Int32?
     let interrupted = Wait<Void>()
-    let signals = SignalWatch { number in
+    let signals = watch { number in
       signal = number
       task.cancel()
       interrupted.resume(returning: ())

@@ -20,6 +20,19 @@ import Testing
     #expect(result.error?.string("kind") == "interrupted")
   }
 
+  /// The same from outside, with the first Ctrl-C as a shell sends it.
+  @Test(arguments: [
+    (["notify", "name:Band-7", "2a37", "-v"], "subscribed"), (["send-file", "name:Panel", "fff6", "FILE", "-vv"], "Write Command"),
+  ])
+  func theFirstControlCEndsWhatIsOnALink(_ arguments: [String], _ sign: String) throws {
+    let file = try SendFileTests.file(SendFileTests.picture)
+    let running = try Blectl.start(arguments.map { $0 == "FILE" ? file : $0 }, virtual: false, reading: .errorsOnly)
+    #expect(running.waitForOutput(containing: sign))
+    running.signal(SIGINT)
+    let result = running.wait()
+    #expect(result.status == 130 && !result.wasKilled, "\(result.errors)")
+  }
+
   @Test func thePeerIsAnsweredAndTheLinkIsClosed() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(
