@@ -66,7 +66,9 @@ final class Controller {
   }
 
   /// A command that is answered by Command Complete, and of which only the status is of interest. - Throws: as above.
-  func perform(_ command: CommandPacket) async throws { _ = try await perform(command, NoReturnParameters.self) {} }
+  func perform(_ command: CommandPacket, accepted: @escaping @LoopActor () -> Void = {}) async throws {
+    _ = try await perform(command, NoReturnParameters.self, accepted: accepted)
+  }
 
   private func perform<R: ReturnParameters>(_ command: CommandPacket, _: R.Type, accepted: @escaping @LoopActor () -> Void) async throws
     -> R

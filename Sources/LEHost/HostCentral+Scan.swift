@@ -9,13 +9,9 @@ final class Scan {
   let commands: ScanCommands
   let ended = Wait<Void>()
   private(set) lazy var reader = AdvertisingReportReader(onUnreadable: onUnreadable) { [weak self] in self?.deliver($0) }
-  enum Phase { case preparing, asked, on, over }
-
-  /// Reports count from the moment the controller is asked to scan; what comes earlier belongs to someone else's scan.
-  var phase = Phase.preparing
-  /// What came together with the confirmation, before it was seen.
-  private var early: [AdvertisingReport] = []
-  private static let earlyLimit = 256
+  /// Reports count from the moment the controller has confirmed; what comes earlier belongs to someone else's scan.
+  private var isOn = false
+  private var isOver = false
   private let onUnreadable: @LoopActor (Int) -> Void
   private let report: @LoopActor (AdvertisingReport) -> Void
 
@@ -27,24 +23,16 @@ final class Scan {
     self.report = report
   }
 
-  private func deliver(_ one: AdvertisingReport) {
-    switch phase {
-    case .on: report(one)
-    case .asked where early.count < Self.earlyLimit: early.append(one)
-    default: break
-    }
-  }
+  private func deliver(_ one: AdvertisingReport) { if isOn { report(one) } }
 
-  func begin() {
-    phase = .on
-    let kept = early
-    early = []
-    for one in kept where phase == .on { report(one) }
+  /// - Returns: false when it has ended already.
+  func begin() -> Bool {
+    isOn = !isOver
+    return isOn
   }
 
   func end() {
-    phase = .over
-    early = []
+    (isOn, isOver) = (false, true)
     reader.stop()
   }
 }
@@ -65,9 +53,8 @@ extension HostCentral {
     }
     self.scan = scan
     do {
-      try await enable(scan)
-      started()
-      scan.begin()
+      // Not when this task goes on: thousands of reports may have come with the confirmation, and be handled by then.
+      try await enable(scan) { if scan.begin() { started() } }
       try await scan.ended.value()
     } catch {
       await finish(scan)
@@ -85,25 +72,24 @@ extension HostCentral {
     if self.scan === scan { self.scan = nil }
   }
 
-  private func enable(_ scan: Scan) async throws {
+  private func enable(_ scan: Scan, confirmed: @escaping @LoopActor () -> Void) async throws {
     do {
-      try await perform(scan)
+      try await perform(scan, confirmed)
     } catch let error as ControllerError where error.status == .commandDisallowed {
       // A scan that someone left on: parameters cannot change under it.
       do {
         try await controller.perform(scan.commands.disable)
       } catch let error as ControllerError where error.status != nil {}
       do {
-        try await perform(scan)
+        try await perform(scan, confirmed)
       } catch let error as ControllerError where error.status == .commandDisallowed {
         throw HostError.cannotScan(adapter: name, isExtended: scan.commands.isExtended)
       }
     }
   }
 
-  private func perform(_ scan: Scan) async throws {
+  private func perform(_ scan: Scan, _ confirmed: @escaping @LoopActor () -> Void) async throws {
     try await controller.perform(scan.commands.configure)
-    scan.phase = .asked
-    try await controller.perform(scan.commands.enable)
+    try await controller.perform(scan.commands.enable, accepted: confirmed)
   }
 }

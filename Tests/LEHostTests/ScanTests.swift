@@ -35,11 +35,12 @@ import Testing
       let controller = ScriptedController()
       controller.rules[LESetScanEnable.opcode] = { command in
         let answer = controller.complete(command)
-        if LESetScanEnable(command)?.isOn == true { return answer + [self.legacyReport([7])] }
-        return answer
+        guard LESetScanEnable(command)?.isOn == true else { return answer }
+        // One is too early; of those behind the confirmation none is lost, however many come at once.
+        return [self.legacyReport([0])] + answer + (1...5000).map { self.legacyReport([UInt8($0 & 255)]) }
       }
       let (central, _) = try await started(controller)
-      #expect(try await self.scan(central).map(\.data) == [[7]])
+      #expect(try await self.scan(central).map(\.data) == (1...5000).map { [UInt8($0 & 255)] })
     }
   }
 
