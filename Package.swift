@@ -11,30 +11,34 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 let package = Package(
   name: "blectl",
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
   ],
   targets: [
     // From the bottom to the top: a room knows only those before it. scripts/check-rooms reads the imports.
     .target(name: "Text", swiftSettings: settings),
-    .target(name: "EventLoop", swiftSettings: settings),
+    .target(name: "EventLoop", dependencies: [deque, heap], swiftSettings: settings),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CBluetooth"),
     .target(name: "Bluetooth", dependencies: ["Text"], swiftSettings: settings),
     .target(name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
-    .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(
-      name: "Simulation", dependencies: ["GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop"], swiftSettings: settings),
-    .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", system], swiftSettings: settings),
+      name: "Simulation", dependencies: ["GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
+      swiftSettings: settings),
+    .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
+    .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", deque, system], swiftSettings: settings),
     .target(
       name: "LinuxBluetooth",
       dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],

@@ -1,4 +1,5 @@
 package import Bluetooth
+import DequeModule
 import Text
 
 /// The rules of one ATT bearer (Vol 3 Part F §3.3), without I/O: what arrives goes in, what to do about it comes out.
@@ -78,9 +79,9 @@ package struct BearerState: Sendable {
   package private(set) var isClosed = false
 
   private var outstanding: PendingRequest?
-  private var waiting: [PendingRequest] = []
+  private var waiting: Deque<PendingRequest> = []
   private var indicated: PendingIndication?
-  private var waitingIndications: [PendingIndication] = []
+  private var waitingIndications: Deque<PendingIndication> = []
   private var count = 0
   private var peerKnowsRxMTU = false
   /// ATT_MTU was exchanged, by either side: once is for both, and for good.
@@ -119,8 +120,7 @@ package struct BearerState: Sendable {
   }
 
   private mutating func sendNext() -> [Action] {
-    guard outstanding == nil, !isClosed, !waiting.isEmpty else { return [] }
-    let next = waiting.removeFirst()
+    guard outstanding == nil, !isClosed, let next = waiting.popFirst() else { return [] }
     outstanding = next
     if case .exchangeMTU = next.request { peerKnowsRxMTU = true }
     return [.startTimer(.response), .send(next.request.bytes)]
@@ -153,8 +153,7 @@ package struct BearerState: Sendable {
   }
 
   private mutating func indicateNext() -> [Action] {
-    guard indicated == nil, !isClosed, !waitingIndications.isEmpty else { return [] }
-    let next = waitingIndications.removeFirst()
+    guard indicated == nil, !isClosed, let next = waitingIndications.popFirst() else { return [] }
     indicated = next
     return [.startTimer(.confirmation), .send(Array(Unsolicited.indication(next.item).bytes.prefix(mtu)))]
   }

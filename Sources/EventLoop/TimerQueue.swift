@@ -1,3 +1,5 @@
+import HeapModule
+
 /// A pending call. Cancelling is idempotent and may be done from the call itself.
 package final class LoopTimer {
   fileprivate let due: Int64
@@ -19,10 +21,17 @@ package final class LoopTimer {
   }
 }
 
-/// A binary heap by due time, then by order of insertion, so that equal times fire in the order they were set. Cancelled timers stay
-/// in the heap until they surface or outnumber the others: cancelling is the common case (every wait has a limit) and must be cheap.
+/// By due time, then in the order of insertion. Cancelled timers stay until they surface or outnumber the others: cancelling is the common
+/// case (every wait has a limit) and must be cheap.
 struct TimerQueue {
-  private var heap: [LoopTimer] = []
+  private struct Entry: Comparable {
+    let timer: LoopTimer
+
+    static func == (a: Entry, b: Entry) -> Bool { a.timer === b.timer }
+    static func < (a: Entry, b: Entry) -> Bool { (a.timer.due, a.timer.number) < (b.timer.due, b.timer.number) }
+  }
+
+  private var heap = Heap<Entry>()
   private var count = 0
   /// The heap is swept of cancelled timers when it has grown to this.
   private var sweepAt = 64
@@ -33,8 +42,8 @@ struct TimerQueue {
   /// Due time of the first timer that is not cancelled.
   var next: Int64? {
     mutating get {
-      while let first = heap.first, first.action == nil { removeFirst() }
-      return heap.first?.due
+      while let first = heap.min, first.timer.action == nil { _ = heap.popMin() }
+      return heap.min?.timer.due
     }
   }
 
@@ -42,49 +51,23 @@ struct TimerQueue {
     if heap.count >= sweepAt { sweep() }
     let timer = LoopTimer(due: due, number: count, action: action)
     count += 1
-    heap.append(timer)
-    var child = heap.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard Self.isBefore(heap[child], heap[parent]) else { break }
-      heap.swapAt(child, parent)
-      child = parent
-    }
+    heap.insert(Entry(timer: timer))
     return timer
   }
 
   /// Takes out what is due at `now`, in order; the caller runs it, because an action may add timers.
   mutating func takeDue(_ now: Int64) -> [LoopTimer] {
     var due: [LoopTimer] = []
-    while let first = heap.first, first.due <= now || first.action == nil {
-      removeFirst()
-      due.append(first)
+    while let first = heap.min, first.timer.due <= now || first.timer.action == nil {
+      _ = heap.popMin()
+      due.append(first.timer)
     }
     return due
   }
 
   /// Constant cost per timer added, because at least as many have been added since as are looked at.
   private mutating func sweep() {
-    heap.removeAll { $0.action == nil }
-    // A sorted array is a heap.
-    heap.sort(by: Self.isBefore)
+    heap = Heap(heap.unordered.filter { $0.timer.action != nil })
     sweepAt = max(64, 2 * heap.count)
   }
-
-  private mutating func removeFirst() {
-    guard let last = heap.popLast(), !heap.isEmpty else { return }
-    heap[0] = last
-    var parent = 0
-    while true {
-      var smallest = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && Self.isBefore(heap[child], heap[smallest]) {
-        smallest = child
-      }
-      guard smallest != parent else { return }
-      heap.swapAt(parent, smallest)
-      parent = smallest
-    }
-  }
-
-  private static func isBefore(_ a: LoopTimer, _ b: LoopTimer) -> Bool { (a.due, a.number) < (b.due, b.number) }
 }

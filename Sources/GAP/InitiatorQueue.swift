@@ -1,10 +1,11 @@
+import DequeModule
 package import EventLoop
 
 /// A controller has one initiator: who wants to connect waits for its turn, in the order of asking.
 @LoopActor
 package final class InitiatorQueue {
   private var isTaken = false
-  private var waiting: [Wait<Void>] = []
+  private var waiting: Deque<Wait<Void>> = []
 
   package init() {}
 
@@ -25,8 +26,7 @@ package final class InitiatorQueue {
 
   /// It is the next one's turn.
   package func give() {
-    while !waiting.isEmpty {
-      let next = waiting.removeFirst()
+    while let next = waiting.popFirst() {
       // A cancelled one has given up already.
       guard !next.isSettled else { continue }
       return next.resume(returning: ())

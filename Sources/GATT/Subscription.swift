@@ -28,15 +28,12 @@ package final class Subscription {
   package let characteristic: Characteristic
   package let kind: Kind
   /// Values that were not kept because nobody took them: at most `capacity` wait.
-  package private(set) var dropped = 0
+  package var dropped: Int { values.dropped }
 
   static let capacity = 16_384
 
   private weak var client: Client?
-  private var queue: [ValueEvent] = []
-  private var head = 0
-  private var waiter: Wait<Void>?
-  private var ended: (any Error)?
+  private let values = BoundedQueue<ValueEvent>(capacity: capacity)
 
   init(_ characteristic: Characteristic, _ kind: Kind, _ client: Client) {
     self.characteristic = characteristic
@@ -47,35 +44,14 @@ package final class Subscription {
   /// The next value; those that came before the end are still given out. One caller at a time.
   /// - Throws: what the bearer ended with; CancellationError when the subscription, or the task, was cancelled.
   package func next() async throws -> ValueEvent {
-    while true {
-      if head < queue.count {
-        let event = queue[head]
-        head += 1
-        if head == queue.count || head > 1024 {
-          queue.removeFirst(head)
-          head = 0
-        }
-        return event
-      }
-      if let ended { throw ended }
-      let wait = Wait<Void>()
-      waiter = wait
-      try await wait.value()
-    }
+    guard let event = try await values.next() else { throw CancellationError() }
+    return event
   }
 
   /// Asks the peer to stop (unless others still listen to the same characteristic). Idempotent.
   package func cancel() async throws { try await client?.unsubscribe(self) }
 
-  func deliver(_ event: ValueEvent) {
-    guard ended == nil else { return }
-    if queue.count - head >= Self.capacity { dropped &+= 1 } else { queue.append(event) }
-    waiter?.resume(returning: ())
-  }
+  func deliver(_ event: ValueEvent) { values.add(event) }
 
-  func end(_ error: any Error) {
-    guard ended == nil else { return }
-    ended = error
-    waiter?.resume(returning: ())
-  }
+  func end(_ error: any Error) { values.close(throwing: error) }
 }

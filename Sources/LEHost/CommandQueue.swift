@@ -1,4 +1,5 @@
 import Bluetooth
+import DequeModule
 import HCI
 
 /// Which command may go to the controller when, and whose answer an event is (Vol 4 Part E §4.4). One command is in flight at a time: the
@@ -15,7 +16,7 @@ struct CommandQueue {
     var deadline: Int64
   }
 
-  private var waiting: [Entry] = []
+  private var waiting: Deque<Entry> = []
   private var inFlight: Entry?
   private var credits = 1
   private var starvedSince: Int64?
@@ -41,11 +42,10 @@ struct CommandQueue {
   /// The command to send now.
   mutating func next(at now: Int64) -> CommandPacket? {
     guard inFlight == nil, !waiting.isEmpty else { return nil }
-    guard credits > 0 else {
+    guard credits > 0, var entry = waiting.popFirst() else {
       if starvedSince == nil { starvedSince = now }
       return nil
     }
-    var entry = waiting.removeFirst()
     entry.deadline = now + Self.timeout
     credits -= 1
     starvedSince = nil

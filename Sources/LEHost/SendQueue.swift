@@ -1,3 +1,4 @@
+import DequeModule
 import HCI
 import L2CAP
 
@@ -11,13 +12,10 @@ struct SendQueue {
 
   private struct Line {
     let handle: ConnectionHandle
-    var fragments: [ACLData] = []
-    var head = 0
+    var fragments: Deque<ACLData> = []
     var inFlight = 0
     /// Fragments still to be completed of each frame that is not through yet, in order.
-    var frames: [Int] = []
-
-    var queued: Int { fragments.count - head }
+    var frames: Deque<Int> = []
   }
 
   private var lines: [Line] = []
@@ -45,10 +43,10 @@ struct SendQueue {
   }
 
   /// Fragments that wait in this process.
-  func queued(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.queued ?? 0 }
+  func queued(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.fragments.count ?? 0 }
 
   /// Fragments that wait here or in the controller.
-  func outstanding(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }.map { $0.queued + $0.inFlight } ?? 0 }
+  func outstanding(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }.map { $0.fragments.count + $0.inFlight } ?? 0 }
 
   /// Frames that are not completed.
   func frames(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
@@ -61,14 +59,8 @@ struct SendQueue {
     let limit = max(1, total - (lines.count - 1))
     for step in 0..<lines.count {
       let index = (turn + step) % lines.count
-      guard lines[index].queued > 0, lines[index].inFlight < limit else { continue }
-      let fragment = lines[index].fragments[lines[index].head]
-      lines[index].head += 1
+      guard lines[index].inFlight < limit, let fragment = lines[index].fragments.popFirst() else { continue }
       lines[index].inFlight += 1
-      if lines[index].head == lines[index].fragments.count || lines[index].head >= 64 {
-        lines[index].fragments.removeFirst(lines[index].head)
-        lines[index].head = 0
-      }
       turn = (index + 1) % lines.count
       return fragment
     }

@@ -1,4 +1,5 @@
 import Bluetooth
+import DequeModule
 
 /// The link layer of one connection, both ends of it, as a pure state machine (Vol 6 Part B §4.5 and §5.1): it is told what the hosts queue
 /// and what time it is, and answers with what happened. It has no timer; `due` says when it wants to be woken.
@@ -109,7 +110,7 @@ struct LinkLayer {
   var lastHeard: Int64
   var carriedOctets = 0
 
-  private var waiting: [Procedure] = []
+  private var waiting: Deque<Procedure> = []
   private var current: (procedure: Procedure, event: Int)?
   private var termination: (by: Side, reason: ControllerErrorCode, event: Int)?
   /// Set when nothing is heard any more: the time at which both sides notice, and what they call it.
@@ -282,8 +283,7 @@ struct LinkLayer {
   }
 
   private mutating func startNextProcedure(from event: Int) {
-    guard current == nil, !waiting.isEmpty else { return }
-    let procedure = waiting.removeFirst()
+    guard current == nil, let procedure = waiting.popFirst() else { return }
     current = (procedure, event + procedure.events)
   }
 

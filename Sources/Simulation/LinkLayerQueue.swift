@@ -1,3 +1,5 @@
+import DequeModule
+
 /// The HCI packets that wait on one side of a link, and how far the first one has got.
 struct PacketQueue {
   struct PDU {
@@ -6,38 +8,25 @@ struct PacketQueue {
     let isStart: Bool
   }
 
-  private var packets: [(octets: [UInt8], isStart: Bool)] = []
-  /// Packets before this index are gone.
-  private var head = 0
-  /// Octets of the first packet that the peer has acknowledged.
-  private var sent = 0
+  /// The first one without what the peer has acknowledged of it.
+  private var packets: Deque<PDU> = []
 
-  var isEmpty: Bool { head == packets.count }
-  var count: Int { packets.count - head }
+  var isEmpty: Bool { packets.isEmpty }
+  var count: Int { packets.count }
 
-  mutating func append(_ octets: [UInt8], isStart: Bool) { packets.append((octets, isStart)) }
+  mutating func append(_ octets: [UInt8], isStart: Bool) { packets.append(PDU(octets: octets[...], isStart: isStart)) }
 
   /// Payload of the next LL PDU, 0 for an empty one.
-  func nextCount(limit: Int) -> Int { isEmpty ? 0 : min(limit, packets[head].octets.count - sent) }
+  func nextCount(limit: Int) -> Int { min(limit, packets.first?.octets.count ?? 0) }
 
-  func next(limit: Int) -> PDU? {
-    guard !isEmpty else { return nil }
-    let packet = packets[head]
-    return PDU(octets: packet.octets[sent..<sent + nextCount(limit: limit)], isStart: packet.isStart && sent == 0)
-  }
+  func next(limit: Int) -> PDU? { packets.first.map { PDU(octets: $0.octets.prefix(limit), isStart: $0.isStart) } }
 
   /// Returns true when that was the rest of a packet.
   mutating func advance(_ octets: Int) -> Bool {
-    guard !isEmpty else { return false }
-    sent += octets
-    guard sent >= packets[head].octets.count else { return false }
-    packets[head].octets = []
-    head += 1
-    sent = 0
-    if head >= 64 {
-      packets.removeFirst(head)
-      head = 0
-    }
-    return true
+    guard let first = packets.popFirst() else { return false }
+    let rest = first.octets.dropFirst(octets)
+    guard !rest.isEmpty else { return true }
+    packets.prepend(PDU(octets: rest, isStart: first.isStart && octets == 0))
+    return false
   }
 }

@@ -31,6 +31,9 @@ final class H4Controller: @unchecked Sendable {
   /// From now on nothing is answered.
   func fallSilent() { locked { isSilent = true } }
 
+  /// Closes the connection, after what was sent.
+  func hangUp() { _ = shutdown(locked { self.link }, Int32(SHUT_WR)) }
+
   /// H4 packets to the host. - Returns: false when it is gone.
   @discardableResult
   func send(_ octets: [UInt8]) -> Bool {

@@ -1,32 +1,30 @@
-import EventLoop
+import DequeModule
 
 /// Between a source that does not wait, as the air and a link, and one taker, who may. What is too much is dropped and counted.
 @LoopActor
-final class BoundedQueue<Element> {
+package final class BoundedQueue<Element> {
   private let capacity: Int
   private let onDrop: (@LoopActor (Int) -> Void)?
-  /// What was added and not taken, in order, from `head` on.
-  private var items: [Element] = []
-  private var head = 0
+  /// What was added and not taken.
+  private var items: Deque<Element> = []
   private var taker: Wait<Void>?
   private var timers: [LoopTimer] = []
   private var end: Result<Void, any Error>?
-  private(set) var dropped = 0
+  package private(set) var dropped = 0
   private var told = 0
 
-  /// - Parameter onDrop: told how many elements were dropped so far: when there are
-  ///   twice as many as before and the taker is back, and at the end.
-  init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) {
+  /// - Parameters:
+  ///   - capacity: elements that wait at most.
+  ///   - onDrop: told how many elements were dropped so far: when there are twice as many as before and the taker is back, and at the end.
+  package init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     self.capacity = capacity
     self.onDrop = onDrop
   }
 
-  var count: Int { items.count - head }
-
   /// Does nothing after `close`.
-  func add(_ element: Element) {
+  package func add(_ element: Element) {
     guard end == nil else { return }
-    guard count < capacity else {
+    guard items.count < capacity else {
       dropped += 1
       return
     }
@@ -37,10 +35,11 @@ final class BoundedQueue<Element> {
   /// The next element; what was added before `close` is still given out. One taker at a time.
   /// - Returns: nil at `deadline`, and after `close` (see `isClosed`).
   /// - Throws: what it was closed with, once nothing is left; CancellationError.
-  func next(until deadline: LoopClock.Instant? = nil) async throws -> Element? {
+  package func next(until deadline: LoopClock.Instant? = nil) async throws -> Element? {
     try Task.checkCancellation()
     if dropped >= max(1, 2 * told) { tellOfDropped() }
-    while count == 0 {
+    while true {
+      if let element = items.popFirst() { return element }
       if let end {
         try end.get()
         return nil
@@ -49,30 +48,23 @@ final class BoundedQueue<Element> {
       taker = wait
       guard try await wait.value(until: deadline) != nil else { return nil }
     }
-    let element = items[head]
-    head += 1
-    if head == items.count || head > 1024 {
-      items.removeFirst(head)
-      head = 0
-    }
-    return element
   }
 
-  var isClosed: Bool { end != nil }
+  package var isClosed: Bool { end != nil }
 
-  func tellOfDropped() {
+  private func tellOfDropped() {
     guard dropped > told else { return }
     told = dropped
     onDrop?(dropped)
   }
 
-  func close(at time: LoopClock.Instant) { timers.append(EventLoop.shared.schedule(at: time) { [weak self] in self?.close() }) }
+  package func close(at time: LoopClock.Instant) { timers.append(EventLoop.shared.schedule(at: time) { [weak self] in self?.close() }) }
 
-  func close(after time: Duration) { close(at: EventLoop.shared.now.advanced(by: time)) }
+  package func close(after time: Duration) { close(at: EventLoop.shared.now.advanced(by: time)) }
 
-  func close() { close(.success(())) }
+  package func close() { close(.success(())) }
 
-  func close(throwing error: any Error) { close(.failure(error)) }
+  package func close(throwing error: any Error) { close(.failure(error)) }
 
   private func close(_ result: Result<Void, any Error>) {
     guard end == nil else { return }
