@@ -31,14 +31,7 @@ package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// Least significant octet first, as on the air and in `bdaddr_t`.
   package var littleEndianBytes: [UInt8] { bigEndianBytes.reversed() }
 
-  package var description: String {
-    var text = ""
-    for (index, byte) in bigEndianBytes.enumerated() {
-      if index > 0 { text += ":" }
-      text += Hex.encode(CollectionOfOne(byte)).uppercased()
-    }
-    return text
-  }
+  package var description: String { Hex.encode(bigEndianBytes, separator: UInt8(ascii: ":"), .upper) }
 }
 
 /// Whether a device address is assigned by the IEEE or chosen by the device (Vol 6 Part B §1.3).

@@ -62,7 +62,7 @@ extension Client {
     switch procedure {
     case .services(let type, let range):
       // Many servers know no secondary services and refuse the group type: that ends this procedure as well (Part G §4.4 names no procedure).
-      let ends: Set<ErrorCode> = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
+      let ends: [ErrorCode] = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
       guard let response = try await answer(.readByGroupType(range, type: type), tolerating: ends),
         case .readByGroupType(let groups) = response
       else { return discovery.finish(procedure) }

@@ -138,7 +138,7 @@ package final class Client: BearerClient {
 
   /// Sends a request; an Error Response is thrown. Raises the security once when someone can.
   /// - Parameter tolerated: codes that are answers in this place; nil is returned for them.
-  func answer(_ request: Request, tolerating tolerated: Set<ErrorCode> = []) async throws -> Response? {
+  func answer(_ request: Request, tolerating tolerated: [ErrorCode] = []) async throws -> Response? {
     var response = try await bearer.request(request)
     if case .error(_, _, let code) = response, code.needsSecurity, let onSecurityNeeded, await onSecurityNeeded(code) {
       response = try await bearer.request(request)

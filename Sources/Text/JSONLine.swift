@@ -76,12 +76,29 @@ package struct JSONLine {
   /// separators) is escaped too, which reads back the same. Everything else is passed as it is: the line is UTF-8.
   private mutating func text(_ value: String) {
     bytes.append(UInt8(ascii: "\""))
-    if value.utf8.allSatisfy({ $0 < 0x80 }) {
-      octets(value.utf8)
-    } else {
+    switch Self.need(value) {
+    case .nothing: bytes.append(contentsOf: value.utf8)
+    case .octets: octets(value.utf8)
+    case .scalars:
       for scalar in value.unicodeScalars { isSafe(scalar) ? octets(scalar.utf8) : escape(scalar) }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// What of a text has to be looked at again: mostly nothing.
+  private enum Need { case nothing, octets, scalars }
+
+  private static func need(_ value: String) -> Need {
+    var need = Need.nothing
+    let octets = value.utf8.span
+    for index in octets.indices {
+      switch octets[index] {
+      case 0x80...: return .scalars
+      case 0..<0x20, 0x22, 0x5C, 0x7F: need = .octets
+      default: break
+      }
+    }
+    return need
   }
 
   private func isSafe(_ scalar: Unicode.Scalar) -> Bool {

@@ -27,7 +27,7 @@ struct ProcessOptions: ParsableArguments {
   var trace: String?
 
   /// Those that take a value, for moving them behind the command's name.
-  static let namesWithValue: Set<String> = ["-i", "--adapter", "--color", "--trace"]
+  static let namesWithValue = ["-i", "--adapter", "--color", "--trace"]
 
   var outputStyle: Output.Style {
     var style = Output.Style()

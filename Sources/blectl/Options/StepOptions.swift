@@ -8,7 +8,7 @@ struct StepOptions: ParsableArguments {
   var timeout: Double?
 
   /// Those that take a value, for moving them behind the command's name.
-  static let namesWithValue: Set<String> = ["--timeout"]
+  static let namesWithValue = ["--timeout"]
 
   func validate() throws {
     if let timeout, !(timeout > 0 && timeout <= 86_400) {
