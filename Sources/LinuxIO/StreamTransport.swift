@@ -1,4 +1,5 @@
 import Bluetooth
+import DequeModule
 package import EventLoop
 import Glibc
 package import HCI
@@ -11,7 +12,7 @@ package final class StreamTransport: HCI.Transport {
   private var descriptor: OwnedDescriptor
   private var watch = DescriptorWatch()
   private var framer = H4Framer(.controllerToHost)
-  private var received: [[UInt8]] = []
+  private var received: Deque<[UInt8]> = []
   private var unsent = OutputQueue()
   private var ending: TransportError?
   private var isOver = false
@@ -122,7 +123,7 @@ package final class StreamTransport: HCI.Transport {
     guard !isDelivering else { return }
     isDelivering = true
     defer { isDelivering = false }
-    while !isOver, !received.isEmpty, let handler { handler(.received(received.removeFirst())) }
+    while !isOver, let handler, let packet = received.popFirst() { handler(.received(packet)) }
     if !isOver, received.isEmpty, let ending, let handler {
       isOver = true
       handler(.closed(ending))
