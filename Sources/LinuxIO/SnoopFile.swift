@@ -80,15 +80,13 @@ package final class SnoopFile: HCI.Tap {
     write(Snoop.Record(packet: packet, direction: direction, wallClock: EventLoop.shared.wallClock).encoded)
   }
 
-  /// Gives the reader of a pipe a second for the rest. Idempotent.
+  /// Gives the reader of a pipe a while for the rest, in real time. Idempotent.
   /// - Throws: FileError when something could not be written and nobody was told.
-  package func close() async throws {
-    let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
-    if !queue.isEmpty { EventLoop.shared.waitForReader() }
-    while !queue.isEmpty, !hasFailed, EventLoop.shared.now < deadline {
-      let descriptor = file.rawValue
-      await shielded { _ = try? await EventLoop.shared.wait(for: descriptor, .writable, until: deadline) }
-      flush()
+  package func close(within limit: Duration = .seconds(1)) async throws {
+    if !queue.isEmpty {
+      await shielded { [self] in
+        try? await race({ try await self.writeRest() }, { try await RealTime.sleep(milliseconds: Int(limit.inMilliseconds)) })
+      }
     }
     if !queue.isEmpty { fail(.resourceTemporarilyUnavailable) }
     watch?.cancel()
@@ -97,6 +95,14 @@ package final class SnoopFile: HCI.Tap {
     if let error = unreported {
       unreported = nil
       throw error
+    }
+  }
+
+  private func writeRest() async throws {
+    let descriptor = file.rawValue
+    while !queue.isEmpty, !hasFailed {
+      _ = try await EventLoop.shared.wait(for: descriptor, .writable)
+      flush()
     }
   }
 

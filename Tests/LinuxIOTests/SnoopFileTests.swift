@@ -1,4 +1,5 @@
 import EventLoop
+import Foundation
 import Glibc
 import HCI
 import SystemPackage
@@ -6,6 +7,29 @@ import TestSupport
 import Testing
 
 @testable import LinuxIO
+
+/// Reads a pipe to its end, on a thread of its own, once it may.
+private final class Reader: Sendable {
+  private let mayRead = DispatchSemaphore(value: 0)
+  private let octets: Task<[UInt8], Never>
+
+  init(_ path: String) {
+    let (mayRead, (stream, continuation)) = (mayRead, AsyncStream<[UInt8]>.makeStream())
+    octets = Task { await stream.reduce([], +) }
+    Thread.detachNewThread {
+      let pipe = unsafe open(path, O_RDONLY)
+      mayRead.wait()
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while case let count = unsafe read(pipe, &buffer, buffer.count), count > 0 { continuation.yield(Array(buffer[..<count])) }
+      close(pipe)
+      continuation.finish()
+    }
+  }
+
+  func start() { mayRead.signal() }
+
+  func all() async -> [UInt8] { await octets.value }
+}
 
 @Suite struct SnoopFileTests {
   @Test func recordsWhatItIsGivenAndReplacesAnOldTrace() async throws {
@@ -67,6 +91,22 @@ import Testing
       }
       #expect(try Snoop.parse(octets).map { $0.packet.last } == (0..<2000).map { UInt8($0 & 255) })
       try await trace.close()
+    }
+  }
+
+  /// A reader lives in real time: what time it is on the loop does not matter to who waits for it.
+  @Test func theRestIsWaitedFor() async throws {
+    try await onLoop {
+      let pipe = TemporaryPath()
+      try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
+      let path = pipe.path
+      let opening = EventLoop.shared.spawn { try? await SnoopFile.open(path, readerWithin: .seconds(60)) }
+      let reader = Reader(path)
+      let trace = try #require(await opening.value)
+      for number in 0..<10_000 { trace.record([1, 0, 0xFC, 250] + [UInt8](repeating: UInt8(number & 255), count: 250), .hostToController) }
+      EventLoop.shared.schedule(after: .seconds(3600)) { reader.start() }
+      try await trace.close(within: .seconds(60))
+      #expect(try Snoop.parse(await reader.all()).count == 10_000)
     }
   }
 
