@@ -10,17 +10,35 @@ package struct DeviceView {
   package private(set) var isConnectable = false
   package private(set) var rssi: Int8?
   package private(set) var reports = 0
+  /// How often a payload was a new one.
+  package private(set) var changes = 0
+  package private(set) var signal = SignalHistory()
   /// The last payload of each PDU type.
   package private(set) var payloads: [AdvertisingReport.PDU: [UInt8]] = [:]
 
+  private var txPowerOfReports: Int8?
+
   package init(_ peer: PeerAddress) { self.peer = peer }
 
-  package mutating func add(_ report: AdvertisingReport, _ advertisement: Advertisement) {
+  /// The last advertising data of each PDU type, advertisements before scan responses.
+  package var advertisements: [Advertisement] {
+    payloads.sorted { ($0.key == .scanResponse ? 1 : 0, $0.key.rawValue) < ($1.key == .scanResponse ? 1 : 0, $1.key.rawValue) }
+      .map { Advertisement($0.value) }
+  }
+
+  /// dBm.
+  package var txPower: Int8? { txPowerOfReports ?? advertisements.lazy.compactMap(\.txPower).first }
+
+  /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z; nil when nobody asks for its history.
+  package mutating func add(_ report: AdvertisingReport, _ advertisement: Advertisement, at time: Int64? = nil) {
     reports += 1
+    if let time { signal.add(report.rssi, isEvent: report.pdu != .scanResponse, at: time) }
+    if let power = report.txPower { txPowerOfReports = power }
     rssi = report.rssi ?? rssi
     if report.isConnectable { isConnectable = true }
     guard payloads[report.pdu] != report.data else { return }
     payloads[report.pdu] = report.data
+    changes &+= 1
     name = advertisement.displayName ?? name
     services.formUnion(advertisement.serviceUUIDs)
     services.formUnion(advertisement.serviceData.map(\.uuid))

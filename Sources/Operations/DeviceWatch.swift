@@ -43,10 +43,11 @@ package struct DeviceWatch {
     order = RecentSet(capacity: options.deviceLimit)
   }
 
+  /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z; nil when nobody asks for the devices' histories.
   /// - Returns: the record that this report is; nil when it says nothing new, or is of a device that does not pass the filter.
-  package mutating func add(_ report: AdvertisingReport) -> Record? {
+  package mutating func add(_ report: AdvertisingReport, at time: Int64? = nil) -> Record? {
     let advertisement = Advertisement(report.data)
-    guard options.filter.passes(report, of: remember(report, advertisement)) else { return nil }
+    guard options.filter.passes(report, of: remember(report, advertisement, time)) else { return nil }
     if !options.keepsDuplicates, !known.insert(Identity(peer: report.peer, pdu: report.pdu, data: report.data)).isNew { return nil }
     records += 1
     if let peer = report.peer { passed.insert(peer) }
@@ -59,18 +60,25 @@ package struct DeviceWatch {
   /// Those that had records, as they are now; who was heard first stands first.
   package var devicesWithRecords: [DeviceView] { order.elements.filter { passed.contains($0) }.compactMap { devices[$0] } }
 
-  private mutating func remember(_ report: AdvertisingReport, _ advertisement: Advertisement) -> DeviceView {
-    // An anonymous advertiser has no history: the report stands for itself.
-    var device = DeviceView(report.peer ?? PeerAddress(Address(rawValue: 0), .random))
-    if let peer = report.peer {
-      if let forgotten = order.insert(peer).forgotten {
-        devices[forgotten] = nil
-        passed.remove(forgotten)
-      }
-      device = devices[peer] ?? device
+  private mutating func remember(_ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?) -> DeviceView {
+    guard let peer = report.peer else {
+      // An anonymous advertiser has no history: the report stands for itself.
+      var device = DeviceView(PeerAddress(Address(rawValue: 0), .random))
+      device.add(report, advertisement)
+      return device
     }
-    device.add(report, advertisement)
-    if let peer = report.peer { devices[peer] = device }
+    if let forgotten = order.insert(peer).forgotten {
+      devices[forgotten] = nil
+      passed.remove(forgotten)
+    }
+    return Self.add(report, advertisement, time, to: &devices[peer, default: DeviceView(peer)])
+  }
+
+  /// In its place: a copy for every report would cost more than all the rest.
+  private static func add(
+    _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?, to device: inout DeviceView
+  ) -> DeviceView {
+    device.add(report, advertisement, at: time)
     return device
   }
 }

@@ -1,28 +1,44 @@
 package import EventLoop
+import Text
 
 /// A block of lines at the bottom of the terminal that is drawn again in place.
 @LoopActor
 package final class LiveView {
-  private var drawn = 0
+  /// The columns of the lines that were drawn: a terminal that has become narrower has folded them.
+  private var drawn: [Int] = []
 
   package nonisolated init() {}
 
   /// Replaces what was drawn before; not while the terminal has not taken that yet. Lines must fit the width and the block the height, or
   /// the cursor arithmetic is wrong: the caller clips.
-  package func draw(_ lines: [String], on output: Output) throws(OutputFailure) {
-    if try output.offerFrame(Self.frame(lines, over: drawn)) { drawn = lines.count }
+  package func draw(_ lines: [Line], on output: Output) throws(OutputFailure) {
+    if try output.offerFrame(frame(lines, width: output.width)) { drawn = lines.map(\.columns) }
   }
 
   /// As `draw`, but waits until the terminal takes it: the last view stays.
   /// - Throws: OutputFailure; CancellationError.
-  package func finish(_ lines: [String], on output: Output) async throws {
-    try await output.write(Self.frame(lines, over: drawn))
-    drawn = lines.count
+  package func finish(_ lines: [Line], on output: Output) async throws {
+    try await output.write(frame(lines, width: output.width))
+    drawn = lines.map(\.columns)
   }
 
-  private static func frame(_ lines: [String], over drawn: Int) -> [UInt8] {
-    var text = drawn > 0 ? "\u{1B}[\(drawn)A\r" : ""
-    for line in lines { text += line + "\u{1B}[K\n" }
+  /// With escape sequences that take no column.
+  package struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
+    package let text: String
+    package let columns: Int
+
+    package init(_ text: String, columns: Int) {
+      self.text = text
+      self.columns = columns
+    }
+
+    package init(stringLiteral text: String) { self.init(text, columns: DisplayText.width(text)) }
+  }
+
+  private func frame(_ lines: [Line], width: Int) -> [UInt8] {
+    let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / max(1, width)) }
+    var text = rows > 0 ? "\u{1B}[\(rows)A\r" : ""
+    for line in lines { text += line.text + "\u{1B}[K\n" }
     text += "\u{1B}[J"
     return Array(text.utf8)
   }

@@ -20,6 +20,8 @@ package final class Output {
   package nonisolated let style: Style
   package nonisolated let outIsTerminal: Bool
   package nonisolated let errIsTerminal: Bool
+  /// Whether the locale says that terminals here show UTF-8; else they get ASCII.
+  package nonisolated let isUTF8: Bool
   private nonisolated let colorOut: Bool
   private nonisolated let colorErr: Bool
   /// Escape sequences would only be litter there.
@@ -45,6 +47,9 @@ package final class Output {
     errIsTerminal = isatty(err) == 1
     let isDumb = environment("TERM") == "dumb"
     self.isDumb = isDumb
+    // The first of these that is not empty decides (locale(7)).
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? "C"
+    isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
     func allows(_ isTerminal: Bool) -> Bool {
       if style.json { return false }
       return switch style.color {

@@ -62,17 +62,41 @@ package enum DisplayText {
   }
 
   /// The text itself when it fits `limit` columns, else as many whole characters as fit before an ellipsis.
-  package static func clip(_ text: String, to limit: Int) -> String {
+  package static func clip(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
     if text.utf8.count <= limit || width(text) <= limit { return text }
-    guard limit > 0 else { return "" }
-    var clipped = ""
+    let room = limit - width(ellipsis)
+    return room < 0 ? "" : head(text, room) + ellipsis
+  }
+
+  /// The text itself when it fits `limit` columns, else its beginning and its end around an ellipsis: of names that begin alike the ends differ.
+  package static func clipMiddle(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
+    if text.utf8.count <= limit || width(text) <= limit { return text }
+    let room = limit - width(ellipsis)
+    guard room > 0 else { return clip(text, to: limit, ellipsis: ellipsis) }
+    let end = String(head(text.reversed(), room / 2).reversed())
+    return head(text, room - width(end)) + ellipsis + end
+  }
+
+  /// Whole characters from the front, of `room` columns at most.
+  private static func head(_ text: some Sequence<Character>, _ room: Int) -> String {
+    var head = ""
     var used = 0
     for character in text {
       used += character.unicodeScalars.reduce(0) { $0 + columns($1) }
-      if used > limit - 1 { break }
-      clipped.append(character)
+      if used > room { break }
+      head.append(character)
     }
-    return clipped + "…"
+    return head
+  }
+
+  /// For a terminal that shows only ASCII: other characters appear as `\u{…}`.
+  package static func ascii(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+    var ascii = ""
+    for scalar in text.unicodeScalars {
+      if scalar.isASCII { ascii.unicodeScalars.append(scalar) } else { ascii += "\\u{" + String(scalar.value, radix: 16) + "}" }
+    }
+    return ascii
   }
 
   // MARK: Scalars

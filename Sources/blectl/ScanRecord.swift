@@ -59,16 +59,6 @@ enum ScanRecord {
     [who(report), strength(report.rssi), report.pdu.rawValue, Hex.encode(report.data)].joined(separator: " ")
   }
 
-  static func row(_ device: DeviceView) -> [String] {
-    [
-      device.peer.address.description, device.peer.type.rawValue, strength(device.rssi), device.name.map { DisplayText.escape($0) } ?? "-",
-      device.services.map { AssignedNumbers.name(of: $0) ?? $0.description }.sorted().joined(separator: " "),
-      device.manufacturerData.map { "\(AssignedNumbers.company($0.company) ?? Hex.encode(bigEndian($0.company))):\(Hex.encode($0.data))" }
-        .joined(
-          separator: " "),
-    ]
-  }
-
   private static func who(_ report: AdvertisingReport) -> String { report.peer?.description ?? "anonymous" }
 
   private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "?" }

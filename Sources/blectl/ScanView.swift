@@ -12,14 +12,21 @@ final class ScanView {
   private let showsOctets: Bool
   private let isLive: Bool
   private var watch: DeviceWatch
+  private var order: DeviceOrder
   private let live = LiveView()
+  private let begin = EventLoop.shared.now
   private var drawnAt: LoopClock.Instant?
+  /// Draws when nothing is heard: ages grow, and a terminal may have another size.
+  private var timer: LoopTimer?
+  /// What was found in the payloads of a device, and how often they had changed then.
+  private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
-  init(_ options: DeviceWatch.Options, showsOctets: Bool, _ output: Output) {
+  init(_ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, _ output: Output) {
     self.output = output
     self.showsOctets = showsOctets
     isLive = output.canAnimateOut && !showsOctets
     watch = DeviceWatch(options)
+    order = DeviceOrder(sort)
   }
 
   var records: Int { watch.records }
@@ -27,7 +34,7 @@ final class ScanView {
 
   /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
   func add(_ report: AdvertisingReport, at time: Int64) async throws {
-    let record = watch.add(report)
+    let record = watch.add(report, at: isLive ? time : nil)
     // The table shows the strength of known devices too.
     if isLive { return try redraw() }
     guard let record else { return }
@@ -38,28 +45,46 @@ final class ScanView {
     }
   }
 
-  func finish() async throws { if isLive { try await live.finish(table(isLast: true), on: output) } }
+  /// Shows that there is nothing yet.
+  func start() throws { if isLive { try redraw() } }
+
+  /// - Parameter error: why the scan ended; a table without a device is not left beside it.
+  func finish(after error: (any Error)? = nil) async throws {
+    timer?.cancel()
+    timer = nil
+    if isLive { try await live.finish(error != nil && records == 0 ? [] : table(isLast: true), on: output) }
+  }
 
   /// At most ten times a second: eyes are slower, and a busy air is not.
   private func redraw() throws {
     let now = EventLoop.shared.now
     if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
     drawnAt = now
+    timer?.cancel()
     try live.draw(table(isLast: false), on: output)
+    timer = EventLoop.shared.schedule(after: .milliseconds(500)) { [weak self] in try? self?.redraw() }
   }
 
-  private func table(isLast: Bool) -> [String] {
-    var table = Table(["ADDRESS", "TYPE", "RSSI", "NAME", "SERVICES", "MANUFACTURER"])
-    let room = max(3, output.height - 3)
-    let rows = watch.devicesWithRecords
-    for device in rows.suffix(isLast ? rows.count : room) { table.add(ScanRecord.row(device)) }
-    var lines = table.lines(width: output.width)
-    if !isLast, rows.count > room { lines.append(DisplayText.clip("… \(rows.count - room) more above", to: output.width)) }
-    if let header = lines.first { lines[0] = output.paint(header, .bold) }
-    if !isLast {
-      let summary = DisplayText.clip("devices: \(rows.count), records: \(records); Ctrl-C ends", to: output.width)
-      lines.append(output.paint(summary, .dim))
+  private func table(isLast: Bool) -> [LiveView.Line] {
+    let table = ScanTable(width: output.width, isUTF8: output.isUTF8, paint: output.paint)
+    // The header, the summary, and the line of the cursor.
+    let room = max(1, output.height - 3)
+    let time = EventLoop.shared.wallClock
+    let all = watch.devicesWithRecords
+    let devices = order.arrange(all, inView: room, at: time)
+    let rows = isLast ? devices[...] : devices.prefix(room)
+    var lines = [table.header]
+    var seen: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
+    for device in rows {
+      let known = facts[device.peer].flatMap { $0.changes == device.changes ? $0.facts : nil } ?? ScanFacts(device)
+      seen[device.peer] = (device.changes, known)
+      lines.append(table.row(device, at: time, known))
     }
+    facts = seen
+    let hidden = devices.count - rows.count
+    let seconds = Int(begin.duration(to: EventLoop.shared.now).inSeconds)
+    let below = hidden > 0 ? " (\(hidden) below)" : ""
+    lines.append(table.summary("\(devices.count) device(s)\(below), \(records) record(s) in \(seconds) s\(isLast ? "" : "; Ctrl-C ends")"))
     return lines
   }
 }

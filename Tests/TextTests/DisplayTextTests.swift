@@ -40,6 +40,16 @@ import Text
     #expect(DisplayText.width(DisplayText.clip(text, to: limit)) <= max(0, limit))
   }
 
+  @Test(arguments: [
+    ("Sensor01", 8, "Sensor01"), ("LongSensor01", 8, "Long…r01"), ("温度計センサー", 8, "温度…ー"), ("abc", 1, "…"), ("abc", 0, ""),
+  ])
+  func clipsInTheMiddle(_ text: String, _ limit: Int, _ clipped: String) {
+    #expect(DisplayText.clipMiddle(text, to: limit) == clipped)
+    #expect(DisplayText.width(clipped) <= limit)
+    #expect(DisplayText.clip("abcdef", to: 4, ellipsis: "..") == "ab..")
+    #expect(DisplayText.ascii("Küche ok") == "K\\u{fc}che ok")
+  }
+
   /// Whatever the octets, what is shown holds no control and format characters, and says as much as the standard library's own decoder.
   @Test func hostileOctets() {
     let seeds =

@@ -13,7 +13,7 @@ struct Scan: LoopCommand {
     abstract: "Show advertisements.",
     discussion: """
       A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses \
-      are separate records. On a terminal a table shows one line per device. Filters look at all that was heard of a device.
+      are separate records. On a terminal a table shows one line per device, the strongest first (p public, r random, ~ changing address; c connectable). Filters look at all that was heard of a device.
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -49,6 +49,9 @@ struct Scan: LoopCommand {
   @Option(help: ArgumentHelp("Stop after this many records; exit 2 when the time is over first.", valueName: "n"))
   var count: Int?
 
+  @Option(help: ArgumentHelp("Order of the table: rssi (the strongest first), name, last (heard last first) or first.", valueName: "key"))
+  var sort: DeviceOrder.Key = .rssi
+
   @Flag(help: "Show the octets of each record instead of the table.")
   var raw = false
 
@@ -74,7 +77,8 @@ struct Scan: LoopCommand {
     var parameters = ScanParameters()
     parameters.isActive = !passive
     parameters.phys = phy.phys
-    let view = ScanView(watch, showsOctets: raw, context.output)
+    let view = ScanView(watch, sort: sort, showsOctets: raw, context.output)
+    try view.start()
     do {
       try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
         try await view.add(report, at: time)
@@ -85,7 +89,7 @@ struct Scan: LoopCommand {
       }
     } catch {
       // The table as it was when it ended; a scan that never began has none.
-      if view.records > 0 { try await view.finish() }
+      try await view.finish(after: error)
       throw error
     }
     try await view.finish()
@@ -145,3 +149,5 @@ struct ScanPHYs: ExpressibleByArgument, Sendable {
 
   var defaultValueDescription: String { phys.map(\.name).sorted().joined(separator: ",") }
 }
+
+extension DeviceOrder.Key: ExpressibleByArgument {}

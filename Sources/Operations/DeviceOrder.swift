@@ -1,0 +1,105 @@
+import Bluetooth
+
+/// In which order devices are shown, so that the eye can follow: a row keeps its place while its strength and that of the rows above differ
+/// by less than 6 dB.
+package struct DeviceOrder {
+  package enum Key: String, Sendable, CaseIterable {
+    /// The strongest first.
+    case rssi
+    /// By name, without regard to case; those without one last.
+    case name
+    /// The one heard last first, in whole seconds.
+    case last
+    /// As they were heard first.
+    case first
+  }
+
+  private let key: Key
+  private var places: [PeerAddress: Int] = [:]
+
+  /// dB.
+  private static let tolerance = 6.0
+
+  package init(_ key: Key) { self.key = key }
+
+  /// - Parameters:
+  ///   - devices: who was heard first stands first.
+  ///   - inView: how many rows are seen: by strength, the strongest device is always among them.
+  ///   - time: now, nanoseconds since 1970-01-01T00:00:00Z.
+  package mutating func arrange(_ devices: [DeviceView], inView: Int, at time: Int64) -> [DeviceView] {
+    switch key {
+    case .first: return devices
+    case .last: return Self.sorted(devices) { Int(min(1e9, $0.signal.age(at: time) ?? 1e9)) }
+    case .name:
+      return Self.sorted(devices) { device in
+        device.name.flatMap { $0.isEmpty ? nil : "0" + $0.lowercased() } ?? "1"
+      }
+    case .rssi:
+      let rows = byStrength(devices, inView: inView)
+      places.removeAll(keepingCapacity: true)
+      for (place, row) in rows.enumerated() { places[row.device.peer] = place }
+      return rows.map(\.device)
+    }
+  }
+
+  /// Those with the same value stay as they are.
+  private static func sorted<Value: Comparable>(_ devices: [DeviceView], by value: (DeviceView) -> Value) -> [DeviceView] {
+    devices.map { (value($0), $0) }.enumerated()
+      .sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
+  }
+
+  private struct Row {
+    let device: DeviceView
+    let level: Double
+
+    init(_ device: DeviceView) {
+      self.device = device
+      level = device.signal.level ?? -128
+    }
+  }
+
+  private func byStrength(_ devices: [DeviceView], inView: Int) -> [Row] {
+    var rows: [Row] = []
+    var fresh: [Row] = []
+    for device in devices { if places[device.peer] != nil { rows.append(Row(device)) } else { fresh.append(Row(device)) } }
+    rows = rows.map { (places[$0.device.peer] ?? 0, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    rows = Self.settled(rows)
+    // A new one has no place to keep.
+    rows =
+      fresh.isEmpty
+      ? rows : Self.merged(rows, fresh.enumerated().sorted { ($1.element.level, $0.offset) < ($0.element.level, $1.offset) }.map(\.element))
+    // Many may be about as strong: the strongest must not wait below what is seen.
+    if let strongest = rows.indices.max(by: { rows[$0].level < rows[$1].level }), strongest >= max(1, inView) {
+      rows.insert(rows.remove(at: strongest), at: 0)
+    }
+    return rows
+  }
+
+  /// Whoever is stronger by the tolerance than somebody above comes before the first of those.
+  private static func settled(_ rows: [Row]) -> [Row] {
+    var settled: [Row] = []
+    settled.reserveCapacity(rows.count)
+    var weakest = Double.infinity
+    for row in rows {
+      if row.level >= weakest + tolerance, let place = settled.firstIndex(where: { row.level >= $0.level + tolerance }) {
+        settled.insert(row, at: place)
+      } else {
+        settled.append(row)
+      }
+      weakest = min(weakest, row.level)
+    }
+    return settled
+  }
+
+  /// Every new row before the first that is weaker.
+  private static func merged(_ rows: [Row], _ fresh: [Row]) -> [Row] {
+    var merged: [Row] = []
+    merged.reserveCapacity(rows.count + fresh.count)
+    var next = fresh[...]
+    for row in rows {
+      while let first = next.first, first.level > row.level { merged.append(next.removeFirst()) }
+      merged.append(row)
+    }
+    return merged + next
+  }
+}

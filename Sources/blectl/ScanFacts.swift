@@ -1,0 +1,42 @@
+import Bluetooth
+import GAP
+import Operations
+import Text
+
+/// What a device's advertisements say of it, the most telling first: a company's name comes last, because all its devices have it.
+struct ScanFacts {
+  /// The MAC inside: the address, or `same` when it is the sender's.
+  private(set) var mac: String?
+  private(set) var others: [String] = []
+
+  init(_ device: DeviceView) {
+    let advertisements = device.advertisements
+    mac = advertisements.lazy.compactMap { Self.mac(in: $0, of: device.peer) }.first
+    var services: [String] = []
+    var data: [String] = []
+    var companies: [String] = []
+    for advertisement in advertisements {
+      for uuid in advertisement.serviceUUIDs { Self.add(AssignedNumbers.name(of: uuid) ?? uuid.description, to: &services) }
+      for item in advertisement.serviceData { Self.add("\(item.uuid)=\(Hex.encode(item.data))", to: &data) }
+      for item in advertisement.manufacturerData {
+        let id = Hex.encode([UInt8(item.company >> 8), UInt8(truncatingIfNeeded: item.company)])
+        Self.add("\(id):\(Hex.encode(item.data))", to: &data)
+        if let name = AssignedNumbers.company(item.company) { Self.add(name, to: &companies) }
+      }
+    }
+    if !services.isEmpty { others.append(services.joined(separator: ", ")) }
+    others += data
+    if let power = device.txPower { others.append("tx \(power) dBm") }
+    others += companies
+  }
+
+  private static func add(_ text: String, to list: inout [String]) { if !list.contains(text) { list.append(text) } }
+
+  private static func mac(in advertisement: Advertisement, of peer: PeerAddress) -> String? {
+    // A guess would stand there like a fact.
+    guard case .found(let macs) = MACFinder.find(in: advertisement, sender: peer), let mac = macs.first, mac.confidence > .low else {
+      return nil
+    }
+    return mac.matchesSender == true ? (mac.isPartial ? nil : "same") : mac.text
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+import Text
+
+/// The live table, on a terminal.
+@Suite(.timeLimit(.minutes(3))) struct ScanScreenTests {
+  /// A file of so many devices, among them names in wide characters, hostile, long and alike.
+  private static func air(_ count: Int) throws -> TemporaryPath {
+    let names = ["温度計センサー玄関", "\u{1B}[31mEvil\u{202E}", "LongSensorNameNumber01", "LongSensorNameNumber02", ""]
+    let devices = (0..<count).map { number -> [String: Any] in
+      var advertisement: [String: Any] = ["flags": 6]
+      if number % 2 == 0 { advertisement["manufacturer_data"] = ["0305": String(format: "%02x000038c1a4", number)] }
+      return [
+        "name": "d", "address": String(format: "D1:00:00:00:00:%02X/random", number), "interval_ms": 200,
+        "rssi": -40 - number % 60, "advertisement": advertisement, "scan_response": ["name": names[number % names.count]],
+      ]
+    }
+    let path = TemporaryPath()
+    try JSONSerialization.data(withJSONObject: devices).write(to: URL(fileURLWithPath: path.path))
+    return path
+  }
+
+  private func scan(_ arguments: [String] = [], air: String, columns: Int, rows: Int = 24, locale: String = "C.UTF-8") throws -> (
+    Int32, Screen, String
+  ) {
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", air, "scan", "--duration", "3"] + arguments, columns: columns, rows: rows,
+      environment: ["BLECTL_CLOCK": "virtual", "NO_COLOR": "1"], locale: locale)
+    let (status, text) = terminal.finish()
+    return (status, Screen(text, rows: rows), text)
+  }
+
+  @Test(arguments: [50, 80, 160], [0, 4, 40])
+  func everyLineFitsAndTheStrongestIsFirst(_ columns: Int, _ count: Int) throws {
+    let air = try Self.air(max(1, count))
+    let (status, screen, _) = try scan(count == 0 ? ["--name", "nobody"] : [], air: "sim:\(air.path)", columns: columns)
+    #expect(status == 0 && screen.unknown.isEmpty, "\(screen.unknown)")
+    #expect(screen.lines.allSatisfy { DisplayText.width($0) <= columns }, "\(screen.lines)")
+    let header = try #require(screen.lines.lastIndex { $0.hasPrefix("RSSI") })
+    let rows = screen.lines[(header + 1)...].filter { $0.contains(":00:00:00:") }
+    #expect(rows.count == count)
+    #expect(Set(rows.compactMap { $0.firstMatch(of: /D1:00:00:00:00:../)?.output }).count == count)
+    // By strength, as far as differences of 6 dB and more go.
+    let levels = rows.compactMap { Int($0.prefix(4).drop { $0 == " " }) }
+    #expect(
+      levels.count == count && levels.indices.allSatisfy { levels[..<$0].allSatisfy { [level = levels[$0]] in level <= $0 + 6 } },
+      "\(levels)")
+    #expect(screen.lines.contains { $0.hasPrefix("\(count) device(s), ") })
+  }
+
+  /// More than fit: the strongest are seen, and the others are counted. The last table has all.
+  @Test(arguments: [50, 80, 160]) func fourHundred(_ columns: Int) throws {
+    let controller = try H4Controller()
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", controller.adapter, "scan", "--count", "401"], columns: columns, rows: 24, environment: ["NO_COLOR": "1"])
+    #expect(controller.command(0x200C)?.first == 1)
+    func send(_ number: Int) {
+      controller.send([
+        4, 0x3E, 15, 2, 1, 0, 1, UInt8(number % 256), UInt8(number / 256), 0, 0, 0, 0xD1, 3, 2, 1, 6, UInt8(256 - 99 + number % 60),
+      ])
+    }
+    for number in 0..<400 { send(number) }
+    terminal.wait(for: "400 device(s) (379 below), 400 record(s)")
+    let live = Screen(String(decoding: terminal.octets, as: UTF8.self), rows: 24).lines
+    #expect(live.suffix(24).first?.hasPrefix("RSSI") == true && live.suffix(23).first?.hasPrefix(" -40 ") == true, "\(live.suffix(24))")
+    send(400)
+    let (status, text) = terminal.finish()
+    let lines = Screen(text, rows: 24).lines
+    #expect(status == 0 && lines.filter { $0.contains(" D1:00:00:") }.count >= 401)
+    #expect(lines.allSatisfy { DisplayText.width($0) <= columns })
+  }
+
+  /// What tells two devices apart is there in 50 columns, in ASCII too: the end of a name and of the MAC inside.
+  @Test(arguments: ["C.UTF-8", "C"]) func fiftyColumnsTellDevicesApart(_ locale: String) throws {
+    let air = try Self.air(5)
+    let (_, screen, text) = try scan(air: "sim:\(air.path)", columns: 50, locale: locale)
+    let rows = screen.lines.filter { $0.contains("D1:00") }
+    #expect(rows.contains { $0.contains("r01 ") && $0.hasSuffix("00:00:02") }, "\(rows)")
+    #expect(rows.contains { $0.contains("r02 ") }, "\(rows)")
+    #expect(text.utf8.allSatisfy { $0 < 0x80 } == (locale == "C"))
+  }
+
+  @Test func orders() throws {
+    func names(_ sort: String) throws -> [Substring] {
+      let screen = try scan(["--sort", sort], air: "sim", columns: 100).1
+      return screen.lines.suffix(6).compactMap { $0.split(separator: " ").dropFirst(2).first }
+    }
+    #expect(try names("name").starts(with: ["Band-7", "GateLock", "GateLock", "Panel"]))
+    #expect(try names("rssi").starts(with: ["Panel", "GateLock", "Band-7", "GateLock"]))
+    #expect(try Blectl.run("scan", "--sort", "colour").status == 64)
+  }
+
+  @Test func colourOnlyWhereItIsWanted() throws {
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim", "scan", "--duration", "1"], columns: 80, rows: 24, environment: ["BLECTL_CLOCK": "virtual"])
+    #expect(terminal.finish().text.contains("\u{1B}[32m -46"))
+    #expect(try !scan(air: "sim", columns: 80).2.contains("m -46"))
+  }
+
+  /// In real time: the table is drawn anew in the new width, and Ctrl-C leaves the last one, with the prompt on a line of its own.
+  @Test func resizeAndInterrupt() throws {
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
+    terminal.wait(for: "4 device(s)")
+    terminal.resize(columns: 50, rows: 10)
+    let wide = terminal.octets.count
+    while terminal.octets.count < wide + 2000 { usleep(10_000) }
+    terminal.interrupt()
+    let (status, text) = terminal.finish()
+    #expect(status == 130)
+    let last = text.components(separatedBy: "RSSI").last ?? ""
+    #expect(last.split(separator: "\r\n").allSatisfy { DisplayText.width(String($0.replacing("\u{1B}[K", with: ""))) <= 50 }, "\(last)")
+    #expect(last.hasSuffix("\r\n\u{1B}[J"))
+  }
+}

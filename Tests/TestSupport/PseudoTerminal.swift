@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+
+/// A program on a terminal of its own, and what the terminal shows of it.
+package final class PseudoTerminal: @unchecked Sendable {
+  private let process = Process()
+  private let master: Int32
+  private let reading = DispatchGroup()
+  private let mutex = NSLock()
+  private var received: [UInt8] = []
+
+  /// - Parameter locale: of the environment's `LC_ALL`.
+  package init(_ command: [String], columns: Int, rows: Int, environment: [String: String] = [:], locale: String = "C.UTF-8") throws {
+    // What posix_openpt(3) and ptsname(3) do, which Glibc's module leaves out: TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
+    master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (lock, number): (Int32, Int32) = (0, 0)
+    guard master >= 0, unsafe ioctl(master, 0x4004_5431, &lock) == 0, unsafe ioctl(master, 0x8004_5430, &number) == 0 else {
+      throw POSIXError(.ENXIO)
+    }
+    let slave = unsafe open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard slave >= 0 else { throw POSIXError(.ENXIO) }
+    resize(columns: columns, rows: rows)
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["--default-signal=INT,TERM,HUP"] + command
+    let own = ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TERM": "xterm", "LC_ALL": locale]
+    process.environment = own.merging(environment) { $1 }
+    let handle = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
+    (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, handle, handle)
+    try process.run()
+    close(slave)
+    let process = process
+    DispatchQueue.global().asyncAfter(deadline: .now() + 120) { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    Thread.detachNewThread { [self, reading] in
+      defer { reading.leave() }
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while case let count = unsafe read(master, &buffer, buffer.count), count > 0 {
+        mutex.withLock { received += buffer[..<count] }
+      }
+    }
+    reading.enter()
+  }
+
+  deinit { close(master) }
+
+  package func resize(columns: Int, rows: Int) {
+    var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
+  }
+
+  package var octets: [UInt8] { mutex.withLock { received } }
+
+  /// Waits until what was shown contains `text`; two minutes at most.
+  package func wait(for text: String) {
+    for _ in 0..<12_000 where !String(decoding: octets, as: UTF8.self).contains(text) { usleep(10_000) }
+  }
+
+  package func interrupt() { kill(process.processIdentifier, SIGINT) }
+
+  /// - Returns: its exit status, and all that it wrote.
+  package func finish() -> (status: Int32, text: String) {
+    process.waitUntilExit()
+    reading.wait()
+    return (process.terminationStatus, String(decoding: octets, as: UTF8.self))
+  }
+}
+
+/// What a terminal makes of text and the few control sequences that live views use. It has no width: a line that is too long stays one.
+package struct Screen {
+  package private(set) var lines: [String] = [""]
+  private var row = 0
+  private var isAtStart = true
+  /// Escape sequences that it does not know.
+  package private(set) var unknown: [String] = []
+
+  /// - Parameter rows: how far up the cursor can go.
+  package init(_ text: String, rows: Int) {
+    var rest = Substring(text)
+    while let character = rest.popFirst() {
+      switch character {
+      case "\r\n", "\n":
+        row += 1
+        if row == lines.count { lines.append("") }
+        isAtStart = true
+      case "\r": isAtStart = true
+      case "\u{1B}": sequence(&rest, rows)
+      default:
+        if isAtStart { lines[row] = "" }
+        isAtStart = false
+        lines[row].append(character)
+      }
+    }
+  }
+
+  private mutating func sequence(_ rest: inout Substring, _ rows: Int) {
+    guard rest.popFirst() == "[" else { return unknown.append(String(rest.prefix(5))) }
+    let number = rest.prefix { $0.isNumber }
+    rest = rest.dropFirst(number.count)
+    switch rest.popFirst() {
+    case "A": row = max(row - (Int(number) ?? 1), max(0, lines.count - rows))
+    case "K": if isAtStart { lines[row] = "" }
+    case "J":
+      lines.removeLast(lines.count - 1 - row)
+      if isAtStart { lines[row] = "" }
+    case "m": break
+    case let other: unknown.append("\(number)\(other.map(String.init) ?? "")")
+    }
+  }
+}
