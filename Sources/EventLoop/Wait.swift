@@ -1,15 +1,19 @@
-/// One value that is waited for and that someone else provides, once; whoever comes second is ignored. When several tasks wait, they share
-/// one fate: a cancelled one ends the wait for all.
+/// One value that is waited for and that someone else provides, once; whoever comes second is ignored. When several tasks wait, one that is
+/// cancelled, or whose time is over, leaves alone.
 /// The bridge from handlers to `async`: every pending operation ends exactly once, cancellation included.
 @LoopActor
 package final class Wait<Value> {
   private var result: Result<Value, any Error>?
   private var waiting: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
   private var count = 0
+  private var wasLeft = false
 
   package init() {}
 
   package var isSettled: Bool { result != nil }
+
+  /// Nobody will take the value any more: it is there, or whoever waited for it was cancelled.
+  package var isOver: Bool { isSettled || wasLeft && waiting.isEmpty }
 
   package func resume(returning value: Value) { settle(.success(value)) }
 
@@ -33,22 +37,26 @@ package final class Wait<Value> {
   /// - Returns: nil when there was nothing at `deadline`; for others who wait, and for whoever provides the value, nothing has changed then.
   /// - Throws: as `value()`.
   package func value(until deadline: LoopClock.Instant?) async throws -> Value? {
-    try await withTaskCancellationHandler {
+    let number = count
+    count += 1
+    return try await withTaskCancellationHandler {
       if result == nil {
         if Task.isCancelled { throw CancellationError() }
-        let number = count
-        count += 1
-        let timer = deadline.map { EventLoop.shared.schedule(at: $0) { self.giveUp(number) } }
+        let timer = deadline.map { EventLoop.shared.schedule(at: $0) { self.leave(number) } }
         defer { timer?.cancel() }
         await withCheckedContinuation { waiting.append((number, $0)) }
+        if result == nil { try Task.checkCancellation() }
       }
       return try result?.get()
     } onCancel: {
-      EventLoop.shared.perform { self.settle(.failure(CancellationError())) }
+      EventLoop.shared.perform {
+        self.wasLeft = true
+        self.leave(number)
+      }
     }
   }
 
-  private func giveUp(_ number: Int) {
+  private func leave(_ number: Int) {
     guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
     waiting.remove(at: index).continuation.resume()
   }

@@ -15,7 +15,7 @@ package protocol Central: AnyObject {
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws
 
-  /// Makes a link and its ATT channel. The type of the address must be right: scan for it before.
+  /// Makes a link and its ATT channel. A scan ends with GAPError.scanEnded where the host cannot do both. The type of the address must be right: scan for it before.
   /// - Throws: GAPError.noConnection after `timeout`; GAPError, LinkEnd, ControllerError, or an error of the host; CancellationError. Nothing
   ///   is left behind.
   func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link

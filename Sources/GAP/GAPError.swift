@@ -18,6 +18,8 @@ package enum GAPError: Error, Sendable, Equatable {
   // What did not come about.
   /// A scan is on already.
   case isScanning(adapter: String)
+  /// The scan had to end so that this peer could be connected.
+  case scanEnded(adapter: String, connecting: PeerAddress)
   /// The peer did not answer, or it was not its turn, within the limit.
   case noConnection(PeerAddress, within: Duration)
   /// The controller's status, from LE Connection Complete.

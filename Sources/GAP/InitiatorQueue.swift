@@ -28,7 +28,7 @@ package final class InitiatorQueue {
   package func give() {
     while let next = waiting.popFirst() {
       // A cancelled one has given up already.
-      guard !next.isSettled else { continue }
+      guard !next.isOver else { continue }
       return next.resume(returning: ())
     }
     isTaken = false

@@ -9,7 +9,7 @@ package final class PendingEvent<Value> {
 
   package func next() -> Wait<Value> {
     let wait = Wait<Value>()
-    waits.removeAll { $0.isSettled }
+    waits.removeAll { $0.isOver }
     waits.append(wait)
     return wait
   }

@@ -14,15 +14,18 @@ extension Client {
   /// Asks the peer to send the values of `characteristic` (Vol 3 Part G §4.10, §4.11), whose descriptors discovery must have found. Several
   /// subscriptions to one characteristic share its Client Characteristic Configuration: it is written when what they want together changes.
   /// Values that arrive before the peer's answer are kept.
+  /// - Parameter keepingValues: false for who sees the values as an observer.
   /// - Throws: GATTError.sendsNoValues, the errors of a write; CancellationError.
-  package func subscribe(_ characteristic: Characteristic, kind: Subscription.Kind = .auto) async throws -> Subscription {
+  package func subscribe(_ characteristic: Characteristic, kind: Subscription.Kind = .auto, keepingValues: Bool = true) async throws
+    -> Subscription
+  {
     let properties = characteristic.properties
     var kind = kind
     if kind == .auto {
       guard !properties.isDisjoint(with: [.notify, .indicate]) else { throw GATTError.sendsNoValues(characteristic) }
       kind = properties.contains(.notify) ? .notification : .indication
     }
-    let subscription = Subscription(characteristic, kind, self)
+    let subscription = Subscription(characteristic, kind, keepsValues: keepingValues, self)
     if let closed { throw closed }
     // Never guessed: writing to a neighbour's handle has broken devices.
     if characteristic.clientConfiguration == nil { onNote?(.noClientConfiguration(characteristic)) }

@@ -85,7 +85,7 @@ package final class Client: BearerClient {
   package func untilClosed() async throws -> any Error {
     if let closed { return closed }
     let end = Wait<any Error>()
-    ends.removeAll { $0.isSettled }
+    ends.removeAll { $0.isOver }
     ends.append(end)
     return try await end.value()
   }

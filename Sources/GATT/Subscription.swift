@@ -32,26 +32,31 @@ package final class Subscription {
 
   static let capacity = 16_384
 
+  private let keepsValues: Bool
   private weak var client: Client?
   private let values = BoundedQueue<ValueEvent>(capacity: capacity)
 
-  init(_ characteristic: Characteristic, _ kind: Kind, _ client: Client) {
+  init(_ characteristic: Characteristic, _ kind: Kind, keepsValues: Bool, _ client: Client) {
     self.characteristic = characteristic
     self.kind = kind
+    self.keepsValues = keepsValues
     self.client = client
   }
 
   /// The next value; those that came before the end are still given out. One caller at a time.
   /// - Throws: what the bearer ended with; CancellationError when the subscription, or the task, was cancelled.
   package func next() async throws -> ValueEvent {
-    guard let event = try await values.next() else { throw CancellationError() }
+    guard let event = try await next(until: nil) else { throw CancellationError() }
     return event
   }
+
+  /// - Returns: nil at `deadline`.
+  package func next(until deadline: LoopClock.Instant?) async throws -> ValueEvent? { try await values.next(until: deadline) }
 
   /// Asks the peer to stop (unless others still listen to the same characteristic). Idempotent.
   package func cancel() async throws { try await client?.unsubscribe(self) }
 
-  func deliver(_ event: ValueEvent) { values.add(event) }
+  func deliver(_ event: ValueEvent) { if keepsValues { values.add(event) } }
 
   func end(_ error: any Error) { values.close(throwing: error) }
 }

@@ -16,6 +16,9 @@ package protocol Command: Sendable, Equatable {
 extension Command {
   package var opcode: Opcode { Self.opcode }
 
+  /// The event that answers the command when it succeeds.
+  package static var answeringEvent: AnsweringEvent { Return.answeringEvent }
+
   package var packet: CommandPacket { CommandPacket(self) }
 
   /// H4 form.

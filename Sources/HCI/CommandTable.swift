@@ -6,7 +6,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
   private struct Entry: Sendable {
     /// As declared, with name and bit.
     let opcode: Opcode
-    let isAnsweredByStatus: Bool
+    let answeringEvent: AnsweringEvent
     /// The return parameters, without the status.
     let run: @LoopActor @Sendable (Controller, CommandPacket) throws -> [UInt8]
   }
@@ -21,7 +21,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
   package mutating func reply<C: Command>(
     to _: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> C.Return
   ) {
-    entries[C.opcode] = Entry(opcode: C.opcode, isAnsweredByStatus: C.Return.areInStatus) { controller, packet in
+    entries[C.opcode] = Entry(opcode: C.opcode, answeringEvent: C.answeringEvent) { controller, packet in
       guard let command = try packet.decoded(as: C.self) else { return [] }
       var writer = ByteWriter(capacity: 66)
       try body(controller, command).encode(into: &writer)
@@ -49,7 +49,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
     guard let entry = entries[packet.opcode] else { return refusal(packet.opcode, .unknownCommand) }
     do {
       let returned = try entry.run(controller, packet)
-      if entry.isAnsweredByStatus { return .commandStatus(Event.CommandStatus(status: .success, opcode: packet.opcode)) }
+      if entry.answeringEvent == .commandStatus { return .commandStatus(Event.CommandStatus(status: .success, opcode: packet.opcode)) }
       return .commandComplete(Event.CommandComplete(opcode: packet.opcode, parameters: [0] + returned))
     } catch let status as ControllerErrorCode {
       return refusal(packet.opcode, status)
@@ -61,7 +61,9 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
 
   /// The event that refuses: of the kind that answers the command; Command Status for one that is not in the table.
   package func refusal(_ opcode: Opcode, _ status: ControllerErrorCode) -> Event {
-    if entries[opcode]?.isAnsweredByStatus ?? true { return .commandStatus(Event.CommandStatus(status: status, opcode: opcode)) }
+    if entries[opcode]?.answeringEvent ?? .commandStatus == .commandStatus {
+      return .commandStatus(Event.CommandStatus(status: status, opcode: opcode))
+    }
     return .commandComplete(Event.CommandComplete(opcode: opcode, parameters: [status.rawValue]))
   }
 }

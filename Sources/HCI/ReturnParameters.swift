@@ -1,17 +1,27 @@
 package import Bluetooth
 
+/// The two events that answer a command (Vol 4 Part E §7.7.14 and §7.7.15).
+package enum AnsweringEvent: Sendable {
+  case commandComplete
+  case commandStatus
+
+  /// Whether this event, with this status, is the answer to a command that is declared to have its answer in `declared`. A refusal may come either
+  /// way. A success comes as declared: Command Status does not bring what a command returns, nor does Command Complete say that a procedure
+  /// has begun.
+  package func isAnswer(declared: Self, status: ControllerErrorCode?) -> Bool { status != .success || self == declared }
+}
+
 /// What a command returns when it succeeds: the fields after the status. When it fails nothing but the status counts: many controllers send
 /// one octet only.
 package protocol ReturnParameters: Sendable, Equatable {
-  /// Whether Command Status answers the command, instead of Command Complete.
-  static var areInStatus: Bool { get }
+  static var answeringEvent: AnsweringEvent { get }
   /// - Parameter reader: after the status. Octets may be left over: later versions of the specification add fields.
   init(parsing reader: inout ByteReader) throws(MalformedPacket)
   func encode(into writer: inout ByteWriter)
 }
 
 extension ReturnParameters {
-  package static var areInStatus: Bool { false }
+  package static var answeringEvent: AnsweringEvent { .commandComplete }
 
   /// - Parameter octets: the return parameters of a Command Complete event, status first.
   /// - Returns: failure for a status that is not Success.
@@ -41,7 +51,7 @@ package struct NoReturnParameters: EmptyReturnParameters {
 
 /// Command Status: the controller has begun; another event says later how it went.
 package struct AnsweredByStatus: EmptyReturnParameters {
-  package static var areInStatus: Bool { true }
+  package static var answeringEvent: AnsweringEvent { .commandStatus }
 
   package init() {}
 }

@@ -1,7 +1,7 @@
 /// The Security Manager's channel, as a device answers there that does not pair (Vol 3 Part H §3).
 ///
 /// LE pairing goes here: a room of its own between L2CAP and GAP takes the place of this one function, fed by the same two callers, the links
-/// of our own host (`HostLink+Channels`) and the simulated devices (`VirtualLinkChannel`). The kernel's host pairs by itself.
+/// of our own host (`HostLink`) and the simulated devices (`VirtualLinkChannel`). The kernel's host pairs by itself.
 package enum SecurityManager {
   private static let pairingFailed: UInt8 = 0x05
   private static let pairingNotSupported: UInt8 = 0x05

@@ -11,8 +11,7 @@ struct CommandQueue {
   private struct Entry {
     let id: Int
     let command: CommandPacket
-    /// By Command Status at once, and by another event later.
-    let isAnsweredByStatus: Bool
+    let answeringEvent: AnsweringEvent
     var deadline: Int64
   }
 
@@ -25,9 +24,9 @@ struct CommandQueue {
   /// Commands that have not been answered.
   var count: Int { waiting.count + (inFlight == nil ? 0 : 1) }
 
-  mutating func add(_ command: CommandPacket, isAnsweredByStatus: Bool) -> Int {
+  mutating func add(_ command: CommandPacket, answeredBy event: AnsweringEvent) -> Int {
     lastID += 1
-    waiting.append(Entry(id: lastID, command: command, isAnsweredByStatus: isAnsweredByStatus, deadline: 0))
+    waiting.append(Entry(id: lastID, command: command, answeringEvent: event, deadline: 0))
     return lastID
   }
 
@@ -56,15 +55,17 @@ struct CommandQueue {
   /// Takes a Command Complete. Returns the command that it answers; nil when it answers none (credits only, late, or unasked for).
   mutating func completed(_ event: Event.CommandComplete) -> Int? {
     credits = Int(event.credits)
-    guard let entry = inFlight, entry.command.opcode == event.opcode else { return nil }
-    inFlight = nil
-    return entry.id
+    return answered(event.opcode, .commandComplete, event.parameters.first.map { ControllerErrorCode(rawValue: $0) })
   }
 
-  /// Takes a Command Status. A success says nothing yet about a command that is to be answered with Command Complete.
+  /// Takes a Command Status. Returns as `completed`.
   mutating func status(_ event: Event.CommandStatus) -> Int? {
     credits = Int(event.credits)
-    guard let entry = inFlight, entry.command.opcode == event.opcode, event.status != .success || entry.isAnsweredByStatus else {
+    return answered(event.opcode, .commandStatus, event.status)
+  }
+
+  private mutating func answered(_ opcode: Opcode, _ event: AnsweringEvent, _ status: ControllerErrorCode?) -> Int? {
+    guard let entry = inFlight, entry.command.opcode == opcode, event.isAnswer(declared: entry.answeringEvent, status: status) else {
       return nil
     }
     inFlight = nil

@@ -38,19 +38,19 @@ final class Controller {
   /// Sends a command and calls `then` exactly once. Returns a number for `withdraw`.
   @discardableResult
   func submit<C: Command>(_ command: C, then: @escaping @LoopActor (Result<C.Return, any Error>) -> Void = { _ in }) -> Int {
-    submit(command.packet, isAnsweredByStatus: C.Return.areInStatus) { [name] answer in
+    submit(command.packet, answeredBy: C.answeringEvent) { [name] answer in
       then(answer.flatMap { Self.decode(C.Return.self, $0, command.opcode, name) })
     }
   }
 
   private func submit(
-    _ command: CommandPacket, isAnsweredByStatus: Bool, then: @escaping @LoopActor (Result<[UInt8], any Error>) -> Void
+    _ command: CommandPacket, answeredBy event: AnsweringEvent, then: @escaping @LoopActor (Result<[UInt8], any Error>) -> Void
   ) -> Int {
     if let failure {
       then(.failure(failure))
       return 0
     }
-    let id = queue.add(command, isAnsweredByStatus: isAnsweredByStatus)
+    let id = queue.add(command, answeredBy: event)
     pending[id] = (command.opcode, then)
     pump()
     return id
@@ -74,7 +74,7 @@ final class Controller {
     -> R
   {
     let wait = Wait<R>()
-    let id = submit(command, isAnsweredByStatus: R.areInStatus) { [name] answer in
+    let id = submit(command, answeredBy: R.answeringEvent) { [name] answer in
       switch answer.flatMap({ Self.decode(R.self, $0, command.opcode, name) }) {
       case .success(let returned):
         accepted()
@@ -92,7 +92,7 @@ final class Controller {
 
   /// As above, for a command of which only the status is of interest.
   func submit(_ command: CommandPacket, then: @escaping @LoopActor (_ isDone: Bool) -> Void) {
-    _ = submit(command, isAnsweredByStatus: false) { [name] answer in
+    _ = submit(command, answeredBy: .commandComplete) { [name] answer in
       if case .success = answer.flatMap({ Self.decode(NoReturnParameters.self, $0, command.opcode, name) }) {
         then(true)
       } else {

@@ -37,7 +37,7 @@ package final class LinkChannel: ATT.Channel {
     if let closed { throw closed }
     guard let link, !link.isWritable else { return }
     let wait = Wait<Void>()
-    writers.removeAll { $0.isSettled }
+    writers.removeAll { $0.isOver }
     writers.append(wait)
     try await wait.value()
   }
@@ -54,7 +54,7 @@ package final class LinkChannel: ATT.Channel {
 
   private func nextProgress() async throws {
     let wait = Wait<Void>()
-    watchers.removeAll { $0.isSettled }
+    watchers.removeAll { $0.isOver }
     watchers.append(wait)
     try await wait.value()
   }

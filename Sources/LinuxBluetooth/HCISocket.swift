@@ -34,7 +34,7 @@ final class HCISocket {
 
   private struct Pending {
     let command: CommandPacket
-    let isAnsweredByStatus: Bool
+    let answeringEvent: AnsweringEvent
     let use: AdapterUse
     /// The return parameters, status first.
     let answer: Wait<[UInt8]>
@@ -125,7 +125,7 @@ final class HCISocket {
   ///   CancellationError.
   @discardableResult
   func send<C: HCI.Command>(_ command: C, for use: AdapterUse) async throws -> C.Return {
-    let octets = try await exchange(command.packet, isAnsweredByStatus: C.Return.areInStatus, for: use, onAnswer: nil)
+    let octets = try await exchange(command.packet, answeredBy: C.answeringEvent, for: use, onAnswer: nil)
     let returned: Result<C.Return, ControllerErrorCode>
     do throws(MalformedPacket) {
       returned = try C.Return.decode(octets)
@@ -142,16 +142,16 @@ final class HCISocket {
   /// - Parameter onAnswer: called with the status before anything that came after it is looked at; also when this task was cancelled.
   /// - Throws: as above, except for a refusal.
   func send(_ command: CommandPacket, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)? = nil) async throws {
-    _ = try await exchange(command, isAnsweredByStatus: false, for: use, onAnswer: onAnswer)
+    _ = try await exchange(command, answeredBy: .commandComplete, for: use, onAnswer: onAnswer)
   }
 
   /// One at a time: the answers carry the opcode only. - Returns: the return parameters, status first.
   private func exchange(
-    _ command: CommandPacket, isAnsweredByStatus: Bool, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
+    _ command: CommandPacket, answeredBy event: AnsweringEvent, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
   ) async throws -> [UInt8] {
     if let failure { throw failure }
     let answer = Wait<[UInt8]>()
-    pending.append(Pending(command: command, isAnsweredByStatus: isAnsweredByStatus, use: use, answer: answer, onAnswer: onAnswer))
+    pending.append(Pending(command: command, answeringEvent: event, use: use, answer: answer, onAnswer: onAnswer))
     if pending.count == 1 { sendFirst() }
     // When this task is cancelled the command stays at the front until its answer comes: that must not be taken for the answer to a later
     // command with the same opcode.
@@ -183,8 +183,8 @@ final class HCISocket {
       // What is malformed concerns nobody: the kernel's stack judges for itself, and our command meets its limit.
       guard case .event(let event) = try? HCI.Packet(packet) else { return }
       switch event {
-      case .commandComplete(let complete): answered(complete.opcode, complete.parameters, isStatus: false)
-      case .commandStatus(let status): answered(status.opcode, [status.status.rawValue], isStatus: true)
+      case .commandComplete(let complete): answered(complete.opcode, complete.parameters, .commandComplete)
+      case .commandStatus(let status): answered(status.opcode, [status.status.rawValue], .commandStatus)
       default: break
       }
       for observer in observers.sorted(by: { $0.key < $1.key }) where observers[observer.key] != nil { observer.value(event) }
@@ -199,10 +199,8 @@ final class HCISocket {
     onOthersCommand?(.sent(command))
   }
 
-  /// - Parameters:
-  ///   - octets: the return parameters, status first.
-  ///   - isStatus: Command Status, not Command Complete.
-  private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8], isStatus: Bool) {
+  /// - Parameter octets: the return parameters, status first.
+  private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8], _ event: AnsweringEvent) {
     if let (command, deadline) = others, command.opcode == opcode {
       others = nil
       if EventLoop.shared.now <= deadline {
@@ -210,9 +208,8 @@ final class HCISocket {
         return
       }
     }
-    // A refusal may come either way. A success comes in the event that is declared: Command Status does not bring what a command returns, nor
-    // does Command Complete say that a procedure has begun.
-    if octets.first == 0, let first = pending.first, first.isAnsweredByStatus != isStatus { return }
+    let status = octets.first.map { ControllerErrorCode(rawValue: $0) }
+    guard let first = pending.first, event.isAnswer(declared: first.answeringEvent, status: status) else { return }
     finish(opcode, .success(octets))
   }
 

@@ -101,7 +101,7 @@ package final class KernelCentral: GAP.Central, LinkController {
   package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
     // The kernel looks for the peer with a scan of its own, which would stop ours without a word.
     if let scan {
-      scan.end(CancellationError())
+      scan.end(GAPError.scanEnded(adapter: adapter.name, connecting: peer))
       try await scan.over.value()
     }
     let deadline = EventLoop.shared.now.advanced(by: timeout)

@@ -106,8 +106,6 @@ final class KernelScan {
   private func waitForChange(until time: LoopClock.Instant?) async throws {
     let change = Wait<Void>()
     self.change = change
-    let timer = time.map { EventLoop.shared.schedule(at: $0) { change.resume(returning: ()) } }
-    defer { timer?.cancel() }
-    try await change.value()
+    _ = try await change.value(until: time)
   }
 }

@@ -62,7 +62,7 @@ extension Subscription {
     of proof: ArrivalProof, until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void
   ) async throws -> ArrivalProof.Outcome {
     var last: ArrivalReport?
-    while let event = try await withDeadline(deadline, { try await self.next() }) {
+    while let event = try await next(until: deadline) {
       guard let report = ArrivalReport(event.value) else {
         other(event)
         continue

@@ -52,8 +52,29 @@ extension Client {
       loss.cancel()
       values.close()
     }
-    for characteristic in characteristics { _ = try await subscribe(characteristic, kind: .auto) }
-    let limits = limits()
+    var subscriptions: [Subscription] = []
+    do {
+      for characteristic in characteristics { subscriptions.append(try await subscribe(characteristic, keepingValues: false)) }
+      let outcome = try await follow(values, limits(), take)
+      await end(subscriptions)
+      return outcome
+    } catch {
+      await end(subscriptions)
+      throw error
+    }
+  }
+
+  /// On the peer, which may be one that does not answer; also in a cancelled task.
+  private func end(_ subscriptions: [Subscription]) async {
+    await shielded {
+      let limit = EventLoop.shared.now.advanced(by: .seconds(1))
+      _ = try? await withDeadline(limit) { for subscription in subscriptions { try await subscription.cancel() } }
+    }
+  }
+
+  private func follow(
+    _ values: BoundedQueue<(ValueEvent, UUID)>, _ limits: FollowLimits, _ take: @LoopActor (ValueEvent, UUID) async throws -> Void
+  ) async throws -> FollowOutcome {
     if let end = limits.end { values.close(at: end) }
     var count = 0
     while let (event, uuid) = try await values.next(until: limits.patience.map { EventLoop.shared.now.advanced(by: $0) }) {

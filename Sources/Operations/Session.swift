@@ -62,7 +62,11 @@ package final class Session {
   /// - Throws: what `open` throws; the next call tries again.
   package func central() async throws -> any Central {
     if let opened { return opened }
-    if let opening { return try await opening.value() }
+    while let opening {
+      // Whoever opens it may be cancelled; the others go on and open it themselves.
+      do { return try await opening.value() } catch is CancellationError { try Task.checkCancellation() }
+    }
+    if let opened { return opened }
     let opening = Wait<any Central>()
     self.opening = opening
     defer { self.opening = nil }
@@ -119,7 +123,9 @@ package final class Session {
 
   /// Links down, scan off, the adapter closed; also in a cancelled task. The next command opens it again.
   package func close() async {
-    for connection in connections { await disconnect(connection) }
+    if let opening { await shielded { _ = try? await opening.value() } }
+    let ending = connections.map { connection in EventLoop.shared.spawn { await self.disconnect(connection) } }
+    for task in ending { await task.value }
     guard let central = opened else { return }
     opened = nil
     await shielded { await central.close() }

@@ -9,7 +9,7 @@ extension Subscription {
   package func answer(
     beginningWith prefix: [UInt8], until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void
   ) async throws -> ValueEvent? {
-    while let event = try await withDeadline(deadline, { try await self.next() }) {
+    while let event = try await next(until: deadline) {
       if event.value.starts(with: prefix) { return event }
       other(event)
     }

@@ -68,7 +68,7 @@ import Testing
         + "bluetoothd if it brings it up again)"),
     Row(AdapterProblem.unplugged("hci0"), .adapter, 19, "enodev", "hci0 is gone: it was unplugged or reset"),
     Row(
-      AdapterProblem.silent("hci0", LESetScanParameters.opcode, after: .seconds(3)), .hci, nil, nil,
+      AdapterProblem.silent("hci0", LESetScanParameters.opcode, after: .seconds(3)), .adapter, nil, nil,
       "hci0 did not answer LE Set Scan Parameters (0x200b) within 3 s; if it stays silent, reset it: sudo hciconfig hci0 reset"),
     Row(
       AdapterProblem.other("hci0", .scanning, .invalidArgument), .adapter, 22, "einval",

@@ -34,6 +34,35 @@ import Testing
     }
   }
 
+  @Test func whoIsCancelledLeavesAlone() async throws {
+    try await onLoop {
+      let wait = Wait<Int>()
+      let patient = EventLoop.shared.spawn { try? await wait.value() }
+      let hasty = EventLoop.shared.spawn { () -> Bool in
+        do { _ = try await wait.value() } catch is CancellationError { return true } catch {}
+        return false
+      }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      hasty.cancel()
+      #expect(await hasty.value)
+      #expect(!wait.isOver && !wait.isSettled)
+      wait.resume(returning: 7)
+      #expect(await patient.value == 7)
+    }
+  }
+
+  @Test func aWaitIsOverWhenNobodyWaitsAnyMore() async throws {
+    try await onLoop {
+      let wait = Wait<Int>()
+      #expect(!wait.isOver)
+      let task = EventLoop.shared.spawn { try? await wait.value() }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      task.cancel()
+      #expect(await task.value == nil)
+      #expect(wait.isOver && !wait.isSettled)
+    }
+  }
+
   /// Every command to a controller sets a limit of seconds and takes it back at once: a flood must not be remembered.
   @Test func cancelledTimersAreNotKept() {
     var queue = TimerQueue()

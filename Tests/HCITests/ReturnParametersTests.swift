@@ -63,7 +63,7 @@ func readReturn(of complete: Event.CommandComplete) throws {
 
   /// Command Status for the commands of which another event tells how they went.
   @Test func whatAnswersWhat() {
-    func isAnsweredByStatus<C: Command>(_: C) -> Bool { C.Return.areInStatus }
+    func isAnsweredByStatus<C: Command>(_: C) -> Bool { C.answeringEvent == .commandStatus }
     var statuses: [String] = []
     for (command, _) in commandVectors where isAnsweredByStatus(command) { statuses.append(command.opcode.name) }
     #expect(

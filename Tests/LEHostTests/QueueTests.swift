@@ -44,6 +44,8 @@ import Testing
     var queue = CommandQueue()
     let disconnect = queue.add(Disconnect(handle: 1, reason: .remoteUserTerminated))
     _ = queue.next(at: 0)
+    // A completed success does not say that the procedure has begun.
+    #expect(queue.completed(complete(Disconnect.opcode)) == nil)
     #expect(queue.status(Event.CommandStatus(status: .success, opcode: Disconnect.opcode)) == disconnect)
     let phy = queue.add(LEReadPHY(handle: 1))
     _ = queue.next(at: 0)
@@ -175,6 +177,6 @@ import Testing
 
 extension CommandQueue {
   fileprivate mutating func add<C: Command>(_ command: C) -> Int {
-    add(command.packet, isAnsweredByStatus: C.Return.areInStatus)
+    add(command.packet, answeredBy: C.answeringEvent)
   }
 }

@@ -114,6 +114,41 @@ import Testing
     }
   }
 
+  /// Whoever opens it may give up; the others still get it.
+  @Test func aCancelledOpenerLeavesTheOthersTheAdapter() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      let session = Session {
+        try await EventLoop.shared.sleep(for: .seconds(1))
+        return air.central
+      }
+      let tasks = (0..<3).map { _ in EventLoop.shared.spawn { (try? await session.central()) != nil } }
+      try await EventLoop.shared.sleep(for: .milliseconds(500))
+      tasks[0].cancel()
+      var results: [Bool] = []
+      for task in tasks { results.append(await task.value) }
+      #expect(results == [false, true, true])
+      await session.close()
+    }
+  }
+
+  /// Closed while it opens: the adapter does not stay behind.
+  @Test func closingWaitsForTheOpening() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      let session = Session {
+        try await EventLoop.shared.sleep(for: .seconds(1))
+        return air.central
+      }
+      let opening = EventLoop.shared.spawn { (try? await session.central()) != nil }
+      try await EventLoop.shared.sleep(for: .milliseconds(500))
+      await session.close()
+      #expect(await opening.value)
+      // Another use fails, because what was opened is closed.
+      await #expect(throws: (any Error).self) { _ = try await air.central.connect(peer(1), timeout: .seconds(1)) }
+    }
+  }
+
   @Test func nothingIsLeftOfAConnectionThatFails() async throws {
     try await onLoop {
       let session = try await self.session()

@@ -106,6 +106,8 @@ struct MacFromAdv: LoopCommand {
         guard let sender = report.peer else { return .goOn }
         try await found.add(report.data, sender: sender)
         return first && found.search.found > 0 ? .end : .goOn
+      } onDrop: {
+        context.tellOfDropped($0)
       }
       return
     }
@@ -120,6 +122,8 @@ struct MacFromAdv: LoopCommand {
       guard report.peer == match.peer else { return .goOn }
       try await found.add(report.data, sender: match.peer)
       return found.search.found > 0 ? .end : .goOn
+    } onDrop: {
+      context.tellOfDropped($0)
     }
   }
 

@@ -24,6 +24,8 @@ extension Failure {
         }
       self.init(.hci, "\(adapter) does not support \(what)", status: .unsupportedFeature)
     case .isScanning(let adapter): self.init(.adapter, "\(adapter) is scanning already")
+    case .scanEnded(let adapter, let peer):
+      self.init(.adapter, "the scan on \(adapter) ended, because the kernel needs the radio to connect to \(peer.address)")
     case .noConnection(let peer, let limit):
       self.init(
         .timeout, "\(peer.address) did not connect within \(limit.secondsText) s: it is off, out of range, or connected to someone else")

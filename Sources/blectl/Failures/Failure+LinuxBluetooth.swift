@@ -53,7 +53,7 @@ extension Failure {
     case .unplugged(let name): self.init(.adapter, "\(name) is gone: it was unplugged or reset", .operationNotSupportedByDevice)
     case .silent(let name, let opcode, let limit):
       self.init(
-        .hci,
+        .adapter,
         "\(name) did not answer \(opcode) within \(limit.secondsText) s; if it stays silent, reset it: sudo hciconfig \(name) reset")
     case .other(let name, let use, let errno): self.init(.adapter, "\(Self.words(use)) on \(name) failed: \(errno.words)", errno)
     }
