@@ -1,5 +1,5 @@
 /// The loop's clock: monotonic nanoseconds, or virtual ones that only move when nothing is left to do.
-package struct LoopClock: Clock {
+package enum LoopClock {
   package struct Instant: InstantProtocol, Sendable {
     /// Since an arbitrary start (real) or since the program's start (virtual).
     package let nanoseconds: Int64
@@ -10,14 +10,6 @@ package struct LoopClock: Clock {
     package func duration(to other: Self) -> Duration { .nanoseconds(other.nanoseconds &- nanoseconds) }
     package static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
   }
-
-  package init() {}
-
-  package var now: Instant { EventLoop.shared.now }
-  package var minimumResolution: Duration { .nanoseconds(1) }
-
-  /// - Throws: CancellationError at once when the task is cancelled.
-  package func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await EventLoop.shared.sleep(until: deadline) }
 }
 
 extension Duration {

@@ -54,13 +54,6 @@ package final class SignalWatch {
     writeEnd.close()
   }
 
-  /// Ends the process by the signal itself, so that a calling shell or script sees what happened (130 for SIGINT).
-  package nonisolated static func endProcess(by signal: Int32) -> Never {
-    _ = shim_default_signal(signal)
-    raise(signal)
-    exit(128 &+ signal)
-  }
-
   /// Writing to a closed pipe is an error like any other then (EPIPE), not the end of the process before the radio is tidied up.
   package nonisolated static func ignoreBrokenPipes() { _ = shim_ignore_signal(SIGPIPE) }
 

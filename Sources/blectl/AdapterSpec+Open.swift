@@ -11,7 +11,7 @@ import Simulation
 extension AdapterSpec {
   /// The one place that knows which radio is made of what.
   @LoopActor
-  func open(tap: (any HCI.Tap)?, verbose: @escaping (String) -> Void) async throws -> any Central {
+  func open(tap: (any HCI.Tap)?) async throws -> any Central {
     switch self {
     case .kernel(let index):
       return try await KernelCentral.open(adapter: index, tap: tap)

@@ -31,7 +31,7 @@ final class ProcessContext {
 
   private func openAdapter() async throws -> any Central {
     if let path = options.trace, trace == nil { trace = try await open(trace: path) }
-    let central = try await adapter().open(tap: trace, verbose: { [output] in output.verbose(1, $0) })
+    let central = try await adapter().open(tap: trace)
     central.onNote = { [output] in output.note($0.text) }
     return central
   }

@@ -210,11 +210,12 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 private final class Listener {
   var descriptor: OwnedDescriptor
   let address: TransportAddress
+  private let file = TemporaryPath()
 
   init(_ family: Int32) throws {
     descriptor = try SystemCall.socket(family, Int32(SOCK_STREAM.rawValue))
     if family == AF_UNIX {
-      let path = "/tmp/blectl-test-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+      let path = file.path
       try SystemCall.bind(descriptor.rawValue, try #require(SocketAddress.unix(path)))
       let number = descriptor.rawValue
       try SystemCall.call { listen(number, 1) }
