@@ -30,6 +30,8 @@ package struct DeviceWatch {
   }
 
   private let options: Options
+  /// Nil when everything passes.
+  private let filter: ScanFilter?
   private var known: RecentSet<Identity>
   private var order: RecentSet<PeerAddress>
   private var devices: [PeerAddress: DeviceView] = [:]
@@ -39,6 +41,7 @@ package struct DeviceWatch {
 
   package init(_ options: Options = Options()) {
     self.options = options
+    filter = options.filter.isEmpty ? nil : options.filter
     known = RecentSet(capacity: options.recordLimit)
     order = RecentSet(capacity: options.deviceLimit)
   }
@@ -47,7 +50,7 @@ package struct DeviceWatch {
   /// - Returns: the record that this report is; nil when it says nothing new, or is of a device that does not pass the filter.
   package mutating func add(_ report: AdvertisingReport, at time: Int64? = nil) -> Record? {
     let advertisement = Advertisement(report.data)
-    guard options.filter.passes(report, of: remember(report, advertisement, time)) else { return nil }
+    guard remember(report, advertisement, time) else { return nil }
     if !options.keepsDuplicates, !known.insert(Identity(peer: report.peer, pdu: report.pdu, data: report.data)).isNew { return nil }
     records += 1
     if let peer = report.peer { passed.insert(peer) }
@@ -60,25 +63,25 @@ package struct DeviceWatch {
   /// Those that had records, as they are now; who was heard first stands first.
   package var devicesWithRecords: [DeviceView] { order.elements.filter { passed.contains($0) }.compactMap { devices[$0] } }
 
-  private mutating func remember(_ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?) -> DeviceView {
+  /// - Returns: whether the device passes the filter, with all that was heard of it.
+  private mutating func remember(_ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?) -> Bool {
     guard let peer = report.peer else {
       // An anonymous advertiser has no history: the report stands for itself.
       var device = DeviceView(PeerAddress(Address(rawValue: 0), .random))
-      device.add(report, advertisement)
-      return device
+      return Self.add(report, advertisement, time, to: &device, filter)
     }
     if let forgotten = order.insert(peer).forgotten {
       devices[forgotten] = nil
       passed.remove(forgotten)
     }
-    return Self.add(report, advertisement, time, to: &devices[peer, default: DeviceView(peer)])
+    return Self.add(report, advertisement, time, to: &devices[peer, default: DeviceView(peer)], filter)
   }
 
   /// In its place: a copy for every report would cost more than all the rest.
   private static func add(
-    _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?, to device: inout DeviceView
-  ) -> DeviceView {
+    _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?, to device: inout DeviceView, _ filter: ScanFilter?
+  ) -> Bool {
     device.add(report, advertisement, at: time)
-    return device
+    return filter?.passes(report, of: device) ?? true
   }
 }

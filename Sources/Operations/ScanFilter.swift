@@ -2,16 +2,30 @@ package import Bluetooth
 import GAP
 import Text
 
-/// Which devices of a scan are of interest. What is nil does not matter; the rest must all hold.
+/// Which devices of a scan are of interest. An empty list does not matter; of every other list at least one must hold.
 package struct ScanFilter: Sendable, Equatable {
-  /// A glob, case-insensitive.
-  package var name: String?
+  package var names: [NamePattern] = []
   /// Advertised, or with data in the advertisement.
-  package var service: UUID?
-  package var address: Address?
-  package var manufacturer: Manufacturer?
+  package var services: [UUID] = []
+  package var devices: [PeerSelector] = []
+  package var manufacturers: [Manufacturer] = []
   /// dBm, of the report itself.
   package var minimumRSSI: Int?
+
+  /// A glob for the whole name, or a word that stands anywhere in it; without regard to case.
+  package struct NamePattern: Sendable, Equatable {
+    package let text: String
+    private let glob: Glob
+
+    package init(_ text: String) {
+      self.text = text
+      glob = Glob(text.contains { "*?[\\".contains($0) } ? text : "*\(text)*")
+    }
+
+    package static func == (one: Self, other: Self) -> Bool { one.text == other.text }
+
+    func matches(_ name: String) -> Bool { glob.matches(name) }
+  }
 
   /// A company, and how its data begins.
   package struct Manufacturer: Sendable, Equatable {
@@ -22,20 +36,23 @@ package struct ScanFilter: Sendable, Equatable {
       self.company = company
       self.prefix = prefix
     }
+
+    func matches(_ device: DeviceView) -> Bool {
+      device.manufacturerData.contains { $0.company == company && $0.data.starts(with: prefix) }
+    }
   }
 
   package init() {}
 
+  /// Whether there is anything that does not pass.
+  package var isEmpty: Bool { self == Self() }
+
   /// - Parameter device: all that was heard of its sender, this report included.
   func passes(_ report: AdvertisingReport, of device: DeviceView) -> Bool {
     if let minimumRSSI { guard let rssi = report.rssi, Int(rssi) >= minimumRSSI else { return false } }
-    if let address { guard report.peer?.address == address else { return false } }
-    if let name { guard let heard = device.name, Glob.matches(name, heard) else { return false } }
-    if let service { guard device.services.contains(service) else { return false } }
-    if let manufacturer {
-      guard device.manufacturerData.contains(where: { $0.company == manufacturer.company && $0.data.starts(with: manufacturer.prefix) })
-      else { return false }
-    }
-    return true
+    if !devices.isEmpty { guard report.peer != nil, devices.contains(where: { $0.matches(device) }) else { return false } }
+    if !names.isEmpty { guard let name = device.name, names.contains(where: { $0.matches(name) }) else { return false } }
+    if !services.isEmpty { guard services.contains(where: { device.services.contains($0) }) else { return false } }
+    return manufacturers.isEmpty || manufacturers.contains { $0.matches(device) }
   }
 }

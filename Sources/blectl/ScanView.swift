@@ -9,6 +9,7 @@ import Text
 @LoopActor
 final class ScanView {
   private let output: Output
+  private let log: ScanLog?
   private let showsOctets: Bool
   private let isLive: Bool
   private var watch: DeviceWatch
@@ -21,7 +22,8 @@ final class ScanView {
   /// What was found in the payloads of a device, and how often they had changed then.
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
-  init(_ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, _ output: Output) {
+  init(_ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, _ output: Output, _ log: ScanLog? = nil) {
+    self.log = log
     self.output = output
     self.showsOctets = showsOctets
     isLive = output.canAnimateOut && !showsOctets
@@ -35,6 +37,9 @@ final class ScanView {
   /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
   func add(_ report: AdvertisingReport, at time: Int64) async throws {
     let record = watch.add(report, at: isLive ? time : nil)
+    if let log, let record {
+      try await log.write(Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time) })
+    }
     // The table shows the strength of known devices too.
     if isLive { return try redraw() }
     guard let record else { return }
@@ -53,6 +58,7 @@ final class ScanView {
     timer?.cancel()
     timer = nil
     if isLive { try await live.finish(error != nil && records == 0 ? [] : table(isLast: true), on: output) }
+    try await log?.close()
   }
 
   /// At most ten times a second: eyes are slower, and a busy air is not.

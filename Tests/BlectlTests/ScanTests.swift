@@ -59,13 +59,52 @@ import Testing
   @Test(arguments: [
     (["--name", "gate*"], ["D1:00:00:00:00:01", "D1:00:00:00:00:02"]), (["--address", "d1:00:00:00:00:02"], ["D1:00:00:00:00:02"]),
     (["--manufacturer", "0x0157"], ["C0:FF:EE:00:00:07"]), (["--manufacturer", "0305:ffff"], []),
-    (["--service", "fff0"], ["D1:00:00:00:00:10"]),
+    (["--service", "fff0"], ["D1:00:00:00:00:10"]), (["--name", "lock"], ["D1:00:00:00:00:01", "D1:00:00:00:00:02"]),
+    (["--name", "panel", "--name", "band*"], ["D1:00:00:00:00:10", "C0:FF:EE:00:00:07"]), (["--name", "ate?"], []),
+    (["--service", "fff0", "--service", "heart_rate"], ["D1:00:00:00:00:10", "C0:FF:EE:00:00:07"]),
+    (["--manufacturer", "0157", "--manufacturer", "0305:01", "--name", "band-7"], ["C0:FF:EE:00:00:07"]),
+    (["--address", "c0:ff:ee:00:00:07/public", "--address", "D1:00:00:00:00:10"], ["D1:00:00:00:00:10", "C0:FF:EE:00:00:07"]),
+    (["--address", "c0:ff:ee:00:00:07/random"], []),
     (["--min-rssi", "0"], []), (["--name", "nobody"], []),
   ])
   func filters(_ filter: [String], _ addresses: [String]) throws {
     let result = try Blectl.run(["scan", "--duration", "3", "--json"] + filter)
     #expect(result.status == 0)
     #expect(Set(try result.records.compactMap { $0.string("address") }) == Set(addresses))
+  }
+
+  @Test func filtersThatHideEverythingSaySo() throws {
+    let result = try Blectl.run("scan", "--duration", "3", "--name", "nobody")
+    #expect(result.status == 0 && result.text.isEmpty)
+    #expect(result.errors == "note: nothing passed the filters; 4 device(s) heard in all\n")
+    #expect(try Blectl.run("scan", "--duration", "3", "--name", "lock").errors.isEmpty)
+  }
+
+  @Test func anAliasCanBeFilteredFor() throws {
+    let home = TemporaryPath()
+    let folder = URL(fileURLWithPath: home.path).appendingPathComponent("blectl")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data(#"{"aliases":{"panel":"D1:00:00:00:00:10"}}"#.utf8).write(to: folder.appendingPathComponent("config.json"))
+    let result = try Blectl.run(["scan", "--duration", "2", "--json", "--address", "@panel"], environment: ["XDG_CONFIG_HOME": home.path])
+    #expect(Set(try result.records.compactMap { $0.string("address") }) == ["D1:00:00:00:00:10"])
+    #expect(try Blectl.run("scan", "--duration", "2", "--address", "@nobody").status == 2)
+    #expect(try Blectl.run("scan", "--address", "name:Panel").status == 64)
+  }
+
+  /// The records of `--json`, added to what is there, while something else is shown.
+  @Test func theLogHasTheRecords() throws {
+    let log = TemporaryPath()
+    let wanted = try Blectl.run("scan", "--duration", "2", "--json").text
+    #expect(try !Blectl.run("scan", "--duration", "2", "--log", log.path).text.contains("{"))
+    #expect(try String(contentsOfFile: log.path, encoding: .utf8) == wanted)
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim", "scan", "--duration", "2", "--log", log.path], columns: 80, rows: 24,
+      environment: ["BLECTL_CLOCK": "virtual"])
+    #expect(terminal.finish().status == 0)
+    #expect(try String(contentsOfFile: log.path, encoding: .utf8) == wanted + wanted)
+    let full = try Blectl.run("scan", "--duration", "2", "--log", "/dev/full")
+    #expect(full.status == 74 && full.errors.contains("/dev/full could not be written: No space"))
+    #expect(try Blectl.run("scan", "--duration", "2", "--log", "/nonexistent/log").status == 74)
   }
 
   @Test func countEndsEarlyOrFails() throws {

@@ -26,7 +26,7 @@ import Testing
   /// The filter looks at all that was heard of a device: a name in the scan response lets its advertisements pass.
   @Test func filtersLookAtTheDevice() {
     var options = DeviceWatch.Options()
-    options.filter.name = "gate*"
+    options.filter.names = [ScanFilter.NamePattern("gate*")]
     var watch = DeviceWatch(options)
     #expect(watch.add(report(1, [2, 1, 6])) == nil)
     #expect(watch.add(report(1, named("GateLock"), .scanResponse)) != nil)
@@ -39,9 +39,39 @@ import Testing
     #expect(near.add(report(1, named("GateLock"), rssi: -50)) != nil)
   }
 
+  /// One of each list must hold, of all lists that are not empty.
+  @Test func listsAreAlternatives() {
+    var filter = ScanFilter()
+    #expect(filter.isEmpty)
+    func heard(_ report: AdvertisingReport) -> Bool {
+      var options = DeviceWatch.Options()
+      options.filter = filter
+      var watch = DeviceWatch(options)
+      return watch.add(report) != nil
+    }
+    filter.names = [.init("lock"), .init("band-?")]
+    #expect(!filter.isEmpty)
+    #expect(heard(report(1, named("GateLock2"))) && heard(report(1, named("BAND-7"))))
+    #expect(!heard(report(1, named("MyBand-7"))), "a glob is for the whole name")
+    #expect(!heard(report(1, named("Panel"))) && !heard(report(1)))
+    filter.services = [UUID(0x180D), UUID(0xFEE0)]
+    #expect(!heard(report(1, named("GateLock"))))
+    #expect(heard(report(1, named("GateLock") + [3, 3, 0xE0, 0xFE])))
+    filter = ScanFilter()
+    filter.manufacturers = [.init(company: 0x0157), .init(company: 0x0305, prefix: [1, 2])]
+    #expect(heard(report(1, [3, 0xFF, 0x57, 0x01])) && heard(report(1, [6, 0xFF, 0x05, 0x03, 1, 2, 3])))
+    #expect(!heard(report(1, [5, 0xFF, 0x05, 0x03, 1, 3])))
+    filter = ScanFilter()
+    filter.devices = [.address(peer(1).address, .random), .address(peer(2).address, nil), .address(peer(3).address, .public)]
+    #expect(heard(report(1)) && heard(report(2)) && !heard(report(3)) && !heard(report(4)))
+    var anonymous = report(1)
+    anonymous.peer = nil
+    #expect(!heard(anonymous))
+  }
+
   @Test func anAnonymousReportStandsForItself() {
     var options = DeviceWatch.Options()
-    options.filter.name = "gate*"
+    options.filter.names = [ScanFilter.NamePattern("gate*")]
     var watch = DeviceWatch(options)
     var anonymous = report(1, named("GateLock"))
     anonymous.peer = nil

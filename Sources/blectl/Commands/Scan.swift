@@ -25,17 +25,18 @@ struct Scan: LoopCommand {
   @Flag(help: "Only listen; sends no scan requests and so sees no scan responses.")
   var passive = false
 
-  @Option(help: ArgumentHelp("Only devices with a name like this, case-insensitive.", valueName: "glob"))
-  var name: String?
+  @Option(
+    help: ArgumentHelp("Only devices with this word in their name, or a whole name like this glob; repeatable.", valueName: "word|glob"))
+  var name: [String] = []
 
-  @Option(help: ArgumentHelp("Only devices that advertise this service (UUID or name).", valueName: "uuid"))
-  var service: ServiceArgument?
+  @Option(help: ArgumentHelp("Only devices that advertise this service (UUID or name); repeatable.", valueName: "uuid"))
+  var service: [ServiceArgument] = []
 
-  @Option(help: ArgumentHelp("Only this device.", valueName: "address"))
-  var address: AddressArgument?
+  @Option(help: ArgumentHelp("Only this device: an address, also with /public or /random, or @ALIAS; repeatable.", valueName: "address"))
+  var address: [ScannedPeerArgument] = []
 
-  @Option(help: ArgumentHelp("Only devices with manufacturer data of this company, beginning with HEX.", valueName: "id[:hex]"))
-  var manufacturer: ManufacturerArgument?
+  @Option(help: ArgumentHelp("Only devices with manufacturer data of this company, beginning with HEX; repeatable.", valueName: "id[:hex]"))
+  var manufacturer: [ManufacturerArgument] = []
 
   @Option(help: ArgumentHelp("Only reports at least this strong, in dBm.", valueName: "dBm"))
   var minRssi: Int?
@@ -52,6 +53,9 @@ struct Scan: LoopCommand {
   @Option(help: ArgumentHelp("Order of the table: rssi (the strongest first), name, last (heard last first) or first.", valueName: "key"))
   var sort: DeviceOrder.Key = .rssi
 
+  @Option(help: ArgumentHelp("Add the JSON records to this file, whatever is shown.", valueName: "file"))
+  var log: String?
+
   @Flag(help: "Show the octets of each record instead of the table.")
   var raw = false
 
@@ -61,33 +65,23 @@ struct Scan: LoopCommand {
   }
 
   /// What is a record, as the options say.
-  private var watch: DeviceWatch.Options {
+  @LoopActor
+  private func watch(_ configuration: Configuration) async throws -> DeviceWatch.Options {
     var options = DeviceWatch.Options()
     options.keepsDuplicates = duplicates
-    options.filter.name = name
-    options.filter.service = service?.uuid
-    options.filter.address = address?.address
-    options.filter.manufacturer = manufacturer?.manufacturer
+    options.filter.names = name.map { ScanFilter.NamePattern($0) }
+    options.filter.services = service.map(\.uuid)
+    for argument in address { options.filter.devices.append(try await configuration.resolve(argument.peer)) }
+    options.filter.manufacturers = manufacturer.map(\.manufacturer)
     options.filter.minimumRSSI = minRssi
     return options
   }
 
   func run(in context: Context) async throws {
-    let radio = try await context.radio()
-    var parameters = ScanParameters()
-    parameters.isActive = !passive
-    parameters.phys = phy.phys
-    let view = ScanView(watch, sort: sort, showsOctets: raw, context.output)
-    try view.start()
-    do {
-      try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
-        try await view.add(report, at: time)
-        return count.map { view.records >= $0 } ?? false ? .end : .goOn
-      } onDrop: {
-        // `| head -1`: a reader that has had enough is not told what else there was.
-        if !context.output.isBroken { context.output.note("\($0) record(s) were dropped so far, because nobody read the output") }
-      }
-    } catch {
+    let options = try await watch(context.configuration)
+    let log = try log.map { try ScanLog($0) }
+    let view = ScanView(options, sort: sort, showsOctets: raw, context.output, log)
+    do { try await listen(view, in: context) } catch {
       // The table as it was when it ended; a scan that never began has none.
       try await view.finish(after: error)
       throw error
@@ -95,6 +89,25 @@ struct Scan: LoopCommand {
     try await view.finish()
     if let count, view.records < count {
       throw Failure(.notFound, "\(view.records) of \(count) records in \(duration) s; \(view.deviceCount) device(s) heard in all")
+    }
+    if view.records == 0, !options.filter.isEmpty {
+      context.output.note("nothing passed the filters; \(view.deviceCount) device(s) heard in all")
+    }
+  }
+
+  @LoopActor
+  private func listen(_ view: ScanView, in context: Context) async throws {
+    let radio = try await context.radio()
+    var parameters = ScanParameters()
+    parameters.isActive = !passive
+    parameters.phys = phy.phys
+    try view.start()
+    try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
+      try await view.add(report, at: time)
+      return count.map { view.records >= $0 } ?? false ? .end : .goOn
+    } onDrop: {
+      // `| head -1`: a reader that has had enough is not told what else there was.
+      if !context.output.isBroken { context.output.note("\($0) record(s) were dropped so far, because nobody read the output") }
     }
   }
 }
@@ -105,6 +118,20 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
   init?(argument: String) {
     guard let uuid = AssignedNumbers.uuid(named: argument) ?? UUID(argument) else { return nil }
     self.uuid = uuid
+  }
+}
+
+/// An address with or without its type, `@last` or `@ALIAS`: who is meant whatever else they advertise.
+struct ScannedPeerArgument: ExpressibleByArgument, Sendable {
+  let peer: PeerArgument
+
+  init?(argument: String) {
+    switch PeerArgument(argument: argument) {
+    case .selector(.address(let address, let type)): peer = .selector(.address(address, type))
+    case .last: peer = .last
+    case .alias(let name): peer = .alias(name)
+    case .selector, nil: return nil
+    }
   }
 }
 
