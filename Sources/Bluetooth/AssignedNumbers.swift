@@ -10,8 +10,11 @@ package enum AssignedNumbers {
 
   /// `battery_level` for 2a19: the form that `uuid(named:)` takes.
   package static func snakeName(of uuid: UUID) -> String? {
-    name(of: uuid).map { String(decoding: snake(Array($0.utf8)[...]), as: UTF8.self) }
+    name(of: uuid).map { snake($0) }
   }
+
+  /// `heart_rate` for `Heart Rate`.
+  package static func snake(_ name: String) -> String { String(decoding: snake(Array(name.utf8)[...]), as: UTF8.self) }
 
   /// The UUID with this name, in any case, with any separators: `battery_level`, `Battery Level`. A service may be named with or without
   /// `service`. Where a characteristic and a service share a name (`device_time`) the characteristic is meant.

@@ -44,6 +44,11 @@ package enum DisplayText {
     return !octets.isEmpty
   }
 
+  /// What C calls the string: the octets but for the zeros that end it.
+  package static func withoutTrailingNULs(_ octets: [UInt8]) -> [UInt8] {
+    Array(octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1))
+  }
+
   /// Whether the octets are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).
   package static func isUTF8(_ octets: [UInt8]) -> Bool {
     var rest = octets[...]

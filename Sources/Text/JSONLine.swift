@@ -24,6 +24,16 @@ package struct JSONLine {
     if let value, value.isFinite { raw(value.description) } else { raw("null") }
   }
 
+  /// Numbers as they are written, in JSON's grammar: more digits than a binary float keeps.
+  package mutating func literal(_ key: String, _ number: String) {
+    self.key(key)
+    raw(number)
+  }
+
+  package mutating func literals(_ key: String, _ numbers: some Sequence<String>) {
+    array(key, numbers) { $0.raw($1) }
+  }
+
   package mutating func bool(_ key: String, _ value: Bool?) {
     self.key(key)
     raw(value.map { $0 ? "true" : "false" } ?? "null")

@@ -10,6 +10,12 @@ package enum Timestamp {
       + ".\(pad(milliseconds - seconds * 1000, 3))Z"
   }
 
+  /// `2026-11-22` for a day number counted from 1970-01-01.
+  package static func date(day: Int64) -> String {
+    let (year, month, date) = civil(day)
+    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))"
+  }
+
   /// The Gregorian date of a day number counted from 1970-01-01, by eras of 400 years that start on 1 March.
   private static func civil(_ day: Int64) -> (year: Int64, month: Int64, date: Int64) {
     let shifted = day + 719_468

@@ -163,13 +163,31 @@ package enum ValueFormat: Hashable, Sendable {
   /// The value as text that is safe on a terminal. Several fields are separated by spaces; octets that do not make whole fields are shown
   /// as `hex:…`, all of them, rather than cut.
   ///
-  /// `auto` shows text only from two octets on: a single octet is more often a number (a battery level of 60 is not `<`).
+  /// `auto` shows text only from two octets on: a single octet is more often a number (a battery level of 60 is not `<`). NULs at the end of a
+  /// text are left out, as its writer meant them.
   package func render(_ value: [UInt8]) -> String {
     switch self {
     case .hex: return Hex.encode(value)
     case .utf8: return DisplayText.escape(value)
     case .base64: return Base64.encode(value)
-    case .auto: return value.count > 1 && DisplayText.isPrintable(value) ? String(decoding: value, as: UTF8.self) : Hex.encode(value)
+    case .auto:
+      let text = DisplayText.withoutTrailingNULs(value)
+      return text.count > 1 && DisplayText.isPrintable(text) ? String(decoding: text, as: UTF8.self) : Hex.encode(value)
+    case .unsigned, .signed, .float: return numbers(value)?.joined(separator: " ") ?? "hex:" + Hex.encode(value)
+    }
+  }
+
+  /// The octets of one number; nil for what is no number.
+  package var numberOctets: Int? {
+    switch self {
+    case .unsigned(let octets, _), .signed(let octets, _), .float(let octets, _): octets
+    case .hex, .utf8, .base64, .auto: nil
+    }
+  }
+
+  /// The numbers that the octets are, in decimal; nil when the format is none of numbers, or the octets do not make whole ones.
+  package func numbers(_ value: [UInt8]) -> [String]? {
+    switch self {
     case .unsigned(let octets, let order):
       return fields(value, octets, order) { String($0) }
     case .signed(let octets, let order):
@@ -181,17 +199,18 @@ package enum ValueFormat: Hashable, Sendable {
       return fields(value, octets, order) { bits in
         octets == 4 ? "\(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))" : "\(Double(bitPattern: bits))"
       }
+    case .hex, .utf8, .base64, .auto: return nil
     }
   }
 
-  private func fields(_ value: [UInt8], _ octets: Int, _ order: ByteOrder, _ show: (UInt64) -> String) -> String {
-    guard octets > 0, value.count % octets == 0 else { return "hex:" + Hex.encode(value) }
+  private func fields(_ value: [UInt8], _ octets: Int, _ order: ByteOrder, _ show: (UInt64) -> String) -> [String]? {
+    guard octets > 0, value.count.isMultiple(of: octets) else { return nil }
     var words: [String] = []
     for start in stride(from: 0, to: value.count, by: octets) {
       let field = value[start..<start + octets]
       words.append(show(order == .big ? field.reduce(0) { $0 << 8 | UInt64($1) } : field.reversed().reduce(0) { $0 << 8 | UInt64($1) }))
     }
-    return words.joined(separator: " ")
+    return words
   }
 }
 

@@ -9,6 +9,7 @@ import Text
 @LoopActor
 enum NotificationRecord {
   static func show(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) async throws {
+    try ValueText.check(event.value, format)
     try await output.write(octets(event, uuid, format, output))
   }
 
@@ -23,9 +24,10 @@ enum NotificationRecord {
         $0.integer("handle", event.handle.number)
         $0.string("value", Hex.encode(event.value))
         $0.string("text", ValueText.text(event.value))
+        ValueText.write(&$0, event.value, of: uuid, as: format)
       }
     } else {
-      let value = format == .auto ? ValueText.forEyes(event.value) : format.render(event.value)
+      let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)
       return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(value)")
     }
   }

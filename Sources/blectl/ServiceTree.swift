@@ -32,7 +32,9 @@ enum ServiceTree {
         $0.integer("handle", $1.handle.number)
       }
       switch values[characteristic.valueHandle] {
-      case .success(let value)?: json.string("value", Hex.encode(value))
+      case .success(let value)?:
+        json.string("value", Hex.encode(value))
+        DecodedRecord.write(&json, value, of: characteristic.uuid)
       case .failure(let error)?:
         json.string("value", nil)
         json.string("error", Failure(error).message)
@@ -58,7 +60,7 @@ enum ServiceTree {
           + "  [\(characteristic.properties.names.joined(separator: ", "))]")
       let indent = isLast ? "   " : "│  "
       switch values[characteristic.valueHandle] {
-      case .success(let value)?: lines.append("\(indent)= \(ValueText.forEyes(value))")
+      case .success(let value)?: lines.append("\(indent)= \(ValueText.forEyes(value, of: characteristic.uuid))")
       case .failure(let error)?: lines.append("\(indent)= (\(Failure(error).message))")
       case nil: break
       }

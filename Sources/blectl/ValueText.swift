@@ -3,16 +3,44 @@ import Text
 
 /// Values for people and for the `text` field.
 enum ValueText {
-  /// The value as text when all of it is printable UTF-8.
+  /// The value as text when all of it is printable UTF-8, but for the NULs that end it.
   static func text(_ value: [UInt8]) -> String? {
-    guard !value.isEmpty, let text = String(validating: value, as: UTF8.self),
-      DisplayText.escape(value) == text.replacing("\\", with: "\\\\")
+    let octets = DisplayText.withoutTrailingNULs(value)
+    guard !octets.isEmpty, let text = String(validating: octets, as: UTF8.self),
+      DisplayText.escape(octets) == text.replacing("\\", with: "\\\\")
     else { return nil }
     return text
   }
 
-  static func forEyes(_ value: [UInt8]) -> String {
+  /// As octets; then what they mean where that is known, else as text where they are some.
+  static func forEyes(_ value: [UInt8], of uuid: UUID? = nil) -> String {
     if value.isEmpty { return "(empty)" }
-    return Hex.encode(value) + (text(value).map { "  \"\(DisplayText.escape($0))\"" } ?? "")
+    let meaning = DecodedText.text(value, of: uuid) ?? text(value).map { "\"\(DisplayText.escape($0))\"" }
+    return Hex.encode(value) + (meaning.map { "  " + $0 } ?? "")
+  }
+
+  /// For a command's result: in the format that was asked for, or as `auto` shows it, with what it means.
+  static func result(_ value: [UInt8], of uuid: UUID?, as format: ValueFormat) -> String {
+    guard format == .auto, let decoded = DecodedText.text(value, of: uuid) else { return format.render(value) }
+    return "\(Hex.encode(value))  \(decoded)"
+  }
+
+  /// `decoded`: as was asked for, else what the characteristic means.
+  static func write(_ json: inout JSONLine, _ value: [UInt8], of uuid: UUID?, as format: ValueFormat) {
+    if format == .auto {
+      DecodedRecord.write(&json, value, of: uuid)
+    } else {
+      DecodedRecord.write(&json, value, as: format)
+    }
+  }
+
+  /// Another format than the one asked for would be read as that one.
+  /// - Throws: Failure, when the octets do not make whole numbers of the format.
+  static func check(_ value: [UInt8], _ format: ValueFormat) throws {
+    guard let octets = format.numberOctets, value.isEmpty || !value.count.isMultiple(of: octets) else { return }
+    throw Failure(
+      .expectation,
+      "the value has \(value.count) octet\(value.count == 1 ? "" : "s") (\(Hex.encode(value))), which \(format.name) does not fit: "
+        + "it takes \(octets) for each number; --as hex shows any")
   }
 }

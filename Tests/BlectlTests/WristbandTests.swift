@@ -31,6 +31,48 @@ import Testing
     #expect(record?.string("event") == "value")
     #expect(record?.string("uuid") == "2a19")
     #expect(record?.string("value") == "3c")
+    let decoded = record?["decoded"]?["battery_level"]
+    #expect(decoded?.int("value") == 60 && decoded?.string("unit") == "%")
+    #expect(try Blectl.run("read", Self.band, "2a19").text == "3c  60 %\n")
+    #expect(try Blectl.run("read", Self.band, "2a19", "--as", "hex").text == "3c\n")
+  }
+
+  @Test func whatWasAskedForIsDecodedInJSONToo() throws {
+    #expect(try Blectl.run("read", Self.band, "2a19", "--as", "u8", "--json").records.first?.int("decoded") == 60)
+    #expect(try Blectl.run("read", Self.band, "2a19", "--as", "hex", "--json").records.first?.string("decoded") == "3c")
+    #expect(try Blectl.run("read", Self.band, "2a29", "--as", "utf8", "--json").records.first?.string("decoded") == "Simulated Bands")
+    #expect(try Blectl.run("read", Self.band, "2a29", "--json").records.first?.string("decoded") == "Simulated Bands")
+  }
+
+  @Test(arguments: [["read"], ["read", "--json"], ["notify", "--count", "1"]])
+  func aSizeThatDoesNotFitIsAnError(_ command: [String]) throws {
+    let result = try Blectl.run(command + [Self.band, command[0] == "read" ? "2a19" : "2a37", "--as", "u32le"])
+    #expect(result.status == 7 && result.output.isEmpty, "\(result.text)")
+    #expect(result.errors.contains("u32le"))
+  }
+
+  @Test func aHeartBeatIsANumber() throws {
+    let result = try Blectl.run("notify", Self.band, "2a37", "--count", "1")
+    #expect(result.lines.first?.hasSuffix(" 2a37 0048  72 bpm") == true, "\(result.text)")
+    #expect(try Blectl.run("services", Self.band, "--values").text.contains("= 3c  60 %"))
+  }
+
+  @Test func aValueThatIsNotAsDescribedSaysSo() throws {
+    let file = try SendFileTests.file(
+      Array(
+        """
+        { "name": "Odd", "address": "D1:00:00:00:00:42/random", "advertisement": { "name": "Odd" }, "services": [
+          { "uuid": "180d", "characteristics": [
+            { "uuid": "2a37", "properties": ["read"], "value": "0048ff" }, { "uuid": "2a29", "properties": ["read"], "value": "41636d6500" },
+            { "uuid": "2a6d", "properties": ["read"], "value": "16485503" } ] } ] }
+        """.utf8))
+    let text = try Blectl.run(["read", "name:Odd", "2a37"], adapter: "sim:\(file)")
+    #expect(text.text == "0048ff  does not fit Heart Rate Measurement: 1 octet too many\n", "\(text.errors)")
+    let record = try Blectl.run(["read", "name:Odd", "2a37", "--json"], adapter: "sim:\(file)").records.first
+    #expect(record?.string("value") == "0048ff" && record?.string("decoded") == nil)
+    #expect(record?.string("decoded_error") == "1 octet too many")
+    #expect(try Blectl.run(["read", "name:Odd", "2a29"], adapter: "sim:\(file)").text == "Acme\n")
+    #expect(try Blectl.run(["read", "name:Odd", "2a6d"], adapter: "sim:\(file)").text == "16485503  5592066.2 Pa\n")
   }
 
   @Test func commandAndAnswer() throws {

@@ -11,7 +11,10 @@ struct Read: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "read", _superCommandName: "blectl",
     abstract: "Read values; long ones whole.",
-    discussion: "With one ATTR prints the value alone, with several one line each: ATTR, a tab, the value.")
+    discussion: """
+      With one ATTR prints the value alone, with several one line each: ATTR, a tab, the value. What a value means follows it where that is \
+      known, but for --as; octets that --as does not fit are an error.
+      """)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var step: StepOptions
@@ -36,6 +39,7 @@ struct Read: LoopCommand {
     let output = context.output
     try await context.withPeer(who, exchangingMTU: false) { connection in
       try await connection.client.read(selectors) { index, found in
+        if !raw { try ValueText.check(found.value, format) }
         if output.style.json {
           try await output.record {
             $0.string("event", "value")
@@ -43,11 +47,12 @@ struct Read: LoopCommand {
             $0.integer("handle", found.handle.number)
             $0.string("value", Hex.encode(found.value))
             $0.string("text", ValueText.text(found.value))
+            ValueText.write(&$0, found.value, of: found.uuid, as: format)
           }
         } else if raw {
           try await output.write(found.value)
         } else {
-          let text = format.render(found.value)
+          let text = ValueText.result(found.value, of: found.uuid, as: format)
           try await output.line(selectors.count == 1 ? text : "\(attributes[index])\t\(text)")
         }
       }

@@ -1,0 +1,78 @@
+package import Bluetooth
+import Text
+
+/// What the octets of a characteristic's value mean: its fields in their order.
+package struct CharacteristicDescription: Sendable {
+  let fields: [FieldDescription]
+  /// The fields come again until the value ends; the first of them is the count of octets of each.
+  let repeats: Bool
+
+  /// Nil for a characteristic that the table does not have: one that the Bluetooth SIG has not specified, or whose value is an octet string to GATT.
+  package init?(_ uuid: UUID) {
+    guard let short = uuid.short else { return nil }
+    self.init(key: Hex.encode([UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]))
+  }
+
+  private init?(key: String) {
+    guard let record = Self.record(key) else { return nil }
+    let lines = record.split(separator: "\n")
+    var fields: [FieldDescription] = []
+    for line in lines.dropFirst() {
+      if line.hasPrefix("  ") {
+        guard let last = fields.indices.last, fields[last].add(line: String(line.dropFirst(2))) else { return nil }
+      } else {
+        guard let field = FieldDescription(line: String(line.dropFirst())) else { return nil }
+        fields.append(field)
+      }
+    }
+    guard !fields.isEmpty else { return nil }
+    self.fields = fields
+    repeats = lines.first?.hasSuffix(" repeat") ?? false
+  }
+
+  /// Every key of the table, for tests.
+  package static var all: [UUID] {
+    table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) }
+  }
+
+  /// The record whose first line begins with `key`: binary search where the table stands.
+  private static func record(_ key: String) -> String? {
+    let text = table.utf8.span
+    let key = Array(key.utf8)
+    let newline = UInt8(ascii: "\n")
+    let blank = UInt8(ascii: " ")
+    // The first line of a record at or after a place that begins a line.
+    func record(at place: Int) -> Int {
+      var place = place
+      while place < text.count, text[place] == blank {
+        while place < text.count, text[place] != newline { place += 1 }
+        place += 1
+      }
+      return min(place, text.count)
+    }
+    var low = 0
+    var high = text.count
+    while low < high {
+      var start = low + (high - low) / 2
+      while start > low, text[start - 1] != newline || text[start] == blank { start -= 1 }
+      var order = 0
+      for (index, octet) in key.enumerated() where order == 0 {
+        guard start + index < text.count else { return nil }
+        order = Int(octet) - Int(text[start + index])
+      }
+      var end = start
+      while end < text.count, text[end] != newline { end += 1 }
+      end = record(at: end + 1)
+      if order < 0 {
+        high = start
+      } else if order > 0 {
+        low = end
+      } else {
+        var octets: [UInt8] = []
+        for index in start..<end { octets.append(text[index]) }
+        return String(decoding: octets, as: UTF8.self)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,33 @@
+/// The floats of IEEE 11073-20601: a mantissa and an exponent of ten in two's complement.
+enum MedicalFloat: Equatable {
+  case number(DecimalNumber)
+  /// A special value's name.
+  case special(String)
+
+  /// SFLOAT: a mantissa of 12 bits below an exponent of 4.
+  init(short bits: UInt16) {
+    self.init(mantissa: Int64(Int16(bitPattern: bits << 4) >> 4), bits: 12, exponent: Int(Int16(bitPattern: bits) >> 12))
+  }
+
+  /// FLOAT: a mantissa of 24 bits below an exponent of 8.
+  init(long bits: UInt32) {
+    self.init(mantissa: Int64(Int32(bitPattern: bits << 8) >> 8), bits: 24, exponent: Int(Int32(bitPattern: bits) >> 24))
+  }
+
+  private init(mantissa: Int64, bits: Int64, exponent: Int) {
+    let highest = Int64(1) << (bits - 1)
+    // The special values are those of exponent 0.
+    if exponent == 0 {
+      switch mantissa {
+      case highest - 1: self = .special("NaN")
+      case highest - 2: self = .special("+INFINITY")
+      case -highest: self = .special("NRes")
+      case -highest + 1: self = .special("reserved")
+      case -highest + 2: self = .special("-INFINITY")
+      default: self = .number(DecimalNumber(mantissa))
+      }
+      return
+    }
+    self = .number(DecimalNumber(isNegative: mantissa < 0, magnitude: UInt128(mantissa.magnitude), exponent: exponent))
+  }
+}

@@ -1,0 +1,69 @@
+import Bluetooth
+import GATT
+import Text
+
+/// What a value means, for programs: the field `decoded`, and `decoded_error` where the octets do not fit.
+enum DecodedRecord {
+  static func write(_ json: inout JSONLine, _ value: [UInt8], of uuid: UUID?) {
+    guard let uuid, let description = CharacteristicDescription(uuid) else { return }
+    do throws(ValueMismatch) {
+      let decoded = try description.decode(value)
+      if decoded.fields.count == 1, case .text(let text) = decoded.fields[0].content {
+        json.string("decoded", text)
+      } else {
+        json.object("decoded") { json in
+          for field in decoded.fields { json.object(field.key) { write(&$0, field) } }
+        }
+      }
+    } catch {
+      json.string("decoded", nil)
+      json.string("decoded_error", DecodedText.sentence(error))
+    }
+  }
+
+  /// What `--as` gives; nothing when nothing was asked for.
+  static func write(_ json: inout JSONLine, _ value: [UInt8], as format: ValueFormat) {
+    if let numbers = format.numbers(value) {
+      // What JSON has no number for is a string.
+      if numbers.contains(where: { $0.contains("n") }) {
+        json.strings("decoded", numbers)
+      } else if numbers.count == 1 {
+        json.literal("decoded", numbers[0])
+      } else {
+        json.literals("decoded", numbers)
+      }
+    } else {
+      json.string("decoded", format == .utf8 ? String(validating: value, as: UTF8.self) : format.render(value))
+    }
+  }
+
+  private static func write(_ json: inout JSONLine, _ field: DecodedField) {
+    switch field.content {
+    case .number(let number): json.literal("value", number.description)
+    case .numbers(let numbers): json.literals("value", numbers.map(\.description))
+    case .real(let number): json.number("value", number)
+    case .choice(let raw, let name):
+      json.integer("value", raw)
+      json.string("name", name)
+    case .noNumber(let name):
+      json.string("value", nil)
+      json.string("name", name)
+    case .flags(let value, let flags):
+      json.integer("value", value)
+      for flag in flags {
+        let key = AssignedNumbers.snake(flag.name)
+        if flag.isSingleBit {
+          json.bool(key, flag.value == 1)
+        } else if let meaning = flag.meaning {
+          json.string(key, meaning)
+        } else {
+          json.integer(key, flag.value)
+        }
+      }
+    case .text(let text), .date(let text): json.string("value", text)
+    case .uuid(let uuid): json.string("value", uuid.description)
+    case .octets(let octets), .identifier(let octets): json.string("value", Hex.encode(octets))
+    }
+    if let unit = field.unit { json.string("unit", unit) }
+  }
+}

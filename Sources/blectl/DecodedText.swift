@@ -1,0 +1,90 @@
+import Bluetooth
+import GATT
+import Text
+
+/// What a value means, for people: `72 bpm, contact, RR 833 ms`.
+enum DecodedText {
+  /// Nil for a characteristic that is not described, and for plain text, which the value itself shows.
+  static func text(_ value: [UInt8], of uuid: UUID?) -> String? {
+    guard let uuid, let description = CharacteristicDescription(uuid) else { return nil }
+    do throws(ValueMismatch) {
+      let decoded = try description.decode(value)
+      if decoded.fields.count == 1, case .text = decoded.fields.first?.content { return nil }
+      return text(decoded, uuid)
+    } catch {
+      return "does not fit \(AssignedNumbers.name(of: uuid) ?? uuid.description): \(sentence(error))"
+    }
+  }
+
+  static func sentence(_ mismatch: ValueMismatch) -> String {
+    switch mismatch {
+    case .tooShort(let field, let octets): "\(octets) octet\(octets == 1 ? "" : "s"), too few for \(field)"
+    case .tooLong(let count): "\(count) octet\(count == 1 ? "" : "s") too many"
+    case .notText(let field): "\(field) is not UTF-8"
+    case .notADate(let field): "\(field) is no date"
+    case .recordLength(let length): "a record of \(length) octet\(length == 1 ? "" : "s")"
+    case .tooLarge(let field): "\(field) is too large"
+    }
+  }
+
+  private static func text(_ decoded: DecodedValue, _ uuid: UUID) -> String {
+    var fields = decoded.fields
+    // What was measured comes before the flags that stand in front of it.
+    if fields.count > 1, case .flags = fields[0].content { fields.swapAt(0, 1) }
+    let subject = Set((AssignedNumbers.snakeName(of: uuid) ?? "").split(separator: "_"))
+    let main =
+      fields.count == 1
+      ? 0 : fields.firstIndex { isMeasured($0) && Set(AssignedNumbers.snake($0.name).split(separator: "_")).isSubset(of: subject) }
+    let parts = fields.enumerated().flatMap { index, field in pieces(of: field, named: index != main) }
+    return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+  }
+
+  private static func isMeasured(_ field: DecodedField) -> Bool {
+    switch field.content {
+    case .number, .real, .noNumber: field.unit != nil
+    case .numbers, .choice, .flags, .text, .uuid, .date, .octets, .identifier: false
+    }
+  }
+
+  private static func pieces(of field: DecodedField, named: Bool) -> [String] {
+    if case .flags(_, let flags) = field.content { return flags.compactMap(part) }
+    var text = value(field)
+    if text.isEmpty { return [] }
+    if let unit = field.unit, hasNumber(field) { text += " \(unit)" }
+    return [named ? "\(lowered(field.name)) \(text)" : text]
+  }
+
+  private static func hasNumber(_ field: DecodedField) -> Bool {
+    if case .noNumber = field.content { return false }
+    return true
+  }
+
+  private static func value(_ field: DecodedField) -> String {
+    switch field.content {
+    case .number(let number): number.rounded
+    case .numbers(let numbers): numbers.map(\.rounded).joined(separator: " ")
+    case .real(let number): "\(number)"
+    case .choice(_, let name), .noNumber(let name): name
+    case .flags: ""
+    case .text(let text): "\"\(DisplayText.escape(text))\""
+    case .uuid(let uuid): AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description
+    case .date(let date): date
+    case .octets(let octets), .identifier(let octets): Hex.encode(octets)
+    }
+  }
+
+  /// A flag that is set; bits that have several meanings with what they mean.
+  private static func part(_ flag: DecodedField.Flag) -> String? {
+    if flag.isSingleBit { return flag.value == 0 ? nil : lowered(flag.meaning ?? flag.name) }
+    guard let meaning = flag.meaning else { return nil }
+    return lowered(meaning.utf8.count > 8 ? meaning : "\(flag.name) \(meaning)")
+  }
+
+  /// Lower case but for names and abbreviations: `energy expended`, `RR`.
+  private static func lowered(_ name: String) -> String {
+    name.split(separator: " ").map { word in
+      let rest = word.dropFirst()
+      return rest.contains(where: \.isUppercase) || (rest.isEmpty && word != "A") ? String(word) : word.lowercased()
+    }.joined(separator: " ")
+  }
+}
