@@ -52,6 +52,14 @@ package final class BoundedQueue<Element> {
 
   package var isClosed: Bool { end != nil }
 
+  /// The taker gives up: what it has not taken is dropped, and told.
+  package func abandon() {
+    dropped += items.count
+    items = []
+    tellOfDropped()
+    close()
+  }
+
   private func tellOfDropped() {
     guard dropped > told else { return }
     told = dropped

@@ -17,7 +17,8 @@ extension Central {
   /// What was heard before the limit it still gets; after `.end` it gets no more, not even what stood in the same HCI event.
   /// - Parameters:
   ///   - limit: counts from when the controller listens, not from when it was asked; nil for no limit.
-  ///   - onDrop: told how many reports were dropped so far, because `take` was seconds behind: now and then, and at the end.
+  ///   - onDrop: told how many reports were dropped so far, because `take` was seconds behind: now and then, and at the end; after a cancellation
+  ///     with those that `take` had not got to.
   /// - Throws: what `take` throws, what scanning throws, CancellationError.
   package func listen(
     _ parameters: ScanParameters, for limit: Duration?, take: @escaping @LoopActor (AdvertisingReport, Int64) async throws -> Listening,
@@ -44,7 +45,10 @@ extension Central {
         }
       }
       outcome = .success(())
-    } catch { outcome = .failure(error) }
+    } catch {
+      if error is CancellationError { reports.abandon() }
+      outcome = .failure(error)
+    }
     scanning.cancel()
     await scanning.value
     reports.close()

@@ -146,6 +146,12 @@ package final class Output {
   /// Writing to stdout has failed.
   package var isBroken: Bool { out.failure != nil }
 
+  /// A record would not have to wait.
+  package var hasRoom: Bool { out.hasRoom }
+
+  /// Lines of the result that wait to be written.
+  package var unwrittenLines: Int { out.queuedLines }
+
   /// Nothing waits to be written.
   package var isFlushed: Bool { out.queued == 0 && err.queued == 0 }
 

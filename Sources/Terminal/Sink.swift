@@ -59,6 +59,8 @@ package final class Sink {
   /// Octets that wait.
   package var queued: Int { queue.count - head }
   package var hasRoom: Bool { queued < limit }
+  /// Lines among them.
+  package var queuedLines: Int { queue[head...].count { $0 == UInt8(ascii: "\n") } }
 
   /// Takes `bytes` whole, to be written when the loop gets to it; for sources that cannot wait.
   /// - Parameter reserve: octets above the limit that this may use.

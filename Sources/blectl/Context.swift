@@ -24,9 +24,11 @@ struct Context {
   /// The radio of `--adapter`, opened at the first call.
   func radio() async throws -> any Central { try await session.central() }
 
-  /// What a scan or a link brought and the output did not take. `| head -1`: a reader that has had enough is not told what else there was.
+  /// What a scan or a link brought and the output did not take. `| head -1`: a reader that has had enough is not told what else there was; nor is who
+  /// has ended it what came in that moment.
   func tellOfDropped(_ count: Int) {
-    if !output.isBroken { output.note("\(count) record(s) were dropped so far, because nobody read the output") }
+    guard !output.isBroken, !Task.isCancelled || !output.hasRoom else { return }
+    output.note("\(count) record(s) were dropped so far, because nobody read the output")
   }
 
   /// Finds the peer, and tells of the others that match.

@@ -56,6 +56,8 @@ enum Program {
     output.clearTransient()
     do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
     do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
+    let unwritten = output.unwrittenLines
+    if unwritten > 0 { output.note("\(unwritten) line(s) of the result were not written, because nobody read the output") }
     let status = finalStatus(failure, signal, process)
     try? await flush(output, interrupted)
     return status

@@ -10,11 +10,18 @@ import Testing
     #expect(try result.records.count == 1)
   }
 
+  @Test func theFirstMACOfAnyoneEndsItOnAPipeToo() throws {
+    let result = try Shell.run(
+      "export BLECTL_CLOCK=virtual; \(Blectl.path) -i sim scan --json | \(Blectl.path) mac-from-adv --first; echo $?")
+    #expect(result.output.split(separator: "\n").count == 2 && result.output.hasSuffix("\n0\n"), "\(result.output)")
+  }
+
   /// The search is part of the duration: nobody is looked for longer.
   @Test func theDurationIncludesTheSearch() throws {
     let result = try Blectl.run("mac-from-adv", "name:nobody", "--duration", "2", "--timeout", "60")
     #expect(result.status == 2)
     #expect(result.errors.contains("heard in 2 s"), "\(result.errors)")
+    #expect(try Blectl.run("mac-from-adv", "name:nobody", "--duration", "30").errors.contains("heard in 30 s"))
     // Shorter than what the search waits for a stronger match: what it heard counts.
     #expect(try Blectl.run("mac-from-adv", "name:band-7", "--duration", "1").lines.first?.hasPrefix("C0:FF:EE:00:00:07 ") == true)
   }

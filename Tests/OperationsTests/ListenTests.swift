@@ -22,6 +22,26 @@ import Testing
     }
   }
 
+  @Test func whatATakerHadNotGotToWhenItWasCancelledIsTold() async throws {
+    try await onLoop {
+      let central = ScriptedCentral()
+      central.batches = [(.milliseconds(20), (0..<100).map { report($0) })]
+      var dropped = 0
+      let task = EventLoop.shared.spawn {
+        try? await central.listen(ScanParameters(), for: nil) { _, _ in
+          try await EventLoop.shared.sleep(for: .seconds(60))
+          return .goOn
+        } onDrop: {
+          dropped = $0
+        }
+      }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      task.cancel()
+      await task.value
+      #expect(dropped == 99)
+    }
+  }
+
   @Test func theLimitCountsFromWhenTheControllerListens() async throws {
     try await onLoop {
       let central = ScriptedCentral()

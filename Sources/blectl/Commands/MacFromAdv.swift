@@ -94,7 +94,14 @@ struct MacFromAdv: LoopCommand {
       number += 1
       guard let (data, sender) = try OfflineAdvertisement.parse(line, number: number) else { continue }
       try await found.add(data, sender: sender)
+      if first, found.search.found > 0 { return }
     }
+  }
+
+  /// The duration includes the search.
+  private var searchLimit: Duration {
+    let limits = [step.timeout, duration > 0 ? duration : nil].compactMap { $0.map { Duration.limited(seconds: $0) } }
+    return limits.min() ?? .limited(seconds: 31_536_000)
   }
 
   @LoopActor
@@ -113,7 +120,7 @@ struct MacFromAdv: LoopCommand {
     }
     let start = EventLoop.shared.now
     let selector = try await context.configuration.resolve(peer)
-    let match = try await context.find(selector, takingFirst: first, within: min(step.searchLimit, limit ?? step.searchLimit))
+    let match = try await context.find(selector, takingFirst: first, within: searchLimit)
     // What was heard in the search counts.
     for data in match.payloads where found.search.found == 0 { try await found.add(data, sender: match.peer) }
     let rest = limit.map { $0 - start.duration(to: EventLoop.shared.now) }

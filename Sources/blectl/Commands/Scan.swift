@@ -106,8 +106,7 @@ struct Scan: LoopCommand {
       try await view.add(report, at: time)
       return count.map { view.records >= $0 } ?? false ? .end : .goOn
     } onDrop: {
-      // `| head -1`: a reader that has had enough is not told what else there was.
-      if !context.output.isBroken { context.output.note("\($0) record(s) were dropped so far, because nobody read the output") }
+      context.tellOfDropped($0)
     }
   }
 }
