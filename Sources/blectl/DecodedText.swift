@@ -63,7 +63,7 @@ enum DecodedText {
     switch field.content {
     case .number(let number): number.rounded
     case .numbers(let numbers): numbers.map(\.rounded).joined(separator: " ")
-    case .real(let number): "\(number)"
+    case .real(let number): number.isNaN ? "NaN" : "\(number)"
     case .choice(_, let name), .noNumber(let name): name
     case .flags: ""
     case .text(let text): "\"\(DisplayText.escape(text))\""

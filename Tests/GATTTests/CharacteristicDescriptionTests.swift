@@ -52,6 +52,9 @@ import Text
       ("2a08", "00 00 0b 16 04 05 06", "date_time=????-11-22T04:05:06"),
       ("2a08", "00 00 00 00 00 00 00", "date_time=(not known)"),
       ("2a38", "01", "body_sensor_location=1(Chest)"),
+      ("2a47", "05", "category_id_bit_mask=5[Simple Alert][News]"),
+      ("2a47", "00 02", "category_id_bit_mask=0 category_id_bit_mask_2=2[Instant Message]"),
+      ("2acd", "01 02 32", "flags=513 metabolic_equivalent=5MET"), ("2aea", "ff ff", "count=(not known)"),
       ("2a01", "c1 03", "appearance=961(Keyboard)"),
       (
         "2a50", "01 4c 00 01 00 10 01",

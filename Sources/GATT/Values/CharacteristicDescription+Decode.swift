@@ -136,7 +136,8 @@ private struct FieldDecoder {
     default: return .noNumber("")
     }
     if let code = Int64(exactly: value), let meaning = field.meanings[code] {
-      return field.isMeasured ? .noNumber(meaning) : .choice(code, meaning)
+      let isNone = field.isMeasured || meaning == "not known" || meaning == "not valid"
+      return isNone ? .noNumber(meaning) : .choice(code, meaning)
     }
     guard let number = DecimalNumber(value, scale: field.scale ?? Scale()) else { throw .tooLarge(field: field.name) }
     return .number(number)

@@ -457,7 +457,7 @@ extension CharacteristicDescription {
      Number of New Alert|u8
      Text String Information|str
     2a47
-     Category ID Bit Mask|b16
+     Category ID Bit Mask|b8
       .0:Simple Alert
       .1:Email
       .2:News
@@ -466,10 +466,11 @@ extension CharacteristicDescription {
       .5:SMS/MMS
       .6:Voice Mail
       .7:Schedule
-      .8:High Prioritized Alert
-      .9:Instant Message
+     Category ID Bit Mask|b8|?+
+      .0:High Prioritized Alert
+      .1:Instant Message
     2a48
-     Category ID Bit Mask|b16
+     Category ID Bit Mask|b8
       .0:Simple Alert
       .1:Email
       .2:News
@@ -478,8 +479,9 @@ extension CharacteristicDescription {
       .5:SMS/MMS
       .6:Voice Mail
       .7:Schedule
-      .8:High Prioritized Alert
-      .9:Instant Message
+     Category ID Bit Mask|b8|?+
+      .0:High Prioritized Alert
+      .1:Instant Message
     2a49
      Blood Pressure Feature|b16
       .0:Body Movement Detection Support
@@ -1222,7 +1224,7 @@ extension CharacteristicDescription {
      Energy Per Hour|u16|?0.7|ukcal
      Energy Per Minute|u8|?0.7|ukcal
      Heart Rate|u8|?0.8|ubpm
-     Metabolic Equivalent|u8|?0.9|uMET
+     Metabolic Equivalent|u8|?0.9|*1,-1,0|uMET
      Elapsed Time|u16|?0.10|us
      Remaining Time|u16|?0.11|us
      Force On Belt|s16|?0.12|uN
