@@ -7,9 +7,13 @@ package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConver
 
   package init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
-  /// Six hex octets separated by colons (or dashes), either case.
+  /// Six hex octets separated by colons, dashes or nothing, either case.
   package init?(_ text: some StringProtocol) {
     let text = String(text)
+    if text.utf8.count == 12, let value = Hex.number(text) {
+      self.init(rawValue: value)
+      return
+    }
     let octets = text.split(separator: text.contains("-") ? "-" : ":", omittingEmptySubsequences: false)
     guard octets.count == 6 else { return nil }
     var value: UInt64 = 0

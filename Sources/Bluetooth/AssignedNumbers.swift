@@ -40,6 +40,23 @@ package enum AssignedNumbers {
   /// `Apple, Inc.` for 0x004C.
   package static func company(_ id: UInt16) -> String? { search(companies, hex(id)) }
 
+  /// The companies with this name, in any case, with any separators, or whose name begins with these words: 004c for `apple`. The whole name
+  /// is one company, whatever else begins so.
+  package static func companies(named text: String) -> [UInt16] {
+    let wanted = snake(Array(text.utf8)[...])
+    guard !wanted.isEmpty else { return [] }
+    var found: [UInt16] = []
+    for line in companies.utf8.split(separator: UInt8(ascii: "\n")) {
+      guard let end = line.firstIndex(of: UInt8(ascii: " ")),
+        let id = Hex.number(String(decoding: line[..<end], as: UTF8.self)).flatMap({ UInt16(exactly: $0) })
+      else { continue }
+      let name = snake(Array(line[line.index(after: end)...])[...])
+      if name == wanted { return [id] }
+      if name.starts(with: wanted + [0x5F]) { found.append(id) }
+    }
+    return found
+  }
+
   /// The sub-category, or the category when the sub-category is 0 or not assigned: `Keyboard` for 0x03C1.
   package static func appearance(_ value: UInt16) -> String? {
     search(appearances, hex(value)) ?? search(appearances, hex(value & ~0x3F))

@@ -13,9 +13,10 @@ package enum InputFile {
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - limit: the largest number of octets taken; one more is an error, never a cut.
+  ///   - whenIdle: called when nothing has come for two seconds of the machine's clock.
   /// - Throws: FileError; CancellationError.
-  package static func read(_ path: String, limit: Int) async throws -> [UInt8] {
-    if path == "-" { return try await read(STDIN_FILENO, nil, limit) }
+  package static func read(_ path: String, limit: Int, whenIdle: (@LoopActor @Sendable () -> Void)? = nil) async throws -> [UInt8] {
+    if path == "-" { return try await read(STDIN_FILENO, nil, limit, whenIdle) }
     let descriptor: OwnedDescriptor
     do throws(Errno) {
       // O_NONBLOCK: opening a pipe would otherwise wait for its writer.
@@ -23,15 +24,21 @@ package enum InputFile {
     } catch {
       throw FileError.unreadable(path, error)
     }
-    return try await read(descriptor.rawValue, path, limit)
+    return try await read(descriptor.rawValue, path, limit, whenIdle)
   }
 
-  private static func read(_ descriptor: Int32, _ name: FileError.Path, _ limit: Int) async throws -> [UInt8] {
+  private static func read(
+    _ descriptor: Int32, _ name: FileError.Path, _ limit: Int, _ whenIdle: (@LoopActor @Sendable () -> Void)?
+  ) async throws -> [UInt8] {
     let status: stat
     do throws(Errno) { status = try SystemCall.status(descriptor) } catch { throw FileError.unreadable(name, error) }
     let isRegular = status.st_mode & S_IFMT == S_IFREG
     if status.st_mode & S_IFMT == S_IFDIR { throw FileError.unreadable(name, .isDirectory) }
     if isRegular, status.st_size > Int64(limit) { throw FileError.tooLong(name, limit: limit) }
+    let patience = whenIdle.map { tell in
+      EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { tell() } }
+    }
+    defer { patience?.cancel() }
     var contents: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -42,6 +49,7 @@ package enum InputFile {
         let count = try SystemCall.read(descriptor, into: &buffer)
         if count == 0 { return contents }
         contents += buffer[..<count]
+        patience?.cancel()
       } catch .wouldBlock {
         continue
       } catch {

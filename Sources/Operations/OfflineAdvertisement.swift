@@ -1,7 +1,9 @@
 package import Bluetooth
+import GAP
 import Text
 
-/// One line of advertisements that were recorded before: AD structures in hex, an address and hex, or a record of a scan.
+/// One line of advertisements that were recorded before: AD structures in hex, an address and hex, or a scan's record: a JSON object, or the
+/// sender, the strength, the PDU type and hex.
 package enum OfflineAdvertisement {
   /// - Returns: nil for empty lines, comments (`#`) and JSON records that are not advertisements.
   package static func parse(_ line: some Collection<UInt8>, number: Int) throws(OfflineAdvertisementError)
@@ -17,13 +19,33 @@ package enum OfflineAdvertisement {
       let address = record["address"]?.string.flatMap { Address($0) }
       return (data, address.map { PeerAddress($0, type ?? .public) })
     }
-    let words = text.split(separator: " ", maxSplits: 1)
-    if words.count == 2, case .address(let address, let type)? = PeerSelector(String(words[0])) {
-      guard let data = Hex.decode(String(words[1])) else { throw .notHexAfterAddress(line: number) }
+    let words = text.split(separator: " ")
+    // Twelve digits alone may be the first of the data.
+    if words[0].contains(where: { ":-/".contains($0) }), case .address(let address, let type)? = PeerSelector(String(words[0])),
+      words.count > 1
+    {
+      guard let data = Hex.decode(payload(words.dropFirst())) else { throw .notHexAfterAddress(line: number) }
       return (data, PeerAddress(address, type ?? .public))
+    }
+    // A sender without address, as extended advertising has them.
+    if words[0] == "anonymous" {
+      guard let data = Hex.decode(payload(words.dropFirst())) else { throw .notHexAfterAddress(line: number) }
+      return (data, nil)
     }
     guard let data = Hex.decode(text) else { throw .unknown(line: number) }
     return (data, nil)
+  }
+
+  /// Without `-58 dBm` (or `?`) and the PDU type, which stand before the data in a scan's lines.
+  private static func payload(_ words: ArraySlice<Substring>) -> String {
+    var words = words
+    if words.first == "?" {
+      words = words.dropFirst()
+    } else if words.dropFirst().first == "dBm", words.first.flatMap({ Int8($0) }) != nil {
+      words = words.dropFirst(2)
+    }
+    if let word = words.first, AdvertisingReport.PDU(rawValue: String(word)) != nil { words = words.dropFirst() }
+    return words.joined(separator: " ")
   }
 }
 

@@ -13,6 +13,7 @@ package final class LiveView {
   /// the cursor arithmetic is wrong: the caller clips.
   package func draw(_ lines: [Line], on output: Output) throws(OutputFailure) {
     if try output.offerFrame(frame(lines, width: output.width)) { drawn = lines.map(\.columns) }
+    output.isLive = true
   }
 
   /// As `draw`, but waits until the terminal takes it: the last view stays.

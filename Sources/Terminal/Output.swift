@@ -26,11 +26,15 @@ package final class Output {
   private nonisolated let colorErr: Bool
   /// Escape sequences would only be litter there.
   private nonisolated let isDumb: Bool
+  /// The user's locale is set, and has no more than ASCII. Where none is, as in containers, lines stay as they always were.
+  private nonisolated let isASCII: Bool
   private let out: Sink
   /// The same when both go to the same pipe or terminal: their lines keep their order.
   private let err: Sink
   /// A line on the terminal that the next message has to replace (a progress bar or live table).
   private var eraseTransient: String?
+  /// A live view stands on stdout.
+  var isLive = false
   /// Messages for which there was no room.
   private var lost = 0
 
@@ -48,8 +52,9 @@ package final class Output {
     let isDumb = environment("TERM") == "dumb"
     self.isDumb = isDumb
     // The first of these that is not empty decides (locale(7)).
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? "C"
-    isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty }
+    isUTF8 = ["utf-8", "utf8"].contains { locale?.lowercased().contains($0) ?? false }
+    isASCII = locale != nil && !isUTF8
     func allows(_ isTerminal: Bool) -> Bool {
       if style.json { return false }
       return switch style.color {
@@ -70,6 +75,9 @@ package final class Output {
     guard unsafe fstat(one, &a) == 0, unsafe fstat(other, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino else { return false }
     return [S_IFIFO, S_IFSOCK].contains(a.st_mode & S_IFMT) || isatty(one) == 1
   }
+
+  /// Text whose lines, quotes and bars are our own, as the user's terminal has them. What came over the air stays as it is.
+  package nonisolated func forEyes(_ text: String) -> String { isASCII ? DisplayText.asciiLines(text) : text }
 
   /// May escape sequences move the cursor on stdout (live views)?
   package nonisolated var canAnimateOut: Bool { outIsTerminal && !isDumb && !style.json && !style.quiet }
@@ -179,11 +187,11 @@ package final class Output {
 
   package func failure(_ text: String) {
     let name = style.program + ":"
-    message((colorErr ? Paint.red.apply(name) : name) + " " + text)
+    message((colorErr ? Paint.red.apply(name) : name) + " " + forEyes(text))
   }
 
   private func say(_ text: String, _ plain: String) {
-    guard style.json else { return message(plain) }
+    guard style.json else { return message(forEyes(plain)) }
     message(String(decoding: Self.record { $0.string("note", text) }.dropLast(), as: UTF8.self))
   }
 
@@ -213,7 +221,7 @@ package final class Output {
 
   /// Shows `text` on the last line of the terminal until the next message or progress replaces it.
   package func progress(_ text: String) {
-    guard canAnimateErr, err.queued == 0, emit("\r\u{1B}[K" + text) else { return }
+    guard canAnimateErr, err.queued == 0, emit("\r\u{1B}[K" + forEyes(text)) else { return }
     eraseTransient = "\r\u{1B}[K"
   }
 
@@ -221,6 +229,12 @@ package final class Output {
     guard let erase = eraseTransient else { return }
     eraseTransient = nil
     _ = emit(erase)
+  }
+
+  /// What follows begins on a line of its own, not behind the `^C` that the terminal shows. Bars and live views are wiped with it.
+  package func breakLine() {
+    guard errIsTerminal, eraseTransient == nil, !isLive else { return }
+    _ = emit("\n")
   }
 
   // MARK: Before there is a loop

@@ -59,6 +59,26 @@ package enum DisplayText {
     return true
   }
 
+  /// With ASCII for the lines, quotes and bars that programs draw: column by column, and everything else as it is.
+  package static func asciiLines(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+    var plain = ""
+    for character in text {
+      switch character {
+      case "“", "”": plain.append("\"")
+      case "├", "│": plain.append("|")
+      case "└": plain.append("`")
+      case "─": plain.append("-")
+      case "█": plain.append("#")
+      case "░": plain.append(".")
+      case "…": plain.append("~")
+      case "≠": plain.append("!")
+      default: plain.append(character)
+      }
+    }
+    return plain
+  }
+
   /// Columns that the text takes on a terminal: two for wide East Asian characters and emoji, none for combining marks.
   package static func width(_ text: String) -> Int {
     var width = 0

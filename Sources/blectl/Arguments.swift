@@ -1,19 +1,81 @@
+import ArgumentParser
+import Text
+
+/// What is done to the words of the command line before the parser sees them.
 enum Arguments {
   /// Moves global options that stand before the command's name behind it, where the command's own parser takes them:
-  /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`.
+  /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`; and a value that begins with a minus sign to where it is no option.
   static func commandFirst(_ arguments: [String]) -> [String] {
     var leading: [String] = []
     var rest = arguments[...]
     while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--" {
       rest = rest.dropFirst()
       leading.append(word)
-      if ProcessOptions.namesWithValue.contains(word) || StepOptions.namesWithValue.contains(word), let value = rest.first {
+      if namesWithValue.contains(word), let value = rest.first {
         leading.append(value)
         rest = rest.dropFirst()
       }
     }
     let answered = ["--version", "--help", "-h", "--generate-completion-script"]
     guard let command = rest.first, !leading.contains(where: answered.contains) else { return arguments }
-    return [command] + leading + rest.dropFirst()
+    let words = leading + rest.dropFirst()
+    return [command] + (command == Write.configuration.commandName ? valueLast(words) : words)
+  }
+
+  static var namesWithValue: [String] { ProcessOptions.namesWithValue + StepOptions.namesWithValue }
+
+  /// `write PEER ATTR -5 --as i8` → `write PEER ATTR --as i8 -- -5`: VALUE is the last argument, and no option begins with a digit.
+  private static func valueLast(_ words: [String]) -> [String] {
+    guard !words.contains("--"), let index = words.indices.last(where: { isNegative(words[$0]) && !isValue($0, in: words) }) else {
+      return words
+    }
+    return words[..<index] + words[(index + 1)...] + ["--", words[index]]
+  }
+
+  /// `-5`, `-0x10`, `-1,-2`, `-.5`, `-inf`.
+  private static func isNegative(_ word: String) -> Bool {
+    guard word.utf8.first == UInt8(ascii: "-"), let next = word.utf8.dropFirst().first else { return false }
+    return (0x30...0x39).contains(next) || next == UInt8(ascii: ".") || word == "-inf"
+  }
+
+  /// Whether the option before it takes the word as its value.
+  private static func isValue(_ index: Int, in words: [String]) -> Bool {
+    guard index > 0 else { return false }
+    let before = words[index - 1]
+    guard before.hasPrefix("-"), before != "-", !isNegative(before), !before.contains("=") else { return false }
+    return !(before.hasPrefix("--") ? Write.flags.contains(before) : !namesWithValue.contains(before))
+  }
+
+  // MARK: Options given twice
+
+  /// - Throws: ValidationError for an option that takes one value and was given two, of which the parser would take the last. The parser's
+  ///   description of the command is asked only when a name occurs twice.
+  static func refuseRepeated(_ arguments: [String]) throws {
+    var seen: Set<String> = []
+    var twice: [String] = []
+    for word in arguments.prefix(while: { $0 != "--" }) where word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 {
+      let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
+      if !seen.insert(long[name] ?? name).inserted { twice.append(long[name] ?? name) }
+    }
+    guard !twice.isEmpty, let command = Blectl.command(named: arguments.first ?? "") else { return }
+    let repeated = twice.first { name in
+      options(of: command).contains { $0.name == name && $0.takesOneValue }
+    }
+    if let repeated { throw ValidationError("\(repeated) is given twice; it takes one value.") }
+  }
+
+  /// The long names of options that have a short one and take a value.
+  private static let long = ["-i": "--adapter"]
+
+  static func options(of command: any ParsableCommand.Type) -> [(name: String, takesOneValue: Bool)] {
+    guard let dump = try? JSONTree.parse(Array(command._dumpHelp().utf8)), case .array(let items)? = dump["command"]?["arguments"]?.kind
+    else { return [] }
+    return items.compactMap { item in
+      guard case .array(let names)? = item["names"]?.kind,
+        let name = names.first(where: { $0["kind"]?.string == "long" })?["name"]?.string
+      else { return nil }
+      guard item["kind"]?.string == "option", case .bool(false)? = item["isRepeating"]?.kind else { return ("--\(name)", false) }
+      return ("--\(name)", true)
+    }
   }
 }

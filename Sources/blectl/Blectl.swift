@@ -37,7 +37,7 @@ struct Blectl: ParsableCommand {
   /// What the command line asks for. The command that its first word names parses the rest by itself, with a third less work than through
   /// the root, which parses it for completion scripts and for itself before. Help, version, completion and what is wrong are the root's to tell.
   static func command(from arguments: [String]) throws -> any ParsableCommand {
-    if let name = arguments.first, let named = configuration.subcommands.first(where: { $0.configuration.commandName == name }),
+    if let name = arguments.first, let named = command(named: name),
       let command = try? named.parseAsRoot(Array(arguments.dropFirst())), command is any LoopCommand
     {
       return command
@@ -46,16 +46,48 @@ struct Blectl: ParsableCommand {
     return try parseAsRoot(arguments)
   }
 
+  static func command(named name: String) -> (any ParsableCommand.Type)? {
+    configuration.subcommands.first { $0.configuration.commandName == name }
+  }
+
+  private static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
+
   /// The parser would blame the first option instead of the command's name, because the root declares none.
   private static func unknownCommand(in arguments: [String]) -> ValidationError? {
-    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
     guard let first = arguments.first else { return nil }
-    if !first.hasPrefix("-") {
-      if first == "help" || names.contains(first) { return nil }
-      return ValidationError("There is no command \(DisplayText.quote(first)); the commands are \(names.joined(separator: ", ")).")
+    if first == "help" {
+      guard let name = arguments.dropFirst().first(where: { !$0.hasPrefix("-") }), name != "help", !commandNames.contains(name) else {
+        return nil
+      }
+      return noCommand(name)
     }
+    if !first.hasPrefix("-") { return commandNames.contains(first) ? nil : noCommand(first) }
     let standing = ["--version", "-h", "--help", "--experimental-dump-help", "--generate-completion-script"]
     if arguments.contains(where: { word in standing.contains { word == $0 || word.hasPrefix($0 + "=") } }) { return nil }
-    return ValidationError("Name a command: \(names.joined(separator: ", ")).")
+    return wrongOption(in: arguments) ?? ValidationError("Name a command: \(commandNames.joined(separator: ", ")).")
+  }
+
+  private static func noCommand(_ name: String) -> ValidationError {
+    let meant = Likeness.nearest(to: name, among: commandNames).map { " Did you mean \($0)?" } ?? ""
+    return ValidationError(
+      "There is no command \(DisplayText.quote(name)).\(meant) The commands are \(commandNames.joined(separator: ", ")).")
+  }
+
+  /// Of a line that is nothing but options.
+  private static func wrongOption(in arguments: [String]) -> ValidationError? {
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      if Arguments.namesWithValue.contains(word) {
+        if rest.popFirst() == nil { return ValidationError("\(word) needs a value, and a command has to follow.") }
+        continue
+      }
+      let name = String(word.prefix { $0 != "=" })
+      let known = Arguments.namesWithValue + ["--json", "--quiet", "--verbose", "--version", "--help"]
+      if known.contains(name) || word.dropFirst().allSatisfy({ "qv".contains($0) }) { continue }
+      let meant = word == "-V" ? "--version" : Likeness.nearest(to: name, among: known)
+      return ValidationError(
+        "There is no option \(DisplayText.quote(name)) that every command has." + (meant.map { " Did you mean \($0)?" } ?? ""))
+    }
+    return nil
   }
 }

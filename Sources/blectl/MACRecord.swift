@@ -23,7 +23,7 @@ enum MACRecord {
     } else {
       let match = mac.matchesSender.map { $0 ? "= sender" : "≠ sender \(sender.map { $0.address.description } ?? "")" } ?? ""
       let fields = ["\(mac.text)", "\(mac.source)", "offset \(mac.offset)", "\(mac.order.rawValue)-endian", mac.rule, match]
-      try await output.line(fields.filter { !$0.isEmpty }.joined(separator: "  "))
+      try await output.line(output.forEyes(fields.filter { !$0.isEmpty }.joined(separator: "  ")))
     }
   }
 }

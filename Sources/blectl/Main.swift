@@ -7,7 +7,10 @@ enum Main {
     ThisProcess.prepare()
     let arguments = Arguments.commandFirst(Array(CommandLine.arguments.dropFirst()))
     let command: any ParsableCommand
-    do { command = try Blectl.command(from: arguments) } catch { ThisProcess.exit(Program.reportUsage(error, arguments: arguments)) }
+    do {
+      try Arguments.refuseRepeated(arguments)
+      command = try Blectl.command(from: arguments)
+    } catch { ThisProcess.exit(Program.reportUsage(error, arguments: arguments)) }
     guard let command = command as? any LoopCommand else { ThisProcess.exit(help(command, arguments)) }
     ThisProcess.exit(Program.run(command, environment: ThisProcess.environment()))
   }

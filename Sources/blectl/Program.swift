@@ -19,7 +19,13 @@ protocol LoopCommand: ParsableCommand, Sendable {
 enum Program {
   static func run(_ command: any LoopCommand, environment: [String: String]) -> Int32 {
     let configuration = Configuration(environment: environment)
-    if environment["BLECTL_CLOCK"] == "virtual", case .simulation? = try? configuration.adapter(command.process.adapter) {
+    let clock = environment["BLECTL_CLOCK"] ?? ""
+    guard ["", "real", "virtual"].contains(clock) else {
+      return reportUsage(
+        ValidationError("BLECTL_CLOCK is virtual or real, not \(DisplayText.quote(clock))."),
+        arguments: [type(of: command).configuration.commandName ?? ""] + (command.process.json ? ["--json"] : []))
+    }
+    if clock == "virtual", case .simulation? = try? configuration.adapter(command.process.adapter) {
       EventLoop.shared.useVirtualTime()
     }
     let status = try? EventLoop.shared.run {
@@ -47,6 +53,7 @@ enum Program {
     let interrupted = Wait<Void>()
     let signals = watch { number in
       signal = number
+      if number == 2 { output.breakLine() }
       task.cancel()
       interrupted.resume(returning: ())
     }
@@ -113,16 +120,12 @@ enum Program {
 
   /// Wrong use of the command line, help and version: what ArgumentParser says, in the form that was asked for.
   static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
-    let code = Blectl.exitCode(for: error)
-    let message = Blectl.fullMessage(for: error)
-    if code == .success { return Output.writeWaiting(.output, message + "\n") ? 0 : ExitStatus.output.rawValue }
-    if arguments.contains("--json") {
-      // With the parser's hint, which says what the option or argument takes.
-      let hint = message.split(separator: "\n").first { $0.hasPrefix("Help:") }.map { "; " + String($0.dropFirst(5)).trimmed } ?? ""
-      Output.writeWaiting(.error, json(Failure(.usage, Blectl.message(for: error) + hint)) + "\n")
-    } else {
-      Output.writeWaiting(.error, message + "\n")
+    if Blectl.exitCode(for: error) == .success {
+      return Output.writeWaiting(.output, Blectl.fullMessage(for: error) + "\n") ? 0 : ExitStatus.output.rawValue
     }
+    let usage = UsageText(error, arguments)
+    let text = arguments.contains("--json") ? json(Failure(.usage, usage.sentence)) : "blectl: \(usage.sentence)\n\(usage.usage)"
+    Output.writeWaiting(.error, text + "\n")
     return ExitStatus.usage.rawValue
   }
 }

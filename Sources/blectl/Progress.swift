@@ -37,13 +37,18 @@ final class Progress {
       }
     } else if output.canAnimateErr {
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds
-      let rate = seconds > 0 ? Double(done) / seconds / 1000 : 0
-      let cells = min(30, max(0, done * 30 / max(1, total)))
-      let bar = String(repeating: "█", count: cells) + String(repeating: "░", count: 30 - cells)
-      let line =
-        "\(bar) \(done * 100 / max(1, total)) %  \(done + offset)/\(total + offset) octets  \((rate * 10).rounded() / 10) kB/s"
-      output.progress(DisplayText.clip(line, to: output.width))
+      output.progress(Self.line(done, total, offset, seconds: seconds, width: output.width))
     }
+  }
+
+  /// The bar takes what the numbers leave. The last two columns stay free for the `^C` that the terminal shows.
+  nonisolated static func line(_ done: Int, _ total: Int, _ offset: Int, seconds: Double, width: Int) -> String {
+    var facts = "\(done * 100 / max(1, total)) %  \(done + offset)/\(total + offset) octets  \(Quantity.rate(done, in: seconds))"
+    if done > 0, done < total, seconds > 0 { facts += "  \(Quantity.time(Double(total - done) / Double(done) * seconds)) left" }
+    let room = min(30, width - 3 - DisplayText.width(facts))
+    guard room >= 5 else { return DisplayText.clip(facts, to: max(1, width - 2)) }
+    let cells = min(room, max(0, done * room / max(1, total)))
+    return String(repeating: "█", count: cells) + String(repeating: "░", count: room - cells) + " " + facts
   }
 
   func end() {

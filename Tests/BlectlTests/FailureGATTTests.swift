@@ -107,7 +107,7 @@ import Text
       ),
       (
         .ambiguous(try Selector("ffe1"), [attribute, attribute]), "ambiguous",
-        "ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the service (SERVICE/ffe1), the one of several (ffe1[2]) or "
+        "ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several (ffe1[2]) or "
           + "the handle (0x0016)"
       ),
       (

@@ -36,7 +36,7 @@ import Testing
   @Test func thePeerIsAnsweredAndTheLinkIsClosed() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(
-      ["connect", "C0:FF:EE:00:00:07/public"], adapter: controller.adapter, virtual: false, reading: .errorsOnly)
+      ["connect", "C0:FF:EE:00:00:07/public", "-"], adapter: controller.adapter, virtual: false, reading: .errorsOnly)
     #expect(controller.att([0x02]) != nil, "no Exchange MTU Request")
     for _ in 0..<5 {
       // Read By Group Type: a device that has no services says so.

@@ -12,11 +12,19 @@ struct Connect: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "connect", _superCommandName: "blectl",
     abstract: "Connect and report the link.",
-    discussion: "When standard input is a pipe the link is kept until its end; otherwise it is taken down at once.")
+    discussion: "The link is taken down at once; with - it is kept until standard input ends.")
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
+
+  @Argument(help: "- keeps the link until standard input ends.")
+  var input: InputArgument?
+
+  enum InputArgument: String, ExpressibleByArgument, Sendable {
+    case standard = "-"
+    static var allValueStrings: [String] { ["-"] }
+  }
 
   func run(in context: Context) async throws {
     let output = context.output
@@ -49,10 +57,11 @@ struct Connect: LoopCommand {
     }
   }
 
-  /// A pipe or file on standard input keeps the link up until it ends. (Commands on it come with scripts.)
+  /// Standard input keeps the link up until it ends, but only when that is asked for: it may be that of the loop of a shell. (Commands on it
+  /// come with scripts.)
   @LoopActor
   private func untilInputEnds(_ connection: Connection, _ output: Output) async throws {
-    guard StandardInput.isFed else { return }
+    guard input != nil else { return }
     var hasTold = false
     try await race(
       {

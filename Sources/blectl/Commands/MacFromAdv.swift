@@ -14,7 +14,7 @@ struct MacFromAdv: LoopCommand {
     abstract: "The MAC inside the advertisement.",
     discussion: """
       Live, from PEER or everything heard; or offline, from --hex or from lines on standard input: AD structures in hex, optionally after the \
-      sender's address, or JSON records of `blectl scan --json`. Exits 2 when there is no MAC.
+      sender's address, or records of `blectl scan --json` or `--raw`. Exits 2 when there is no MAC.
 
       --rule says where it is: mfg:0x0305@-6:le is the last six octets of company 0x0305's data, little-endian; svc:fe95@5:le is at octet 5 of \
       service data fe95, svc:*@5:le of any service's. --learn shows where the sender's own address occurs, as rules.
@@ -88,7 +88,10 @@ struct MacFromAdv: LoopCommand {
 
   @LoopActor
   private func offline(_ found: Found) async throws {
-    let text = try await InputFile.read("-", limit: 64 << 20)
+    // Nobody may know that it is waited for.
+    let text = try await InputFile.read("-", limit: 64 << 20) { [output = found.output] in
+      output.note("waiting for lines on standard input: AD structures in hex, ADDRESS HEX, or records of a scan; Ctrl-C ends")
+    }
     var number = 0
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       number += 1

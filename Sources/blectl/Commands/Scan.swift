@@ -35,10 +35,12 @@ struct Scan: LoopCommand {
   @Option(help: ArgumentHelp("Only this device: an address, also with /public or /random, or @ALIAS; repeatable.", valueName: "address"))
   var address: [ScannedPeerArgument] = []
 
-  @Option(help: ArgumentHelp("Only devices with manufacturer data of this company, beginning with HEX; repeatable.", valueName: "id[:hex]"))
+  @Option(
+    help: ArgumentHelp(
+      "Only devices with data of this company (004c, 0x004c, apple), beginning with HEX; repeatable.", valueName: "id[:hex]"))
   var manufacturer: [ManufacturerArgument] = []
 
-  @Option(help: ArgumentHelp("Only reports at least this strong, in dBm.", valueName: "dBm"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Only reports at least this strong, -127 to 20 dBm.", valueName: "dBm"))
   var minRssi: Int?
 
   @Flag(help: "Print every report, not only new ones.")
@@ -61,6 +63,7 @@ struct Scan: LoopCommand {
 
   func validate() throws {
     if !(duration >= 0 && duration <= 31_536_000) { throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration)") }
+    if let minRssi, !(-127...20).contains(minRssi) { throw ValidationError("--min-rssi takes -127 to 20 dBm, not \(minRssi)") }
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
   }
 
@@ -143,16 +146,22 @@ struct AddressArgument: ExpressibleByArgument, Sendable {
   }
 }
 
-/// `0x0305`, `0305:1240`: a company identifier, four hex digits with or without 0x, and the first octets of its data.
+/// `0x0305`, `0305:1240`, `apple`: a company identifier, four hex digits with or without 0x, or the company's name or how it begins, and the
+/// first octets of its data.
 struct ManufacturerArgument: ExpressibleByArgument, Sendable {
   let manufacturer: ScanFilter.Manufacturer
 
   init?(argument: String) {
     let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let id = parts.first, let number = Hex.number(String(id).after("0x") ?? String(id)), let company = UInt16(exactly: number),
-      let prefix = parts.count == 2 ? Hex.decode(String(parts[1])) : []
+    guard let id = parts.first, let company = Self.company(String(id)), let prefix = parts.count == 2 ? Hex.decode(String(parts[1])) : []
     else { return nil }
     manufacturer = ScanFilter.Manufacturer(company: company, prefix: prefix)
+  }
+
+  private static func company(_ text: String) -> UInt16? {
+    if let number = Hex.number(text.after("0x") ?? text) { return UInt16(exactly: number) }
+    let named = AssignedNumbers.companies(named: text)
+    return named.count == 1 ? named.first : nil
   }
 }
 

@@ -35,10 +35,10 @@ struct SendFile: LoopCommand {
   @Option(help: ArgumentHelp("command (default where the characteristic has it) or request.", valueName: "mode"))
   var mode: TransferOptions.Mode?
 
-  @Option(help: ArgumentHelp("Octets per segment; auto is what fills the link best.", valueName: "n"))
+  @Option(help: ArgumentHelp("Octets per segment, 1 to 512; auto is what fills the link best.", valueName: "n"))
   var chunk: ChunkArgument = .auto
 
-  @Option(help: ArgumentHelp("Segments in flight; auto lets the controller's buffers decide.", valueName: "n"))
+  @Option(help: ArgumentHelp("Segments in flight, 1 to 10000; auto lets the controller's buffers decide.", valueName: "n"))
   var window: WindowArgument = .auto
 
   @Option(help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
@@ -218,8 +218,8 @@ struct SendFile: LoopCommand {
       output.clearTransient()
       let proof = result.verified.map { $0 ? ", verified" : ", NOT verified" } ?? ""
       try await output.line(
-        "sent \(result.octets) octets in \(result.plan.segments.count) segments of \(result.chunk) by \(result.plan.mode.rawValue) "
-          + "(MTU \(result.mtu)): \(seconds) s, \(Int(rate)) octets/s\(proof)")
+        "sent \(Quantity.octets(result.octets)) in \(Quantity.segments(result.plan.segments.count)) of \(result.chunk) by "
+          + "\(result.plan.mode.rawValue) (MTU \(result.mtu)): \(seconds) s, \(Quantity.rate(result.octets, in: result.seconds))\(proof)")
     }
   }
 }

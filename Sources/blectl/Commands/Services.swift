@@ -27,7 +27,7 @@ struct Services: LoopCommand {
         if output.style.json {
           try await output.record { ServiceTree.json(&$0, service, read) }
         } else {
-          for line in ServiceTree.lines(service, read, output) { try await output.line(line) }
+          for line in ServiceTree.lines(service, read, output) { try await output.line(output.forEyes(line)) }
         }
       }
     }

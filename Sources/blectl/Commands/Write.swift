@@ -32,11 +32,14 @@ struct Write: LoopCommand {
   @Option(help: ArgumentHelp("auto, request, command, long or reliable.", valueName: "mode"))
   var mode: WriteMode = .auto
 
-  @Option(help: ArgumentHelp("Octets per segment; auto is what fits.", valueName: "n"))
+  @Option(help: ArgumentHelp("Octets per segment, 1 to 512; auto is what fits.", valueName: "n"))
   var chunk: ChunkArgument = .auto
 
   @Option(help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
   var gap: Double = 0
+
+  @Flag(help: "A VALUE without octets is meant.")
+  var empty = false
 
   @Flag(help: "Read the value back and compare.")
   var readBack = false
@@ -46,6 +49,9 @@ struct Write: LoopCommand {
       "Subscribe to ATTR first and wait for a notification, beginning with HEXPREFIX, as the answer.", valueName: "attr[=hexprefix]"))
   var expect: ExpectArgument?
 
+  /// Those that take no value.
+  static let flags = ["--json", "--quiet", "--verbose", "--first", "--empty", "--read-back"]
+
   func validate() throws {
     if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
   }
@@ -53,7 +59,7 @@ struct Write: LoopCommand {
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
     let answer = try expect.map { try Selector($0.attribute) }
-    let bytes = try await ValueArgument.bytes(value, format)
+    let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty)
     let output = context.output
     try await context.withPeer(who) { connection in
       let client = connection.client
@@ -82,9 +88,9 @@ struct Write: LoopCommand {
         $0.integer("segments", plan.segments.count)
       }
     } else {
-      let pieces = plan.segments.count == 1 ? "one segment" : "\(plan.segments.count) segments"
       output.status(
-        "wrote \(count) octets to \(target.uuid?.description ?? target.handle.description) by \(plan.mode.rawValue), in \(pieces)")
+        "wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) by \(plan.mode.rawValue), in "
+          + Quantity.segments(plan.segments.count))
     }
   }
 

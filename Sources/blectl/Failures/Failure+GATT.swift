@@ -24,10 +24,9 @@ extension Failure {
     case .ambiguous(let selector, let found):
       let list = found.prefix(16).map(\.description).joined(separator: ", ") + (found.count > 16 ? ", … (\(found.count) in all)" : "")
       let handle = found.first.map { " (\($0.handle))" } ?? ""
+      let service = Self.isInOneService(found) ? "" : "the service (SERVICE/\(selector)), "
       self.init(
-        .ambiguous,
-        "\(selector) is ambiguous: \(list). Name the service (SERVICE/\(selector)), the one of several (\(selector)[2]) or the handle\(handle)"
-      )
+        .ambiguous, "\(selector) is ambiguous: \(list). Name \(service)the one of several (\(selector)[2]) or the handle\(handle)")
     case .sendsNoValues(let item):
       self.init(
         .notFound,
@@ -50,6 +49,17 @@ extension Failure {
     }
   }
 
+  /// To name the service would not help.
+  private static func isInOneService(_ found: [Attribute]) -> Bool {
+    let services = found.map { attribute -> AttributeHandle? in
+      switch attribute {
+      case .characteristic(_, let service), .descriptor(_, of: _, let service): service.handle
+      case .handle: nil
+      }
+    }
+    return Set(services).count == 1
+  }
+
   // MARK: Refusals
 
   private static func place(_ request: Request, _ attribute: Attribute?) -> String {
@@ -65,7 +75,7 @@ extension Failure {
     let properties = attribute?.properties
     let has = properties.map { "its properties are: \($0.names.joined(separator: ", "))" }
     switch code {
-    case .invalidHandle: return "the peer has no such attribute; list what it has with: services"
+    case .invalidHandle: return "the peer has no such attribute\(uuidHint(request.handle)); list what it has with: services"
     case .readNotPermitted:
       guard let properties, !properties.contains(.read) else { return "the peer does not let it be read" }
       return properties.isDisjoint(with: [.notify, .indicate]) ? has : "it only sends values by itself; use notify"
@@ -90,6 +100,13 @@ extension Failure {
     case _ where code.name == "Application Error": return "its meaning is the peer's own"
     default: return nil
     }
+  }
+
+  /// Many tools write UUIDs with 0x, which makes a handle here.
+  private static func uuidHint(_ handle: AttributeHandle) -> String {
+    let uuid = UUID(UInt32(handle.number))
+    guard AssignedNumbers.name(of: uuid) != nil || handle.number >= 0xFC00 else { return "" }
+    return "; with 0x it is a handle, the UUID is \(uuid)"
   }
 
   // MARK: Names

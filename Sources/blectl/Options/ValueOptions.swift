@@ -19,10 +19,18 @@ enum ValueArgument {
   /// Attribute values have at most 512 octets; segmented writes may carry more, but not endlessly.
   static let limit = 1 << 20
 
+  /// - Parameter allowingEmpty: no octets are more often an unset variable or a file that went wrong than a wish.
   @LoopActor
-  static func bytes(_ text: String, _ format: ValueFormat) async throws -> [UInt8] {
-    if text == "-" { return try await InputFile.read(text, limit: limit) }
-    if let path = text.after("@") { return try await InputFile.read(path, limit: limit) }
-    return try format.parse(text)
+  static func bytes(_ text: String, _ format: ValueFormat, allowingEmpty: Bool) async throws -> [UInt8] {
+    let (octets, source) = try await octets(text, format, allowingEmpty)
+    guard octets.isEmpty, !allowingEmpty else { return octets }
+    throw Failure(.usage, "\(source) has no octets, so there is nothing to write; --empty says that an empty value is meant")
+  }
+
+  @LoopActor
+  private static func octets(_ text: String, _ format: ValueFormat, _ allowingEmpty: Bool) async throws -> ([UInt8], source: String) {
+    if text == "-" { return (try await InputFile.read(text, limit: limit), "standard input") }
+    if let path = text.after("@") { return (try await InputFile.read(path, limit: limit), DisplayText.quote(path)) }
+    return (text.isEmpty ? [] : try format.parse(text), "VALUE")
   }
 }

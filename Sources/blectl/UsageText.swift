@@ -1,0 +1,92 @@
+import ArgumentParser
+import Bluetooth
+import Text
+
+/// What is wrong with a command line: one sentence, and how the command is used. The parser's own messages get their words here, and only
+/// here: it names the value and the option or argument, and its help says what that takes.
+struct UsageText {
+  let sentence: String
+  /// `Usage: …`, with where to read more.
+  let usage: String
+
+  /// - Parameter arguments: the words of the command line, the command's name first.
+  init(_ error: any Error, _ arguments: [String]) {
+    let command = Blectl.command(named: arguments.first ?? "")
+    // What was found out before the parser's turn is about that command all the same.
+    let whole = error is ValidationError ? (command ?? Blectl.self).fullMessage(for: error) : Blectl.fullMessage(for: error)
+    let message = Blectl.message(for: error)
+    usage = whole.firstRange(of: "Usage:").map { String(whole[$0.lowerBound...]) } ?? ""
+    let rest = whole.dropFirst(min(whole.count, "Error: ".count + message.count + 1))
+    let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
+    let words = Self.words(message, help, command)
+    // A line feed in what was typed must not make two lines.
+    sentence = words.replacing("\n", with: " ")
+  }
+
+  private static func words(_ message: String, _ help: String, _ command: (any ParsableCommand.Type)?) -> String {
+    // "--chunk <n>  Octets per segment": what it takes.
+    let takes = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
+    if let (value, place, choices) = invalidValue(message) {
+      let name =
+        place.hasPrefix("<") ? place.filter { $0 != "<" && $0 != ">" && $0 != "." }.uppercased() : String(place.prefix { $0 != " " })
+      let said = "\(name) does not take \(DisplayText.quote(value))"
+      if let hint = hint(value, for: place) { return "\(said): \(hint)" + (name == "PEER" ? ". A PEER is \(takes)" : "") }
+      if !choices.isEmpty { return "\(said); it takes \(choices)" }
+      return takes.isEmpty ? "\(said)." : "\(said); it is: \(takes.prefix(1).lowercased())\(takes.dropFirst())"
+    }
+    if let option = message.after("Unknown option '") {
+      let name = String(option.prefix { $0 != "'" })
+      let known = command.map { Arguments.options(of: $0).map(\.name) } ?? []
+      let meant = name.hasPrefix("--") ? Likeness.nearest(to: name, among: known) : nil
+      return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
+    }
+    if message.hasPrefix("Missing"), !takes.isEmpty { return message.filter { $0 != "'" } + ": \(takes)" }
+    return DisplayText.escape(message)
+  }
+
+  /// The parts of `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.`
+  private static func invalidValue(_ message: String) -> (value: String, place: String, choices: String)? {
+    let separator = "' is invalid for '"
+    guard let text = message.after("The value '"), let middle = text.ranges(of: separator).last else { return nil }
+    let place = String(text[middle.upperBound...].prefix { $0 != "'" })
+    let choices = text[middle.upperBound...].dropFirst(place.count + 1)
+    let list = String(choices).after(". Please provide one of ") ?? ""
+    return (String(text[..<middle.lowerBound]), place, String(list.filter { $0 != "'" && $0 != "." }))
+  }
+
+  /// What was probably meant.
+  private static func hint(_ value: String, for place: String) -> String? {
+    switch place {
+    case "<peer>": PeerArgument.hint(value)
+    case let place where place.hasPrefix("--manufacturer "): ManufacturerArgument.hint(value)
+    default: nil
+    }
+  }
+}
+
+extension PeerArgument {
+  /// What may have been meant by a text that is none.
+  fileprivate static func hint(_ text: String) -> String {
+    if text.isEmpty { return "it is empty, as an unset variable is" }
+    if text.hasPrefix("service:") { return "what follows service: is neither a UUID nor a name that the Bluetooth SIG assigned" }
+    let parts = text.split(whereSeparator: { ":-".contains($0) })
+    if text.hasPrefix("mac:") || parts.count > 2 && parts.allSatisfy({ $0.utf8.count < 3 && Hex.number($0) != nil }) {
+      return "an address has six octets of two hex digits: AA:BB:CC:DD:EE:FF"
+    }
+    if text.hasPrefix("@") { return "the name of an alias has to follow" }
+    let name = "name:\(text)"
+    let isPlain = name.utf8.allSatisfy { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A || (0x30...0x39).contains($0) || "-_.:".utf8.contains($0) }
+    return "perhaps \(isPlain ? name : DisplayText.quote(name)) is meant"
+  }
+}
+
+extension ManufacturerArgument {
+  fileprivate static func hint(_ text: String) -> String? {
+    let companies = AssignedNumbers.companies(named: String(text.prefix { $0 != ":" }))
+    guard companies.count > 1 else { return nil }
+    let list = companies.prefix(8).map {
+      "\(Hex.encode([UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)])) \(AssignedNumbers.company($0) ?? "")"
+    }
+    return "several companies are called so: \(list.joined(separator: ", "))\(companies.count > 8 ? ", …" : "")"
+  }
+}

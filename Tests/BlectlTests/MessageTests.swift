@@ -1,0 +1,190 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The likeliest first mistakes, and what they are told: in one line that begins as all errors do.
+@Suite(.timeLimit(.minutes(3))) struct MessageTests {
+  @Test(arguments: [
+    (["read", "Band-7", "2a19"], ["\"Band-7\"", "name:Band-7", "A PEER is", "@ALIAS"]),
+    (["read", "My Band", "2a19"], ["\"name:My Band\""]),
+    (["read", "AA:BB:CC:DD:EE", "2a19"], ["six octets"]), (["read", "Lamp-in-the-hall", "2a19"], ["name:Lamp-in-the-hall"]),
+    (["read", "", "2a19"], ["unset variable"]), (["read", "service:nosuch", "2a19"], ["neither a UUID nor a name"]),
+    (["scan", "--min-rssi", "60"], ["-127 to 20"]), (["scan", "--min-rssi", "-600"], ["-127 to 20"]),
+    (["scan", "--min-rssi", "-128"], ["-127 to 20"]), (["scan", "--min-rssi", "weak"], ["weak", "-127 to 20"]),
+    (["write", "name:Band-7", "ff02", "00", "--chunk", "0"], ["--chunk does not take \"0\"", "1 to 512", "auto"]),
+    (["send-file", "name:Panel", "fff6", "f", "--window", "0"], ["--window does not take \"0\"", "1 to 10000"]),
+    (["scan", "--manufacturer", "nosuch"], ["--manufacturer does not take \"nosuch\"", "004c", "apple"]),
+    (["scan", "--manufacturer", "nordic"], ["0059 Nordic Semiconductor ASA", "0ad0 Nordic Strong ApS"]),
+    (["scan", "--color", "blue"], ["--color does not take \"blue\"", "auto, always or never"]),
+    (["scan", "--durration", "1"], ["Unknown option --durration", "Did you mean --duration?"]),
+    (["scan", "--dur", "1"], ["Did you mean --duration?"]),
+    (["scan", "--duration", "1", "--duration", "2"], ["--duration is given twice", "Usage: blectl scan"]),
+    (["-i", "sim", "scan", "--adapter", "sim"], ["--adapter is given twice"]),
+    (["write", "name:Band-7", "ff02", "00", "--chunk=1", "--chunk", "2"], ["--chunk is given twice"]),
+    (["write", "name:Band-7", "ff02", ""], ["VALUE has no octets", "--empty"]),
+    (["write", "name:Band-7", "ff02", "@/dev/null"], ["\"/dev/null\" has no octets", "--empty"]),
+    (["write", "name:Band-7", "ff02", "-"], ["standard input has no octets", "--empty"]),
+    (["help", "nosuch"], ["no command \"nosuch\"", "send-file"]), (["help", "scna"], ["Did you mean scan?"]),
+    (["raed", "name:Band-7"], ["no command \"raed\"", "Did you mean read?"]), (["-V"], ["-V", "Did you mean --version?"]),
+    (["-i"], ["-i needs a value"]),
+    (["--json", "-i"], ["-i needs a value"]), (["read", "@last"], ["Missing", "<attributes>", "battery_level"]),
+    (["connect", "@last", "now"], ["\"now\""]), (["write", "name:Band-7", "ff02", "-5", "-6", "--as", "i8"], ["-5"]),
+  ])
+  func wrongUse(_ arguments: [String], _ mentions: [String]) throws {
+    let result = try Blectl.run(arguments)
+    #expect(result.status == 64 && result.output.isEmpty, "\(result.status) \(result.errors)")
+    if arguments.contains("--json") {
+      let message = try #require(result.error?.string("message"))
+      for mention in mentions { #expect(message.contains(mention), "\(message)") }
+      return
+    }
+    let lines = result.errors.split(separator: "\n")
+    #expect(lines.first?.hasPrefix("blectl: ") == true, "\(result.errors)")
+    #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("Usage: ") || $0.hasPrefix("  See ") }, "\(result.errors)")
+    for mention in mentions { #expect(result.errors.contains(mention), "\(mention): \(result.errors)") }
+  }
+
+  /// Far from everything is no suggestion.
+  @Test(arguments: ["--sorting", "--rssi", "--nonsense", "-x"]) func nothingNearIsNotSuggested(_ option: String) throws {
+    let result = try Blectl.run("scan", option)
+    #expect(result.status == 64)
+    #expect(result.errors.contains("Unknown option \(option).") && !result.errors.contains("Did you mean"), "\(result.errors)")
+  }
+
+  @Test func aLineFeedInAWordMakesNoSecondLine() throws {
+    let message = try Blectl.run("read", "two\nlines", "2a19").errors
+    #expect(message.split(separator: "\n").count == 3, "\(message)")
+  }
+
+  @Test func numbersBelowZeroAreTakenAsTheyStand() throws {
+    let file = try SendFileTests.file(
+      Array(
+        """
+        { "name": "Cell", "address": "D1:00:00:00:00:51/random", "advertisement": { "name": "Cell" }, "services": [
+          { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read", "write"], "value": "00" } ] } ] }
+        """.utf8))
+    for words in [["-5", "--as", "i8"], ["--as", "i8", "-5"], ["--read-back", "-5", "--as", "i8"], ["--as", "i8", "--", "-5"]] {
+      let result = try Blectl.run(
+        ["write", "name:Cell", "fff1"] + words + ["--trace", "/dev/null"].prefix(words.contains("--") ? 0 : 2), adapter: "sim:\(file)")
+      #expect(result.status == 0, "\(words): \(result.errors)")
+    }
+    #expect(
+      try Blectl.run("write", "name:Cell", "fff1", "-5", "--as", "i8", "--gap", "-1", adapter: "sim:\(file)").errors.contains("--gap"))
+    let answer = try Blectl.run("write", "name:Cell", "fff1", "-1,-2", "--as", "i8", "--json", adapter: "sim:\(file)")
+    #expect(try answer.records.first?.int("bytes") == 2, "\(answer.errors)")
+    let near = try Blectl.run("scan", "--min-rssi", "-60", "--duration", "3", "--json")
+    #expect(try Set(near.records.compactMap { $0.string("name") }) == ["Panel", "GateLock"], "\(near.errors)")
+  }
+
+  @Test(arguments: ["mac:a4c138001133", "mac:A4-C1-38-00-11-33", "D10000000002", "d1-00-00-00-00-02/random"])
+  func anAddressNeedsNoColons(_ peer: String) throws {
+    let result = try Blectl.run("connect", peer, "--json")
+    #expect(try result.records.first?.string("address") == "D1:00:00:00:00:02", "\(result.errors)")
+  }
+
+  @Test(arguments: ["read", "write"]) func aUUIDWith0xIsAHandle(_ command: String) throws {
+    let result = try Blectl.run([command, "name:Band-7", "0x2a19"] + (command == "write" ? ["00", "--mode", "request"] : []))
+    #expect(result.status == 2, "\(result.errors)")
+    #expect(result.errors.contains("with 0x it is a handle, the UUID is 2a19"), "\(result.errors)")
+  }
+
+  @Test func aCompanyHasAName() throws {
+    let file = try SendFileTests.file(
+      Array(
+        """
+        [ { "name": "Pod", "address": "D1:00:00:00:00:52/random", "advertisement": { "name": "Pod", "manufacturer_data": {"004c": "0215aa"} } },
+          { "name": "Pen", "address": "D1:00:00:00:00:53/random", "advertisement": { "name": "Pen", "manufacturer_data": {"0006": "0215aa"} } } ]
+        """.utf8))
+    for name in ["apple", "Apple, Inc.", "apple:0215", "0x004c", "004c:02"] {
+      let result = try Blectl.run("scan", "--manufacturer", name, "--duration", "2", "--json", adapter: "sim:\(file)")
+      #expect(try Set(result.records.compactMap { $0.string("name") }) == ["Pod"], "\(name) \(result.errors)")
+    }
+  }
+
+  @Test func emptyValuesThatAreMeantAreWritten() throws {
+    let result = try Blectl.run("write", "name:Band-7", "ff02", "", "--empty", "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.records.first?.int("bytes") == 0)
+    #expect(try Blectl.run(["write", "name:Band-7", "ff02", "-", "--empty"], input: []).status == 0)
+  }
+
+  @Test(arguments: ["virtal", "Virtual", "1"]) func theClockIsSpelledRight(_ clock: String) throws {
+    let result = try Blectl.run(["scan", "--duration", "1"], environment: ["BLECTL_CLOCK": clock])
+    #expect(result.status == 64, "\(result.errors)")
+    #expect(result.errors.hasPrefix("blectl: BLECTL_CLOCK is virtual or real, not \"\(clock)\"."), "\(result.errors)")
+    let json = try Blectl.run(["scan", "--json"], environment: ["BLECTL_CLOCK": clock])
+    #expect(json.status == 64 && json.error?.string("kind") == "usage")
+  }
+
+  @Test func itsOwnOutputIsRead() throws {
+    let scan = try Blectl.run("scan", "--raw", "--duration", "3")
+    let macs = try Blectl.run(["mac-from-adv", "--json"], input: scan.output)
+    #expect(macs.status == 0, "\(macs.errors)")
+    #expect(
+      try Set(macs.records.map { "\($0.string("address") ?? "") \($0.string("mac") ?? "")" }) == [
+        "C0:FF:EE:00:00:07 C0:FF:EE:00:00:07", "D1:00:00:00:00:01 A4:C1:38:00:11:22", "D1:00:00:00:00:02 A4:C1:38:00:11:33",
+      ])
+  }
+
+  /// The loop of a shell reads the next lines from the standard input that its commands share.
+  @Test func theInputOfALoopIsLeftAlone() throws {
+    let shell = try Shell.run(
+      "printf '%s\\n' A4:C1:38:00:11:22 A4:C1:38:00:11:33 | while read m; do BLECTL_CLOCK=virtual \(Blectl.path) -i sim connect mac:$m --json; done"
+    )
+    #expect(shell.output.split(separator: "\n").count == 2, "\(shell.output) \(shell.errors)")
+  }
+
+  @Test func aDashKeepsTheLinkUntilTheInputEnds() throws {
+    let running = try Blectl.start(["connect", "name:Band-7", "-", "--json"], virtual: false)
+    #expect(running.waitForOutput(containing: "connected"))
+    #expect(running.isRunning)
+    running.send(Array("read 2a19\n".utf8))
+    running.endInput()
+    let result = running.wait()
+    #expect(result.status == 0 && result.errors.contains("not understood yet"), "\(result.errors)")
+  }
+
+  @Test func anIdlePipeIsToldOf() throws {
+    let running = try Blectl.start(["mac-from-adv"], virtual: false)
+    #expect(running.waitForOutput(containing: "waiting for lines on standard input"))
+    running.send(Array("020106\n".utf8))
+    running.endInput()
+    #expect(running.wait().status == 2)
+  }
+
+  @Test func twoOfTheSameInOneService() throws {
+    func file(_ services: [String]) throws -> String {
+      let services = services.map {
+        #"{"uuid": "\#($0)", "characteristics": [{"uuid": "ff01", "properties": ["read"], "value": "01"}, {"uuid": "ff01", "properties": ["read"], "value": "02"}]}"#
+      }
+      return try SendFileTests.file(
+        Array(
+          #"{"name": "Twins", "address": "D1:00:00:00:00:20/random", "advertisement": {"name": "Twins"}, "services": [\#(services.joined(separator: ","))]}"#
+            .utf8))
+    }
+    let one = try Blectl.run("read", "name:Twins", "ff01", adapter: "sim:\(file(["fff0"]))")
+    #expect(one.status == 2 && one.errors.contains("ff01[2]") && !one.errors.contains("SERVICE/"), "\(one.errors)")
+    #expect(one.errors.matches(of: /handle 0x00[0-9a-f]{2}/).count == 2, "\(one.errors)")
+    let two = try Blectl.run("read", "name:Twins", "ff01", adapter: "sim:\(file(["fff0", "fff2"]))")
+    #expect(two.status == 2 && two.errors.contains("SERVICE/ff01"), "\(two.errors)")
+  }
+
+  @Test(arguments: ["C", "POSIX", "en_US.ISO-8859-1"]) func withoutUnicodeTheLinesAreASCII(_ locale: String) throws {
+    let result = try Blectl.run(["services", "name:Band-7"], environment: ["LC_ALL": locale, "LANG": "C.UTF-8"])
+    #expect(result.output.allSatisfy { $0 < 0x80 } && result.text.contains("|- 2a29"), "\(result.text)")
+    let mac = try Blectl.run(["mac-from-adv", "name:GateLock"], environment: ["LC_ALL": locale])
+    #expect(mac.output.allSatisfy { $0 < 0x80 }, "\(mac.text)")
+    let missing = try Blectl.run(["write", "name:Band-7", "ff02", "@/nonexistent"], environment: ["LC_ALL": locale])
+    #expect(missing.errors.utf8.allSatisfy { $0 < 0x80 } && missing.errors.contains("\"/nonexistent\""), "\(missing.errors)")
+  }
+
+  @Test(arguments: ["C.UTF-8", "de_DE.utf8", ""]) func withUnicodeTheyAreNot(_ locale: String) throws {
+    #expect(try Blectl.run(["services", "name:Band-7"], environment: ["LC_ALL": locale]).text.contains("├─ 2a29"))
+  }
+
+  @Test func oneOctetInOneSegment() throws {
+    let result = try Blectl.run("send-file", "name:Panel", "fff6", try SendFileTests.file([1]))
+    #expect(result.text.hasPrefix("sent 1 octet in 1 segment of ") && result.text.contains(" kB/s"), "\(result.text)")
+    #expect(try Blectl.run("write", "name:Band-7", "ff02", "00", "-v").errors.contains("wrote 1 octet to ff02 by command, in 1 segment\n"))
+  }
+}
