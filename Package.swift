@@ -51,7 +51,11 @@ let package = Package(
         "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
         "EventLoop", "Text", argumentParser, system,
       ],
-      swiftSettings: settings),
+      swiftSettings: settings,
+      // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
+      linkerSettings: [
+        .unsafeFlags(["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"], .when(configuration: .release))
+      ]),
 
     .target(
       name: "TestSupport", dependencies: ["LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
