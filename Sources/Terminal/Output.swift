@@ -26,8 +26,6 @@ package final class Output {
   private nonisolated let colorErr: Bool
   /// Escape sequences would only be litter there.
   private nonisolated let isDumb: Bool
-  /// The user's locale is set, and has no more than ASCII. Where none is, as in containers, lines stay as they always were.
-  private nonisolated let isASCII: Bool
   private let out: Sink
   /// The same when both go to the same pipe or terminal: their lines keep their order.
   private let err: Sink
@@ -53,8 +51,8 @@ package final class Output {
     self.isDumb = isDumb
     // The first of these that is not empty decides (locale(7)).
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty }
-    isUTF8 = ["utf-8", "utf8"].contains { locale?.lowercased().contains($0) ?? false }
-    isASCII = locale != nil && !isUTF8
+    // None at all says nothing about the terminal: containers and services have none.
+    isUTF8 = locale.map { locale in ["utf-8", "utf8"].contains { locale.lowercased().contains($0) } } ?? true
     func allows(_ isTerminal: Bool) -> Bool {
       if style.json { return false }
       return switch style.color {
@@ -77,7 +75,7 @@ package final class Output {
   }
 
   /// Text whose lines, quotes and bars are our own, as the user's terminal has them. What came over the air stays as it is.
-  package nonisolated func forEyes(_ text: String) -> String { isASCII ? DisplayText.asciiLines(text) : text }
+  package nonisolated func forEyes(_ text: String) -> String { isUTF8 ? text : DisplayText.asciiLines(text) }
 
   /// May escape sequences move the cursor on stdout (live views)?
   package nonisolated var canAnimateOut: Bool { outIsTerminal && !isDumb && !style.json && !style.quiet }

@@ -61,7 +61,7 @@ import Text
       ])
     }
     for number in 0..<400 { send(number) }
-    terminal.wait(for: "400 device(s) (379 below), 400 record(s)")
+    #expect(terminal.wait(for: "400 device(s) (379 below), 400 record(s)"))
     let live = Screen(String(decoding: terminal.octets, as: UTF8.self), rows: 24).lines
     #expect(live.suffix(24).first?.hasPrefix("RSSI") == true && live.suffix(23).first?.hasPrefix(" -40 ") == true, "\(live.suffix(24))")
     send(400)
@@ -102,10 +102,10 @@ import Text
   @Test func resizeAndInterrupt() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
-    terminal.wait(for: "4 device(s)")
+    #expect(terminal.wait(for: "4 device(s)"))
     terminal.resize(columns: 50, rows: 10)
-    let wide = terminal.octets.count
-    while terminal.octets.count < wide + 2000 { usleep(10_000) }
+    // The second frame from now is whole, and was begun in the new width.
+    for _ in 0..<2 { #expect(terminal.wait(for: "4 device(s)", after: terminal.octets.count)) }
     terminal.interrupt()
     let (status, text) = terminal.finish()
     #expect(status == 130)

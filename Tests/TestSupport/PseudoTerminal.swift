@@ -6,8 +6,7 @@ package final class PseudoTerminal: @unchecked Sendable {
   private let process = Process()
   private let master: Int32
   private let reading = DispatchGroup()
-  private let mutex = NSLock()
-  private var received: [UInt8] = []
+  private let collected = Collected(streams: 1)
 
   /// - Parameter locale: of the environment's `LC_ALL`.
   package init(_ command: [String], columns: Int, rows: Int, environment: [String: String] = [:], locale: String = "C.UTF-8") throws {
@@ -30,14 +29,15 @@ package final class PseudoTerminal: @unchecked Sendable {
     close(slave)
     let process = process
     DispatchQueue.global().asyncAfter(deadline: .now() + 120) { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-    Thread.detachNewThread { [self, reading] in
-      defer { reading.leave() }
+    reading.enter()
+    Thread.detachNewThread { [master, collected, reading] in
       var buffer = [UInt8](repeating: 0, count: 65_536)
       while case let count = unsafe read(master, &buffer, buffer.count), count > 0 {
-        mutex.withLock { received += buffer[..<count] }
+        collected.add(Array(buffer[..<count]), isError: false)
       }
+      collected.end()
+      reading.leave()
     }
-    reading.enter()
   }
 
   deinit { close(master) }
@@ -47,11 +47,11 @@ package final class PseudoTerminal: @unchecked Sendable {
     _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
   }
 
-  package var octets: [UInt8] { mutex.withLock { received } }
+  package var octets: [UInt8] { collected.all.0 }
 
-  /// Waits until what was shown contains `text`; two minutes at most.
-  package func wait(for text: String) {
-    for _ in 0..<12_000 where !String(decoding: octets, as: UTF8.self).contains(text) { usleep(10_000) }
+  /// Waits until what was shown after the first `octets` contains `text`. - Returns: false when it ended, or a minute, without it.
+  package func wait(for text: String, after octets: Int = 0) -> Bool {
+    collected.wait { out, _ in String(decoding: out.dropFirst(octets), as: UTF8.self).contains(text) }
   }
 
   package func interrupt() { kill(process.processIdentifier, SIGINT) }
