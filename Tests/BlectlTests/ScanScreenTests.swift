@@ -11,6 +11,8 @@ import Text
     let devices = (0..<count).map { number -> [String: Any] in
       var advertisement: [String: Any] = ["flags": 6]
       if number % 2 == 0 { advertisement["manufacturer_data"] = ["0305": String(format: "%02x000038c1a4", number)] }
+      // More than fits a line.
+      if number % 2 == 1 { advertisement["services"] = ["180d", "180f", "180a", "1809", "1812", "181a", "1816", "1818"] }
       return [
         "name": "d", "address": String(format: "D1:00:00:00:00:%02X/random", number), "interval_ms": 200,
         "rssi": -40 - number % 60, "advertisement": advertisement, "scan_response": ["name": names[number % names.count]],
