@@ -7,12 +7,15 @@ package struct PeerSearch: Sendable, Equatable {
   package var selector: PeerSelector
   /// Take the first match instead of waiting a little for a stronger one.
   package var takesFirst = false
+  /// Refuse to choose among several; wait as long for another match as for a stronger one.
+  package var demandsOne = false
   /// How long it may take to turn up, from when the controller listens.
   package var limit: Duration
 
-  package init(_ selector: PeerSelector, takesFirst: Bool = false, limit: Duration = .seconds(10)) {
+  package init(_ selector: PeerSelector, takesFirst: Bool = false, demandsOne: Bool = false, limit: Duration = .seconds(10)) {
     self.selector = selector
     self.takesFirst = takesFirst
+    self.demandsOne = demandsOne
     self.limit = limit
   }
 
@@ -42,6 +45,8 @@ package struct PeerMatch: Sendable, Equatable {
 package enum PeerSearchError: Error, Sendable, Equatable {
   /// Nobody fits among `devices` that were heard.
   case notFound(PeerSelector, devices: Int, within: Duration)
+  /// Where one is demanded; the strongest first.
+  case several([PeerMatch.Candidate], PeerSelector)
   /// It is there, but does not accept connections.
   case notConnectable(PeerAddress, PeerSelector)
 }
@@ -58,9 +63,13 @@ extension Central {
     var candidates = PeerCandidates(search.selector)
     try await listen(ScanParameters(), for: search.limit) { report, _ in
       guard candidates.add(report) else { return .goOn }
-      return search.takesFirst || search.selector.isUnique ? .end : .endAfter(PeerSearch.settling)
+      return search.takesFirst || search.selector.isUnique && !search.demandsOne ? .end : .endAfter(PeerSearch.settling)
     }
-    return try candidates.best(within: search.limit)
+    let match = try candidates.best(within: search.limit)
+    guard !search.demandsOne || match.others.isEmpty else {
+      throw PeerSearchError.several([PeerMatch.Candidate(peer: match.peer, rssi: match.rssi)] + match.others, search.selector)
+    }
+    return match
   }
 }
 

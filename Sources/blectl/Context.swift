@@ -32,9 +32,12 @@ struct Context {
   }
 
   /// Finds the peer, and tells of the others that match.
-  func find(_ selector: PeerSelector, takingFirst: Bool, within limit: Duration? = nil) async throws -> PeerMatch {
+  func find(_ selector: PeerSelector, takingFirst: Bool, demandingOne: Bool = false, within limit: Duration? = nil) async throws
+    -> PeerMatch
+  {
     if case .address(_, .some) = selector {} else { output.status("looking for \(selector) …") }
-    let match = try await radio().find(PeerSearch(selector, takesFirst: takingFirst, limit: limit ?? step.searchLimit))
+    let match = try await radio().find(
+      PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit ?? step.searchLimit))
     guard !match.others.isEmpty else { return match }
     func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "strength unknown" }
     let others = match.others.map { "\($0.peer) (\(strength($0.rssi)))" }.joined(separator: ", ")
@@ -51,7 +54,7 @@ struct Context {
   ) async throws -> T {
     let selector = try await configuration.resolve(who.peer)
     if let connection = session.connections.last(where: { $0.isOpen && $0.isMeant(by: selector) }) { return try await body(connection) }
-    let match = try await find(selector, takingFirst: who.first)
+    let match = try await find(selector, takingFirst: who.first, demandingOne: who.unique)
     output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
     let connection: Connection
     do {

@@ -2,19 +2,20 @@ import ATT
 import Bluetooth
 import EventLoop
 import GATT
+import Operations
 import Terminal
 import Text
 
 /// One notification or indication as text or JSON.
 @LoopActor
 enum NotificationRecord {
-  static func show(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) async throws {
+  static func show(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ output: Output) async throws {
     try ValueText.check(event.value, format)
-    try await output.write(octets(event, uuid, format, output))
+    try await output.write(octets(event, uuid, format, from: peer, output))
   }
 
   /// As it is to be written.
-  static func octets(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) -> [UInt8] {
+  static func octets(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ output: Output) -> [UInt8] {
     let time = Timestamp.text(event.wallClock)
     if output.style.json {
       return Output.record {
@@ -25,6 +26,7 @@ enum NotificationRecord {
         $0.string("value", Hex.encode(event.value))
         $0.string("text", ValueText.text(event.value))
         ValueText.write(&$0, event.value, of: uuid, as: format)
+        peer.identify(in: &$0)
       }
     } else {
       let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)

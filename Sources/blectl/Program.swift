@@ -114,6 +114,7 @@ enum Program {
       $0.integer("code", failure.code)
       $0.string("name", failure.name)
       $0.string("message", failure.message)
+      if let offset = failure.resumeOffset { $0.integer("resume_offset", offset) }
     }
     return String(decoding: json.finished().dropLast(), as: UTF8.self)
   }

@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import Operations
 import Terminal
 import Text
 
@@ -8,6 +9,7 @@ import Text
 final class Progress {
   private let total: Int
   private let offset: Int
+  private let connection: Connection
   private let output: Output
   private let start = EventLoop.shared.now
   private var shown: Int?
@@ -15,9 +17,10 @@ final class Progress {
   private var isDue = true
   private var timer: LoopTimer?
 
-  init(_ total: Int, _ offset: Int, _ output: Output) {
+  init(_ total: Int, _ offset: Int, _ connection: Connection, _ output: Output) {
     self.total = total
     self.offset = offset
+    self.connection = connection
     self.output = output
   }
 
@@ -34,6 +37,7 @@ final class Progress {
         $0.string("event", "progress")
         $0.integer("bytes", done + offset)
         $0.integer("total", total + offset)
+        connection.identify(in: &$0)
       }
     } else if output.canAnimateErr {
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds

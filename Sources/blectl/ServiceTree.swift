@@ -14,7 +14,7 @@ enum ServiceTree {
     json.integer("handle", service.handle.number)
     json.integer("end_handle", service.endHandle.number)
     json.bool("primary", service.isPrimary)
-    json.string("name", AssignedNumbers.name(of: service.uuid))
+    json.string("service_name", AssignedNumbers.name(of: service.uuid))
     json.objects("includes", service.includes) {
       $0.integer("handle", $1.handle.number)
       $0.integer("start_handle", $1.startHandle.number)

@@ -124,6 +124,7 @@ import Testing
     #expect(result.status == 130)
     #expect(result.error?.string("kind") == "interrupted")
     #expect(result.error?.string("message")?.firstMatch(of: /(\d+) of 77831 octets .* --offset \d+/) != nil, "\(result.errors)")
+    #expect(result.error?.int("resume_offset") != nil, "\(result.errors)")
   }
 
   @Test func controlCInASegmentedWriteSaysHowFarItCame() throws {

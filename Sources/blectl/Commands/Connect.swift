@@ -33,8 +33,7 @@ struct Connect: LoopCommand {
       if output.style.json {
         try await output.record {
           $0.string("event", "connected")
-          $0.string("address", connection.peer.address.description)
-          $0.string("address_type", connection.peer.type.rawValue)
+          connection.identify(in: &$0)
           $0.integer("mtu", connection.client.mtu)
           $0.number("interval_ms", link.interval?.inMilliseconds)
           $0.integer("latency", link.latency)

@@ -142,6 +142,7 @@ struct MacFromAdv: LoopCommand {
     var who = PeerOptions()
     who.peer = peer
     who.first = first
+    who.unique = false
     try await context.withPeer(who) { connection in
       let table = try await connection.client.discover()
       let attribute = try table.resolve(try Selector("180a/2a23"))

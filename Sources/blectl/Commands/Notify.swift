@@ -93,7 +93,7 @@ struct Notify: LoopCommand {
       context.output.status("subscribed; Ctrl-C ends")
       return FollowLimits(count: count.map { $0 - state.values }, end: state.end, patience: patience)
     } take: { event, uuid in
-      try await NotificationRecord.show(event, uuid, format, context.output)
+      try await NotificationRecord.show(event, uuid, format, from: connection, context.output)
       state.values += 1
     } onDrop: {
       if !context.output.isBroken { context.output.note("\($0) value(s) were not shown, because nobody read the output") }

@@ -48,6 +48,7 @@ struct Read: LoopCommand {
             $0.string("value", Hex.encode(found.value))
             $0.string("text", ValueText.text(found.value))
             ValueText.write(&$0, found.value, of: found.uuid, as: format)
+            connection.identify(in: &$0)
           }
         } else if raw {
           try await output.write(found.value)

@@ -100,7 +100,7 @@ struct SendFile: LoopCommand {
         output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
       }
       let start = EventLoop.shared.now
-      let progress = Progress(data.count, offset, output)
+      let progress = Progress(data.count, offset, connection, output)
       do {
         defer { progress.end() }
         try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing) { try progress.update($0.sent) }
@@ -112,7 +112,7 @@ struct SendFile: LoopCommand {
       let result = Result(
         octets: data.count, seconds: seconds, verified: verify.map { _ in mismatch == nil }, plan: plan, chunk: chunk, mtu: client.mtu,
         link: latest)
-      try await report(result, output)
+      try await report(result, connection, output)
       if let mismatch { throw Failure(.expectation, mismatch) }
     }
   }
@@ -196,7 +196,7 @@ struct SendFile: LoopCommand {
   }
 
   @LoopActor
-  private func report(_ result: Result, _ output: Output) async throws {
+  private func report(_ result: Result, _ connection: Connection, _ output: Output) async throws {
     let seconds = (result.seconds * 1000).rounded() / 1000
     let rate = result.seconds > 0 ? Double(result.octets) / result.seconds : 0
     if output.style.json {
@@ -210,6 +210,9 @@ struct SendFile: LoopCommand {
         $0.number("bytes_per_second", rate.rounded())
         $0.string("mode", result.plan.mode.rawValue)
         $0.bool("verified", result.verified)
+        $0.integer("offset", offset)
+        $0.integer("acknowledged", offset + result.octets)
+        connection.identify(in: &$0)
         $0.number("interval_ms", result.link.interval?.inMilliseconds)
         $0.string("phy", result.link.phy?.name)
         $0.integer("data_length", result.link.maxTxOctets)

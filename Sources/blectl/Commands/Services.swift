@@ -25,7 +25,10 @@ struct Services: LoopCommand {
       let read = values ? try await connection.client.readableValues(table) : [:]
       for service in table.services {
         if output.style.json {
-          try await output.record { ServiceTree.json(&$0, service, read) }
+          try await output.record {
+            ServiceTree.json(&$0, service, read)
+            connection.identify(in: &$0)
+          }
         } else {
           for line in ServiceTree.lines(service, read, output) { try await output.line(output.forEyes(line)) }
         }

@@ -50,7 +50,7 @@ struct Write: LoopCommand {
   var expect: ExpectArgument?
 
   /// Those that take no value.
-  static let flags = ["--json", "--quiet", "--verbose", "--first", "--empty", "--read-back"]
+  static let flags = ["--json", "--quiet", "--verbose", "--first", "--unique", "--empty", "--read-back"]
 
   func validate() throws {
     if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
@@ -70,14 +70,14 @@ struct Write: LoopCommand {
       var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
       pacing.provesArrival = true
       try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
-      try await report(target, plan, bytes.count, output)
+      try await report(target, plan, bytes.count, connection, output)
       if readBack { try await compare(bytes, target, client) }
-      if let subscription, let expect { try await wait(subscription, expect, context) }
+      if let subscription, let expect { try await wait(subscription, expect, connection, context) }
     }
   }
 
   @LoopActor
-  private func report(_ target: Attribute, _ plan: WritePlan, _ count: Int, _ output: Output) async throws {
+  private func report(_ target: Attribute, _ plan: WritePlan, _ count: Int, _ connection: Connection, _ output: Output) async throws {
     if output.style.json {
       try await output.record {
         $0.string("event", "written")
@@ -86,6 +86,9 @@ struct Write: LoopCommand {
         $0.integer("bytes", count)
         $0.string("mode", plan.mode.rawValue)
         $0.integer("segments", plan.segments.count)
+        // Commands are followed by a request that proves their arrival.
+        $0.integer("acknowledged", count)
+        connection.identify(in: &$0)
       }
     } else {
       output.status(
@@ -104,7 +107,7 @@ struct Write: LoopCommand {
   }
 
   @LoopActor
-  private func wait(_ subscription: Subscription, _ expect: ExpectArgument, _ context: Context) async throws {
+  private func wait(_ subscription: Subscription, _ expect: ExpectArgument, _ connection: Connection, _ context: Context) async throws {
     let limit = Duration.limited(seconds: step.timeout ?? 10)
     var seen = "none came"
     let answer = try await subscription.answer(beginningWith: expect.prefix, until: EventLoop.shared.now.advanced(by: limit)) {
@@ -115,7 +118,7 @@ struct Write: LoopCommand {
       let wanted = expect.prefix.isEmpty ? "" : " beginning with \(Hex.encode(expect.prefix))"
       throw Failure(.expectation, "--expect: no notification\(wanted) on \(expect.attribute) within \(limit.inSeconds) s; \(seen)")
     }
-    try await NotificationRecord.show(answer, subscription.characteristic.uuid, .auto, context.output)
+    try await NotificationRecord.show(answer, subscription.characteristic.uuid, .auto, from: connection, context.output)
   }
 }
 

@@ -13,6 +13,9 @@ extension Failure {
         .notFound,
         "no device matches \(selector): \(devices) other device(s) heard in \(limit.secondsText) s; is it in range, switched on and not "
           + "connected to something else? `blectl scan` shows what is there")
+    case .several(let candidates, let selector):
+      let list = candidates.map { "\($0.peer)" + ($0.rssi.map { " (\($0) dBm)" } ?? "") }.joined(separator: ", ")
+      self.init(.ambiguous, "\(candidates.count) devices match \(selector), and --unique takes only one: \(list)")
     case .notConnectable(let peer, let selector):
       self.init(
         .notFound, "\(peer) matches \(selector) but does not accept connections now; make it connectable (press its button) and try again")
@@ -105,5 +108,6 @@ extension Failure {
     let (confirmed, sent) = (error.progress.confirmed + offset, error.progress.sent + offset)
     let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
     message += "; \(confirmed) of \(error.total + offset) octets are known to have arrived\(more); go on with --offset \(confirmed)"
+    resumeOffset = confirmed
   }
 }

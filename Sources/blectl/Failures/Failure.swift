@@ -49,6 +49,9 @@ struct Failure: Error, Equatable {
   /// Snake case name of `code`: `write_not_permitted`.
   var name: String?
 
+  /// Where a transfer can go on.
+  var resumeOffset: Int?
+
   init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
     self.kind = kind
     self.message = message

@@ -7,4 +7,11 @@ struct PeerOptions: ParsableArguments {
 
   @Flag(help: "Take the first match instead of the strongest.")
   var first = false
+
+  @Flag(help: "Refuse to choose when several match.")
+  var unique = false
+
+  func validate() throws {
+    if first, unique { throw ValidationError("--first and --unique exclude each other.") }
+  }
 }
