@@ -9,21 +9,33 @@ struct ScanFacts {
   private(set) var mac: String?
   private(set) var others: [String] = []
 
-  init(_ device: DeviceView) {
+  init(_ device: DeviceView, _ keys: BTHomeKeys) {
     let advertisements = device.advertisements
     mac = advertisements.lazy.compactMap { Self.mac(in: $0, of: device.peer) }.first
+    var decoded: [String] = []
     var services: [String] = []
     var data: [String] = []
     var companies: [String] = []
     for advertisement in advertisements {
       for uuid in advertisement.serviceUUIDs { Self.add(AssignedNumbers.name(of: uuid) ?? uuid.description, to: &services) }
-      for item in advertisement.serviceData { Self.add("\(item.uuid)=\(Hex.encode(item.data))", to: &data) }
+      for item in advertisement.serviceData {
+        if let known = DecodedData.service(item.uuid, item.data, sender: device.peer.address, keys: keys) {
+          Self.add(AdvertisedText.line(known), to: &decoded)
+        } else {
+          Self.add("\(item.uuid)=\(Hex.encode(item.data))", to: &data)
+        }
+      }
       for item in advertisement.manufacturerData {
+        if let known = DecodedData.manufacturer(item.company, item.data) {
+          Self.add(AdvertisedText.line(known), to: &decoded)
+          continue
+        }
         let id = Hex.encode([UInt8(item.company >> 8), UInt8(truncatingIfNeeded: item.company)])
         Self.add("\(id):\(Hex.encode(item.data))", to: &data)
         if let name = AssignedNumbers.company(item.company) { Self.add(name, to: &companies) }
       }
     }
+    others += decoded
     if !services.isEmpty { others.append(services.joined(separator: ", ")) }
     others += data
     if let power = device.txPower { others.append("tx \(power) dBm") }

@@ -6,7 +6,9 @@ import Text
 
 /// One advertisement as text or JSON.
 enum ScanRecord {
-  static func json(_ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64) {
+  static func json(
+    _ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ keys: BTHomeKeys
+  ) {
     json.string("event", "advertisement")
     json.string("time", Timestamp.text(time))
     json.string("address", report.peer?.address.description)
@@ -16,13 +18,14 @@ enum ScanRecord {
     json.bool("connectable", report.isConnectable)
     json.string("name", advertisement.displayName)
     json.strings("services", advertisement.serviceUUIDs.lazy.map(\.description))
+    let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
     json.object("manufacturer_data") { object in
-      for (company, data) in merged(advertisement.manufacturerData.map { (Hex.encode(bigEndian($0.company)), $0.data) }) {
+      for (company, data) in merged(manufacturerData.map { (Hex.encode(bigEndian($0.company)), $0.data) }) {
         object.string(company, Hex.encode(data))
       }
     }
     json.object("service_data") { object in
-      for (uuid, data) in merged(advertisement.serviceData.map { ($0.uuid.description, $0.data) }) { object.string(uuid, Hex.encode(data)) }
+      for (uuid, data) in merged(serviceData.map { ($0.uuid.description, $0.data) }) { object.string(uuid, Hex.encode(data)) }
     }
     json.integer("tx_power", report.txPower ?? advertisement.txPower)
     json.string("raw", Hex.encode(report.data))
@@ -31,6 +34,9 @@ enum ScanRecord {
     if let sid = report.sid { json.integer("sid", sid) }
     if report.isTruncated { json.bool("truncated", true) }
     if let error = advertisement.error { json.string("error", "\(error)") }
+    let decoded = DecodedData.all(
+      manufacturerData: manufacturerData, serviceData: serviceData, sender: report.peer?.address, keys: keys)
+    if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
   }
 
   /// A JSON object has each key once: of two structures with the same id the last is shown; `raw` has both.

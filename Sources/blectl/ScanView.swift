@@ -11,6 +11,7 @@ final class ScanView {
   private let output: Output
   private let log: ScanLog?
   private let showsOctets: Bool
+  private let keys: BTHomeKeys
   private let isLive: Bool
   private var watch: DeviceWatch
   private var order: DeviceOrder
@@ -22,8 +23,11 @@ final class ScanView {
   /// What was found in the payloads of a device, and how often they had changed then.
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
-  init(_ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, _ output: Output, _ log: ScanLog? = nil) {
+  init(
+    _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, keys: BTHomeKeys, _ output: Output, _ log: ScanLog? = nil
+  ) {
     self.log = log
+    self.keys = keys
     self.output = output
     self.showsOctets = showsOctets
     isLive = output.canAnimateOut && !showsOctets
@@ -38,13 +42,13 @@ final class ScanView {
   func add(_ report: AdvertisingReport, at time: Int64) async throws {
     let record = watch.add(report, at: isLive ? time : nil)
     if let log, let record {
-      try await log.write(Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time) })
+      try await log.write(Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, keys) })
     }
     // The table shows the strength of known devices too.
     if isLive { return try redraw() }
     guard let record else { return }
     if output.style.json {
-      try await output.record { ScanRecord.json(&$0, record.report, record.advertisement, time) }
+      try await output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, keys) }
     } else {
       try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement))
     }
@@ -82,7 +86,7 @@ final class ScanView {
     var lines = [table.header]
     var seen: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
     for device in rows {
-      let known = facts[device.peer].flatMap { $0.changes == device.changes ? $0.facts : nil } ?? ScanFacts(device)
+      let known = facts[device.peer].flatMap { $0.changes == device.changes ? $0.facts : nil } ?? ScanFacts(device, keys)
       seen[device.peer] = (device.changes, known)
       lines.append(table.row(device, at: time, known))
     }

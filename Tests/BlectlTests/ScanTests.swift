@@ -107,6 +107,53 @@ import Testing
     #expect(try Blectl.run("scan", "--duration", "2", "--log", "/nonexistent/log").status == 74)
   }
 
+  /// As a field of its own beside what is always there, and in the table; who sends nothing known has none.
+  @Test func whatIsInAKnownFormatIsDecoded() throws {
+    let file = TemporaryPath()
+    try file.write(
+      Array(
+        """
+        [{"name": "T", "address": "D1:00:00:00:00:20/random", "advertisement": {"flags": 6, "service_data": {"fcd2": "4002ca0903bf131f01"}}},
+         {"name": "N", "address": "D1:00:00:00:00:21/random", "advertisement": {"manufacturer_data": {"0305": "0102"}}}]
+        """.utf8))
+    let records = try Blectl.run("scan", "--duration", "2", "--json", adapter: "sim:\(file.path)").records
+    let sensor = try #require(records.first { $0.string("address")?.hasSuffix("20") == true && $0.string("pdu") == "adv_ind" })
+    #expect(sensor["service_data"]?.string("fcd2") == "4002ca0903bf131f01")
+    #expect(sensor["decoded"]?["bthome"]?.bool("encrypted") == false)
+    #expect(records.filter { $0["decoded"] != nil }.allSatisfy { $0.string("address")?.hasSuffix("20") == true })
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim:\(file.path)", "scan", "--duration", "1"], columns: 120, rows: 24, environment: ["BLECTL_CLOCK": "virtual"])
+    #expect(terminal.finish().text.contains("BTHome 25.06 °C, 50.55 %, lock unlocked"))
+  }
+
+  /// bthome.io/encryption: with the key, with a wrong one, and with none.
+  @Test func whatIsEncryptedIsReadWithItsKey() throws {
+    let file = TemporaryPath()
+    try file.write(
+      Array(
+        """
+        [{"name": "E", "address": "54:48:E6:8F:80:A5/public", "interval_ms": 500,
+          "advertisement": {"flags": 6, "service_data": {"fcd2": "41e445f3c9962b332211006c7c4519"}}}]
+        """.utf8))
+    let right = "231d39c1d7cc1ab1aee224cd096db932"
+    func record(_ options: String...) throws -> Record {
+      let result = try Blectl.run(["scan", "--count", "1", "--json"] + options, adapter: "sim:\(file.path)")
+      #expect(result.status == 0, "\(result.errors)")
+      return try #require(try result.records.first)
+    }
+    for key in [right, "5448E68F80A5=" + right, "54:48:e6:8f:80:a5=\(right.uppercased())"] {
+      let bthome = try record("--key", "00:00:00:00:00:01=000102030405060708090a0b0c0d0e0f", "--key", key)["decoded"]?["bthome"]
+      #expect(bthome?.bool("encrypted") == true && bthome?.int("counter") == 1_122_867)
+      #expect(bthome?.records("objects").count == 2)
+    }
+    let wrong = try record("--key", "000102030405060708090a0b0c0d0e0f")
+    #expect(wrong.string("decoded_error") == "bthome: the key does not fit" && wrong["decoded"]?["bthome"]?.bool("encrypted") == true)
+    #expect(try record()["decoded_error"] == nil)
+    for key in ["", "00", right + "00", "nobody=" + right, "=" + right, right + "=", "54:48:E6:8F:80:A5=\(right)=\(right)"] {
+      #expect(try Blectl.run("scan", "--key", key).status == 64)
+    }
+  }
+
   @Test func countEndsEarlyOrFails() throws {
     let enough = try Blectl.run("scan", "--count", "2", "--json")
     #expect(enough.status == 0)

@@ -58,6 +58,12 @@ struct Scan: LoopCommand {
   @Option(help: ArgumentHelp("Add the JSON records to this file, whatever is shown.", valueName: "file"))
   var log: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Decrypts BTHome: 32 hex digits, for this address or for everyone who has none of their own; repeatable.",
+      valueName: "[address=]hex"))
+  var key: [KeyArgument] = []
+
   @Flag(help: "Show the octets of each record instead of the table.")
   var raw = false
 
@@ -82,8 +88,10 @@ struct Scan: LoopCommand {
 
   func run(in context: Context) async throws {
     let options = try await watch(context.configuration)
+    var keys = BTHomeKeys()
+    for argument in key { keys.add(argument.key, of: argument.address) }
     let log = try log.map { try ScanLog($0) }
-    let view = ScanView(options, sort: sort, showsOctets: raw, context.output, log)
+    let view = ScanView(options, sort: sort, showsOctets: raw, keys: keys, context.output, log)
     do { try await listen(view, in: context) } catch {
       // The table as it was when it ended; a scan that never began has none.
       try await view.finish(after: error)
@@ -162,6 +170,22 @@ struct ManufacturerArgument: ExpressibleByArgument, Sendable {
     if let number = Hex.number(text.after("0x") ?? text) { return UInt16(exactly: number) }
     let named = AssignedNumbers.companies(named: text)
     return named.count == 1 ? named.first : nil
+  }
+}
+
+/// `231d39…b932` or `54:48:E6:8F:80:A5=231d39…b932`: the key of encrypted sensor data.
+struct KeyArgument: ExpressibleByArgument, Sendable {
+  let address: Address?
+  let key: AES128
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let digits = parts.last, let octets = Hex.decode(String(digits)), let key = AES128(key: octets) else {
+      return nil
+    }
+    self.key = key
+    address = parts.count == 2 ? Address(parts[0]) : nil
+    if parts.count == 2, address == nil { return nil }
   }
 }
 

@@ -1,0 +1,116 @@
+package import Bluetooth
+import Text
+
+/// BTHome v2 (bthome.io/format, bthome.io/encryption), service data of FCD2.
+enum BTHome {
+  /// Nil for other versions. What cannot be read is in `rest`: receivers stop at the first object that they do not know.
+  static func decode(_ data: [UInt8], sender: Address?, keys: BTHomeKeys) -> DecodedData? {
+    guard let information = data.first, information >> 5 == 2 else { return nil }
+    let isEncrypted = information & 1 != 0
+    var fields: [DecodedData.Field] = [
+      .init("version", .integer(2)), .init("encrypted", .bool(isEncrypted)), .init("trigger", .bool(information & 4 != 0)),
+    ]
+    // Bit 1 is reserved; where it is set, firmwares send their address before the objects.
+    let hasAddress = information & 2 != 0 && data.count >= 7
+    let payload = data.dropFirst(hasAddress ? 7 : 1)
+    guard isEncrypted else { return DecodedData("bthome", fields + objects(payload)) }
+    guard payload.count > 8 else { return DecodedData("bthome", fields, .tooShort) }
+    let (ciphertext, counter, mic) = (payload.dropLast(8), payload.suffix(8).prefix(4), payload.suffix(4))
+    fields.append(.init("counter", .integer(littleEndian(counter))))
+    let address = hasAddress ? Address(bigEndian: data[1..<7].reversed()) : sender
+    guard let address, let candidates = keys.candidates(address) else { return DecodedData("bthome", fields) }
+    let nonce = address.bigEndianBytes + [0xD2, 0xFC, information] + counter
+    for key in candidates {
+      if let message = CCM.open(ciphertext, mic: mic, nonce: nonce, key: key) {
+        return DecodedData("bthome", fields + objects(message[...]))
+      }
+    }
+    return DecodedData("bthome", fields, .noKeyFits)
+  }
+
+  /// `objects`, and `rest` where there is one.
+  private static func objects(_ payload: ArraySlice<UInt8>) -> [DecodedData.Field] {
+    var rest = payload
+    var objects: [[DecodedData.Field]] = []
+    while let (size, object) = next(rest) {
+      objects.append(object)
+      rest = rest.dropFirst(size)
+    }
+    return [.init("objects", .records(objects))] + (rest.isEmpty ? [] : [.init("rest", .text(Hex.encode(rest)))])
+  }
+
+  /// The object in front and how many octets it takes. Nil at the end, and where nothing can be read.
+  private static func next(_ data: ArraySlice<UInt8>) -> (size: Int, object: [DecodedData.Field])? {
+    guard let id = data.first, let object = objects[id] else { return nil }
+    var (head, count) = (1, 1)
+    switch object.kind {
+    case .number(let octets, _), .version(let octets): count = octets
+    case .time: count = 4
+    case .dimmer: count = 2
+    case .bool, .level, .button: break
+    case .text, .raw, .command:
+      guard let length = data.dropFirst().first else { return nil }
+      // A command's code stands before its arguments, and is not counted.
+      (head, count) = (2, object.kind == .command ? 1 + Int(length & 0x1F) : Int(length))
+    }
+    guard data.count >= head + count else { return nil }
+    let fields = [.init("name", .text(object.name))] + values(object, Array(data.dropFirst(head).prefix(count)))
+    return (head + count, object.unit.map { fields + [.init("unit", .text($0))] } ?? fields)
+  }
+
+  private static func values(_ object: Object, _ data: [UInt8]) -> [DecodedData.Field] {
+    func field(_ value: DecodedData.Value) -> [DecodedData.Field] { [.init("value", value)] }
+    let first = data.first ?? 0
+    switch object.kind {
+    case .number(let octets, let isSigned):
+      let bits = 8 * min(4, max(1, octets))
+      var number = littleEndian(data.prefix(4))
+      if isSigned, number >> (bits - 1) == 1 { number -= 1 << bits }
+      number *= object.factor
+      return field(object.divisor == 1 ? .integer(number) : .number(Double(number) / object.divisor))
+    case .bool:
+      let state = object.states.dropFirst(first == 0 ? 0 : 1).first
+      return field(.bool(first != 0)) + (state.map { [.init("state", .text($0))] } ?? [])
+    case .level:
+      return field(.integer(Int(first))) + (object.states.dropFirst(Int(first)).first.map { [.init("state", .text($0))] } ?? [])
+    case .time: return field(.text(Timestamp.text(Int64(littleEndian(data.prefix(4))) * 1_000_000_000)))
+    case .text: return field(.text(String(decoding: data, as: UTF8.self)))
+    case .raw: return field(.text(Hex.encode(data)))
+    case .version: return field(.text(data.reversed().map(String.init).joined(separator: ".")))
+    case .button: return field(.text(name(of: first, buttons)))
+    case .dimmer: return field(.text(name(of: first, dimmers))) + [.init("steps", .integer(Int(data.last ?? 0)))]
+    case .command:
+      let steps = (first == 3 || first == 4) && data.count == 2 ? [DecodedData.Field("steps", .integer(Int(data[1])))] : []
+      return field(.text(name(of: first, commands))) + [.init("arguments", .text(Hex.encode(data.dropFirst())))] + steps
+    }
+  }
+
+  /// At most seven octets.
+  private static func littleEndian(_ octets: ArraySlice<UInt8>) -> Int { octets.reversed().reduce(0) { $0 << 8 | Int($1) } }
+
+  private static func name(of code: UInt8, _ names: [UInt8: String]) -> String { names[code] ?? "0x" + Hex.encode(CollectionOfOne(code)) }
+
+  // Release is not on the format's page, but its authors' receiver knows it.
+  private static let buttons: [UInt8: String] = [
+    0x00: "none", 0x01: "press", 0x02: "double_press", 0x03: "triple_press", 0x04: "long_press", 0x05: "long_double_press",
+    0x06: "long_triple_press", 0x80: "hold_press", 0x81: "hold_release",
+  ]
+  private static let dimmers: [UInt8: String] = [0: "none", 1: "rotate_left", 2: "rotate_right"]
+  private static let commands: [UInt8: String] = [0: "off", 1: "on", 2: "toggle", 3: "step_up", 4: "step_down"]
+}
+
+/// The keys of encrypted sensors.
+package struct BTHomeKeys: Sendable {
+  private var own: [Address: [AES128]] = [:]
+  private var shared: [AES128] = []
+
+  package init() {}
+
+  /// - Parameter address: whose key it is; nil for everyone who has none of their own.
+  package mutating func add(_ key: AES128, of address: Address?) {
+    if let address { own[address, default: []].append(key) } else { shared.append(key) }
+  }
+
+  /// Nil when there is none.
+  fileprivate func candidates(_ address: Address) -> [AES128]? { own[address] ?? (shared.isEmpty ? nil : shared) }
+}

@@ -1,0 +1,80 @@
+package import Bluetooth
+
+/// What manufacturer or service data in a documented format says.
+package struct DecodedData: Sendable, Equatable {
+  /// `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`, `microsoft`, `bthome`.
+  package let format: String
+  package let fields: [Field]
+  /// Why there is no more in it than its fields say.
+  package let problem: Problem?
+
+  package enum Problem: Sendable, Equatable {
+    /// None of the keys that were tried decrypts it.
+    case noKeyFits
+    /// Encrypted, by what it says itself, and too short for that.
+    case tooShort
+  }
+
+  package struct Field: Sendable, Equatable {
+    package let name: String
+    package let value: Value
+
+    init(_ name: String, _ value: Value) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package indirect enum Value: Sendable, Equatable {
+    case text(String)
+    case integer(Int)
+    case number(Double)
+    case bool(Bool)
+    case texts([String])
+    case records([[Field]])
+  }
+
+  init(_ format: String, _ fields: [Field], _ problem: Problem? = nil) {
+    self.format = format
+    self.fields = fields
+    self.problem = problem
+  }
+
+  package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
+
+  /// What is in a format that is known; of one format the last. What does not fit its format is not there.
+  /// - Parameter sender: who sends it, whose key decrypts it; nil when that is not known.
+  package static func all(
+    manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
+    keys: BTHomeKeys = BTHomeKeys()
+  ) -> [DecodedData] {
+    if manufacturerData.isEmpty, serviceData.isEmpty { return [] }
+    var found: [DecodedData] = []
+    for item in manufacturerData { add(manufacturer(item.company, item.data), to: &found) }
+    for item in serviceData { add(service(item.uuid, item.data, sender: sender, keys: keys), to: &found) }
+    return found
+  }
+
+  package static func manufacturer(_ company: UInt16, _ data: [UInt8]) -> DecodedData? {
+    switch company {
+    case 0x004C: Beacons.iBeacon(data) ?? VendorMessages.apple(data)
+    case 0x0006: VendorMessages.microsoft(data)
+    default: Beacons.altBeacon(data)
+    }
+  }
+
+  package static func service(
+    _ uuid: UUID, _ data: [UInt8], sender: Address? = nil, keys: BTHomeKeys = BTHomeKeys()
+  ) -> DecodedData? {
+    switch uuid.short {
+    case 0xFEAA: Beacons.eddystone(data)
+    case 0xFCD2: BTHome.decode(data, sender: sender, keys: keys)
+    default: nil
+    }
+  }
+
+  private static func add(_ data: DecodedData?, to found: inout [DecodedData]) {
+    guard let data else { return }
+    if let index = found.firstIndex(where: { $0.format == data.format }) { found[index] = data } else { found.append(data) }
+  }
+}

@@ -1,0 +1,40 @@
+import Text
+
+/// Which messages Apple's devices (types as published by Martin et al., "Handoff All Your Privacy", 2019, and by Heinrich et al. for Find My)
+/// and Microsoft's ([MS-CDP] §2.2.2.2.3; Swift Pair) advertise.
+enum VendorMessages {
+  /// A type, a length and so many octets, over and over.
+  static func apple(_ data: [UInt8]) -> DecodedData? {
+    var names: [String] = []
+    var rest = data[...]
+    while let type = rest.popFirst(), let length = rest.popFirst(), Int(length) <= rest.count {
+      names.append(appleTypes[type] ?? "0x" + Hex.encode(CollectionOfOne(type)))
+      rest = rest.dropFirst(Int(length))
+    }
+    return names.isEmpty ? nil : DecodedData("apple", [.init("types", .texts(names))])
+  }
+
+  static func microsoft(_ data: [UInt8]) -> DecodedData? {
+    switch data.first {
+    case 0x01 where data.count >= 2:
+      var fields: [DecodedData.Field] = [.init("types", .texts(["Device Beacon"]))]
+      if let device = microsoftDevices[data[1] & 0x1F] { fields.append(.init("device", .text(device))) }
+      return DecodedData("microsoft", fields)
+    case 0x03: return DecodedData("microsoft", [.init("types", .texts(["Swift Pair"]))])
+    default: return nil
+    }
+  }
+
+  private static let appleTypes: [UInt8: String] = [
+    0x02: "iBeacon", 0x03: "AirPrint", 0x05: "AirDrop", 0x06: "HomeKit", 0x07: "Proximity Pairing", 0x08: "Hey Siri",
+    0x09: "AirPlay Target",
+    0x0A: "AirPlay Source", 0x0B: "Magic Switch", 0x0C: "Handoff", 0x0D: "Tethering Target", 0x0E: "Tethering Source",
+    0x0F: "Nearby Action", 0x10: "Nearby Info", 0x12: "Find My",
+  ]
+
+  private static let microsoftDevices: [UInt8: String] = [
+    1: "Xbox One", 6: "Apple iPhone", 7: "Apple iPad", 8: "Android device", 9: "Windows 10 Desktop", 11: "Windows 10 Phone",
+    12: "Linux device",
+    13: "Windows IoT", 14: "Surface Hub", 15: "Windows laptop", 16: "Windows tablet",
+  ]
+}

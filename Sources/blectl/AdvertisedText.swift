@@ -1,0 +1,74 @@
+import Operations
+import Text
+
+/// What advertising data in a known format says, as JSON and for the table.
+enum AdvertisedText {
+  static func json(_ json: inout JSONLine, _ data: [DecodedData]) {
+    json.object("decoded") { object in
+      for item in data { object.object(item.format) { fields(&$0, item.fields) } }
+    }
+    let problems = data.compactMap { item in item.problem.map { "\(item.format): \(sentence($0))" } }
+    if !problems.isEmpty { json.string("decoded_error", problems.joined(separator: "; ")) }
+  }
+
+  private static func sentence(_ problem: DecodedData.Problem) -> String {
+    switch problem {
+    case .noKeyFits: "the key does not fit"
+    case .tooShort: "too short for what is encrypted"
+    }
+  }
+
+  private static func fields(_ json: inout JSONLine, _ fields: [DecodedData.Field]) {
+    for field in fields {
+      switch field.value {
+      case .text(let value): json.string(field.name, value)
+      case .integer(let value): json.integer(field.name, value)
+      case .number(let value): json.number(field.name, value)
+      case .bool(let value): json.bool(field.name, value)
+      case .texts(let values): json.strings(field.name, values)
+      case .records(let records): json.objects(field.name, records) { self.fields(&$0, $1) }
+      }
+    }
+  }
+
+  /// `iBeacon 1/2 e2c56db5-…`: what differs between devices first.
+  static func line(_ data: DecodedData) -> String {
+    func value(_ name: String) -> String { data[name].map(text) ?? "" }
+    switch data.format {
+    case "ibeacon": return "iBeacon \(value("major"))/\(value("minor")) \(value("uuid"))"
+    case "altbeacon": return "AltBeacon \(value("id"))"
+    case "eddystone_uid": return "Eddystone \(value("instance")) \(value("namespace"))"
+    case "eddystone_url": return value("url")
+    case "eddystone_eid": return "Eddystone EID \(value("eid"))"
+    case "eddystone_tlm":
+      let measured = [("battery_mv", "mV"), ("temperature_c", "°C")].filter { data[$0.0] != nil }.map { "\(value($0.0)) \($0.1)" }
+      return (["Eddystone TLM"] + measured).joined(separator: " ")
+    case "apple": return "Apple: \(value("types"))"
+    case "microsoft": return ["Microsoft: \(value("types"))", value("device")].filter { !$0.isEmpty }.joined(separator: ", ")
+    case "bthome":
+      guard case .records(let objects)? = data["objects"] else {
+        return "BTHome, encrypted" + (data.problem.map { ": \(sentence($0))" } ?? "")
+      }
+      return "BTHome " + objects.filter { $0.first?.value != .text("packet_id") }.map(object).joined(separator: ", ")
+    default: return data.format
+    }
+  }
+
+  /// A number with a unit speaks for itself; others need their name. A state says what on and off are.
+  private static func object(_ fields: [DecodedData.Field]) -> String {
+    let hasState = fields.contains { $0.name == "state" }
+    let texts = fields.filter { !($0.name == "arguments" || hasState && $0.name == "value") }.map { text($0.value) }.filter { !$0.isEmpty }
+    return fields.last?.name == "unit" ? texts.dropFirst().joined(separator: " ") : texts.joined(separator: " ")
+  }
+
+  private static func text(_ value: DecodedData.Value) -> String {
+    switch value {
+    case .text(let text): text
+    case .integer(let number): String(number)
+    case .number(let number): number.description
+    case .bool(let flag): flag ? "on" : "off"
+    case .texts(let texts): texts.joined(separator: ", ")
+    case .records(let records): records.map(object).joined(separator: ", ")
+    }
+  }
+}
