@@ -82,6 +82,15 @@ import Text
         "size=6 flags=0 cgm_glucose_concentration=100mg/dL time_offset=5min size_2=6 flags_2=0 cgm_glucose_concentration_2=101mg/dL time_offset_2=6min"
       ),
       ("2aed", "01 00 00", "date=1970-01-02"), ("2aed", "00 00 00", "date=(not known)"),
+      ("2b13", "00", "time_exponential_8=0.0s"), ("2b13", "40", "time_exponential_8=1.0s"),
+      ("2b13", "fe", "time_exponential_8=(the total life of the device)s"),
+      (
+        "2c27", "18 00 01 00 01 0a 00 e8 03 f6",
+        "flags=24 cooking_step_index=1 cooking_process_type=1(Preheating) duration=10 temperature=100°C temperature_gradient=-1K/s"
+      ),
+      ("2c22", "05", "contact_status_8=5[contact 0 closed][contact 2 closed]"),
+      ("2bec", "01 00 00 01 00 00", "flags=1 battery_features=0 battery_manufacture_date=1970-01-02"),
+      ("2bed", "00 01 10", "flags=0 power_state=4097[Battery Present][Charging Fault Reason: Battery]"),
       ("2a23", "56 34 12 ff fe cd ab 00", "eui_64=00abcdfeff123456"),
     ] as [(String, String, String)]) func decodes(_ uuid: String, _ hex: String, _ shown: String) throws
   {
@@ -116,7 +125,7 @@ import Text
     let descriptions = CharacteristicDescription.all.compactMap { CharacteristicDescription($0) }
     var fitting = 0
     for description in descriptions {
-      for length in 0...40 {
+      for length in 0...64 {
         let value = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         if (try? description.decode(value)) != nil { fitting += 1 }
       }

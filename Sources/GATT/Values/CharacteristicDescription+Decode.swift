@@ -89,7 +89,7 @@ private struct FieldDecoder {
     case .exponential:
       let value = try take(8, field)
       if let meaning = field.meanings[Int64(value)] { return .noNumber(meaning) }
-      return .real(Self.power(Int(value) - 64))
+      return .real(value == 0 ? 0 : Self.power(Int(value) - 64))
     case .text(let count):
       return .text(try text(try take(octets: count, field), field))
     case .zeroTerminatedText:

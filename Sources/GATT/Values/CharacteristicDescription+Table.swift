@@ -1340,14 +1340,12 @@ extension CharacteristicDescription {
      Electric Current|u16|*1,-2,0|uA
       =65535:not known
      Sensing Duration|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
     2ae1
      Voltage|u16|*1,0,-6|uV
       =65535:not known
      Sensing Duration|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
     2ae2
@@ -1413,7 +1411,6 @@ extension CharacteristicDescription {
      Maximum Electric Current|u16|*1,-2,0|uA
       =65535:not known
      Sensing Duration|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
     2af2
@@ -1432,11 +1429,9 @@ extension CharacteristicDescription {
      Average Event Duration|u16|us
       =65535:not known
      Time Elapsed Since Last Event|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
      Sensing Duration|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
     2af5
@@ -1557,7 +1552,6 @@ extension CharacteristicDescription {
      Maximum|s8|*1,0,-1|u°C
       =127:not known
      Sensing Duration|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
     2b10
@@ -1575,7 +1569,6 @@ extension CharacteristicDescription {
      Maximum Temperature|s16|*1,-2,0|u°C
       =-32768:not known
      Sensing Duration|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
     2b12
@@ -1583,7 +1576,6 @@ extension CharacteristicDescription {
       =255:not known
     2b13
      Time Exponential 8|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
     2b14
@@ -1618,7 +1610,6 @@ extension CharacteristicDescription {
      Maximum Voltage|u16|*1,0,-6|uV
       =65535:not known
      Sensing Duration|exp8|us
-      =0:0 seconds
       =254:the total life of the device
       =255:not known
     2b1b
@@ -1897,8 +1888,8 @@ extension CharacteristicDescription {
      Battery Features|b8
       .0:Battery Replaceable
       .1:Battery Rechargeable
-     Battery Manufacture Date|u24|?0.0|ud
-     Battery Expiration Date|u24|?0.1|ud
+     Battery Manufacture Date|days|?0.0
+     Battery Expiration Date|days|?0.1
      Battery Designed Capacity|m16|?0.2|ukWh
      Battery Low Energy|m16|?0.3|ukWh
      Battery Critical Energy|m16|?0.4|ukWh
@@ -1949,7 +1940,9 @@ extension CharacteristicDescription {
       .9-11=2:Constant Voltage
       .9-11=3:Trickle
       .9-11=4:Float
-      .12-14:Charging Fault Reason
+      .12:Charging Fault Reason: Battery
+      .13:Charging Fault Reason: External Power source
+      .14:Charging Fault Reason: Other
      Identifier|u16|?0.0
      Battery Level|u8|?0.1|u%
      Additional Status|b8|?0.2
@@ -2086,30 +2079,23 @@ extension CharacteristicDescription {
       =2:Button released
       =3:Button held
     2c22
-     Contact 0 Status|u1
-      =0:Contact is open or not in use
-      =1:Contact is closed
-     Contact 1 Status|u1
-      =0:Contact is open or not in use
-      =1:Contact is closed
-     Contact 2 Status|u1
-      =0:Contact is open or not in use
-      =1:Contact is closed
-     Contact 3 Status|u1
-      =0:Contact is open or not in use
-      =1:Contact is closed
-     Contact 4 Status|u1
-      =0:Contact is open or not in use
-      =1:Contact is closed
-     Contact 5 Status|u1
-      =0:Contact is open or not in use
-      =1:Contact is closed
-     Contact 6 Status|u1
-      =0:Contact is open or not in use
-      =1:Contact is closed
-     Contact 7 Status|u1
-      =0:Contact is open or not in use
-      =1:Contact is closed
+     Contact Status 8|b8
+      .0:Contact 0
+      .0=1:contact 0 closed
+      .1:Contact 1
+      .1=1:contact 1 closed
+      .2:Contact 2
+      .2=1:contact 2 closed
+      .3:Contact 3
+      .3=1:contact 3 closed
+      .4:Contact 4
+      .4=1:contact 4 closed
+      .5:Contact 5
+      .5=1:contact 5 closed
+      .6:Contact 6
+      .6=1:contact 6 closed
+      .7:Contact 7
+      .7=1:contact 7 closed
     2c26
      Op Code|u8
       =0:Read
@@ -2147,7 +2133,7 @@ extension CharacteristicDescription {
      Duration|u16|?2!0
      Temperature|s16|?0.3|*1,-1,0|u°C
       =-32768:not known
-     Temperature Gradient|u8|?0.3|?0.4|*1,-1,0|uK/s
+     Temperature Gradient|s8|?0.3|?0.4|*1,-1,0|uK/s
      Humidity|u16|?0.5|*1,-2,0|u%
       =65535:not known
      Termination Condition|b16|?0.6

@@ -12,7 +12,7 @@ struct FieldDescription: Equatable, Sendable {
     case longFloat
     /// IEEE 754 binary32.
     case float
-    /// 1.1 to the power of (n - 64).
+    /// 1.1 to the power of (n - 64); 0 is 0.
     case exponential
     /// UTF-8: so many octets, or all that are left.
     case text(octets: Int?)
