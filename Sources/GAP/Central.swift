@@ -16,9 +16,10 @@ package protocol Central: AnyObject {
   ) async throws
 
   /// Makes a link and its ATT channel. A scan ends with GAPError.scanEnded where the host cannot do both. The type of the address must be right: scan for it before.
+  /// - Parameter retries: how often it is tried again when it fails to be established (0x3E), within `timeout`.
   /// - Throws: GAPError.noConnection after `timeout`; GAPError, LinkEnd, ControllerError, or an error of the host; CancellationError. Nothing
   ///   is left behind.
-  func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link
+  func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link
 
   /// The device with this address when it has a link to this adapter already, whoever made it: it does not advertise then. Nil when there
   /// is none, or nobody knows.

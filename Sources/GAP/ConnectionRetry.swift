@@ -15,13 +15,21 @@ extension GAPError: ConnectionError {
 }
 
 extension Central {
-  /// The one rule for connecting again: once, within the same limit, and told.
-  package func retrying<Value>(_ peer: PeerAddress, _ attempt: @LoopActor () async throws -> Value) async throws -> Value {
-    do {
-      return try await attempt()
-    } catch let error as any ConnectionError where error.isWorthRetrying {
-      onNote?(.tryingAgain(peer))
-      return try await attempt()
+  /// The one rule for connecting again: so many times at most, within the same limit, and told.
+  package func retrying<Value>(_ peer: PeerAddress, times: Int, _ attempt: @LoopActor () async throws -> Value) async throws -> Value {
+    var left = times
+    while true {
+      do {
+        return try await attempt()
+      } catch let error as any ConnectionError where error.isWorthRetrying && left > 0 {
+        left -= 1
+        onNote?(.tryingAgain(peer))
+      }
     }
+  }
+
+  /// As `connect(_:timeout:retries:)` does unless asked otherwise.
+  package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
+    try await connect(peer, timeout: timeout, retries: 1)
   }
 }

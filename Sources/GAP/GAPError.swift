@@ -42,7 +42,7 @@ package enum LinkProcedure: Sendable, Equatable {
 
 /// What a central does on the user's behalf without being asked, and should be known.
 package enum GAPNote: Sendable, Equatable {
-  /// The connection failed to be established (0x3E); it is tried once more.
+  /// The connection failed to be established (0x3E); it is tried again.
   case tryingAgain(PeerAddress)
   /// The peer has asked for another interval and got it.
   /// - Parameter askingFor: what it is asked for once more; nil: it gets its way.

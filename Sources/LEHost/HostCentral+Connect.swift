@@ -29,10 +29,10 @@ final class Initiation {
 }
 
 extension HostCentral {
-  package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
+  package func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
     try check()
     let deadline = EventLoop.shared.now.advanced(by: timeout)
-    return try await retrying(peer) {
+    return try await retrying(peer, times: retries) {
       // The wait for a turn counts: a limit is a limit.
       guard let link = try await establish(peer, deadline) else { throw GAPError.noConnection(peer, within: timeout) }
       return link

@@ -29,51 +29,30 @@ extension Client {
   /// Subscribes to characteristics and gives out their values, in the order of arrival, until a limit is reached. While `take` waits the link
   /// goes on, and values wait.
   /// - Parameters:
-  ///   - limits: asked for once the peer has accepted all subscriptions.
+  ///   - limits: asked for once the peer has accepted all subscriptions; values that come meanwhile count.
   ///   - take: gets each value with the type of its characteristic.
   ///   - onDrop: told how many values were not kept because `take` was thousands behind.
-  /// - Throws: NotACharacteristic; why the link ended; as `subscribe`; what `take` throws; CancellationError.
+  /// - Throws: NotACharacteristic; why the link ended; as `subscribe`; what `limits` and `take` throw; CancellationError.
   package func follow(
-    _ selectors: [Selector], limits: @LoopActor () -> FollowLimits, take: @LoopActor (ValueEvent, UUID) async throws -> Void,
-    onDrop: (@LoopActor (Int) -> Void)? = nil
+    _ selectors: [Selector], limits: @LoopActor () async throws -> FollowLimits,
+    take: @LoopActor (ValueEvent, UUID) async throws -> Void, onDrop: (@LoopActor (Int) -> Void)? = nil
   ) async throws -> FollowOutcome {
-    let values = BoundedQueue<(ValueEvent, UUID)>(capacity: 16_384, onDrop: onDrop)
     var characteristics: [Characteristic] = []
     for selector in selectors { characteristics.append(try await characteristic(selector)) }
-    let types = Dictionary(characteristics.map { ($0.valueHandle, $0.uuid) }) { $1 }
-    let observer = observeValues { event in
-      if let uuid = types[event.handle] { values.add((event, uuid)) }
-    }
-    let loss = EventLoop.shared.spawn {
-      if let reason = try? await self.untilClosed() { values.close(throwing: reason) }
-    }
-    defer {
-      observer.cancel()
-      loss.cancel()
-      values.close()
-    }
-    var subscriptions: [Subscription] = []
+    let values = SubscribedValues(self, onDrop: onDrop)
     do {
-      for characteristic in characteristics { subscriptions.append(try await subscribe(characteristic, keepingValues: false)) }
-      let outcome = try await follow(values, limits(), take)
-      await end(subscriptions)
+      for characteristic in characteristics { try await values.add(characteristic) }
+      let outcome = try await follow(values, try await limits(), take)
+      await values.end()
       return outcome
     } catch {
-      await end(subscriptions)
+      await values.end()
       throw error
     }
   }
 
-  /// On the peer, which may be one that does not answer; also in a cancelled task.
-  private func end(_ subscriptions: [Subscription]) async {
-    await shielded {
-      let limit = EventLoop.shared.now.advanced(by: .seconds(1))
-      _ = try? await withDeadline(limit) { for subscription in subscriptions { try await subscription.cancel() } }
-    }
-  }
-
   private func follow(
-    _ values: BoundedQueue<(ValueEvent, UUID)>, _ limits: FollowLimits, _ take: @LoopActor (ValueEvent, UUID) async throws -> Void
+    _ values: SubscribedValues, _ limits: FollowLimits, _ take: @LoopActor (ValueEvent, UUID) async throws -> Void
   ) async throws -> FollowOutcome {
     if let end = limits.end { values.close(at: end) }
     var count = 0

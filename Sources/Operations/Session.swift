@@ -40,6 +40,8 @@ package final class Session {
     package var connecting = Duration.seconds(20)
     /// An ATT transaction, Vol 3 Part F §3.3.3.
     package var transaction = Duration.seconds(30)
+    /// How often a connection that fails to be established is tried again.
+    package var retries = 1
 
     package init() {}
   }
@@ -93,7 +95,7 @@ package final class Session {
   package func connect(_ peer: PeerAddress, name: String? = nil, limits: Limits = Limits(), exchangingMTU: Bool = true) async throws
     -> Connection
   {
-    let link = try await central().connect(peer, timeout: limits.connecting)
+    let link = try await central().connect(peer, timeout: limits.connecting, retries: limits.retries)
     let client = Client(link.channel, timeout: limits.transaction)
     client.followsServiceChanges = staysOpen
     onClient?(client)

@@ -20,6 +20,8 @@ package struct AdvertisingSettings: Sendable, Equatable {
   package var isConnectable = true
   /// Advertising interval, 20 ms…10.24 s; the air adds the 0…10 ms of Vol 6 Part B §4.4.2.2.
   package var interval: Duration = .milliseconds(100)
+  /// How long after it came into the air the device is switched on.
+  package var startsAfter: Duration = .zero
   /// dBm at the scanner.
   package var rssi: Int8 = -60
 
@@ -33,6 +35,8 @@ package struct LinkLimits: Sendable, Equatable {
   package var phys: Set<PHY> = [.le1M, .le2M]
   /// LL data PDUs that its controller takes in one connection event; nil: as many as fit.
   package var packetsPerEvent: Int?
+  /// How many connections Fail to be Established (0x3E) before the first that does not.
+  package var failingConnections = 0
 
   package init() {}
 }

@@ -67,8 +67,9 @@ package final class Air {
   }
 
   private func transmit(_ station: Station) {
-    guard !faults.silent.contains(station.advertiser.address) else { return }
     let settings = station.advertiser.advertising
+    guard !faults.silent.contains(station.advertiser.address), EventLoop.shared.now >= station.start.advanced(by: settings.startsAfter)
+    else { return }
     for listener in listeners where station.link == nil {
       // ±3 dB, as in a quiet room.
       let advertised = jitter(settings.rssi, &station.random)
@@ -109,7 +110,9 @@ package final class Air {
     layer.packetErrorRate = faults.packetErrorRate
     layer.cutAfterOctets = faults.cutAfterOctets
     layer.packetsPerEvent = station.advertiser.linkLimits.packetsPerEvent
-    let fails = faults.failingConnections.contains(connections)
+    station.connections += 1
+    let fails =
+      faults.failingConnections.contains(connections) || station.connections <= station.advertiser.linkLimits.failingConnections
     if fails { layer.failEstablishment() }
     let link = VirtualLink(
       number: connections, peer: station.advertiser.address, rssi: settings.rssi, limits: station.advertiser.linkLimits, layer: layer)
@@ -137,6 +140,8 @@ protocol AirListener: AnyObject {
 @LoopActor
 private final class Station {
   let advertiser: any Advertiser
+  let start = EventLoop.shared.now
+  var connections = 0
   var random: AirRandom
   var timer: LoopTimer?
   var link: VirtualLink?

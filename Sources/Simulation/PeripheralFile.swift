@@ -37,7 +37,7 @@ package enum PeripheralFile {
 
   private static let keys = [
     "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
-    "packets_per_event", "services",
+    "packets_per_event", "starts_after_ms", "failing_connections", "services",
   ]
 
   private static func peripheral(_ entry: FileEntry) throws(PeripheralFileError) -> PeripheralDescription {
@@ -62,6 +62,8 @@ package enum PeripheralFile {
     if let value = fields["mtu"] { peripheral.mtu = try value.integer(23...517) }
     if let value = fields["data_length"] { peripheral.linkLimits.dataLength = try value.integer(27...251) }
     if let value = fields["phys"] { peripheral.linkLimits.phys = try phys(value) }
+    if let value = fields["starts_after_ms"] { peripheral.advertising.startsAfter = try value.milliseconds(0...86_400_000) }
+    if let value = fields["failing_connections"] { peripheral.linkLimits.failingConnections = try value.integer(0...255) }
     if let value = fields["packets_per_event"] { peripheral.linkLimits.packetsPerEvent = try value.integer(1...255) }
     return peripheral
   }

@@ -65,7 +65,7 @@ enum Arguments {
   }
 
   /// The long names of options that have a short one and take a value.
-  private static let long = ["-i": "--adapter"]
+  private static let long = ["-i": "--adapter", "-t": "--timeout", "-n": "--count", "-d": "--duration"]
 
   static func options(of command: any ParsableCommand.Type) -> [(name: String, takesOneValue: Bool)] {
     guard let dump = try? JSONTree.parse(Array(command._dumpHelp().utf8)), case .array(let items)? = dump["command"]?["arguments"]?.kind

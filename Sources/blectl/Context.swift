@@ -50,27 +50,18 @@ struct Context {
   /// the link down again on every path.
   /// - Parameter exchangingMTU: false for what may do without, and asks for it when it does not.
   func withPeer<T: Sendable>(
-    _ who: PeerOptions, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Connection) async throws -> T
+    _ target: Target, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
-    let selector = try await configuration.resolve(who.peer)
-    if let connection = session.connections.last(where: { $0.isOpen && $0.isMeant(by: selector) }) { return try await body(connection) }
-    let match = try await find(selector, takingFirst: who.first, demandingOne: who.unique)
-    output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
-    let connection: Connection
-    do {
-      connection = try await session.connect(match.peer, name: match.name, limits: step.limits, exchangingMTU: false)
-    } catch {
-      var failure = Failure(error)
-      if failure.kind == .timeout, case .address(let address, let type?) = selector {
-        failure.message +=
-          "; if it advertises, its address may be \(type == .public ? "random" : "public"): name it as \(address), without /\(type.rawValue), and it is found by scanning"
-        throw failure
-      }
-      throw error
+    let selector = try await configuration.resolve(target.peer)
+    if let connection = session.connections.last(where: { $0.isOpen && $0.isMeant(by: selector) }) {
+      await target.wishes.ask(connection.link, output)
+      return try await body(connection)
     }
+    let connection = try await connect(selector, target)
     do {
-      if exchangingMTU { try await connection.client.exchangeMTU() }
-      configuration.remember(match.peer)
+      if exchangingMTU || target.mtu != nil { try await exchangeMTU(target.mtu, connection.client) }
+      await target.wishes.ask(connection.link, output)
+      configuration.remember(connection.peer)
       let value = try await body(connection)
       await session.disconnect(connection)
       return value
@@ -78,5 +69,44 @@ struct Context {
       await session.disconnect(connection)
       throw error
     }
+  }
+
+  private func exchangeMTU(_ wanted: Int?, _ client: Client) async throws {
+    guard let wanted else {
+      try await client.exchangeMTU()
+      return
+    }
+    let agreed = try await client.exchangeMTU(wanted)
+    if agreed != wanted { output.note("MTU: \(agreed) octets were agreed on, not \(wanted)") }
+  }
+
+  /// Finds the peer and connects it; with `target.waits` again and again, until it is there or the limit is over.
+  private func connect(_ selector: PeerSelector, _ target: Target) async throws -> Connection {
+    let patience = target.waits ? step.waitLimit : step.searchLimit
+    let deadline = EventLoop.shared.now.advanced(by: patience)
+    var limits = step.limits
+    limits.retries = target.retries ?? limits.retries
+    if target.waits { output.status("waiting for \(selector); Ctrl-C ends") }
+    while true {
+      let rest = EventLoop.shared.now.duration(to: deadline)
+      let match = try await find(selector, takingFirst: target.takesFirst, demandingOne: target.demandsOne, within: rest)
+      output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
+      if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
+      do {
+        return try await session.connect(match.peer, name: match.name, limits: limits, exchangingMTU: false)
+      } catch GAPError.noConnection where target.waits && EventLoop.shared.now < deadline {
+        output.status("\(match.peer) is not there; still waiting")
+      } catch {
+        throw withHint(error, selector)
+      }
+    }
+  }
+
+  private func withHint(_ error: any Error, _ selector: PeerSelector) -> any Error {
+    var failure = Failure(error)
+    guard failure.kind == .timeout, case .address(let address, let type?) = selector else { return error }
+    failure.message +=
+      "; if it advertises, its address may be \(type == .public ? "random" : "public"): name it as \(address), without /\(type.rawValue), and it is found by scanning"
+    return failure
   }
 }

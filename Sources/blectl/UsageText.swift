@@ -59,6 +59,8 @@ struct UsageText {
     switch place {
     case "<peer>": PeerArgument.hint(value)
     case let place where place.hasPrefix("--manufacturer "): ManufacturerArgument.hint(value)
+    case let place where place.hasPrefix("--expect ") || place.hasPrefix("--fail-on "): PatternArgument.hint(value)
+    case let place where place.hasPrefix("--write "): AssignmentArgument.hint(value)
     default: nil
     }
   }

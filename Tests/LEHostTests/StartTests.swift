@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import GAP
 import HCI
 import LEHost
 import TestSupport

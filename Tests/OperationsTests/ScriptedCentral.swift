@@ -30,7 +30,7 @@ final class ScriptedCentral: Central {
     try await EventLoop.shared.sleep(for: .seconds(86_400))
   }
 
-  func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link { throw CancellationError() }
+  func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link { throw CancellationError() }
 
   func connectedPeer(_ address: Address) -> PeerAddress? { connected.first { $0.address == address } }
 

@@ -117,26 +117,6 @@ import Testing
     }
   }
 
-  /// The answer among other values, and none in time.
-  @Test func theFirstThatBeginsSoIsTheAnswer() async throws {
-    try await onLoop {
-      let air = try await TestAir()
-      try await air.withPeer("band-7") { _, client in
-        let subscription = try await client.subscribe(to: Selector("2a37"))
-        var others: [[UInt8]] = []
-        let answer = try await subscription.answer(beginningWith: [0x00, 0x49], until: EventLoop.shared.now.advanced(by: .seconds(10))) {
-          others.append($0.value)
-        }
-        #expect(answer?.value == [0x00, 0x49] && others == [[0x00, 0x48], [0x00, 0x4A]])
-        let none = try await subscription.answer(beginningWith: [0x01], until: EventLoop.shared.now.advanced(by: .milliseconds(2500))) {
-          others.append($0.value)
-        }
-        #expect(none == nil && others.count == 4)
-      }
-      await air.central.close()
-    }
-  }
-
   @Test func aPlainHandleNeedsNoDiscovery() async throws {
     try await onLoop {
       let air = try await TestAir()

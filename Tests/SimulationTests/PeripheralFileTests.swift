@@ -32,11 +32,12 @@ import Text
 
   @Test func everythingAboutTheLink() throws {
     let one = try peripheral(
-      #""connectable": false, "interval_ms": 250, "rssi": -90, "mtu": 100, "data_length": 0x30, "phys": ["1m", "coded"], "packets_per_event": 3,"#
+      #""connectable": false, "interval_ms": 250, "rssi": -90, "mtu": 100, "data_length": 0x30, "phys": ["1m", "coded"], "packets_per_event": 3, "starts_after_ms": 1500, "failing_connections": 2,"#
         + #""advertisement": "020106", "scan_response": ["0201", {"u8": 6}], "appearance": 961"#)
     #expect(!one.advertising.isConnectable && one.advertising.interval == .milliseconds(250) && one.advertising.rssi == -90)
     #expect(one.mtu == 100 && one.linkLimits.dataLength == 48 && one.linkLimits.phys == [.le1M, .coded])
     #expect(one.linkLimits.packetsPerEvent == 3)
+    #expect(one.advertising.startsAfter == .milliseconds(1500) && one.linkLimits.failingConnections == 2)
     #expect(one.advertising.data == [2, 1, 6] && one.advertising.scanResponse == [2, 1, 6])
     #expect(one.database[5]?.value == [0xC1, 0x03])
   }
@@ -182,7 +183,8 @@ import Text
     #expect(all.map(\.name) == ["Lamp", "Thermometer"])
     for key in [
       "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
-      "packets_per_event", "services", "flags", "short_name", "manufacturer_data", "service_data", "tx_power", "uuid", "primary", "handle",
+      "packets_per_event", "starts_after_ms", "failing_connections", "services", "flags", "short_name", "manufacturer_data", "service_data",
+      "tx_power", "uuid", "primary", "handle",
       "includes", "characteristics", "properties", "value", "permissions", "max_length", "descriptors", "reactions", "collect", "octets",
       "pause_ms", "periodic", "every_ms", "values", "sink", "report", "when", "length", "sum8", "then", "notify", "indicate", "set",
       "reset",

@@ -28,7 +28,7 @@ struct Connect: LoopCommand {
 
   func run(in context: Context) async throws {
     let output = context.output
-    try await context.withPeer(who) { connection in
+    try await context.withPeer(who.target) { connection in
       let link = try await connection.link.parameters()
       if output.style.json {
         try await output.record {

@@ -41,11 +41,15 @@ struct MacFromAdv: LoopCommand {
   @Flag(help: "When the advertisement has no MAC, connect and take it from the System ID (2A23).")
   var connect = false
 
-  @Option(help: ArgumentHelp("How long to look and listen, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
+  @Option(
+    name: [.customShort("d"), .long],
+    help: ArgumentHelp("How long to look and listen, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double = 10
 
   @Flag(help: "Take the first match instead of the strongest; without PEER end after the first MAC.")
   var first = false
+
+  @OptionGroup var link: LinkOptions
 
   func validate() throws {
     if !(duration >= 0 && duration <= 31_536_000) { throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration)") }
@@ -139,11 +143,7 @@ struct MacFromAdv: LoopCommand {
 
   @LoopActor
   private func systemID(_ peer: PeerArgument, _ found: Found, _ context: Context) async throws {
-    var who = PeerOptions()
-    who.peer = peer
-    who.first = first
-    who.unique = false
-    try await context.withPeer(who) { connection in
+    try await context.withPeer(Target(peer: peer, takesFirst: first, demandsOne: false, link: link)) { connection in
       let table = try await connection.client.discover()
       let attribute = try table.resolve(try Selector("180a/2a23"))
       let value = try await connection.client.read(attribute.handle)

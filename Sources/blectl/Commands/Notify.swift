@@ -23,11 +23,16 @@ struct Notify: LoopCommand {
   @Argument(help: "What to subscribe to.")
   var attributes: [String]
 
-  @Option(help: ArgumentHelp("Stop after this many values.", valueName: "n"))
+  @Option(name: [.customShort("n"), .long], help: ArgumentHelp("Stop after this many values.", valueName: "n"))
   var count: Int?
 
-  @Option(help: ArgumentHelp("Stop after this many seconds; 0 is until Ctrl-C.", valueName: "seconds"))
+  @Option(name: [.customShort("d"), .long], help: ArgumentHelp("Stop after this many seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write this value once subscribed, as blectl write does; may be given several times.", valueName: "attr=hex|attr=\"text\""))
+  var write: [AssignmentArgument] = []
 
   @Flag(help: "When the link is lost, find the device again and go on.")
   var reconnect = false
@@ -49,7 +54,7 @@ struct Notify: LoopCommand {
     var pause = Duration.milliseconds(500)
     while true {
       do {
-        let outcome = try await context.withPeer(who) { try await listen($0, selectors, state, context) }
+        let outcome = try await context.withPeer(who.target) { try await listen($0, selectors, state, context) }
         return try finish(outcome, state)
       } catch  where reconnect && state.hasStarted && !state.isOver && Self.isLoss(error) {
         // A link that held is lost for a new reason: the patience begins anew.
@@ -91,6 +96,7 @@ struct Notify: LoopCommand {
       state.hasStarted = true
       state.isListening = true
       context.output.status("subscribed; Ctrl-C ends")
+      for value in write { try await send(value, connection.client, context.output) }
       return FollowLimits(count: count.map { $0 - state.values }, end: state.end, patience: patience)
     } take: { event, uuid in
       try await NotificationRecord.show(event, uuid, format, from: connection, context.output)
@@ -100,6 +106,14 @@ struct Notify: LoopCommand {
     }
     state.isOver = true
     return outcome
+  }
+
+  @LoopActor
+  private func send(_ value: AssignmentArgument, _ client: Client, _ output: Output) async throws {
+    let target = try await client.attribute(try Selector(value.attribute), discovering: true)
+    let plan = try WritePlan(value: value.octets.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
+    try await client.send(value.octets, to: target.handle, plan: plan)
+    output.status("wrote \(Quantity.octets(value.octets.count)) to \(target.uuid?.description ?? target.handle.description)")
   }
 
   @LoopActor

@@ -37,7 +37,7 @@ struct Read: LoopCommand {
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
     let output = context.output
-    try await context.withPeer(who, exchangingMTU: false) { connection in
+    try await context.withPeer(who.target, exchangingMTU: false) { connection in
       try await connection.client.read(selectors) { index, found in
         if !raw { try ValueText.check(found.value, format) }
         if output.style.json {

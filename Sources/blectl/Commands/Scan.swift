@@ -19,7 +19,7 @@ struct Scan: LoopCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var step: StepOptions
 
-  @Option(help: ArgumentHelp("How long, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
+  @Option(name: [.customShort("d"), .long], help: ArgumentHelp("How long, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double = 10
 
   @Flag(help: "Only listen; sends no scan requests and so sees no scan responses.")
@@ -49,7 +49,9 @@ struct Scan: LoopCommand {
   @Option(help: ArgumentHelp("Primary PHYs to scan on: 1m, coded or 1m,coded.", valueName: "phys"))
   var phy: ScanPHYs = .le1M
 
-  @Option(help: ArgumentHelp("Stop after this many records; exit 2 when the time is over first.", valueName: "n"))
+  @Option(
+    name: [.customShort("n"), .long],
+    help: ArgumentHelp("Stop after this many records; exit 2 when the time is over first.", valueName: "n"))
   var count: Int?
 
   @Option(help: ArgumentHelp("Order of the table: rssi (the strongest first), name, last (heard last first) or first.", valueName: "key"))

@@ -53,12 +53,6 @@ struct SendFile: LoopCommand {
   @Option(help: ArgumentHelp("read-back, or notify:ATTR.", valueName: "how"))
   var verify: VerifyArgument?
 
-  @Option(help: ArgumentHelp("Ask for this PHY first: 1m, 2m or coded.", valueName: "phy"))
-  var phy: PHYArgument?
-
-  @Option(help: ArgumentHelp("Ask for this connection interval first, 7.5 to 4000 milliseconds.", valueName: "ms"))
-  var interval: Double?
-
   @Option(help: ArgumentHelp("Ask for this link-layer data length first, 27 to 251 octets.", valueName: "n"))
   var dataLength: Int?
 
@@ -66,7 +60,6 @@ struct SendFile: LoopCommand {
     if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
     if let ackEvery, ackEvery < 1 { throw ValidationError("--ack-every takes 1 or more, not \(ackEvery)") }
     if offset < 0 { throw ValidationError("--offset takes 0 or more, not \(offset)") }
-    if let interval, !(interval >= 7.5 && interval <= 4000) { throw ValidationError("--interval takes 7.5 to 4000 ms, not \(interval)") }
     if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 octets, not \(dataLength)") }
   }
 
@@ -87,12 +80,13 @@ struct SendFile: LoopCommand {
     let whole = try await payload()
     let data = offset > 0 ? Array(whole[offset...]) : whole
     let output = context.output
-    try await context.withPeer(who) { connection in
+    var target = who.target
+    target.wishes.dataLength = dataLength
+    try await context.withPeer(target) { connection in
       let client = connection.client
       let target = try await client.attribute(selector, discovering: true)
       if case .readBack? = verify { try refuseUnreadable(target, data.count) }
       let subscription: Subscription? = if let proof { try await client.subscribe(to: proof) } else { nil }
-      await tune(connection.link, output)
       let link = try await connection.link.parameters()
       let options = transfer
       let (plan, chunk) = try options.plan(for: data.count, to: target, mtu: client.mtu, dataLength: link.maxTxOctets)
@@ -137,30 +131,6 @@ struct SendFile: LoopCommand {
       throw Failure(.input, "--offset \(offset) is not inside \(DisplayText.escape(file)), which has \(all.count) octets")
     }
     return all
-  }
-
-  /// What is refused is said and does not stop the transfer: it is slower then, not wrong.
-  @LoopActor
-  private func tune(_ link: any Link, _ output: Output) async {
-    func ask(_ what: String, _ wanted: String, _ request: () async throws -> String?) async {
-      do {
-        let agreed = try await request()
-        if let agreed, agreed != wanted { return output.note("\(what): \(agreed) was agreed on, not \(wanted)") }
-        output.status("\(what): agreed on \(agreed ?? "an unknown value")")
-      } catch { output.note("\(what) was not agreed: \(Failure(error).message)") }
-    }
-    if let dataLength {
-      await ask("data length", "\(dataLength) octets") {
-        try await link.requestDataLength(dataLength).maxTxOctets.map { "\($0) octets" }
-      }
-    }
-    if let phy { await ask("PHY", phy.phy.name) { try await link.requestPHY(phy.phy).phy?.name } }
-    if let interval {
-      let interval = Duration.limited(seconds: interval / 1000)
-      await ask("interval", "\(interval.inMilliseconds) ms") {
-        try await link.requestInterval(interval).interval.map { "\($0.inMilliseconds) ms" }
-      }
-    }
   }
 
   /// - Returns: what is wrong with what arrived; nil when nothing is, or no verification was asked for.
@@ -261,13 +231,4 @@ enum VerifyArgument: ExpressibleByArgument, Sendable {
   }
 
   var notifying: String? { if case .notify(let attribute) = self { attribute } else { nil } }
-}
-
-struct PHYArgument: ExpressibleByArgument, Sendable {
-  let phy: PHY
-
-  init?(argument: String) {
-    guard let phy = PHY(name: argument) else { return nil }
-    self.phy = phy
-  }
 }

@@ -20,7 +20,7 @@ struct Services: LoopCommand {
 
   func run(in context: Context) async throws {
     let output = context.output
-    try await context.withPeer(who) { connection in
+    try await context.withPeer(who.target) { connection in
       let table = try await connection.client.discover()
       let read = values ? try await connection.client.readableValues(table) : [:]
       for service in table.services {

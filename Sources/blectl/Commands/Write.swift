@@ -44,13 +44,10 @@ struct Write: LoopCommand {
   @Flag(help: "Read the value back and compare.")
   var readBack = false
 
-  @Option(
-    help: ArgumentHelp(
-      "Subscribe to ATTR first and wait for a notification, beginning with HEXPREFIX, as the answer.", valueName: "attr[=hexprefix]"))
-  var expect: ExpectArgument?
+  @OptionGroup var answers: AnswerOptions
 
   /// Those that take no value.
-  static let flags = ["--json", "--quiet", "--verbose", "--first", "--unique", "--empty", "--read-back"]
+  static let flags = ["--json", "--quiet", "--verbose", "--empty", "--read-back"] + PeerOptions.flags
 
   func validate() throws {
     if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
@@ -58,26 +55,32 @@ struct Write: LoopCommand {
 
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
-    let answer = try expect.map { try Selector($0.attribute) }
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty)
-    let output = context.output
-    try await context.withPeer(who) { connection in
-      let client = connection.client
-      // An explicit mode on a plain handle needs nothing from discovery.
-      let target = try await client.attribute(selector, discovering: mode == .auto || answer != nil)
-      let subscription: Subscription? = if let answer { try await client.subscribe(to: answer) } else { nil }
-      let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
-      var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
-      pacing.provesArrival = true
-      try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
-      try await report(target, plan, bytes.count, connection, output)
-      if readBack { try await compare(bytes, target, client) }
-      if let subscription, let expect { try await wait(subscription, expect, connection, context) }
+    try await context.withPeer(who.target) { connection in
+      try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context.output) }, on: connection, context)
     }
   }
 
   @LoopActor
-  private func report(_ target: Attribute, _ plan: WritePlan, _ count: Int, _ connection: Connection, _ output: Output) async throws {
+  private func write(_ bytes: [UInt8], to selector: Selector, on connection: Connection, _ output: Output) async throws {
+    let client = connection.client
+    // An explicit mode on a plain handle needs nothing from discovery.
+    let target = try await client.attribute(selector, discovering: mode == .auto)
+    let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
+    var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
+    pacing.provesArrival = true
+    try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
+    let now = readBack ? try await client.read(target.handle) : nil
+    try await report(target, plan, bytes.count, verified: now.map { $0 == bytes }, connection, output)
+    if let now, now != bytes {
+      throw Failure(.expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(target.handle) now reads \(Hex.encode(now))")
+    }
+  }
+
+  @LoopActor
+  private func report(_ target: Attribute, _ plan: WritePlan, _ count: Int, verified: Bool?, _ connection: Connection, _ output: Output)
+    async throws
+  {
     if output.style.json {
       try await output.record {
         $0.string("event", "written")
@@ -88,6 +91,7 @@ struct Write: LoopCommand {
         $0.integer("segments", plan.segments.count)
         // Commands are followed by a request that proves their arrival.
         $0.integer("acknowledged", count)
+        $0.bool("verified", verified)
         connection.identify(in: &$0)
       }
     } else {
@@ -95,30 +99,6 @@ struct Write: LoopCommand {
         "wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) by \(plan.mode.rawValue), in "
           + Quantity.segments(plan.segments.count))
     }
-  }
-
-  @LoopActor
-  private func compare(_ bytes: [UInt8], _ target: Attribute, _ client: Client) async throws {
-    let now = try await client.read(target.handle)
-    guard now == bytes else {
-      throw Failure(
-        .expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(target.handle) now reads \(Hex.encode(now))")
-    }
-  }
-
-  @LoopActor
-  private func wait(_ subscription: Subscription, _ expect: ExpectArgument, _ connection: Connection, _ context: Context) async throws {
-    let limit = Duration.limited(seconds: step.timeout ?? 10)
-    var seen = "none came"
-    let answer = try await subscription.answer(beginningWith: expect.prefix, until: EventLoop.shared.now.advanced(by: limit)) {
-      seen = "the last one was \(ValueText.forEyes($0.value))"
-      context.output.note("not the answer: \(ValueText.forEyes($0.value))")
-    }
-    guard let answer else {
-      let wanted = expect.prefix.isEmpty ? "" : " beginning with \(Hex.encode(expect.prefix))"
-      throw Failure(.expectation, "--expect: no notification\(wanted) on \(expect.attribute) within \(limit.inSeconds) s; \(seen)")
-    }
-    try await NotificationRecord.show(answer, subscription.characteristic.uuid, .auto, from: connection, context.output)
   }
 }
 
@@ -145,22 +125,4 @@ enum ChunkArgument: ExpressibleByArgument, Sendable {
   }
 
   var defaultValueDescription: String { octets.map(String.init) ?? "auto" }
-}
-
-/// `ffe2` or `ffe2=4f50`.
-struct ExpectArgument: ExpressibleByArgument, Sendable {
-  let attribute: String
-  let prefix: [UInt8]
-
-  init?(argument: String) {
-    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let attribute = parts.first, !attribute.isEmpty else { return nil }
-    self.attribute = String(attribute)
-    guard parts.count == 2 else {
-      prefix = []
-      return
-    }
-    guard let prefix = Hex.decode(String(parts[1])) else { return nil }
-    self.prefix = prefix
-  }
 }

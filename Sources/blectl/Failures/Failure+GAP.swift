@@ -73,7 +73,7 @@ extension GAPNote {
   /// What the user reads.
   var text: String {
     switch self {
-    case .tryingAgain(let peer): return "the connection to \(peer.address) failed to be established; trying once more"
+    case .tryingAgain(let peer): return "the connection to \(peer.address) failed to be established; trying again"
     case .intervalChanged(let peer, let interval, let wish):
       let change = "\(peer) has asked for another connection interval and got it: \(interval.inMilliseconds) ms"
       return wish.map { "\(change); asking for \($0.inMilliseconds) ms once more" } ?? change

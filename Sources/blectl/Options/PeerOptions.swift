@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The PEER argument and how to choose among several matches.
+/// The PEER argument, how to choose among several matches, and how to connect.
 struct PeerOptions: ParsableArguments {
   @Argument(help: "AA:BB:CC:DD:EE:FF[/public|/random], name:GLOB, mac:MAC-in-advertisement, service:UUID, @last or @ALIAS.")
   var peer: PeerArgument
@@ -11,7 +11,14 @@ struct PeerOptions: ParsableArguments {
   @Flag(help: "Refuse to choose when several match.")
   var unique = false
 
+  @OptionGroup var link: LinkOptions
+
+  /// Those that take no value.
+  static let flags = ["--first", "--unique"] + LinkOptions.flags
+
   func validate() throws {
     if first, unique { throw ValidationError("--first and --unique exclude each other.") }
   }
+
+  var target: Target { Target(peer: peer, takesFirst: first, demandsOne: unique, link: link) }
 }

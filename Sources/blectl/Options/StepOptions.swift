@@ -4,11 +4,13 @@ import Operations
 
 /// Options of one command, which every command takes, before or after its name: in a session that stays open each may have its own.
 struct StepOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"))
+  @Option(
+    name: [.customShort("t"), .long],
+    help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"))
   var timeout: Double?
 
   /// Those that take a value, for moving them behind the command's name.
-  static let namesWithValue = ["--timeout"]
+  static let namesWithValue = ["-t", "--timeout"]
 
   func validate() throws {
     if let timeout, !(timeout > 0 && timeout <= 86_400) {
@@ -18,6 +20,9 @@ struct StepOptions: ParsableArguments {
 
   /// How long a device may take to turn up.
   var searchLimit: Duration { .limited(seconds: timeout ?? 10) }
+
+  /// How long it is waited for a device that is not there yet.
+  var waitLimit: Duration { .limited(seconds: timeout ?? 3600) }
 
   /// How long it may take to accept the connection, and to answer.
   var limits: Session.Limits {

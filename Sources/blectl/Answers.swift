@@ -1,0 +1,126 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import Operations
+import Terminal
+import Text
+
+/// The wait for what a device says to a write: from before the write, so that nothing is missed.
+@LoopActor
+final class Answers {
+  private let options: AnswerOptions
+  private let connection: Connection
+  private let context: Context
+  private let values: SubscribedValues
+  private var expected = ExpectedAnswers([], count: 1, failures: [])
+  private var alarm: ValueObserver?
+  private let failed = Wait<ValueEvent>()
+  private var last: ValueEvent?
+
+  private init(_ options: AnswerOptions, _ connection: Connection, _ context: Context) {
+    self.options = options
+    self.connection = connection
+    self.context = context
+    values = SubscribedValues(connection.client) { context.tellOfDropped($0) }
+  }
+
+  /// Subscribes to what the options name, runs `body`, and waits as they say; without any only runs `body`.
+  static func wait(
+    _ options: AnswerOptions, to body: @escaping @LoopActor () async throws -> Void, on connection: Connection, _ context: Context
+  )
+    async throws
+  {
+    guard !options.expect.isEmpty || options.collect != nil else { return try await body() }
+    let answers = Answers(options, connection, context)
+    do {
+      try await answers.subscribe()
+      // What says that it failed need not be waited for until everything is written.
+      try await race(body) { throw answers.failure(try await answers.failed.value()) }
+      try await answers.wait()
+      await answers.end()
+    } catch {
+      await answers.end()
+      throw error
+    }
+  }
+
+  private func end() async {
+    alarm?.cancel()
+    await values.end()
+  }
+
+  // MARK: Subscribing
+
+  private func subscribe() async throws {
+    let expected = try await patterns(options.expect)
+    let failures = try await patterns(options.failOn)
+    self.expected = ExpectedAnswers(expected, count: options.expectCount ?? 1, failures: failures)
+    if expected.isEmpty, failures.isEmpty { try await subscribeToAll() }
+    var judge = ExpectedAnswers([], count: 1, failures: failures)
+    alarm = connection.client.observeValues { [failed] in if judge.judge($0) != .neither { failed.resume(returning: $0) } }
+  }
+
+  private func patterns(_ arguments: [PatternArgument]) async throws -> [ExpectedAnswers.Pattern] {
+    var patterns: [ExpectedAnswers.Pattern] = []
+    for argument in arguments {
+      let characteristic = try await connection.client.characteristic(try Selector(argument.attribute))
+      try await values.add(characteristic)
+      patterns.append(ExpectedAnswers.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
+    }
+    return patterns
+  }
+
+  private func subscribeToAll() async throws {
+    var count = 0
+    for characteristic in try await connection.client.discover().characteristics
+    where !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
+      do {
+        try await values.add(characteristic)
+        count += 1
+      } catch let error as GATTError {
+        // One that is refused does not hide the rest.
+        guard case .errorResponse = error else { throw error }
+        context.output.note("\(characteristic.uuid) is left out: \(Failure(error).message)")
+      }
+    }
+    if count == 0 { throw Failure(.notFound, "--collect: nothing on this device can be subscribed to") }
+  }
+
+  // MARK: Waiting
+
+  private func wait() async throws {
+    let limit = Duration.limited(seconds: options.collect ?? context.step.timeout ?? 10)
+    var deadline = EventLoop.shared.now.advanced(by: limit)
+    let isCollecting = options.collect != nil
+    while isCollecting || !expected.areComplete, let (event, uuid) = try await values.next(until: deadline) {
+      last = event
+      let verdict = expected.judge(event)
+      if isCollecting || verdict == .answer {
+        try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
+      } else if verdict == .neither {
+        context.output.note("not the answer: \(ValueText.forEyes(event.value, of: uuid))")
+      }
+      if case .failure = verdict { throw failure(event) }
+      if verdict == .answer, !isCollecting { deadline = EventLoop.shared.now.advanced(by: limit) }
+    }
+    guard expected.areComplete else { throw missing(within: limit) }
+  }
+
+  private func failure(_ event: ValueEvent) -> Failure {
+    let uuid = connection.client.table?.attribute(at: event.handle).uuid
+    return Failure(
+      .expectation, "--fail-on: \(uuid?.description ?? event.handle.description) says \(ValueText.forEyes(event.value, of: uuid))")
+  }
+
+  private func missing(within limit: Duration) -> Failure {
+    let count = options.expectCount ?? 1
+    let parts = zip(options.expect, expected.missing).filter { $1 > 0 }.map { argument, missing in
+      let begin = argument.octets.isEmpty ? "" : " beginning with \(Hex.encode(argument.octets))"
+      let number = missing == count ? "no notification" : "only \(count - missing) of \(count) notifications"
+      return "\(number)\(begin) on \(argument.attribute)"
+    }
+    let seen = last.map { "the last one was \(ValueText.forEyes($0.value))" } ?? "none came"
+    return Failure(.expectation, "--expect: \(parts.joined(separator: ", ")) within \(limit.secondsText) s; \(seen)")
+  }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Text
+
+/// What is waited for after a write.
+struct AnswerOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Subscribe to ATTR first and wait for a notification as the answer: any, or one that begins with these octets or this text; several: for all.",
+      valueName: "attr[=hexprefix|=\"text\"]"))
+  var expect: [PatternArgument] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "End with 7 at once when such a notification comes; may be given several times.", valueName: "attr[=hexprefix|=\"text\"]"))
+  var failOn: [PatternArgument] = []
+
+  @Option(help: ArgumentHelp("How many answers each --expect waits for.", valueName: "n"))
+  var expectCount: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Show every value that comes for so many seconds: from what --expect and --fail-on name, else from the whole device.",
+      valueName: "seconds"))
+  var collect: Double?
+
+  func validate() throws {
+    if let expectCount {
+      if !(1...1_000_000).contains(expectCount) { throw ValidationError("--expect-count takes 1 to 1000000, not \(expectCount)") }
+      if expect.isEmpty { throw ValidationError("--expect-count belongs to --expect.") }
+    }
+    if let collect, !(collect > 0 && collect <= 86_400) {
+      throw ValidationError("--collect takes seconds between 0 and 86400, not \(collect)")
+    }
+    if !failOn.isEmpty, expect.isEmpty, collect == nil {
+      throw ValidationError("--fail-on needs --expect or --collect, which say how long to wait.")
+    }
+  }
+}
+
+/// `ffe2`, `ffe2=4f50` or `ffe2="OP"`: a characteristic, and what its values begin with.
+struct PatternArgument: ExpressibleByArgument, Sendable {
+  let attribute: String
+  /// Empty: anything.
+  let octets: [UInt8]
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let attribute = parts.first, !attribute.isEmpty else { return nil }
+    self.attribute = String(attribute)
+    guard parts.count == 2 else {
+      octets = []
+      return
+    }
+    guard let octets = Self.octets(parts[1]), !octets.isEmpty else { return nil }
+    self.octets = octets
+  }
+
+  private static func octets(_ text: Substring) -> [UInt8]? {
+    guard text.count > 1, text.hasPrefix("\""), text.hasSuffix("\"") else { return Hex.decode(String(text)) }
+    return Array(text.dropFirst().dropLast().utf8)
+  }
+
+  /// What may have been meant by a text that is none.
+  static func hint(_ text: String) -> String? {
+    guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "it begins with what to listen to, as in ffe2=4f50" }
+    let value = text[text.index(after: sign)...]
+    if value.isEmpty || value == "\"\"" { return "nothing follows the = (an unset variable?)" }
+    return
+      "\(DisplayText.quote(String(value))) is not hex; text stands in quotes: '\(text[..<sign])=\"\(DisplayText.escape(String(value)))\"'"
+  }
+}
+
+/// `ff02=1b9902`: a value to write.
+struct AssignmentArgument: ExpressibleByArgument, Sendable {
+  let attribute: String
+  let octets: [UInt8]
+
+  init?(argument: String) {
+    guard argument.contains("="), let pattern = PatternArgument(argument: argument) else { return nil }
+    attribute = pattern.attribute
+    octets = pattern.octets
+  }
+
+  static func hint(_ text: String) -> String? {
+    text.contains("=") ? PatternArgument.hint(text) : "the value to write has to follow, as in ff02=1b9902"
+  }
+}

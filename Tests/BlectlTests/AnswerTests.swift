@@ -1,0 +1,115 @@
+import TestSupport
+import Testing
+
+/// What a device says to a write: several answers on one link.
+@Suite(.timeLimit(.minutes(3))) struct AnswerTests {
+  static let history = ["567c03010014", "567c0302ab28", "567c03034323"]
+
+  /// The wristband's three packets of history.
+  @Test(arguments: [
+    ["--expect", "ff01", "--expect-count", "3"], ["--expect", "ff01=567c0303", "--expect", "ff01=567c0301", "--expect", "ff01=567c0302"],
+    ["--expect", "ff01=567c", "--expect", "ff01=567c0302", "--expect", "fee0/ff01=56"], ["--collect", "2"],
+    ["--collect", "2", "--expect", "ff01"],
+  ]) func threePackets(_ options: [String]) throws {
+    let result = try Blectl.run(["write", "name:Band-7", "ff02", "1b9902", "--json"] + options)
+    #expect(result.status == 0, "\(result.errors)")
+    let records = try result.records
+    #expect(records.first?.string("event") == "written")
+    // --collect alone listens to the heart rate as well.
+    let packets = records.dropFirst().filter { $0.string("uuid") == "ff01" }
+    #expect(packets.compactMap { $0.string("value").map { String($0.prefix(12)) } } == Self.history, "\(result.text)")
+    #expect(packets.allSatisfy { $0.string("event") == "notification" && $0.string("name") == "Band-7" })
+    let others = records.dropFirst().count { $0.string("uuid") == "2a37" }
+    #expect(options == ["--collect", "2"] ? others == 2 : others == 0, "\(result.text)")
+  }
+
+  @Test func whatIsMissingIsNamed() throws {
+    let few = try Blectl.run("write", "name:Band-7", "ff02", "1b9902", "--expect", "ff01", "--expect-count", "4", "-t", "2")
+    #expect(few.status == 7 && few.lines.count == 3, "\(few.text)")
+    #expect(few.errors.contains("only 3 of 4 notifications on ff01 within 2 s; the last one was 567c0303"), "\(few.errors)")
+    let two = try Blectl.run(
+      "write", "name:Band-7", "ff02", "1b9902", "--expect", "ff01=567c0309", "--expect", "ff01=567c0302", "--expect", "ff01=55", "-t", "2")
+    #expect(two.status == 7, "\(two.text)")
+    #expect(
+      two.errors.contains("no notification beginning with 567c0309 on ff01, no notification beginning with 55 on ff01 within 2 s"),
+      "\(two.errors)")
+  }
+
+  /// A lock that says FAIL is not waited for.
+  @Test(arguments: ["ffe2=4641494c", "ffe2=\"FAIL\"", "ffe2=46", "ffe2"]) func aFailureEndsAtOnce(_ pattern: String) throws {
+    let result = try Blectl.run(
+      "write", "name:GateLock", "ffe1", String(repeating: "01", count: 104), "--expect", "ffe2=\"OPEN\"", "--fail-on", pattern, "--json",
+      "-v")
+    #expect(result.status == 7, "\(result.errors)")
+    let message = result.error?.string("message") ?? ""
+    #expect(message == "--fail-on: ffe2 says 4641494c  \"FAIL\"", "\(result.errors)")
+    let alone = try Blectl.run(
+      "write", "name:GateLock", "ffe1", String(repeating: "01", count: 104), "--expect", "ffe2=\"OPEN\"", "-t", "2")
+    #expect(alone.status == 7 && alone.errors.contains("not the answer: 4641494c  \"FAIL\""), "\(alone.errors)")
+  }
+
+  @Test(arguments: ["ffe2=\"OPEN\"", "ffe2=\"OP\"", "ffe2=4f50454e", "ffe2"]) func anAnswerThatIsNoFailure(_ pattern: String) throws {
+    let code = Array(repeating: UInt8(0), count: 104)
+    let result = try Blectl.run(
+      ["write", "name:GateLock", "ffe1", "@\(try SendFileTests.file(code))", "--expect", pattern, "--fail-on", "ffe2=\"FAIL\""])
+    #expect(result.status == 0 && result.lines.count == 1 && result.text.hasSuffix("  \"OPEN\"\n"), "\(result.errors)")
+  }
+
+  /// While segments are still to be written.
+  @Test func aFailureEndsAWriteThatGoesOn() throws {
+    let file = try SendFileTests.file(
+      Array(
+        """
+        { "name": "Picky", "address": "D1:00:00:00:00:71/random", "advertisement": { "name": "Picky" }, "services": [
+          { "uuid": "fff0", "characteristics": [
+            { "uuid": "fff1", "properties": ["write_without_response"], "reactions": [{ "then": [{ "notify": "fff2", "value": "ee07" }] }] },
+            { "uuid": "fff2", "properties": ["notify"] } ] } ] }
+        """.utf8))
+    let result = try Blectl.run(
+      "write", "name:Picky", "fff1", String(repeating: "01", count: 1000), "--chunk", "20", "--gap", "1000", "--fail-on", "fff2=ee",
+      "--collect", "5",
+      "--json", adapter: "sim:\(file)")
+    #expect(result.status == 7 && result.output.isEmpty, "\(result.text)")
+    #expect(result.error?.string("message") == "--fail-on: fff2 says ee07", "\(result.errors)")
+  }
+
+  @Test func collectingShowsTheFailureToo() throws {
+    let result = try Blectl.run(
+      "write", "name:GateLock", "ffe1", String(repeating: "01", count: 104), "--collect", "5", "--fail-on", "ffe2=46", "--json")
+    #expect(result.status == 7)
+    #expect(try result.records.last?.string("value") == "4641494c")
+  }
+
+  @Test(arguments: [
+    (["--expect", "ffe2=OPEN"], "'ffe2=\"OPEN\"'"), (["--expect", "ffe2="], "unset"), (["--expect", "=4f"], "ffe2=4f50"),
+    (["--fail-on", "ffe2=46"], "--expect or --collect"), (["--expect-count", "2"], "--expect"),
+    (["--expect", "ffe2", "--expect-count", "0"], "1 to"),
+    (["--collect", "0"], "--collect"), (["--expect", "ffe2", "--fail-on", "ffe2=\"\""], "unset"),
+  ]) func whatIsWrongIsSaid(_ options: [String], _ mention: String) throws {
+    let result = try Blectl.run(["write", "name:GateLock", "ffe1", "00"] + options)
+    #expect(result.status == 64 && result.errors.contains(mention), "\(result.errors)")
+    #expect(result.errors.hasPrefix("blectl: "), "\(result.errors)")
+  }
+
+  // MARK: notify --write
+
+  @Test func subscribedFirstThenWritten() throws {
+    let result = try Blectl.run("notify", "name:Band-7", "ff01", "--write", "ff02=1b9902", "-n", "3", "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.records.compactMap { $0.string("value").map { String($0.prefix(12)) } } == Self.history, "\(result.text)")
+    let two = try Blectl.run("notify", "name:Band-7", "ff01", "--write", "ff02=1b9901", "--write", "ff02=1b9902", "-n", "4", "-v")
+    #expect(two.status == 0 && two.lines.count == 4 && two.lines.first?.contains("567b") == true, "\(two.text)")
+    #expect(two.errors.contains("wrote 3 octets to ff02"))
+  }
+
+  @Test(arguments: [("ff02", "ff02=1b9902"), ("ff02=", "unset"), ("ff02=zz", "quotes")])
+  func aValueHasToFollow(_ argument: String, _ mention: String) throws {
+    let result = try Blectl.run("notify", "name:Band-7", "ff01", "--write", argument)
+    #expect(result.status == 64 && result.errors.contains(mention), "\(result.errors)")
+  }
+
+  @Test func aWriteThatIsRefusedEndsIt() throws {
+    let result = try Blectl.run("notify", "name:Band-7", "ff01", "--write", "2a19=00", "-n", "1")
+    #expect(result.status == 5 && result.errors.contains("2a19"), "\(result.errors)")
+  }
+}

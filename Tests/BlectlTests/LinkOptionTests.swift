@@ -1,0 +1,87 @@
+import TestSupport
+import Testing
+
+/// What every command that connects takes: how the link is to be, and how hard to try.
+@Suite(.timeLimit(.minutes(3))) struct LinkOptionTests {
+  @Test func theLinkIsAsAskedFor() throws {
+    let link = try Blectl.run("connect", "name:Panel", "--mtu", "100", "--phy", "2m", "--interval", "30", "--json")
+    let record = try #require(try link.records.first)
+    #expect(record.int("mtu") == 100 && record.string("phy") == "2m" && record.double("interval_ms") == 30, "\(link.text)")
+    #expect(link.errors.isEmpty, "\(link.errors)")
+    let usual = try #require(try Blectl.run("connect", "name:Panel", "--json").records.first)
+    #expect(usual.int("mtu") == 247 && usual.double("interval_ms") != 30)
+  }
+
+  /// The commands that use the link as well.
+  @Test(arguments: [
+    ["write", "PEER", "fff6", "\(String(repeating: "00", count: 60))", "--mode", "command"],
+    ["send-file", "PEER", "fff6", "FILE", "--chunk", "20"],
+  ]) func segmentsFitTheMTU(_ words: [String]) throws {
+    let file = try SendFileTests.file(Array(repeating: 7, count: 60))
+    let words = words.map { $0 == "PEER" ? "name:Panel" : $0 == "FILE" ? file : $0 }
+    #expect(try Blectl.run(words + ["--mtu", "23", "--json"]).records.last?.int("segments") == 3)
+  }
+
+  @Test(arguments: ["read", "notify", "services"]) func theOthersToo(_ command: String) throws {
+    let words = ["read": ["2a19"], "notify": ["2a37", "-n", "1"]][command] ?? []
+    let result = try Blectl.run([command, "name:Band-7"] + words + ["--mtu", "40", "-vv"])
+    #expect(result.status == 0 && result.errors.contains("Exchange MTU Request 022800"), "\(result.errors)")
+  }
+
+  @Test func whatIsNotAgreedIsSaid() throws {
+    let result = try Blectl.run("read", "name:GateLock", "ffe2", "--mtu", "247", "--phy", "2m")
+    #expect(result.status == 0)
+    #expect(result.errors.contains("MTU: 23 octets were agreed on, not 247"), "\(result.errors)")
+    #expect(result.errors.contains("PHY"), "\(result.errors)")
+  }
+
+  @Test(arguments: [
+    (["--mtu", "22"], "23 to 517"), (["--mtu", "518"], "23 to 517"), (["--interval", "7"], "7.5 to 4000"),
+    (["--phy", "3m"], "1m, 2m or coded"),
+    (["--retries", "101"], "0 to 100"), (["-t", "0"], "--timeout"), (["-t", "1", "--timeout", "2"], "twice"),
+  ]) func ranges(_ words: [String], _ mention: String) throws {
+    let result = try Blectl.run(["read", "name:Band-7", "2a19"] + words)
+    #expect(result.status == 64 && result.errors.contains(mention), "\(result.errors)")
+  }
+
+  // MARK: How hard
+
+  private static func device(_ more: String) throws -> String {
+    "sim:"
+      + (try SendFileTests.file(
+        Array(
+          """
+          { "name": "Late", "address": "D1:00:00:00:00:61/random", "advertisement": { "name": "Late" }, \(more), "services": [
+            { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read"], "value": "07" } ] } ] }
+          """.utf8)))
+  }
+
+  @Test(arguments: [(0, nil, 0), (1, nil, 0), (2, nil, 6), (2, "2", 0), (3, "2", 6), (1, "0", 6)] as [(Int, String?, Int32)])
+  func itIsTriedAgain(_ failing: Int, _ retries: String?, _ status: Int32) throws {
+    let result = try Blectl.run(
+      ["read", "name:Late", "fff1"] + (retries.map { ["--retries", $0] } ?? []),
+      adapter: Self.device(#""failing_connections": \#(failing)"#))
+    #expect(result.status == status, "\(result.errors)")
+    let tries = result.errors.split(separator: "\n").count { $0.contains("trying again") }
+    #expect(tries == min(failing, retries.flatMap { Int($0) } ?? 1), "\(result.errors)")
+  }
+
+  @Test(arguments: ["name:Late", "D1:00:00:00:00:61/random", "D1:00:00:00:00:61"])
+  func itIsWaitedFor(_ peer: String) throws {
+    let late = try Self.device(#""starts_after_ms": 90000"#)
+    let impatient = try Blectl.run("read", peer, "fff1", adapter: late)
+    #expect(impatient.status == (peer.hasSuffix("/random") ? 4 : 2), "\(impatient.errors)")
+    let patient = try Blectl.run("read", peer, "fff1", "--wait", adapter: late)
+    #expect(patient.status == 0 && patient.text == "07\n", "\(patient.errors)")
+    let limited = try Blectl.run("read", peer, "fff1", "--wait", "-t", "60", adapter: late)
+    #expect(limited.status == impatient.status, "\(limited.errors)")
+  }
+
+  @Test func shortForms() throws {
+    #expect(try Blectl.run("scan", "-d", "2", "-n", "1", "--json").records.count == 1)
+    #expect(try Blectl.run("notify", "name:Band-7", "2a37", "-n", "2").lines.count == 2)
+    #expect(try Blectl.run("notify", "name:Band-7", "2a37", "-d", "3", "-t", "1.5").status == 0)
+    #expect(try Blectl.run("-t", "5", "read", "name:Band-7", "2a19").text == "3c  60 %\n")
+    #expect(try Blectl.run("scan", "-n", "1", "--count", "2").errors.contains("twice"))
+  }
+}

@@ -1,0 +1,70 @@
+import ATT
+import Bluetooth
+import EventLoop
+import LEHost
+import TestSupport
+import Testing
+import Text
+
+@testable import GATT
+@testable import Operations
+
+@Suite struct ExpectedAnswersTests {
+  static func pattern(_ text: String) -> ExpectedAnswers.Pattern {
+    let parts = text.split(separator: "=", omittingEmptySubsequences: false)
+    return ExpectedAnswers.Pattern(
+      AttributeHandle(clamping: Int(parts[0]) ?? 0), beginningWith: parts.count > 1 ? Hex.decode(String(parts[1])) ?? [] : [])
+  }
+
+  /// Expectations, how many each, failures; what comes; the verdicts (answer, failure with its index, neither), and what each still waits for.
+  @Test(
+    arguments: [
+      (["3"], 1, [], ["3=00"], "a", [0]),
+      (["3"], 1, [], ["4=00", "3="], "na", [0]),
+      (["3=4f50"], 1, [], ["3=4f", "3=4f51", "3=4f50454e"], "nna", [0]),
+      (["3"], 3, [], ["3=01", "3=02"], "aa", [1]),
+      (["3"], 2, [], ["3=01", "3=02", "3=03"], "aan", [0]),
+      // In any order.
+      (["3=01", "3=02", "3=03"], 1, [], ["3=03", "3=01", "3=01", "3=02"], "aana", [0, 0, 0]),
+      // One value answers one expectation: the one that says most about it.
+      (["3", "3=0102"], 1, [], ["3=0102", "3=07"], "aa", [0, 0]),
+      (["3=01", "3", "3=0102"], 1, [], ["3=0103", "3=0102", "3=0103"], "aaa", [0, 0, 0]),
+      (["3=01", "3=01"], 1, [], ["3=01"], "a", [1, 0]),
+      (["3"], 1, ["3=46"], ["3=4641494c"], "0", [1]),
+      (["3"], 1, ["4", "3=46"], ["4=", "3=46", "3=45"], "01a", [0]),
+    ] as [([String], Int, [String], [String], String, [Int])])
+  func verdicts(_ expected: [String], _ count: Int, _ failures: [String], _ values: [String], _ verdicts: String, _ missing: [Int]) {
+    var answers = ExpectedAnswers(expected.map(Self.pattern), count: count, failures: failures.map(Self.pattern))
+    let said = values.map { text in
+      let value = Self.pattern(text)
+      switch answers.judge(ValueEvent(handle: value.handle, value: value.prefix, isIndication: false, wallClock: 0)) {
+      case .answer: return "a"
+      case .failure(let index): return String(index)
+      case .neither: return "n"
+      }
+    }
+    #expect(said.joined() == verdicts)
+    #expect(answers.missing.sorted() == missing.sorted() && answers.areComplete == missing.allSatisfy { $0 == 0 })
+  }
+
+  /// Of several characteristics, each value in its turn, and none after the end.
+  @Test func theValuesOfSeveralCharacteristics() async throws {
+    try await onLoop {
+      let air = try await TestAir()
+      try await air.withPeer("band-7") { _, client in
+        let values = SubscribedValues(client)
+        for name in ["2a37", "2a19", "2a37"] { try await values.add(try await client.characteristic(Selector(name))) }
+        let first = try await values.next(until: EventLoop.shared.now.advanced(by: .seconds(5)))
+        #expect(first?.0.value == [0x00, 0x48] && first?.1.description == "2a37")
+        #expect(try await values.next(until: EventLoop.shared.now.advanced(by: .milliseconds(500))) == nil && !values.isClosed)
+        try await EventLoop.shared.sleep(for: .milliseconds(2200))
+        await values.end()
+        for octet in [0x4A, 0x49] as [UInt8] { #expect(try await values.next(until: nil)?.0.value == [0x00, octet]) }
+        #expect(try await values.next(until: nil) == nil)
+        let configuration = try await client.discover().resolve(Selector("2a37@2902")).handle
+        #expect(try await client.read(configuration) == [0, 0])
+      }
+      await air.central.close()
+    }
+  }
+}
