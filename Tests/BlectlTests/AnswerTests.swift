@@ -51,13 +51,13 @@ import Testing
   @Test(arguments: ["ffe2=\"OPEN\"", "ffe2=\"OP\"", "ffe2=4f50454e", "ffe2"]) func anAnswerThatIsNoFailure(_ pattern: String) throws {
     let code = Array(repeating: UInt8(0), count: 104)
     let result = try Blectl.run(
-      ["write", "name:GateLock", "ffe1", "@\(try SendFileTests.file(code))", "--expect", pattern, "--fail-on", "ffe2=\"FAIL\""])
+      ["write", "name:GateLock", "ffe1", "@\(try TemporaryFolder.file(code))", "--expect", pattern, "--fail-on", "ffe2=\"FAIL\""])
     #expect(result.status == 0 && result.lines.count == 1 && result.text.hasSuffix("  \"OPEN\"\n"), "\(result.errors)")
   }
 
   /// While segments are still to be written.
   @Test func aFailureEndsAWriteThatGoesOn() throws {
-    let file = try SendFileTests.file(
+    let file = try TemporaryFolder.file(
       Array(
         """
         { "name": "Picky", "address": "D1:00:00:00:00:71/random", "advertisement": { "name": "Picky" }, "services": [

@@ -50,7 +50,7 @@ import Testing
 
   /// Whoever typed it: an address with the wrong type is never found, and may stand in an alias or be the last one.
   @Test(arguments: ["AA:AA:AA:AA:AA:AA/public", "@door", "@last"]) func theOtherAddressTypeIsHintedAt(_ peer: String) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)")
+    let folder = URL(fileURLWithPath: TemporaryFolder.path())
     try FileManager.default.createDirectory(at: folder.appendingPathComponent("blectl"), withIntermediateDirectories: true)
     try Data(#"{"aliases":{"door":"AA:AA:AA:AA:AA:AA/public"}}"#.utf8).write(to: folder.appendingPathComponent("blectl/config.json"))
     try Data("AA:AA:AA:AA:AA:AA/public\n".utf8).write(to: folder.appendingPathComponent("blectl/last"))
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func anAmbiguousAttributeListsTheCandidates() throws {
-    let file = try SendFileTests.file(
+    let file = try TemporaryFolder.file(
       Array(
         """
         { "name": "Twins", "address": "D1:00:00:00:00:20/random", "advertisement": { "name": "Twins" }, "services": [
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func controlCInATransferSaysHowFarItCame() throws {
-    let path = try SendFileTests.file(SendFileTests.picture)
+    let path = try TemporaryFolder.file(SendFileTests.picture)
     let running = try Blectl.start(["send-file", "name:Panel", "fff6", path, "--mode", "request", "--json"], virtual: false)
     #expect(running.waitForOutput(containing: "progress"))
     running.signal(SIGINT)
@@ -201,7 +201,7 @@ import Testing
     #expect(input.status == 0, "\(input.errors)")
     let value = try Shell.run("timeout 20 \(Blectl.path) write -i sim name:Band-7 ff02 - <&-")
     #expect(value.status == 66, "\(value.errors)")
-    let trace = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)").path
+    let trace = TemporaryFolder.path()
     #expect(try Shell.run("\(Blectl.path) read -i sim name:Band-7 2a19 --trace \(trace) <&- >&- 2>&-").status == 74)
     #expect(
       try Shell.run("\(Blectl.path) read -i sim name:nobody 2a19 --timeout 1 --trace \(trace) 2>&-; grep -c nobody \(trace)").output

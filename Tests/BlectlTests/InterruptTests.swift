@@ -46,7 +46,7 @@ import Testing
     (["send-file", "name:Panel", "fff6", "FILE", "--gap", "50"], 10, "go on with --offset"),
   ])
   func nobodyReadsTheOutput(_ words: [String], _ seconds: Int, _ mention: String?) async throws {
-    let file = try SendFileTests.file(SendFileTests.picture)
+    let file = try TemporaryFolder.file(SendFileTests.picture)
     let trace = TemporaryPath()
     let arguments = words.map { $0 == "FILE" ? file : $0 } + ["--json", "--trace", trace.path]
     try await onLoop {

@@ -17,7 +17,7 @@ import Testing
     ["write", "PEER", "fff6", "\(String(repeating: "00", count: 60))", "--mode", "command"],
     ["send-file", "PEER", "fff6", "FILE", "--chunk", "20"],
   ]) func segmentsFitTheMTU(_ words: [String]) throws {
-    let file = try SendFileTests.file(Array(repeating: 7, count: 60))
+    let file = try TemporaryFolder.file(Array(repeating: 7, count: 60))
     let words = words.map { $0 == "PEER" ? "name:Panel" : $0 == "FILE" ? file : $0 }
     #expect(try Blectl.run(words + ["--mtu", "23", "--json"]).records.last?.int("segments") == 3)
   }
@@ -48,7 +48,7 @@ import Testing
 
   private static func device(_ more: String) throws -> String {
     "sim:"
-      + (try SendFileTests.file(
+      + (try TemporaryFolder.file(
         Array(
           """
           { "name": "Late", "address": "D1:00:00:00:00:61/random", "advertisement": { "name": "Late" }, \(more), "services": [

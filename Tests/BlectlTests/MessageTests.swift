@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func numbersBelowZeroAreTakenAsTheyStand() throws {
-    let file = try SendFileTests.file(
+    let file = try TemporaryFolder.file(
       Array(
         """
         { "name": "Cell", "address": "D1:00:00:00:00:51/random", "advertisement": { "name": "Cell" }, "services": [
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func aCompanyHasAName() throws {
-    let file = try SendFileTests.file(
+    let file = try TemporaryFolder.file(
       Array(
         """
         [ { "name": "Pod", "address": "D1:00:00:00:00:52/random", "advertisement": { "name": "Pod", "manufacturer_data": {"004c": "0215aa"} } },
@@ -157,7 +157,7 @@ import Testing
       let services = services.map {
         #"{"uuid": "\#($0)", "characteristics": [{"uuid": "ff01", "properties": ["read"], "value": "01"}, {"uuid": "ff01", "properties": ["read"], "value": "02"}]}"#
       }
-      return try SendFileTests.file(
+      return try TemporaryFolder.file(
         Array(
           #"{"name": "Twins", "address": "D1:00:00:00:00:20/random", "advertisement": {"name": "Twins"}, "services": [\#(services.joined(separator: ","))]}"#
             .utf8))
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test func oneOctetInOneSegment() throws {
-    let result = try Blectl.run("send-file", "name:Panel", "fff6", try SendFileTests.file([1]))
+    let result = try Blectl.run("send-file", "name:Panel", "fff6", try TemporaryFolder.file([1]))
     #expect(result.text.hasPrefix("sent 1 octet in 1 segment of ") && result.text.contains(" kB/s"), "\(result.text)")
     #expect(try Blectl.run("write", "name:Band-7", "ff02", "00", "-v").errors.contains("wrote 1 octet to ff02 by command, in 1 segment\n"))
   }

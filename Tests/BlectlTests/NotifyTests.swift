@@ -18,7 +18,7 @@ import Testing
     ([], nil), (["--count", "1", "--duration", "0"], 0), (["--count", "1", "--timeout", "50"], 0), (["--count", "1"], 4),
   ])
   func aRareValue(_ options: [String], _ status: Int?) throws {
-    let file = try SendFileTests.file(
+    let file = try TemporaryFolder.file(
       Array(
         """
         { "name": "Rare", "address": "D1:00:00:00:00:41/random", "advertisement": { "name": "Rare" }, "services": [

@@ -22,7 +22,7 @@ import Testing
 
   @Test func soDoesATransfer() throws {
     let result = try Blectl.run(
-      "send-file", "name:Panel", "fff6", try SendFileTests.file(SendFileTests.picture), "--offset", "7831", "--json")
+      "send-file", "name:Panel", "fff6", try TemporaryFolder.file(SendFileTests.picture), "--offset", "7831", "--json")
     let records = try result.records
     #expect(records.count > 1 && records.allSatisfy { $0.string("name") == "Panel" && $0.string("address_type") == "random" })
     #expect(records.last?.int("offset") == 7831 && records.last?.int("acknowledged") == 77_831, "\(result.errors)")

@@ -6,18 +6,12 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct SendFileTests {
   static let picture = (0..<77_831).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
-  static func file(_ bytes: [UInt8]) throws -> String {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-\(UUID().uuidString)")
-    try Data(bytes).write(to: url)
-    return url.path
-  }
-
   @Test(arguments: [
     ["--mode", "command"], ["--mode", "request"], ["--window", "4"], ["--ack-every", "50"], ["--chunk", "182"], ["--phy", "2m"],
     ["--interval", "15"],
   ])
   func arrivesWhole(_ options: [String]) throws {
-    let path = try Self.file(Self.picture)
+    let path = try TemporaryFolder.file(Self.picture)
     let result = try Blectl.run(["send-file", "name:Panel", "fff6", path, "--verify", "notify:fff7", "--json"] + options)
     #expect(result.status == 0, "\(result.errors)")
     let records = try result.records
@@ -32,7 +26,7 @@ import Testing
   }
 
   @Test func commandsFillTheAir() throws {
-    let path = try Self.file(Self.picture)
+    let path = try TemporaryFolder.file(Self.picture)
     let sent = try #require(try Blectl.run("send-file", "name:Panel", "fff6", path, "--json").records.last)
     #expect(sent.int("chunk") == 244)
     // 98.9 kB/s is what 1M with data length 251 can carry; discovery of the pace must not cost more than a tenth.
@@ -40,7 +34,7 @@ import Testing
   }
 
   @Test func theSameTransferTwiceIsTheSame() throws {
-    let path = try Self.file(Self.picture)
+    let path = try TemporaryFolder.file(Self.picture)
     let arguments = ["send-file", "name:Panel", "fff6", path, "--json", "--verify", "notify:fff7"]
     #expect(try Blectl.run(arguments).text == Blectl.run(arguments).text)
   }
@@ -74,7 +68,7 @@ import Testing
   }
 
   @Test func aFailedVerificationIsOneErrorRecord() throws {
-    let file = try Self.file(
+    let file = try TemporaryFolder.file(
       Array(
         """
         { "name": "Liar", "address": "D1:00:00:00:00:20/random", "advertisement": { "name": "Liar" }, "services": [

@@ -25,7 +25,7 @@ import Testing
     (["notify", "name:Band-7", "2a37", "-v"], "subscribed"), (["send-file", "name:Panel", "fff6", "FILE", "-vv"], "Write Command"),
   ])
   func theFirstControlCEndsWhatIsOnALink(_ arguments: [String], _ sign: String) throws {
-    let file = try SendFileTests.file(SendFileTests.picture)
+    let file = try TemporaryFolder.file(SendFileTests.picture)
     let running = try Blectl.start(arguments.map { $0 == "FILE" ? file : $0 }, virtual: false, reading: .errorsOnly)
     #expect(running.waitForOutput(containing: sign))
     running.signal(SIGINT)
@@ -80,7 +80,7 @@ import Testing
       if controller.command(0x200C)?.first == 1 { _ = controller.flood(20_000) }
       controller.hangUp()
     }
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent(Foundation.UUID().uuidString).path
+    let file = TemporaryFolder.path()
     defer { unsafe unlink(file) }
     let shell = try Shell.run(
       "\(Blectl.path) -i \(controller.adapter) scan --duplicates --duration 0 --json >\(file); echo $?; wc -l <\(file)")

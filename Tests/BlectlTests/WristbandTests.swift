@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func aValueThatIsNotAsDescribedSaysSo() throws {
-    let file = try SendFileTests.file(
+    let file = try TemporaryFolder.file(
       Array(
         """
         { "name": "Odd", "address": "D1:00:00:00:00:42/random", "advertisement": { "name": "Odd" }, "services": [

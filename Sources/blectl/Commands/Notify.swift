@@ -37,7 +37,9 @@ struct Notify: LoopCommand {
   @Flag(help: "When the link is lost, find the device again and go on.")
   var reconnect = false
 
-  @Option(name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"))
+  @Option(
+    name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
+    completion: .list(ValueFormat.names))
   var format: ValueFormat = .auto
 
   func validate() throws {

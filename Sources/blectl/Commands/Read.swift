@@ -23,7 +23,9 @@ struct Read: LoopCommand {
   @Argument(help: "What to read: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2901, battery_level.")
   var attributes: [String]
 
-  @Option(name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"))
+  @Option(
+    name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
+    completion: .list(ValueFormat.names))
   var format: ValueFormat = .auto
 
   @Flag(help: "Write the octets themselves.")

@@ -26,7 +26,9 @@ struct Write: LoopCommand {
   @Argument(help: "The value in the format of --as, @FILE, or - for standard input.")
   var value: String
 
-  @Option(name: .customLong("as"), help: ArgumentHelp("Format of VALUE: \(ValueFormat.choices).", valueName: "format"))
+  @Option(
+    name: .customLong("as"), help: ArgumentHelp("Format of VALUE: \(ValueFormat.choices).", valueName: "format"),
+    completion: .list(ValueFormat.names))
   var format: ValueFormat = .hex
 
   @Option(help: ArgumentHelp("auto, request, command, long or reliable.", valueName: "mode"))
