@@ -52,6 +52,11 @@ static inline int shim_watch_signal_once(int number, int pipe) {
   shim_signal_pipe = pipe;
   action.sa_handler = shim_on_signal;
   action.sa_flags = SA_RESETHAND | SA_RESTART;
+  // A thread of our parent's that had it blocked has passed that on.
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
   return sigaction(number, &action, NULL);
 }
 

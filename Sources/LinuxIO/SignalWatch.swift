@@ -3,7 +3,7 @@ package import EventLoop
 import Glibc
 
 /// Turns the first SIGINT, SIGTERM or SIGHUP into a call on the loop. A second one of the same kind ends the process at once, by the
-/// kernel's default and so even when the loop is stuck: the handler is taken off as it starts.
+/// kernel's default and so even when the loop is stuck: the handler is taken off as it starts. Every SIGCONT is a call too.
 @LoopActor
 package final class SignalWatch {
   private var readEnd: OwnedDescriptor
@@ -12,10 +12,12 @@ package final class SignalWatch {
   private let signals: [Int32]
 
   package nonisolated static let ending = [SIGINT, SIGTERM, SIGHUP]
+  /// The process was stopped (Ctrl-Z) and goes on.
+  package nonisolated static let resumed = SIGCONT
 
   /// One watch at a time in a process: the handler knows one pipe.
   /// - Parameter handler: gets the signal's number.
-  package init(_ signals: [Int32] = ending, handler: @escaping @LoopActor (Int32) -> Void) {
+  package init(_ signals: [Int32] = ending + [resumed], handler: @escaping @LoopActor (Int32) -> Void) {
     self.signals = signals
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
@@ -26,7 +28,10 @@ package final class SignalWatch {
     readEnd = OwnedDescriptor(ends[0])
     writeEnd = OwnedDescriptor(ends[1])
     watch = EventLoop.shared.watch(readEnd.rawValue, .readable) { [weak self] _ in
-      while let number = self?.take() { handler(number) }
+      while let number = self?.take() {
+        if number == Self.resumed { self?.rearm(number) }
+        handler(number)
+      }
     }
     for signal in signals where !Self.isIgnored(signal) { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
   }

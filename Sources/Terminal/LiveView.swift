@@ -13,7 +13,7 @@ package final class LiveView {
   /// the cursor arithmetic is wrong: the caller clips.
   package func draw(_ lines: [Line], on output: Output) throws(OutputFailure) {
     if try output.offerFrame(frame(lines, width: output.width)) { drawn = lines.map(\.columns) }
-    output.isLive = true
+    output.live = self
   }
 
   /// As `draw`, but waits until the terminal takes it: the last view stays.
@@ -21,7 +21,17 @@ package final class LiveView {
   package func finish(_ lines: [Line], on output: Output) async throws {
     try await output.write(frame(lines, width: output.width))
     drawn = lines.map(\.columns)
+    output.live = nil
   }
+
+  /// What erases the block; the next one begins where it began.
+  func wipe(width: Int) -> String {
+    defer { forget() }
+    return up(width) + "\u{1B}[J"
+  }
+
+  /// The next block begins at the cursor.
+  func forget() { drawn = [] }
 
   /// With escape sequences that take no column.
   package struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
@@ -37,10 +47,15 @@ package final class LiveView {
   }
 
   private func frame(_ lines: [Line], width: Int) -> [UInt8] {
-    let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / max(1, width)) }
-    var text = rows > 0 ? "\u{1B}[\(rows)A\r" : ""
+    var text = up(width)
     for line in lines { text += line.text + "\u{1B}[K\n" }
     text += "\u{1B}[J"
     return Array(text.utf8)
+  }
+
+  /// To the beginning of the block.
+  private func up(_ width: Int) -> String {
+    let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / max(1, width)) }
+    return rows > 0 ? "\u{1B}[\(rows)A\r" : ""
   }
 }

@@ -31,8 +31,8 @@ package final class Output {
   private let err: Sink
   /// A line on the terminal that the next message has to replace (a progress bar or live table).
   private var eraseTransient: String?
-  /// A live view stands on stdout.
-  var isLive = false
+  /// What stands at the bottom of stdout and is drawn again in place.
+  var live: LiveView?
   /// Messages for which there was no room.
   private var lost = 0
 
@@ -196,6 +196,8 @@ package final class Output {
   /// One line on stderr. A stderr that cannot be written is nobody's fault and nobody's to tell; one that nobody reads is told of later.
   package func message(_ text: String) {
     clearTransient()
+    // It is drawn anew below the message. Where the two go to different terminals they do not meet.
+    if out === err, let live { _ = emit(live.wipe(width: width)) }
     tellOfLoss()
     if !emit(text + "\n") { lost += 1 }
   }
@@ -229,9 +231,15 @@ package final class Output {
     _ = emit(erase)
   }
 
+  /// The process was stopped and goes on (Ctrl-Z, fg): others have written to the terminal meanwhile, and nothing above is ours any more.
+  package func resumed() {
+    live?.forget()
+    eraseTransient = nil
+  }
+
   /// What follows begins on a line of its own, not behind the `^C` that the terminal shows. Bars and live views are wiped with it.
   package func breakLine() {
-    guard errIsTerminal, eraseTransient == nil, !isLive else { return }
+    guard errIsTerminal, eraseTransient == nil, live == nil else { return }
     _ = emit("\n")
   }
 

@@ -52,6 +52,7 @@ enum Program {
     var signal: Int32?
     let interrupted = Wait<Void>()
     let signals = watch { number in
+      if number == SignalWatch.resumed { return output.resumed() }
       signal = number
       if number == 2 { output.breakLine() }
       task.cancel()

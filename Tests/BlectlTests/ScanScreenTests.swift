@@ -100,6 +100,60 @@ import Text
     #expect(try !scan(air: "sim", columns: 80).2.contains("m -46"))
   }
 
+  /// The table goes up by as many rows as it takes in the new width: terminals fold what has become too long, and nothing of it must stay.
+  @Test func narrowingLeavesNothingOfTheWideTable() throws {
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
+    #expect(terminal.wait(for: "4 device(s)"))
+    terminal.resize(columns: 50, rows: 24)
+    for _ in 0..<2 { #expect(terminal.wait(for: "4 device(s)", after: terminal.octets.count)) }
+    terminal.interrupt()
+    let frames = terminal.finish().text.components(separatedBy: "\u{1B}[J").dropLast()
+    let widths = frames.map { $0.split(separator: "\r\n").map { DisplayText.width(String($0.replacing(/\u{1B}\[\d*[AK]\r?/, with: ""))) } }
+    var folded = 0
+    for (number, frame) in frames.enumerated().dropFirst() {
+      let up = try #require(frame.firstMatch(of: /^\u{1B}\[(\d+)A\r/).flatMap { Int($0.1) }, "\(frame)")
+      let rows = widths[number - 1].reduce(0) { $0 + ($1 + 49) / 50 }
+      if up == rows, up > widths[number - 1].count { folded += 1 } else { #expect(up == widths[number - 1].count, "\(frame)") }
+    }
+    #expect(folded == 1)
+  }
+
+  /// Ctrl-Z, and fg: others have written below the table meanwhile. It stays there as it was, and a new one begins.
+  @Test func afterAStopATableBeginsBelow() throws {
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 100, rows: 24, environment: ["NO_COLOR": "1"])
+    for _ in 0..<2 {
+      #expect(terminal.wait(for: "A\rRSSI", after: terminal.octets.count))
+      terminal.stop()
+      let before = terminal.octets.count
+      terminal.resume()
+      #expect(terminal.wait(for: "\u{1B}[JRSSI", after: max(0, before - 3)))
+    }
+    terminal.interrupt()
+    let (status, text) = terminal.finish()
+    #expect(status == 130 && text.components(separatedBy: "\u{1B}[JRSSI").count == 3)
+  }
+
+  /// A message does not stand in the table, nor does the table go over it.
+  @Test func aNoteStandsAboveTheTable() throws {
+    let controller = try H4Controller()
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", controller.adapter, "scan", "--count", "2"], columns: 80, rows: 24, environment: ["NO_COLOR": "1"])
+    #expect(controller.command(0x200C)?.first == 1)
+    // One whose event type is reserved between two that can be read.
+    for (type, number) in [(0, 1), (9, 2), (0, 3)] {
+      controller.send([4, 0x3E, 15, 2, 1, UInt8(type), 1, UInt8(number), 0, 0, 0, 0, 0xD1, 3, 2, 1, 6, 0xC4])
+      if number == 1 { #expect(terminal.wait(for: "1 device(s)")) }
+    }
+    let (status, text) = terminal.finish()
+    let lines = Screen(text, rows: 24).lines.filter { !$0.isEmpty }
+    #expect(status == 0 && lines.count == 5, "\(lines)")
+    #expect(
+      lines.first?.hasPrefix("note: 1 advertising report(s) of ") == true && lines.dropFirst().first?.hasPrefix("RSSI") == true, "\(lines)")
+    #expect(lines.last?.hasPrefix("2 device(s), ") == true)
+  }
+
   /// In real time: the table is drawn anew in the new width, and Ctrl-C leaves the last one, with the prompt on a line of its own.
   @Test func resizeAndInterrupt() throws {
     let terminal = try PseudoTerminal(

@@ -56,6 +56,15 @@ package final class PseudoTerminal: @unchecked Sendable {
 
   package func interrupt() { kill(process.processIdentifier, SIGINT) }
 
+  /// What Ctrl-Z does, also to a program that has no shell above it. Returns when it has stopped.
+  package func stop() {
+    kill(process.processIdentifier, SIGSTOP)
+    var information = unsafe siginfo_t()
+    _ = unsafe waitid(P_PID, id_t(process.processIdentifier), &information, WSTOPPED | WNOWAIT)
+  }
+
+  package func resume() { kill(process.processIdentifier, SIGCONT) }
+
   /// - Returns: its exit status, and all that it wrote.
   package func finish() -> (status: Int32, text: String) {
     process.waitUntilExit()
