@@ -75,6 +75,11 @@ enum Program {
   @LoopActor
   private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
     if !output.isFlushed, !interrupted.isSettled {
+      // The work is done, and a terminal shows nothing of why the program does not end.
+      let note = EventLoop.shared.schedule(after: .seconds(2)) {
+        output.note("done; \(output.unwrittenLines) line(s) of the result wait for whoever reads standard output. Ctrl-C ends without them")
+      }
+      defer { note.cancel() }
       try await race({ try await output.flush(until: nil) }, { try await interrupted.value() })
     }
     try await output.flush(until: EventLoop.shared.now.advanced(by: .milliseconds(300)))

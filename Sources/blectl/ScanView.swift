@@ -94,7 +94,9 @@ final class ScanView {
     let hidden = devices.count - rows.count
     let seconds = Int(begin.duration(to: EventLoop.shared.now).inSeconds)
     let below = hidden > 0 ? " (\(hidden) below)" : ""
-    lines.append(table.summary("\(devices.count) device(s)\(below), \(records) record(s) in \(seconds) s\(isLast ? "" : "; Ctrl-C ends")"))
+    let heard = devices.isEmpty && deviceCount > 0 ? ", \(deviceCount) device(s) heard that do not pass" : ""
+    lines.append(
+      table.summary("\(devices.count) device(s)\(below), \(records) record(s) in \(seconds) s\(heard)\(isLast ? "" : "; Ctrl-C ends")"))
     return lines
   }
 }

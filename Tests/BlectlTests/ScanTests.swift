@@ -78,6 +78,12 @@ import Testing
     #expect(result.status == 0 && result.text.isEmpty)
     #expect(result.errors == "note: nothing passed the filters; 4 device(s) heard in all\n")
     #expect(try Blectl.run("scan", "--duration", "3", "--name", "lock").errors.isEmpty)
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim", "scan", "--duration", "3", "--name", "nobody"], columns: 100, rows: 24,
+      environment: ["BLECTL_CLOCK": "virtual", "NO_COLOR": "1"])
+    let lines = Screen(terminal.finish().text, rows: 24).lines
+    #expect(lines.contains("0 device(s), 0 record(s) in 3 s, 4 device(s) heard that do not pass"), "\(lines)")
+    #expect(lines.contains("note: nothing passed the filters; 4 device(s) heard in all"), "\(lines)")
   }
 
   @Test func anAliasCanBeFilteredFor() throws {

@@ -64,6 +64,15 @@ import Testing
     #expect(records.allSatisfy { $0.string("event") == "advertisement" })
   }
 
+  /// When the work is done and only the reader is missing, that is said.
+  @Test func whatItWaitsForIsSaid() throws {
+    let running = try Blectl.start(["scan", "--duration", "3"], reading: .errorsOnly)
+    #expect(running.waitForOutput(containing: "line(s) of the result wait for whoever reads standard output"))
+    running.startReading()
+    let result = running.wait()
+    #expect(result.status == 0 && result.lines.contains { $0.hasPrefix("C0:FF:EE:00:00:07/public ") })
+  }
+
   /// A reader that reads loses nothing, although virtual time runs a thousand times faster than it.
   @Test func virtualTimeWaitsForAReader() throws {
     let shell = try Shell.run(
