@@ -20,11 +20,13 @@ package struct DeviceView {
 
   package init(_ peer: PeerAddress) { self.peer = peer }
 
-  /// The last advertising data of each PDU type, advertisements before scan responses.
-  package var advertisements: [Advertisement] {
+  /// The last payload of each PDU type, advertisements before scan responses.
+  package var payloadsInOrder: [(pdu: AdvertisingReport.PDU, data: [UInt8])] {
     payloads.sorted { ($0.key == .scanResponse ? 1 : 0, $0.key.rawValue) < ($1.key == .scanResponse ? 1 : 0, $1.key.rawValue) }
-      .map { Advertisement($0.value) }
+      .map { ($0.key, $0.value) }
   }
+
+  package var advertisements: [Advertisement] { payloadsInOrder.map { Advertisement($0.data) } }
 
   /// dBm.
   package var txPower: Int8? { txPowerOfReports ?? advertisements.lazy.compactMap(\.txPower).first }

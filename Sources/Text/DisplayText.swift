@@ -73,6 +73,8 @@ package enum DisplayText {
       case "░": plain.append(".")
       case "…": plain.append("~")
       case "≠": plain.append("!")
+      case "→": plain.append(">")
+      case "·": plain.append(",")
       default: plain.append(character)
       }
     }

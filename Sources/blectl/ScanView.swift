@@ -51,6 +51,12 @@ final class ScanView {
       try await output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, keys) }
     } else {
       try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement))
+      if !showsOctets, output.style.verbosity > 0 {
+        let report = record.report
+        for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, keys) {
+          try await output.line(output.forEyes(line))
+        }
+      }
     }
   }
 
@@ -61,8 +67,20 @@ final class ScanView {
   func finish(after error: (any Error)? = nil) async throws {
     timer?.cancel()
     timer = nil
-    if isLive { try await live.finish(error != nil && records == 0 ? [] : table(isLast: true), on: output) }
+    if isLive {
+      try await live.finish(error != nil && records == 0 ? [] : table(isLast: true), on: output)
+      if output.style.verbosity > 0 { try await showDetails() }
+    }
     try await log?.close()
+  }
+
+  private func showDetails() async throws {
+    let devices = watch.devicesWithRecords
+    for device in order.arrange(devices, inView: devices.count, at: EventLoop.shared.wallClock) {
+      for line in AdvertisingDetail.lines(device, keys, paint: { output.paint($0, .bold) }) {
+        try await output.line(output.forEyes(line))
+      }
+    }
   }
 
   /// At most ten times a second: eyes are slower, and a busy air is not.

@@ -51,6 +51,16 @@ import Text
     #expect(screen.lines.contains { $0.hasPrefix("\(count) device(s), ") })
   }
 
+  @Test func whatEachSaysFollowsTheTable() throws {
+    let air = try Self.air(4)
+    let (status, screen, _) = try scan(["-v"], air: "sim:\(air.path)", columns: 100, rows: 50)
+    #expect(status == 0 && screen.unknown.isEmpty, "\(screen.unknown)")
+    let summary = try #require(screen.lines.lastIndex { $0.hasPrefix("4 device(s), ") })
+    let heads = screen.lines[(summary + 1)...].filter { $0.contains("  random · connectable · every ") }
+    #expect(heads.count == 4 && heads.first?.contains("D1:00:00:00:00:00") == true, "\(screen.lines)")
+    #expect(screen.lines.contains { $0.contains("\\x1b[31mEvil") }, "\(screen.lines)")
+  }
+
   /// More than fit: the strongest are seen, and the others are counted. The last table has all.
   @Test(arguments: [50, 80, 160]) func fourHundred(_ columns: Int) throws {
     let controller = try H4Controller()

@@ -1,0 +1,75 @@
+import Bluetooth
+import GAP
+import Operations
+import Text
+
+/// Everything that a device's advertising says, one line for each AD structure: `scan -v`.
+enum AdvertisingDetail {
+  /// A device with the last payload of each PDU type. - Parameter paint: for its first line.
+  static func lines(_ device: DeviceView, _ keys: BTHomeKeys, paint: (String) -> String) -> [String] {
+    var facts = [device.peer.type.rawValue]
+    if device.isConnectable { facts.append("connectable") }
+    if let interval = device.signal.interval { facts.append("every \(ScanTable.interval(interval))") }
+    if let level = device.signal.level { facts.append("\(Int(level.rounded())) dBm") }
+    if let power = device.txPower { facts.append("tx \(power) dBm") }
+    let name = device.name.map { DisplayText.escape($0) + "  " } ?? ""
+    return [paint("\(name)\(device.peer.address)") + "  " + facts.joined(separator: " · ")]
+      + device.payloadsInOrder.flatMap { lines($0.data, of: device.peer, pdu: $0.pdu, keys) }
+  }
+
+  /// One payload: the PDU type before the first of its AD structures.
+  static func lines(_ data: [UInt8], of peer: PeerAddress?, pdu: AdvertisingReport.PDU, _ keys: BTHomeKeys) -> [String] {
+    let advertisement = Advertisement(data)
+    var parts = advertisement.structures.map { line($0, sender: peer?.address, keys) }
+    if parts.isEmpty { parts = ["(empty)"] }
+    if let error = advertisement.error { parts.append("(malformed: \(error))") }
+    if let peer, case .found(let macs) = MACFinder.find(in: advertisement, sender: peer) {
+      parts += macs.map { "→ MAC \($0.text) in \($0.source), offset \($0.offset), \($0.rule)" }
+    }
+    let label = pdu.rawValue
+    return parts.enumerated().map { "  " + ($0 == 0 ? label : String(repeating: " ", count: label.utf8.count)) + "  " + $1 }
+  }
+
+  static func line(_ structure: ADStructure, sender: Address?, _ keys: BTHomeKeys) -> String {
+    let name = ADType.name(structure.type) ?? "AD type 0x\(Hex.encode([structure.type]))"
+    return "\(name)  \(value(structure, sender, keys))"
+  }
+
+  /// What it says where that is known, with the octets wherever they say more.
+  private static func value(_ structure: ADStructure, _ sender: Address?, _ keys: BTHomeKeys) -> String {
+    // One structure is read as an advertisement is.
+    let alone = Advertisement(structures: [structure]) ?? Advertisement([])
+    let octets = Hex.encode(structure.data)
+    switch structure.type {
+    case ADType.flags: return alone.flags.map { "\(flags($0)) (\(octets))" } ?? octets
+    case ADType.shortenedLocalName, ADType.completeLocalName: return "\"\(DisplayText.escape(structure.data))\""
+    case ADType.txPowerLevel: return alone.txPower.map { "\($0) dBm" } ?? octets
+    case ADType.appearance:
+      return alone.appearance.flatMap { AssignedNumbers.appearance($0) }.map { "\($0) (\(octets))" } ?? octets
+    case ADType.manufacturerData:
+      guard let (company, data) = alone.manufacturerData.first else { return octets }
+      let id = Hex.encode([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)])
+      return "\(id) \(AssignedNumbers.company(company) ?? "(unknown company)")  \(Hex.encode(data))"
+        + meaning(DecodedData.manufacturer(company, data))
+    case ADType.serviceData16, ADType.serviceData32, ADType.serviceData128:
+      guard let (uuid, data) = alone.serviceData.first else { return octets }
+      return "\(named(uuid))  \(Hex.encode(data))" + meaning(DecodedData.service(uuid, data, sender: sender, keys: keys))
+    default:
+      let uuids = alone.serviceUUIDs + alone.solicitedUUIDs
+      return uuids.isEmpty ? octets : uuids.map(named).joined(separator: ", ")
+    }
+  }
+
+  private static func named(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description }
+
+  private static func meaning(_ data: DecodedData?) -> String { data.map { "  \(AdvertisedText.line($0))" } ?? "" }
+
+  /// Core Specification Supplement, Part A §1.3.
+  private static func flags(_ bits: UInt8) -> String {
+    let names = [
+      "LE Limited Discoverable", "LE General Discoverable", "BR/EDR Not Supported", "LE and BR/EDR Controller", "LE and BR/EDR Host",
+    ]
+    let set = names.enumerated().filter { bits >> $0.offset & 1 == 1 }.map(\.element)
+    return set.isEmpty ? "none" : set.joined(separator: ", ")
+  }
+}

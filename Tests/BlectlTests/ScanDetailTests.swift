@@ -1,0 +1,54 @@
+import Bluetooth
+import GAP
+import Operations
+import TestSupport
+import Testing
+import Text
+
+@testable import blectl
+
+/// `scan -v`: one line for each AD structure.
+@Suite(.timeLimit(.minutes(3))) struct ScanDetailTests {
+  static func lines(_ hex: String) -> [String] {
+    AdvertisingDetail.lines(Hex.decode(hex) ?? [], of: nil, pdu: .connectable, BTHomeKeys())
+  }
+
+  @Test(arguments: [
+    ("020106", "  adv_ind  Flags  LE General Discoverable, BR/EDR Not Supported (06)"), ("020100", "  adv_ind  Flags  none (00)"),
+    ("050942616e64", "  adv_ind  Complete Local Name  \"Band\""), ("03081b5b", "  adv_ind  Shortened Local Name  \"\\x1b[\""),
+    ("020af4", "  adv_ind  Tx Power Level  -12 dBm"), ("0319c000", "  adv_ind  Appearance  Watch (c000)"),
+    ("05030d180ffe", "  adv_ind  Complete List of 16-bit Service UUIDs  180d Heart Rate, fe0f "),
+    ("04ff4c0012", "  adv_ind  Manufacturer Specific Data  004c Apple, Inc.  12"), ("03ff4c00", "004c Apple, Inc.  "),
+    ("02ff4c", "Data  4c"),
+    ("04160f18aa", "  adv_ind  Service Data - 16-bit UUID  180f Battery Service  aa"), ("021601", "UUID  01"),
+    ("037e0102", "AD type 0x7e  0102"),
+    ("05120600a000", "Peripheral Connection Interval Range  0600a000"), ("", "  adv_ind  (empty)"), ("0201", "(malformed: "),
+    ("1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5", "iBeacon 1/2 e2c56db5"),
+  ]) func everyType(_ data: String, _ line: String) {
+    let lines = Self.lines(data)
+    #expect(lines.contains { $0.contains(line) }, "\(lines)")
+  }
+
+  /// Whatever is on the air.
+  @Test func anythingIsShown() {
+    var random = SplitMix64(seed: 9)
+    for _ in 0..<20_000 {
+      let data = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let lines = AdvertisingDetail.lines(data, of: nil, pdu: .scanResponse, BTHomeKeys())
+      #expect(!lines.isEmpty && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }, "\(Hex.encode(data))")
+    }
+  }
+
+  @Test func afterEachRecordOnAPipe() throws {
+    let result = try Blectl.run("scan", "-v", "-d", "2", "--address", "D1:00:00:00:00:02")
+    let lines = result.lines
+    #expect(lines.count == 8, "\(result.text)")
+    #expect(lines.first?.hasPrefix("D1:00:00:00:00:02/random ") == true)
+    #expect(
+      lines.contains("  scan_rsp  (empty)") && lines.contains { $0.contains("→ MAC A4:C1:38:00:11:33 in manufacturer_data/0305, offset 2") }
+    )
+    #expect(try Blectl.run("scan", "-d", "2", "--address", "D1:00:00:00:00:02").lines.count == 2)
+    let ascii = try Blectl.run(["scan", "-v", "-d", "2"], environment: ["LC_ALL": "C"])
+    #expect(ascii.output.allSatisfy { $0 < 0x80 } && ascii.text.contains("> MAC "), "\(ascii.text)")
+  }
+}
