@@ -32,16 +32,30 @@ extension Client {
     return characteristic
   }
 
-  /// The values of all characteristics that can be read. One that the peer refuses (security, authorization) does not hide the rest.
+  /// The values of all characteristics that can be read, and of their descriptors, each by one request where it fits. One that the peer refuses
+  /// (security, authorization) does not hide the rest.
   /// - Throws: what ends the link or the task.
   package func readableValues(_ table: AttributeTable) async throws -> [AttributeHandle: Result<[UInt8], any Error>] {
     var values: [AttributeHandle: Result<[UInt8], any Error>] = [:]
-    for item in table.characteristics where item.properties.contains(.read) {
-      do { values[item.valueHandle] = .success(try await read(item.valueHandle)) } catch let error as GATTError {
-        guard case .errorResponse = error else { throw error }
-        values[item.valueHandle] = .failure(error)
+    for item in table.characteristics {
+      let extended = item.extendedProperties
+      if item.properties.contains(.read) { values[item.valueHandle] = try await refusable { try await self.read(item.valueHandle) } }
+      for descriptor in item.descriptors {
+        // Discovery has read this one, for what may be written.
+        if descriptor.uuid == UUID(0x2900), let extended {
+          values[descriptor.handle] = .success([UInt8(truncatingIfNeeded: extended), UInt8(extended >> 8)])
+        } else {
+          values[descriptor.handle] = try await refusable { try await self.read(descriptor.handle) }
+        }
       }
     }
     return values
+  }
+
+  private func refusable(_ read: @LoopActor () async throws -> [UInt8]) async throws -> Result<[UInt8], any Error> {
+    do { return .success(try await read()) } catch let error as GATTError {
+      guard case .errorResponse = error else { throw error }
+      return .failure(error)
+    }
   }
 }

@@ -127,8 +127,13 @@ package enum Presets {
             "uuid": "fff0",
             "characteristics": [
               // Swallows the picture; fff7 tells how much of it arrived.
-              {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7", "pause_ms": 100}},
-              {"uuid": "fff7", "properties": ["read", "notify"]},
+              {
+                "uuid": "fff6",
+                "properties": ["write", "write_without_response"],
+                "descriptors": [{"uuid": "2901", "value": {"utf8": "Picture"}}],
+                "sink": {"report": "fff7", "pause_ms": 100}
+              },
+              {"uuid": "fff7", "properties": ["read", "notify"], "descriptors": [{"uuid": "2901", "value": {"utf8": "Received"}}]},
               {"uuid": "fff8", "properties": ["write"], "reactions": [{"when": "00", "then": [{"reset": "fff6"}]}]}
             ]
           }

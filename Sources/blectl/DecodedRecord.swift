@@ -4,10 +4,9 @@ import Text
 
 /// What a value means, for programs: the field `decoded`, and `decoded_error` where the octets do not fit.
 enum DecodedRecord {
-  static func write(_ json: inout JSONLine, _ value: [UInt8], of uuid: UUID?) {
-    guard let uuid, let description = CharacteristicDescription(uuid) else { return }
+  static func write(_ json: inout JSONLine, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) {
     do throws(ValueMismatch) {
-      let decoded = try description.decode(value)
+      guard let decoded = try DecodedValue.of(value, type: uuid, formats: formats) else { return }
       if decoded.fields.count == 1, case .text(let text) = decoded.fields[0].content {
         json.string("decoded", text)
       } else {
@@ -37,7 +36,7 @@ enum DecodedRecord {
     }
   }
 
-  private static func write(_ json: inout JSONLine, _ field: DecodedField) {
+  static func write(_ json: inout JSONLine, _ field: DecodedField) {
     switch field.content {
     case .number(let number): json.literal("value", number.description)
     case .numbers(let numbers): json.literals("value", numbers.map(\.description))
@@ -61,7 +60,9 @@ enum DecodedRecord {
         }
       }
     case .text(let text), .date(let text): json.string("value", text)
-    case .uuid(let uuid): json.string("value", uuid.description)
+    case .uuid(let uuid):
+      json.string("value", uuid.description)
+      if let name = CharacteristicDescription.unit(uuid) ?? AssignedNumbers.name(of: uuid) { json.string("name", name) }
     case .octets(let octets), .identifier(let octets): json.string("value", Hex.encode(octets))
     }
     if let unit = field.unit { json.string("unit", unit) }

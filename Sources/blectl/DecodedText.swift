@@ -1,18 +1,26 @@
+import ATT
 import Bluetooth
 import GATT
 import Text
 
 /// What a value means, for people: `72 bpm, contact, RR 833 ms`.
 enum DecodedText {
-  /// Nil for a characteristic that is not described, and for plain text, which the value itself shows.
-  static func text(_ value: [UInt8], of uuid: UUID?) -> String? {
-    guard let uuid, let description = CharacteristicDescription(uuid) else { return nil }
+  /// Nil for what is neither described nor given a format, and for plain text, which the value itself shows.
+  static func text(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) -> String? {
     do throws(ValueMismatch) {
-      let decoded = try description.decode(value)
-      if decoded.fields.count == 1, case .text = decoded.fields.first?.content { return nil }
-      return text(decoded, uuid)
+      guard let decoded = try DecodedValue.of(value, type: uuid, formats: formats) else { return nil }
+      if decoded.fields.count == 1, case .text(let text)? = decoded.fields.first?.content, text == ValueText.text(value) ?? "" {
+        return nil
+      }
+      switch uuid?.short {
+      case 0x2902, 0x2903: return list(decoded, uuid) ?? "off"
+      case 0x2904: return format(decoded)
+      case 0x2905: return PresentationFormat.handles(inAggregate: value).map(\.description).joined(separator: ", ")
+      default: return list(decoded, uuid) ?? "none"
+      }
     } catch {
-      return "does not fit \(AssignedNumbers.name(of: uuid) ?? uuid.description): \(sentence(error))"
+      let name = uuid.flatMap { CharacteristicDescription($0) == nil ? nil : AssignedNumbers.name(of: $0) ?? $0.description }
+      return "does not fit \(name ?? "its presentation format"): \(sentence(error))"
     }
   }
 
@@ -27,16 +35,42 @@ enum DecodedText {
     }
   }
 
-  private static func text(_ decoded: DecodedValue, _ uuid: UUID) -> String {
+  /// Nil when there is nothing to say: no flag is set.
+  private static func list(_ decoded: DecodedValue, _ uuid: UUID?) -> String? {
     var fields = decoded.fields
     // What was measured comes before the flags that stand in front of it.
     if fields.count > 1, case .flags = fields[0].content { fields.swapAt(0, 1) }
-    let subject = Set((AssignedNumbers.snakeName(of: uuid) ?? "").split(separator: "_"))
+    let subject = Set((uuid.flatMap { AssignedNumbers.snakeName(of: $0) } ?? "").split(separator: "_"))
     let main =
       fields.count == 1
       ? 0 : fields.firstIndex { isMeasured($0) && Set(AssignedNumbers.snake($0.name).split(separator: "_")).isSubset(of: subject) }
     let parts = fields.enumerated().flatMap { index, field in pieces(of: field, named: index != main) }
-    return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+
+  /// A presentation format: `sint16 × 10^-2 °C, inside`.
+  private static func format(_ decoded: DecodedValue) -> String {
+    var text = ""
+    var isNamed = false
+    for field in decoded.fields {
+      switch (field.key, field.content) {
+      case ("format", .choice(_, let name)): text += name
+      case ("format", .number(let number)): text += "format \(number)"
+      case ("exponent", .number(let number)) where number.description != "0": text += " × 10^\(number)"
+      case ("unit", .uuid(let uuid)) where uuid != UUID(0x2700): text += " \(CharacteristicDescription.unit(uuid) ?? uuid.description)"
+      case ("name_space", .choice): isNamed = true
+      case ("description", .choice(let raw, let name)) where isNamed && raw > 0: text += ", \(name)"
+      case ("description", .number(let number)) where isNamed: text += ", number \(number)"
+      default: break
+      }
+    }
+    return text
+  }
+
+  /// A field's value alone.
+  static func text(of field: DecodedField, unit: Bool) -> String {
+    guard let sign = field.unit, unit, hasNumber(field) else { return value(field) }
+    return "\(value(field)) \(sign)"
   }
 
   private static func isMeasured(_ field: DecodedField) -> Bool {
@@ -48,9 +82,8 @@ enum DecodedText {
 
   private static func pieces(of field: DecodedField, named: Bool) -> [String] {
     if case .flags(_, let flags) = field.content { return flags.compactMap(part) }
-    var text = value(field)
-    if text.isEmpty { return [] }
-    if let unit = field.unit, hasNumber(field) { text += " \(unit)" }
+    if value(field).isEmpty { return [] }
+    let text = text(of: field, unit: true)
     return [named ? "\(lowered(field.name)) \(text)" : text]
   }
 
@@ -67,7 +100,7 @@ enum DecodedText {
     case .choice(_, let name), .noNumber(let name): name
     case .flags: ""
     case .text(let text): "\"\(DisplayText.escape(text))\""
-    case .uuid(let uuid): AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description
+    case .uuid(let uuid): CharacteristicDescription.unit(uuid) ?? AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description
     case .date(let date): date
     case .octets(let octets), .identifier(let octets): Hex.encode(octets)
     }

@@ -115,13 +115,7 @@ enum Program {
 
   private static func json(_ failure: Failure) -> String {
     var json = JSONLine()
-    json.object("error") {
-      $0.string("kind", failure.kind.rawValue)
-      $0.integer("code", failure.code)
-      $0.string("name", failure.name)
-      $0.string("message", failure.message)
-      if let offset = failure.resumeOffset { $0.integer("resume_offset", offset) }
-    }
+    json.object("error") { failure.write(&$0) }
     return String(decoding: json.finished().dropLast(), as: UTF8.self)
   }
 

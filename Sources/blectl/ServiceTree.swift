@@ -6,7 +6,7 @@ import Text
 
 /// One service with all that is in it, as a JSON record or as a tree.
 enum ServiceTree {
-  typealias Values = [AttributeHandle: Result<[UInt8], any Error>]
+  typealias Values = CharacteristicFacts.Values
 
   static func json(_ json: inout JSONLine, _ service: Service, _ values: Values) {
     json.string("event", "service")
@@ -27,19 +27,7 @@ enum ServiceTree {
       json.integer("value_handle", characteristic.valueHandle.number)
       json.strings("properties", characteristic.properties.names)
       json.string("name", AssignedNumbers.name(of: characteristic.uuid))
-      json.objects("descriptors", characteristic.descriptors) {
-        $0.string("uuid", $1.uuid.description)
-        $0.integer("handle", $1.handle.number)
-      }
-      switch values[characteristic.valueHandle] {
-      case .success(let value)?:
-        json.string("value", Hex.encode(value))
-        DecodedRecord.write(&json, value, of: characteristic.uuid)
-      case .failure(let error)?:
-        json.string("value", nil)
-        json.string("error", Failure(error).message)
-      case nil: break
-      }
+      CharacteristicFacts(characteristic: characteristic, values: values).json(&json)
     }
   }
 
@@ -53,20 +41,19 @@ enum ServiceTree {
         "├─ includes \(include.uuid.map(title) ?? "?")" + output.paint("  \(include.startHandle)-\(include.endHandle)", .dim))
     }
     for (index, characteristic) in service.characteristics.enumerated() {
+      let facts = CharacteristicFacts(characteristic: characteristic, values: values)
+      let name = facts.userDescription.map { " \"\(DisplayText.escape($0))\"" } ?? ""
       let isLast = index == service.characteristics.count - 1
       lines.append(
-        "\(isLast ? "└─" : "├─") \(output.paint(title(characteristic.uuid), .cyan))"
+        "\(isLast ? "└─" : "├─") \(output.paint(title(characteristic.uuid) + name, .cyan))"
           + output.paint("  \(characteristic.handle), value \(characteristic.valueHandle)", .dim)
           + "  [\(characteristic.properties.names.joined(separator: ", "))]")
       let indent = isLast ? "   " : "│  "
-      switch values[characteristic.valueHandle] {
-      case .success(let value)?: lines.append("\(indent)= \(ValueText.forEyes(value, of: characteristic.uuid))")
-      case .failure(let error)?: lines.append("\(indent)= (\(Failure(error).message))")
-      case nil: break
-      }
+      if let text = facts.valueText { lines.append("\(indent)= \(text)") }
       for (index, descriptor) in characteristic.descriptors.enumerated() {
         let corner = index == characteristic.descriptors.count - 1 ? "└─" : "├─"
-        lines.append("\(indent)\(corner) \(title(descriptor.uuid))" + output.paint("  \(descriptor.handle)", .dim))
+        let text = facts.text(descriptor).map { "  \($0)" } ?? ""
+        lines.append("\(indent)\(corner) \(title(descriptor.uuid))" + output.paint("  \(descriptor.handle)", .dim) + text)
       }
     }
     return lines

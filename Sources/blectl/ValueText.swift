@@ -1,4 +1,5 @@
 import Bluetooth
+import GATT
 import Text
 
 /// Values for people and for the `text` field.
@@ -13,9 +14,9 @@ enum ValueText {
   }
 
   /// As octets; then what they mean where that is known, else as text where they are some.
-  static func forEyes(_ value: [UInt8], of uuid: UUID? = nil) -> String {
+  static func forEyes(_ value: [UInt8], of uuid: UUID? = nil, formats: [PresentationFormat] = []) -> String {
     if value.isEmpty { return "(empty)" }
-    let meaning = DecodedText.text(value, of: uuid) ?? text(value).map { "\"\(DisplayText.escape($0))\"" }
+    let meaning = DecodedText.text(value, of: uuid, formats: formats) ?? text(value).map { "\"\(DisplayText.escape($0))\"" }
     return Hex.encode(value) + (meaning.map { "  " + $0 } ?? "")
   }
 

@@ -111,11 +111,12 @@ struct ValueCases {
   private static func width(_ kind: FieldDescription.Kind) -> Int? {
     switch kind {
     case .unsigned(let bits), .signed(let bits), .flags(let bits): bits
-    case .shortFloat, .appearance, .company: 16
+    case .shortFloat, .appearance, .company, .shortUUID: 16
     case .longFloat, .float: 32
     case .exponential: 8
     case .days: 24
-    case .text, .zeroTerminatedText, .uuid, .dateTime, .date, .octets, .identifier: nil
+    case .double: 64
+    case .text, .zeroTerminatedText, .wideText, .uuid, .dateTime, .date, .octets, .identifier: nil
     }
   }
 

@@ -137,7 +137,9 @@ import Testing
         let table = try await client.discover()
         let values = try await client.readableValues(table)
         let readable = table.characteristics.filter { $0.properties.contains(.read) }
-        #expect(Set(values.keys) == Set(readable.map(\.valueHandle)) && readable.count >= 3)
+        let descriptors = table.characteristics.flatMap(\.descriptors)
+        #expect(Set(values.keys) == Set(readable.map(\.valueHandle) + descriptors.map(\.handle)))
+        #expect(readable.count >= 3 && descriptors.count >= 3)
         let battery = try await client.attribute(Selector("2a19"), discovering: true)
         #expect(try values[battery.handle]?.get() == [60])
       }

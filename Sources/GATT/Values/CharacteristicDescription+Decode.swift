@@ -86,6 +86,7 @@ private struct FieldDecoder {
       raw[index] = value
       return .flags(value, field.bits.map { flag($0, value) })
     case .float: return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: try take(32, field)))))
+    case .double: return .real(Double(bitPattern: try take(64, field)))
     case .exponential:
       let value = try take(8, field)
       if let meaning = field.meanings[Int64(value)] { return .noNumber(meaning) }
@@ -97,6 +98,8 @@ private struct FieldDecoder {
       let octets = Array(rest.prefix { $0 != 0 })
       position += min(octets.count + 1, rest.count) * 8
       return .text(try text(octets, field))
+    case .wideText: return .text(try wideText(try take(octets: nil, field), field))
+    case .shortUUID: return .uuid(UUID(UInt32(truncatingIfNeeded: try take(16, field))))
     case .uuid:
       let octets = try take(octets: nil, field)
       guard octets.count == 2 || octets.count == 16, let uuid = UUID(Hex.encode(octets.reversed())) else {
@@ -160,6 +163,14 @@ private struct FieldDecoder {
     var octets = octets
     while octets.last == 0 { octets.removeLast() }
     guard let text = String(validating: octets, as: UTF8.self) else { throw .notText(field: field.name) }
+    return text
+  }
+
+  private func wideText(_ octets: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> String {
+    guard octets.count.isMultiple(of: 2) else { throw .notText(field: field.name) }
+    var units = stride(from: 0, to: octets.count, by: 2).map { UInt16(octets[$0]) | UInt16(octets[$0 + 1]) << 8 }
+    while units.last == 0 { units.removeLast() }
+    guard let text = String(validating: units, as: UTF16.self) else { throw .notText(field: field.name) }
     return text
   }
 

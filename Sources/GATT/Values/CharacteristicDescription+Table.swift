@@ -5,6 +5,99 @@ extension CharacteristicDescription {
   /// A record for each characteristic: its UUID, its fields, and their values and bits; scripts/update-characteristics tells the form.
   static var table: String {
     #"""
+    2900
+     Properties|b16
+      .0:Reliable Write
+      .1:Writable Auxiliaries
+    2901
+     User Description|str
+    2902
+     Configuration|b16
+      .0:Notifications
+      .0=1:notifications on
+      .1:Indications
+      .1=1:indications on
+    2903
+     Configuration|b16
+      .0:Broadcasts
+      .0=1:broadcasts on
+    2904
+     Format|u8
+      =1:boolean
+      =2:uint2
+      =3:uint4
+      =4:uint8
+      =5:uint12
+      =6:uint16
+      =7:uint24
+      =8:uint32
+      =9:uint48
+      =10:uint64
+      =11:uint128
+      =12:sint8
+      =13:sint12
+      =14:sint16
+      =15:sint24
+      =16:sint32
+      =17:sint48
+      =18:sint64
+      =19:sint128
+      =20:float32
+      =21:float64
+      =22:medfloat16
+      =23:medfloat32
+      =24:uint16[2]
+      =25:utf8s
+      =26:utf16s
+      =27:struct
+      =28:medASN1
+     Exponent|s8
+     Unit|uuid16
+     Name Space|u8
+      =1:Bluetooth SIG
+     Description|u16
+      =0:unknown
+      =1:first
+      =2:second
+      =3:third
+      =4:fourth
+      =5:fifth
+      =6:sixth
+      =7:seventh
+      =8:eighth
+      =9:ninth
+      =10:tenth
+      =11:eleventh
+      =12:twelfth
+      =256:front
+      =257:back
+      =258:top
+      =259:bottom
+      =260:upper
+      =261:lower
+      =262:main
+      =263:backup
+      =264:auxiliary
+      =265:supplementary
+      =266:flash
+      =267:inside
+      =268:outside
+      =269:left
+      =270:right
+      =271:internal
+      =272:external
+    2905
+     Handles|u16|[]
+    2907
+     External Report Reference|uuid
+    2908
+     Report ID|u8
+     Report Type|u8
+      =1:input report
+      =2:output report
+      =3:feature report
+    2909
+     Number of Digitals|u8
     2a00
      Device Name|str
     2a01
@@ -1675,7 +1768,7 @@ extension CharacteristicDescription {
       .1:Last Segment: The characteristic contains the last segment
       .2-7:Rolling Segment Counter: 0 to 63
      Sequence Number|u16
-     UUID|u16
+     UUID|uuid16
      Recorded Characteristic|oct
      E2E-CRC|u16|?+
     2b46

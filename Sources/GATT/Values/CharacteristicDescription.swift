@@ -1,7 +1,7 @@
 package import Bluetooth
 import Text
 
-/// What the octets of a characteristic's value mean: its fields in their order.
+/// What the octets of a characteristic's value, or of a descriptor, mean: its fields in their order.
 package struct CharacteristicDescription: Sendable {
   let fields: [FieldDescription]
   /// The fields come again until the value ends; the first of them is the count of octets of each.
@@ -11,6 +11,18 @@ package struct CharacteristicDescription: Sendable {
   package init?(_ uuid: UUID) {
     guard let short = uuid.short else { return nil }
     self.init(key: Hex.encode([UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]))
+  }
+
+  init(fields: [FieldDescription]) {
+    self.fields = fields
+    repeats = false
+  }
+
+  /// `°C` for 272f: a unit as people write it. Nil where it is none, or has no sign (unitless).
+  package static func unit(_ uuid: UUID) -> String? {
+    guard let short = uuid.short, short >> 8 == 0x27 else { return nil }
+    let key = Hex.encode([UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]) + " "
+    return units.split(separator: "\n").first { $0.hasPrefix(key) }.map { String($0.dropFirst(key.utf8.count)) }
   }
 
   private init?(key: String) {
@@ -30,7 +42,7 @@ package struct CharacteristicDescription: Sendable {
     repeats = lines.first?.hasSuffix(" repeat") ?? false
   }
 
-  /// Every key of the table, for tests.
+  /// Every key of the table, for tests; descriptors begin with 29.
   package static var all: [UUID] {
     table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) }
   }

@@ -10,14 +10,20 @@ struct FieldDescription: Equatable, Sendable {
     /// IEEE 11073 SFLOAT and FLOAT.
     case shortFloat
     case longFloat
-    /// IEEE 754 binary32.
+    /// IEEE 754 binary32 and binary64.
     case float
+    case double
     /// 1.1 to the power of (n - 64); 0 is 0.
     case exponential
     /// UTF-8: so many octets, or all that are left.
     case text(octets: Int?)
     case zeroTerminatedText
+    /// UTF-16, all octets that are left.
+    case wideText
+    /// Of 16 or 128 bits: all octets that are left.
     case uuid
+    /// Of 16 bits.
+    case shortUUID
     /// Seven octets: the Date Time characteristic.
     case dateTime
     /// Four octets: its first three fields.
@@ -111,9 +117,12 @@ extension FieldDescription.Kind {
     case "m16": self = .shortFloat
     case "m32": self = .longFloat
     case "f32": self = .float
+    case "f64": self = .double
     case "exp8": self = .exponential
     case "strz": self = .zeroTerminatedText
+    case "wide": self = .wideText
     case "uuid": self = .uuid
+    case "uuid16": self = .shortUUID
     case "date": self = .dateTime
     case "ymd": self = .date
     case "days": self = .days

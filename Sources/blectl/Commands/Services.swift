@@ -15,7 +15,7 @@ struct Services: LoopCommand {
   @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
-  @Flag(help: "Also read what is readable.")
+  @Flag(help: "Also read what is readable, values and descriptors, and show what it means.")
   var values = false
 
   func run(in context: Context) async throws {

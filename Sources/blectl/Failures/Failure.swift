@@ -90,6 +90,28 @@ struct Failure: Error, Equatable {
     }
   }
 
+  /// The members of JSON's error object.
+  func write(_ json: inout JSONLine) {
+    json.string("kind", kind.rawValue)
+    json.integer("code", code)
+    json.string("name", name)
+    json.string("message", message)
+    if let offset = resumeOffset { json.integer("resume_offset", offset) }
+  }
+
+  /// For a place where a sentence has no room.
+  var word: String {
+    guard kind == .att, let code else { return message }
+    return switch ErrorCode(rawValue: UInt8(truncatingIfNeeded: code)) {
+    case .readNotPermitted: "not permitted"
+    case .insufficientAuthentication: "needs pairing"
+    case .insufficientAuthorization: "needs authorization"
+    case .insufficientEncryption: "needs encryption"
+    case .encryptionKeySizeTooShort: "needs a longer key"
+    default: (name ?? message).replacing("_", with: " ")
+    }
+  }
+
   var exitStatus: ExitStatus {
     switch kind {
     // Invalid Handle: the peer says that there is no such attribute.

@@ -1,0 +1,61 @@
+package import ATT
+package import Bluetooth
+
+/// A Characteristic Presentation Format descriptor (Vol 3 Part G §3.3.3.5): how a device says what its characteristic holds.
+package struct PresentationFormat: Equatable, Sendable {
+  /// Assigned Numbers §2.4.1.
+  package let format: UInt8
+  /// Of ten; for integers only.
+  package let exponent: Int8
+  /// Assigned Numbers §3.5.
+  package let unit: UUID
+
+  /// - Returns: nil for octets that are none.
+  package init?(_ value: [UInt8]) {
+    guard value.count == 7 else { return nil }
+    format = value[0]
+    exponent = Int8(bitPattern: value[1])
+    unit = UUID(UInt32(value[2]) | UInt32(value[3]) << 8)
+  }
+
+  /// The handles in a Characteristic Aggregate Format descriptor (§3.3.3.6): of the formats of the parts of a value, in their order.
+  package static func handles(inAggregate value: [UInt8]) -> [AttributeHandle] {
+    stride(from: 0, to: value.count - value.count % 2, by: 2).map {
+      AttributeHandle(rawValue: UInt16(value[$0]) | UInt16(value[$0 + 1]) << 8)
+    }
+  }
+
+  /// Nil for what stays octets: integers of 128 bits, structures, what is not assigned.
+  fileprivate var field: FieldDescription? {
+    guard let kind = Self.kinds[format] else { return nil }
+    var line = "Value|\(kind)"
+    if "us".contains(kind.prefix(1)), format > 0x03, exponent != 0 { line += "|*1,\(exponent),0" }
+    var field = FieldDescription(line: line)
+    field?.unit = CharacteristicDescription.unit(unit)
+    if format == 0x01 { field?.meanings = [0: "false", 1: "true"] }
+    return field
+  }
+
+  /// Whole octets, of which integers of 1, 2, 4 and 12 bits take the lowest bits.
+  private static let kinds: [UInt8: String] = [
+    0x01: "u8", 0x02: "u8", 0x03: "u8", 0x04: "u8", 0x05: "u16", 0x06: "u16", 0x07: "u24", 0x08: "u32", 0x09: "u48", 0x0A: "u64",
+    0x0C: "s8", 0x0D: "s12", 0x0E: "s16", 0x0F: "s24", 0x10: "s32", 0x11: "s48", 0x12: "s64",
+    0x14: "f32", 0x15: "f64", 0x16: "m16", 0x17: "m32", 0x19: "str", 0x1A: "wide",
+  ]
+}
+
+extension DecodedValue {
+  /// What a value means: by the description of its type where the Bluetooth SIG gave one, which knows flags and codes that a format cannot tell; else by
+  /// the formats that the device gives for its parts, one behind the other.
+  /// - Returns: nil when neither is there.
+  /// - Throws: ValueMismatch.
+  package static func of(_ value: [UInt8], type: UUID?, formats: [PresentationFormat] = []) throws(ValueMismatch) -> Self? {
+    if let type, let description = CharacteristicDescription(type) { return try description.decode(value) }
+    let fields = formats.compactMap(\.field)
+    // 12 bits with a sign end within an octet.
+    guard !fields.isEmpty, fields.count == formats.count, fields.count == 1 || !formats.contains(where: { $0.format == 0x0D }) else {
+      return nil
+    }
+    return try CharacteristicDescription(fields: fields).decode(value)
+  }
+}

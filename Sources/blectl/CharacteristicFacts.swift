@@ -1,0 +1,100 @@
+import ATT
+import Bluetooth
+import GATT
+import Text
+
+/// A characteristic with what was read of it: its value, and what its descriptors say about that.
+struct CharacteristicFacts {
+  typealias Values = [AttributeHandle: Result<[UInt8], any Error>]
+
+  let characteristic: Characteristic
+  /// Of the whole database: a descriptor may name descriptors of others.
+  let values: Values
+
+  /// The name that the firmware gives it.
+  var userDescription: String? {
+    read(0x2901).lazy.compactMap { String(validating: DisplayText.withoutTrailingNULs($0), as: UTF8.self) }.first { !$0.isEmpty }
+  }
+
+  /// Of the parts of the value: one, or those that an aggregate format puts in order.
+  var formats: [PresentationFormat] {
+    if let aggregate = read(0x2905).first {
+      let handles = PresentationFormat.handles(inAggregate: aggregate)
+      let formats = handles.compactMap { try? values[$0]?.get() }.compactMap { PresentationFormat($0) }
+      return formats.count == handles.count ? formats : []
+    }
+    let formats = read(0x2904).compactMap { PresentationFormat($0) }
+    return formats.count == 1 ? formats : []
+  }
+
+  /// The ends of a Valid Range descriptor, each as the value itself is read. Nil where that is not known, or has more than one field.
+  func range(_ value: [UInt8]) -> (lower: DecodedField, upper: DecodedField)? {
+    guard value.count >= 2, value.count.isMultiple(of: 2) else { return nil }
+    let ends = [value.prefix(value.count / 2), value.suffix(value.count / 2)].compactMap {
+      (try? DecodedValue.of(Array($0), type: characteristic.uuid, formats: formats)).flatMap {
+        $0.fields.count == 1 ? $0.fields.first : nil
+      }
+    }
+    return ends.count == 2 ? (ends[0], ends[1]) : nil
+  }
+
+  private func read(_ type: UInt32) -> [[UInt8]] {
+    characteristic.descriptors.filter { $0.uuid == UUID(type) }.compactMap { try? values[$0.handle]?.get() }
+  }
+
+  // MARK: For programs
+
+  func json(_ json: inout JSONLine) {
+    if let userDescription { json.string("user_description", userDescription) }
+    json.objects("descriptors", characteristic.descriptors) { json, descriptor in
+      json.string("uuid", descriptor.uuid.description)
+      json.integer("handle", descriptor.handle.number)
+      json.string("name", AssignedNumbers.name(of: descriptor.uuid))
+      write(&json, descriptor.handle) { json, value in
+        guard descriptor.uuid == UUID(0x2906) else { return DecodedRecord.write(&json, value, of: descriptor.uuid) }
+        guard let range = range(value) else { return }
+        json.object("decoded") {
+          $0.object("minimum") { DecodedRecord.write(&$0, range.lower) }
+          $0.object("maximum") { DecodedRecord.write(&$0, range.upper) }
+        }
+      }
+    }
+    write(&json, characteristic.valueHandle) { DecodedRecord.write(&$0, $1, of: characteristic.uuid, formats: formats) }
+  }
+
+  private func write(_ json: inout JSONLine, _ handle: AttributeHandle, decoded: (inout JSONLine, [UInt8]) -> Void) {
+    switch values[handle] {
+    case .success(let value)?:
+      json.string("value", Hex.encode(value))
+      decoded(&json, value)
+    case .failure(let error)?:
+      json.string("value", nil)
+      json.object("error") { Failure(error).write(&$0) }
+    case nil: break
+    }
+  }
+
+  // MARK: For people
+
+  var valueText: String? {
+    switch values[characteristic.valueHandle] {
+    case .success(let value)?: ValueText.forEyes(value, of: characteristic.uuid, formats: formats)
+    case .failure(let error)?: "(\(Failure(error).word))"
+    case nil: nil
+    }
+  }
+
+  func text(_ descriptor: Descriptor) -> String? {
+    switch values[descriptor.handle] {
+    case .success(let value)?:
+      if descriptor.uuid == UUID(0x2906), let range = range(value) {
+        return "\(DecodedText.text(of: range.lower, unit: false)) … \(DecodedText.text(of: range.upper, unit: true))"
+      }
+      // Octets only where they are not understood.
+      guard (try? DecodedValue.of(value, type: descriptor.uuid)) != nil else { return ValueText.forEyes(value, of: descriptor.uuid) }
+      return DecodedText.text(value, of: descriptor.uuid) ?? "\"\(DisplayText.escape(DisplayText.withoutTrailingNULs(value)))\""
+    case .failure(let error)?: return "(\(Failure(error).word))"
+    case nil: return nil
+    }
+  }
+}
