@@ -12,6 +12,12 @@ package enum StandardInput {
     return [S_IFIFO, S_IFREG, S_IFSOCK].contains(status.st_mode & S_IFMT)
   }
 
+  /// Another program feeds it.
+  package static nonisolated var isPipe: Bool {
+    var status = stat()
+    return unsafe fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+  }
+
   /// Returns at the end of the input.
   package static func untilEnd(_ chunk: @escaping @LoopActor ([UInt8]) throws -> Void) async throws {
     let ended = Wait<Void>()

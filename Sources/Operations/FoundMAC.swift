@@ -3,7 +3,8 @@ package import Text
 
 /// A device address found inside advertising data (or in a System ID), and how it was found.
 package struct FoundMAC: Hashable, Sendable {
-  /// How much the finding rests on: a documented layout with checks, a layout that others could be taken for, or a guess.
+  /// How much the finding rests on: a documented layout with checks, or the sender's own address; a layout that others could be taken for,
+  /// or a part of the sender's address; or any octets that happened to stand there.
   package enum Confidence: Int, Comparable, Sendable, CaseIterable {
     case low, medium, high
 
@@ -35,8 +36,9 @@ package struct FoundMAC: Hashable, Sendable {
     self.rule = rule
     self.offset = offset
     self.order = order
-    self.confidence = confidence
     matchesSender = sender.map { $0.rawValue & knownBits == mac.rawValue & knownBits }
+    // What chance would have to guess.
+    self.confidence = matchesSender == true ? max(confidence, knownBits == Self.allBits ? .high : .medium) : confidence
   }
 
   static let allBits: UInt64 = 0xFFFF_FFFF_FFFF

@@ -151,6 +151,12 @@ package enum MACFinder {
     case .starts(let octets): data.starts(with: octets)
     case .manufacturer(let company, let octets):
       advertisement.manufacturerData.contains { $0.company == company && $0.data.starts(with: octets) }
+    case .advertises(let uuid): advertisement.serviceUUIDs.contains(uuid)
+    case .addressAndItsLocalOne(let first, let second):
+      first >= 0 && second >= 0 && data.count >= max(first, second) + 6 && data[second] == data[first] | 2
+        && data[second + 5] == data[first + 5] &- 1
+        && data[(first + 1)..<(first + 5)].elementsEqual(data[(second + 1)..<(second + 5)])
+    case .isUUID(let wanted): (data.count == 36 && UUID(String(decoding: data, as: UTF8.self)) != nil) == wanted
     // Only known once the address is.
     case .isSender: true
     }

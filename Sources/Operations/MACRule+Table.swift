@@ -1,3 +1,4 @@
+import Bluetooth
 import GAP
 import Text
 
@@ -15,7 +16,8 @@ extension MACRule {
       "mibeacon", .service(0xFE95), 2...Int.max, flag: .octet(at: 0, mask: 0x10, value: 0x10),
       withoutFlag: "bit 4 of the frame control is clear",
       at: .offset(5), .little),
-    MACRule("qingping", .service(0xFDCD), 8...Int.max, if: [.octet(at: 0, mask: 0x3F, value: 0x08)], at: .offset(2), .little),
+    // Bits 7 and 6 tell bound devices and events from others, bit 1 newer ones.
+    MACRule("qingping", .service(0xFDCD), 8...Int.max, if: [.octet(at: 0, mask: 0x3D, value: 0x08)], at: .offset(2), .little),
     // Huami's company identifier stands for bands and scales, told apart by length.
     MACRule("miband", .manufacturer(0x0157), 24...24, at: .offset(18)),
     MACRule("miscale", .manufacturer(0x0157), 6...6, at: .offset(0)),
@@ -55,6 +57,19 @@ extension MACRule {
     MACRule("april_n03", .anyService, 15...15, if: [.starts([0xAB, 0x03])], at: .offset(2), confidence: .medium),
     MACRule("feasycom", .service(0xFFF0), 11...11, at: .offset(4), confidence: .medium),
     MACRule("telink_mesh", .manufacturer(0x0211), 6...Int.max, if: [.starts([0x11, 0x02])], at: .offset(2), .little, octets: 4),
+    // Televisions, and sound bars: the address, and the one of another role.
+    MACRule(
+      "samsung", .manufacturer(0x0075), 24...24, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 5, and: 11)], at: .offset(5)),
+    MACRule(
+      "samsung", .manufacturer(0x0075), 24...24, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 8, and: 16)], at: .offset(8)),
+    // No company identifier: all of the data is the address, least significant octet first; or begins with it, or with its last half.
+    MACRule("oclean", .structure(ADType.manufacturerData), 6...6, if: [.isSender], at: .offset(0), .little),
+    MACRule(
+      "inkbird_ith", .structure(ADType.manufacturerData), 18...18, if: [.starts([0x49, 0x24]), .advertises(UUID(0xFFF0))], at: .offset(0),
+      confidence: .medium),
+    MACRule(
+      "govee_h5055", .structure(ADType.manufacturerData), 22...22, if: [.advertises(UUID(0x5055))], at: .offset(0), octets: 3,
+      confidence: .medium),
     MACRule("tuya", .service(0xFD50), 0...Int.max, at: .none("Tuya encrypts its data")),
     MACRule("tuya_manufacturer", .manufacturer(0x07D0), 0...Int.max, at: .none("Tuya encrypts its data")),
   ]
@@ -86,17 +101,19 @@ extension MACRule {
       MACRule("inkbird_2x_reversed", .manufacturer(0x0001), 12...12, if: [.starts([0, 0]), .isSender], at: .offset(2)),
     ]
 
-  private static let thermoBeacon: [MACRule] = [0x0010, 0x0011, 0x0015, 0x0018, 0x001B].flatMap { company in
+  private static let thermoBeacon: [MACRule] = [0x0010, 0x0011, 0x0014, 0x0015, 0x0018, 0x001B, 0x0030].flatMap { company in
     [18, 20].map { count in
       // The second octet is the button.
       MACRule(
         "thermobeacon", .manufacturer(company), count...count,
-        if: [.octet(at: 0, mask: 0xFF, value: 0), .octet(at: 1, mask: 0x7F, value: 0)], at: .offset(2), .little, confidence: .medium)
+        if: [.octet(at: 1, mask: 0x7F, value: 0)], at: .offset(2), .little, confidence: .medium)
     }
   }
 
   private static let names: [MACRule] = [
-    MACRule("name_mac", .name, 14...Int.max, at: .lastDigits(12), confidence: .medium),
+    MACRule("name_mac", .name, 14...Int.max, if: [.isUUID(false)], at: .lastDigits(12), confidence: .medium),
+    // UUIDs of version 1 end with somebody's address.
+    MACRule("name_uuid", .name, 36...36, if: [.isUUID(true)], at: .lastDigits(12), confidence: .low),
     MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("GV".utf8))], at: .lastDigits(4), octets: 2, confidence: .medium),
     MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("Govee_".utf8))], at: .lastDigits(4), octets: 2, confidence: .medium),
     MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("ihoment_".utf8))], at: .lastDigits(4), octets: 2, confidence: .medium),

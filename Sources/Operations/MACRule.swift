@@ -24,6 +24,12 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     case starts([UInt8])
     /// Manufacturer data of this company, starting so, stands in the same advertisement.
     case manufacturer(UInt16, starts: [UInt8])
+    /// The same advertisement has this service in its list.
+    case advertises(UUID)
+    /// An address stands at the first offset, and at the second once more: locally administered, and one less.
+    case addressAndItsLocalOne(at: Int, and: Int)
+    /// Of a name: it is a UUID with its dashes, or not.
+    case isUUID(Bool)
     /// Too weak a layout to be believed by itself: what it finds must be the sender's address.
     case isSender
   }

@@ -1,7 +1,8 @@
 package import Bluetooth
 import GAP
 
-/// Looks for MACs in one advertisement after the other, gives out each once, and knows why there was none.
+/// Looks for MACs in one advertisement after the other, gives out each once (of every line of input, where they come from lines), and knows
+/// why there was none.
 package struct MACSearch {
   package enum Way: Sendable, Equatable {
     /// By these rules.
@@ -14,9 +15,16 @@ package struct MACSearch {
     let mac: String
     let sender: PeerAddress?
     let rule: String
+    let line: Int?
   }
 
   private let way: Way
+  /// What is less sure is not given out.
+  private let leastConfidence: FoundMAC.Confidence
+  /// The first that was not sure enough.
+  private var unsure: FoundMAC?
+  /// The first advertisement that cannot be read to its end, and the line that it stood on.
+  private var malformed: (MalformedPacket, line: Int?)?
   private var known = RecentSet<Identity>(capacity: 50_000)
   private var advertisements = 0
   private var reason: String?
@@ -24,23 +32,29 @@ package struct MACSearch {
   /// How many were given out.
   package private(set) var found = 0
 
-  package init(_ way: Way = .rules(MACRule.known)) { self.way = way }
+  package init(_ way: Way = .rules(MACRule.known), leastConfidence: FoundMAC.Confidence = .low) {
+    self.way = way
+    self.leastConfidence = leastConfidence
+  }
 
-  /// - Parameter data: of one advertisement or scan response, AD structures.
+  /// - Parameters:
+  ///   - data: of one advertisement or scan response, AD structures.
+  ///   - line: of the input, where each line stands for itself.
   /// - Returns: the MACs that were not given out before.
-  package mutating func add(_ data: [UInt8], sender: PeerAddress?) -> [FoundMAC] {
+  package mutating func add(_ data: [UInt8], sender: PeerAddress?, line: Int? = nil) -> [FoundMAC] {
     advertisements += 1
     let advertisement = Advertisement(data)
+    if found == 0, malformed == nil, let error = advertisement.errors.first { malformed = (error, line) }
     switch way {
     case .learn:
       guard let sender else {
         lacksSender = true
         return []
       }
-      return MACFinder.learn(in: advertisement, sender: sender.address).filter { take($0, sender: sender) }
+      return MACFinder.learn(in: advertisement, sender: sender.address).filter { take($0, sender: sender, line: line) }
     case .rules(let rules):
       switch MACFinder.find(in: advertisement, sender: sender, rules: rules) {
-      case .found(let macs): return macs.filter { take($0, sender: sender) }
+      case .found(let macs): return macs.filter { take($0, sender: sender, line: line) }
       case .noneInThisFrame(let reason):
         self.reason = self.reason ?? reason
         return []
@@ -49,21 +63,33 @@ package struct MACSearch {
     }
   }
 
-  /// One that came from elsewhere, a System ID for example. - Returns: false when it was given out before.
-  package mutating func take(_ mac: FoundMAC, sender: PeerAddress?) -> Bool {
-    guard known.insert(Identity(mac: mac.text, sender: sender, rule: mac.rule)).isNew else { return false }
+  /// One that came from elsewhere, a System ID for example.
+  /// - Returns: false when it was given out before, or is not sure enough.
+  package mutating func take(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil) -> Bool {
+    guard mac.confidence >= leastConfidence else {
+      unsure = unsure ?? mac
+      return false
+    }
+    guard known.insert(Identity(mac: mac.text, sender: sender, rule: mac.rule, line: line)).isNew else { return false }
     found += 1
     return true
   }
 
-  /// Why there was none.
-  /// - Throws: MACSearchError when nothing was found.
-  package func finish() throws(MACSearchError) {
-    guard found == 0 else { return }
-    if lacksSender { throw .senderUnknown }
-    if let reason { throw .noneInThisFrame(reason) }
-    if advertisements == 0 { throw .nothingHeard }
-    throw way == .learn ? .senderNotInData(advertisements: advertisements) : .noRuleFits(advertisements: advertisements)
+  /// - Throws: why there was none.
+  package func finish() throws(MACSearchError) { if let problem { throw problem } }
+
+  /// Why there was none; nil when there was one.
+  package var problem: MACSearchError? {
+    guard found == 0 else { return nil }
+    if let unsure { return .notSureEnough(unsure) }
+    if lacksSender { return .senderUnknown }
+    if let reason { return .noneInThisFrame(reason) }
+    if advertisements == 0 { return .nothingHeard }
+    if let malformed { return .malformed(malformed.0, line: malformed.line) }
+    return switch way {
+    case .learn: .senderNotInData(advertisements: advertisements)
+    case .rules(let rules): .noRuleFits(rules == MACRule.known ? [] : rules.map(\.description), advertisements: advertisements)
+    }
   }
 }
 
@@ -71,7 +97,12 @@ package enum MACSearchError: Error, Sendable, Equatable {
   case nothingHeard
   /// The layout says itself that there is none: why, as half a sentence with its source.
   case noneInThisFrame(String)
-  case noRuleFits(advertisements: Int)
+  /// The user's rules; none for the known layouts.
+  case noRuleFits([String], advertisements: Int)
+  /// There was one, and less sure than was asked for.
+  case notSureEnough(FoundMAC)
+  /// No rule fits, and here is data that is no list of AD structures.
+  case malformed(MalformedPacket, line: Int?)
   /// To learn where an address is one has to know it.
   case senderUnknown
   case senderNotInData(advertisements: Int)

@@ -7,7 +7,8 @@ import Text
 /// One MAC that was found, as text or JSON.
 @LoopActor
 enum MACRecord {
-  static func show(_ mac: FoundMAC, sender: PeerAddress?, _ output: Output) async throws {
+  /// - Parameter line: of the input, where it came from lines.
+  static func show(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil, _ output: Output) async throws {
     if output.style.json {
       try await output.record {
         $0.string("event", "mac")
@@ -18,12 +19,27 @@ enum MACRecord {
         $0.integer("offset", mac.offset)
         $0.string("order", mac.order.rawValue)
         $0.bool("matches_sender", mac.matchesSender)
+        $0.string("confidence", mac.confidence.name)
         if mac.isPartial { $0.bool("partial", true) }
+        if let line { $0.integer("line", line) }
       }
     } else {
       let match = mac.matchesSender.map { $0 ? "= sender" : "≠ sender \(sender.map { $0.address.description } ?? "")" } ?? ""
-      let fields = ["\(mac.text)", "\(mac.source)", "offset \(mac.offset)", "\(mac.order.rawValue)-endian", mac.rule, match]
+      let fields =
+        ["\(mac.text)", "\(mac.source)", "offset \(mac.offset)", "\(mac.order.rawValue)-endian", mac.rule, match]
+        + [mac.confidence == .low ? "weak" : "", line.map { "line \($0)" } ?? ""]
       try await output.line(output.forEyes(fields.filter { !$0.isEmpty }.joined(separator: "  ")))
+    }
+  }
+}
+
+extension FoundMAC.Confidence {
+  /// As it is typed and printed.
+  var name: String {
+    switch self {
+    case .low: "low"
+    case .medium: "medium"
+    case .high: "high"
     }
   }
 }

@@ -33,6 +33,61 @@ import Testing
     #expect(running.wait().status == 130)
   }
 
+  /// Every line has its own record, also when two have the same MAC; and says how sure it is.
+  @Test func everyLineOfAPipeHasItsRecord() throws {
+    let lines = ["0dff690901020304050600000000", "# nothing", "0dff690901020304050600000000", "020106", "09ff5900010203040506"]
+    let result = try Blectl.run(["mac-from-adv", "--json"], input: Array(lines.joined(separator: "\n").utf8))
+    #expect(result.status == 0)
+    #expect(try result.records.map { $0.int("line") } == [1, 3])
+    #expect(try result.records.allSatisfy { $0.string("mac") == "01:02:03:04:05:06" && $0.string("confidence") == "high" })
+    let all = try Blectl.run(["mac-from-adv", "--min-confidence", "low"], input: Array(lines.joined(separator: "\n").utf8)).lines
+    #expect(all.count == 3 && all[0].hasSuffix("  line 1") && all[2].hasSuffix("  weak  line 5"), "\(all)")
+  }
+
+  /// What only may be one is not shown as one, unless it is asked for or the sender's.
+  @Test func aWeakFindingIsSaidToBeOne() throws {
+    let weak = try Blectl.run("mac-from-adv", "--hex", "09ff5900fe02349ea6ba", "--json")
+    #expect(weak.status == 2 && weak.output.isEmpty)
+    let message = weak.error?.string("message") ?? ""
+    #expect(message.contains("only a MAC of low confidence: FE:02:34:9E:A6:BA") && message.contains("--min-confidence low"), "\(message)")
+    let asked = try Blectl.run("mac-from-adv", "--hex", "09ff5900fe02349ea6ba", "--json", "--min-confidence", "low")
+    #expect(try asked.status == 0 && asked.records.first?.string("confidence") == "low")
+    let own = try Blectl.run("mac-from-adv", "--hex", "09ff5900fe02349ea6ba", "--sender", "FE:02:34:9E:A6:BA", "--json")
+    #expect(try own.status == 0 && own.records.first?.string("confidence") == "high")
+    let name = try Blectl.run("mac-from-adv", "--hex", "250936653430303030312d623561332d663339332d653061392d653530653234646363613965")
+    #expect(name.status == 2 && name.errors.contains("name_uuid"), "\(name.errors)")
+    #expect(try Blectl.run("mac-from-adv", "--min-confidence", "sure", "--hex", "020106").status == 64)
+  }
+
+  /// What is wrong with the data, and not that there is no MAC in it.
+  @Test func malformedDataIsToldAsThat() throws {
+    for (hex, mention) in [
+      ("", "no octets"), ("zz", "is not hex"), ("0201", "claims 2 octets, 1 left"),
+      ("09ff6909010203040506 05ff", "claims 5 octets, 1 left"),
+    ] {
+      let result = try Blectl.run("mac-from-adv", "--hex", hex)
+      let found = hex.hasPrefix("09")
+      #expect(result.status == (found ? 0 : 64) && result.errors.contains("--hex") && result.errors.contains(mention), "\(result.errors)")
+    }
+    let piped = try Blectl.run(["mac-from-adv"], input: Array("020106\n0301\n".utf8))
+    #expect(piped.status == 2 && piped.errors.contains("line 2 is malformed"), "\(piped.errors)")
+  }
+
+  @Test func whatWasTriedIsSaid() throws {
+    let result = try Blectl.run("mac-from-adv", "--rule", "mfg:0x0305@-6:le", "--hex", "020106")
+    #expect(result.status == 2 && result.errors.contains("mfg:0x0305@-6:le fits none of them"), "\(result.errors)")
+    #expect(try Blectl.run("mac-from-adv", "--hex", "020106").errors.contains("no known layout fits"))
+  }
+
+  /// Two sources: which of them is not read.
+  @Test func aPipeBesideAPeerIsNotSilentlyIgnored() throws {
+    let result = try Blectl.run(["mac-from-adv", "name:band-7"], input: Array("020106\n".utf8))
+    #expect(
+      result.status == 0
+        && result.errors == "note: standard input is not read: PEER says where to look; without it the lines there are read\n")
+    #expect(try Blectl.run("mac-from-adv", "name:band-7").errors.isEmpty)
+  }
+
   @Test(arguments: ["", "mfg:0x0305", "svc:fe9@0:le", "name@4", "\u{1B}[2J@0:le"]) func aWrongRuleIsShownARightOne(_ rule: String) throws {
     let result = try Blectl.run("mac-from-adv", "--rule", rule, "--hex", "020106")
     #expect(result.status == 64)

@@ -19,11 +19,41 @@ import Text
     #expect(throws: Never.self) { try search.finish() }
   }
 
-  @Test func whyThereWasNone() {
+  @Test func everyLineForItself() {
+    var search = MACSearch()
+    for line in 1...3 { #expect(search.add(Self.band, sender: nil, line: line).count == 1) }
+    #expect(search.found == 3)
+  }
+
+  /// Six octets of whoever uses a chip maker's identifier; with the sender's own address they are more than that.
+  @Test func whatIsNotSureEnoughIsKeptBack() throws {
+    let data: [UInt8] = [9, 0xFF, 0x59, 0, 0xFE, 2, 0x34, 0x9E, 0xA6, 0xBA]
+    var search = MACSearch(leastConfidence: .medium)
+    #expect(search.add(data, sender: nil).isEmpty && search.add(data, sender: peer(1)).isEmpty)
+    #expect {
+      try search.finish()
+    } throws: {
+      if case .notSureEnough(let mac)? = $0 as? MACSearchError { mac.text == "FE:02:34:9E:A6:BA" && mac.confidence == .low } else { false }
+    }
+    #expect(search.add(data, sender: PeerAddress(Address(rawValue: 0xFE02_349E_A6BA), .random)).map(\.confidence) == [.high])
+    var all = MACSearch()
+    #expect(all.add(data, sender: nil).map(\.confidence) == [.low])
+  }
+
+  @Test func whyThereWasNone() throws {
     #expect(throws: MACSearchError.nothingHeard) { try MACSearch().finish() }
     var search = MACSearch()
     #expect(search.add([2, 1, 6], sender: nil).isEmpty)
-    #expect(throws: MACSearchError.noRuleFits(advertisements: 1)) { try search.finish() }
+    #expect(throws: MACSearchError.noRuleFits([], advertisements: 1)) { try search.finish() }
+    var own = MACSearch(.rules([try MACRule("mfg:0305@0:le")]))
+    #expect(own.add([2, 1, 6], sender: nil).isEmpty)
+    #expect(throws: MACSearchError.noRuleFits(["mfg:0305@0:le"], advertisements: 1)) { try own.finish() }
+    #expect(own.add([3, 1, 6], sender: nil, line: 4).isEmpty)
+    #expect {
+      try own.finish()
+    } throws: {
+      if case .malformed(_, line: 4)? = $0 as? MACSearchError { true } else { false }
+    }
     var learning = MACSearch(.learn)
     #expect(learning.add(Self.band, sender: peer(1)).isEmpty)
     #expect(throws: MACSearchError.senderNotInData(advertisements: 1)) { try learning.finish() }

@@ -43,7 +43,7 @@ func mfg(_ company: UInt16, _ hex: String) -> ADStructure { .manufacturer(compan
 func name(_ text: String) -> ADStructure { ADStructure(type: ADType.completeLocalName, data: Array(text.utf8)) }
 
 extension MACVector {
-  static let all: [Self] = xiaomi + environment + brands + own
+  static let all: [Self] = xiaomi + environment + brands + posted + own
 
   private static let xiaomi: [Self] = [
     .init("LYWSDCGQ", fe95: "5020aa01da219335342d580d1004fe004802", "58:2D:34:35:93:21"),
@@ -128,6 +128,31 @@ extension MACVector {
       "manufacturer_data/0211", at: 2, .little),
   ]
 
+  /// Captured, as people posted them beside the device's address.
+  private static let posted: [Self] = [
+    .init(
+      "Qingping CGP22C", ad: "020106 1816cdfd 0a5d c11b86342d58 0104ff00af0102016413024702", "58:2D:34:86:1B:C1", "qingping",
+      "service_data/fdcd", at: 2, .little),
+    .init(
+      "Qingping, bound", [svc(0xFDCD, "8a5dc11b86342d580104ff00af01020164")], "58:2D:34:86:1B:C1", "qingping", "service_data/fdcd", at: 2,
+      .little),
+    .init(
+      "ThermoBeacon with another first octet", [mfg(0x0011, "0a00271600008806 3c0c8f01a103b9d70300")], "06:88:00:00:16:27", "thermobeacon",
+      "manufacturer_data/0011", at: 2, .little),
+    .init(
+      "Samsung television", [mfg(0x0075, "420401016154bd79bce8cc56bd79bce8cbff3e3f00000000")], "54:BD:79:BC:E8:CC", "samsung",
+      "manufacturer_data/0075", at: 5, .big),
+    .init(
+      "Samsung sound bar", [mfg(0x0075, "42048340112207031c869a6ff61b00011e869a6ff61a0106")], "1C:86:9A:6F:F6:1B", "samsung",
+      "manufacturer_data/0075", at: 8, .big),
+    .init(
+      "Inkbird ITH-11-B", ad: "0303f0ff 13ff4924 0812005e ffff520364006408 00000000", "49:24:08:12:00:5E", "inkbird_ith", "ad/ff", at: 0,
+      .big),
+    .init(
+      "Govee H5055", ad: "03035550 17ff1cea350064012034 00ffffffff203200ffffffff0000", "??:??:??:1C:EA:35", "govee_h5055", "ad/ff", at: 0,
+      .big),
+  ]
+
   /// Layouts without a captured frame, made after their descriptions, and frames that must not be taken for one.
   private static let own: [Self] = [
     .init(
@@ -153,7 +178,14 @@ extension MACVector {
     .init(
       "a whole address beats a part", [name("ATC_C562B4"), svc(0x181A, "b462c538c1a48a09c215bf0b590405")], "A4:C1:38:C5:62:B4", "pvvx",
       "service_data/181a", at: 0, .little),
+    .init(
+      "UUID as a name", [name("6e400001-b5a3-11f0-e0a9-e50e24dcca9e")], "E5:0E:24:DC:CA:9E", "name_uuid", "name", at: 24, .big),
     .init("digits that may be anything", [name("Sensor_2762")], nil, "", "", at: 0, .big),
+    .init(
+      "Samsung without a pair of addresses", [mfg(0x0075, "42040120611707000000000000000000000000000000000000")], nil, "", "", at: 0, .big),
+    .init("Samsung, two that are no pair", [mfg(0x0075, "420401016154bd79bce8cc56bd79bce8ccff3e3f00000000")], nil, "", "", at: 0, .big),
+    .init("Inkbird's octets without its service", ad: "13ff4924 0812005e ffff520364006408000000000000", nil, "", "", at: 0, .big),
+    .init("Qingping of another version", [svc(0xFDCD, "0c5dc11b86342d580104ff00af010201")], nil, "", "", at: 0, .big),
     .init("twelve digits without a separator", [name("3ABE261FDA22")], nil, "", "", at: 0, .big),
     .init("iBeacon", [mfg(0x004C, "0215fda50693a4e24fb1afcfc6eb0764782500010002c5")], nil, "", "", at: 0, .big),
     .init("pvvx, encrypted", [svc(0x181A, "b462c538c1a48a09c215bf")], nil, "", "", at: 0, .big),

@@ -14,7 +14,7 @@ struct MacFromAdv: LoopCommand {
     abstract: "The MAC inside the advertisement.",
     discussion: """
       Live, from PEER or everything heard; or offline, from --hex or from lines on standard input: AD structures in hex, optionally after the \
-      sender's address, or records of `blectl scan --json` or `--raw`. Exits 2 when there is no MAC.
+      sender's address, or records of `blectl scan --json` or `--raw`; every line has its own records. Exits 2 when there is no MAC.
 
       --rule says where it is: mfg:0x0305@-6:le is the last six octets of company 0x0305's data, little-endian; svc:fe95@5:le is at octet 5 of \
       service data fe95, svc:*@5:le of any service's. --learn shows where the sender's own address occurs, as rules.
@@ -37,6 +37,11 @@ struct MacFromAdv: LoopCommand {
 
   @Option(help: ArgumentHelp("The sender's address for --hex.", valueName: "address"))
   var sender: AddressArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "Show only what is at least this sure: low (any octets in that place), medium (others look alike) or high.", valueName: "level"))
+  var minConfidence: FoundMAC.Confidence = .medium
 
   @Flag(help: "When the advertisement has no MAC, connect and take it from the System ID (2A23).")
   var connect = false
@@ -62,10 +67,14 @@ struct MacFromAdv: LoopCommand {
 
   func run(in context: Context) async throws {
     let rules = try rule.map { try MACRule($0) }
-    let found = Found(MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules)), context.output)
+    let search = MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)
+    let found = Found(search, context.output)
+    if hex != nil || peer != nil, StandardInput.isPipe {
+      context.output.note(
+        "standard input is not read: \(hex != nil ? "--hex" : "PEER") says where to look; without it the lines there are read")
+    }
     if let hex {
-      guard let data = Hex.decode(hex) else { throw Failure(.usage, "--hex: \"\(DisplayText.escape(hex))\" is not hex") }
-      try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
+      try await offline(found, hex: hex)
     } else if peer == nil, StandardInput.isFed {
       try await offline(found)
     } else {
@@ -85,9 +94,19 @@ struct MacFromAdv: LoopCommand {
       self.output = output
     }
 
-    func add(_ data: [UInt8], sender: PeerAddress?) async throws {
-      for mac in search.add(data, sender: sender) { try await MACRecord.show(mac, sender: sender, output) }
+    func add(_ data: [UInt8], sender: PeerAddress?, line: Int? = nil) async throws {
+      for mac in search.add(data, sender: sender, line: line) { try await MACRecord.show(mac, sender: sender, line: line, output) }
     }
+  }
+
+  @LoopActor
+  private func offline(_ found: Found, hex: String) async throws {
+    guard let data = Hex.decode(hex) else { throw Failure(.usage, "--hex: \(DisplayText.quote(hex)) is not hex") }
+    if data.isEmpty { throw Failure(.usage, "--hex has no octets: it takes AD structures, such as 020106") }
+    try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
+    // A layout that says itself that there is none has been read all the same.
+    if case .malformed(let error, _)? = found.search.problem { throw Failure(.usage, "--hex is no list of AD structures: \(error)") }
+    if let error = Advertisement(data).errors.first { found.output.note("--hex is more than a list of AD structures: \(error)") }
   }
 
   @LoopActor
@@ -100,7 +119,7 @@ struct MacFromAdv: LoopCommand {
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       number += 1
       guard let (data, sender) = try OfflineAdvertisement.parse(line, number: number) else { continue }
-      try await found.add(data, sender: sender)
+      try await found.add(data, sender: sender, line: number)
       if first, found.search.found > 0 { return }
     }
   }
@@ -152,4 +171,14 @@ struct MacFromAdv: LoopCommand {
       if found.search.take(mac, sender: sender) { try await MACRecord.show(mac, sender: sender, context.output) }
     }
   }
+}
+
+extension FoundMAC.Confidence: ExpressibleByArgument {
+  public init?(argument: String) {
+    guard let confidence = Self.allCases.first(where: { $0.name == argument }) else { return nil }
+    self = confidence
+  }
+
+  public var defaultValueDescription: String { name }
+  public static var allValueStrings: [String] { allCases.map(\.name) }
 }

@@ -27,8 +27,14 @@ extension Failure {
       switch error {
       case .nothingHeard: "no advertisement was heard or given"
       case .noneInThisFrame(let reason): "this frame carries no MAC: \(reason)"
-      case .noRuleFits(let count):
+      case .noRuleFits([], let count):
         "no MAC in \(count) advertisement(s): no known layout fits; --learn shows where the sender's address occurs, --rule names a place"
+      case .noRuleFits(let rules, let count):
+        "no MAC in \(count) advertisement(s): \(rules.map { DisplayText.escape($0) }.joined(separator: ", ")) \(rules.count == 1 ? "fits" : "fit") none of them; without --rule the known layouts are tried"
+      case .notSureEnough(let mac):
+        "only a MAC of \(mac.confidence.name) confidence: \(mac.text) (\(mac.source), \(mac.rule)); --min-confidence \(mac.confidence.name) shows it"
+      case .malformed(let error, let line):
+        "no MAC: \(line.map { "line \($0)" } ?? "an advertisement") is malformed (\(error))"
       case .senderUnknown: "this frame carries no MAC: --learn needs the sender's address before the data"
       case .senderNotInData(let count):
         "the sender's address does not occur in its \(count) advertisement(s), neither forward nor reversed"
