@@ -1,9 +1,11 @@
 import Text
 
-/// Names for the numbers that the Bluetooth SIG assigns, and back. The tables are constant text, searched where they stand.
+/// Names for the numbers that the Bluetooth SIG assigns, and back. The tables are constant text, searched where they stand. The user's own names for
+/// UUIDs and companies go before.
 package enum AssignedNumbers {
   /// `Battery Level` for 2a19; services, declarations, characteristics and descriptors, and vendors' UUIDs in wide use.
   package static func name(of uuid: UUID) -> String? {
+    if let own = OwnNames.current?.uuids[uuid] { return own }
     if let short = uuid.short { return search(shortUUIDs, hex(short)) }
     return search(longUUIDs, Array(Hex.encode(uuid.littleEndianBytes.reversed()).utf8))
   }
@@ -19,6 +21,7 @@ package enum AssignedNumbers {
   /// The UUID with this name, in any case, with any separators: `battery_level`, `Battery Level`. A service may be named with or without
   /// `service`. Where a characteristic and a service share a name (`device_time`) the characteristic is meant.
   package static func uuid(named text: String) -> UUID? {
+    if let own = OwnNames.current?.uuid(named: text) { return own }
     let wanted = snake(Array(text.utf8)[...])
     guard !wanted.isEmpty else { return nil }
     var best: (rank: Int, uuid: UUID)?
@@ -38,14 +41,15 @@ package enum AssignedNumbers {
   }
 
   /// `Apple, Inc.` for 0x004C.
-  package static func company(_ id: UInt16) -> String? { search(companies, hex(id)) }
+  package static func company(_ id: UInt16) -> String? { OwnNames.current?.companies[id] ?? search(companies, hex(id)) }
 
   /// The companies with this name, in any case, with any separators, or whose name begins with these words: 004c for `apple`. The whole name
   /// is one company, whatever else begins so.
   package static func companies(named text: String) -> [UInt16] {
     let wanted = snake(Array(text.utf8)[...])
-    guard !wanted.isEmpty else { return [] }
-    var found: [UInt16] = []
+    let own = OwnNames.current?.companies(named: text) ?? []
+    if own.count == 1 || wanted.isEmpty { return own }
+    var found = own
     for line in companies.utf8.split(separator: UInt8(ascii: "\n")) {
       guard let end = line.firstIndex(of: UInt8(ascii: " ")),
         let id = Hex.number(String(decoding: line[..<end], as: UTF8.self)).flatMap({ UInt16(exactly: $0) })
@@ -54,7 +58,7 @@ package enum AssignedNumbers {
       if name == wanted { return [id] }
       if name.starts(with: wanted + [0x5F]) { found.append(id) }
     }
-    return found
+    return own.isEmpty ? found : Array(Set(found)).sorted()
   }
 
   /// The sub-category, or the category when the sub-category is 0 or not assigned: `Keyboard` for 0x03C1.

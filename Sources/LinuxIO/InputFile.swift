@@ -8,6 +8,27 @@ import SystemPackage
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// A small file of the user's, at once: nil when there is none. Nothing but a regular file, which never makes its reader wait.
+  /// - Throws: FileError.
+  package nonisolated static func readIfThere(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
+    do throws(Errno) {
+      let file = try SystemCall.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+      let kind = try SystemCall.status(file.rawValue).st_mode & S_IFMT
+      guard kind == S_IFREG else { throw kind == S_IFDIR ? .isDirectory : .invalidArgument }
+      var contents: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 16_384)
+      while contents.count <= limit {
+        let count = try SystemCall.read(file.rawValue, into: &buffer)
+        if count == 0 { return contents }
+        contents += buffer[..<count]
+      }
+    } catch {
+      if error == .noSuchFileOrDirectory || error == .notDirectory { return nil }
+      throw .unreadable(path, error)
+    }
+    throw .tooLong(path, limit: limit)
+  }
+
   /// Waits for pipes without blocking the loop. The size that the file system states is never trusted: files in /proc state none, and a file
   /// may grow while it is read.
   /// - Parameters:

@@ -4,7 +4,7 @@ import LinuxIO
 import Operations
 import Text
 
-/// The user's files and environment: `$XDG_CONFIG_HOME/blectl/config.json` with aliases, `$XDG_STATE_HOME/blectl/last` with the last peer.
+/// The user's files and environment: `$XDG_CONFIG_HOME/blectl/config.json` with aliases, `names.json` there with names (see `NamesFile`), `$XDG_STATE_HOME/blectl/last` with the last peer.
 struct Configuration: Sendable {
   private let environment: [String: String]
 
@@ -70,6 +70,7 @@ struct Configuration: Sendable {
     return result
   }
 
+  var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
   private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "last") }
 

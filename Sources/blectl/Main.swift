@@ -5,6 +5,7 @@ import LinuxIO
 enum Main {
   static func main() {
     ThisProcess.prepare()
+    NamesFile.use { Configuration(environment: ThisProcess.environment()) }
     let arguments = Arguments.commandFirst(Array(CommandLine.arguments.dropFirst()))
     let command: any ParsableCommand
     do {

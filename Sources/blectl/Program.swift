@@ -12,7 +12,13 @@ import Text
 protocol LoopCommand: ParsableCommand, Sendable {
   var process: ProcessOptions { get }
   var step: StepOptions { get }
+  /// Whether it shows or takes names of UUIDs or companies.
+  var usesNames: Bool { get }
   @LoopActor func run(in context: Context) async throws
+}
+
+extension LoopCommand {
+  var usesNames: Bool { true }
 }
 
 /// Runs one command to its exit code: signals, errors as sentences or JSON, clean-up on every path.
@@ -44,6 +50,7 @@ enum Program {
   ) async -> Int32 {
     let task = EventLoop.shared.spawn { () -> (any Error)? in
       do {
+        if command.usesNames { try NamesFile.check() }
         try await command.run(in: Context(process, command.step))
         return nil
       } catch { return error }
@@ -123,6 +130,11 @@ enum Program {
   static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
     if Blectl.exitCode(for: error) == .success {
       return Output.writeWaiting(.output, Blectl.fullMessage(for: error) + "\n") ? 0 : ExitStatus.output.rawValue
+    }
+    // A name that was not found may be in the file that cannot be used.
+    if let failure = NamesFile.failure {
+      Output.writeWaiting(.error, (arguments.contains("--json") ? json(failure) : "blectl: \(failure.message)") + "\n")
+      return failure.exitStatus.rawValue
     }
     let usage = UsageText(error, arguments)
     let text = arguments.contains("--json") ? json(Failure(.usage, usage.sentence)) : "blectl: \(usage.sentence)\n\(usage.usage)"

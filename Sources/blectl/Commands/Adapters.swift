@@ -17,6 +17,8 @@ struct Adapters: LoopCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var step: StepOptions
 
+  var usesNames: Bool { false }
+
   func run(in context: Context) async throws {
     let adapters = try await found(context)
     if context.output.style.json {

@@ -26,6 +26,8 @@ struct Connect: LoopCommand {
     static var allValueStrings: [String] { ["-"] }
   }
 
+  var usesNames: Bool { false }
+
   func run(in context: Context) async throws {
     let output = context.output
     try await context.withPeer(who.target) { connection in

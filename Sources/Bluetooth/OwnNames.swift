@@ -1,0 +1,52 @@
+import Synchronization
+
+/// Names that the user gives to UUIDs and companies. `AssignedNumbers` takes them before those of the Bluetooth SIG.
+package struct OwnNames: Equatable, Sendable {
+  package let uuids: [UUID: String]
+  package let companies: [UInt16: String]
+
+  package init(uuids: [UUID: String], companies: [UInt16: String]) {
+    self.uuids = uuids
+    self.companies = companies
+  }
+
+  private enum State: Sendable {
+    /// There are none until somebody says where they are.
+    case notAsked(@Sendable () -> OwnNames?)
+    case known(OwnNames?)
+  }
+
+  private static let state = Mutex(State.known(nil))
+
+  /// - Parameter source: called once, when the first name is needed, from any thread. It must not look up names itself.
+  package static func come(from source: @escaping @Sendable () -> OwnNames?) {
+    state.withLock { $0 = .notAsked(source) }
+  }
+
+  package static var current: OwnNames? {
+    state.withLock { state in
+      switch state {
+      case .known(let names): return names
+      case .notAsked(let source):
+        let names = source()
+        state = .known(names)
+        return names
+      }
+    }
+  }
+
+  /// As typed: in any case, with any separators, or letter for letter where a name has none that could be typed so.
+  func uuid(named text: String) -> UUID? { Self.key(in: uuids, named: text) }
+
+  /// The company of this name, or those whose names begin with these words.
+  func companies(named text: String) -> [UInt16] {
+    if let company = Self.key(in: companies, named: text) { return [company] }
+    let wanted = AssignedNumbers.snake(text) + "_"
+    return wanted == "_" ? [] : companies.filter { AssignedNumbers.snake($0.value).hasPrefix(wanted) }.keys.sorted()
+  }
+
+  private static func key<Key>(in names: [Key: String], named text: String) -> Key? {
+    let wanted = AssignedNumbers.snake(text)
+    return names.first { $0.value == text || (!wanted.isEmpty && AssignedNumbers.snake($0.value) == wanted) }?.key
+  }
+}

@@ -1,0 +1,87 @@
+import Bluetooth
+import LinuxIO
+import Synchronization
+import Text
+
+/// `$XDG_CONFIG_HOME/blectl/names.json`: the user's own names for UUIDs and companies.
+///
+///     {"uuids": {"ffe1": "Lock Command", "6e400001-b5a3-f393-e0a9-e50e24dcca9e": "Console"}, "companies": {"0305": "Gate Systems"}}
+enum NamesFile {
+  private static let problem = Mutex<Failure?>(nil)
+
+  /// It is read when the first name is needed, which may be while the command line is parsed.
+  static func use(_ configuration: @escaping @Sendable () -> Configuration) {
+    OwnNames.come {
+      do throws(Failure) {
+        guard let path = configuration().namesPath else { return nil }
+        return try read(path)
+      } catch {
+        problem.withLock { $0 = error }
+        return nil
+      }
+    }
+  }
+
+  /// What is wrong with the file, if it has been read.
+  static var failure: Failure? { problem.withLock { $0 } }
+
+  /// - Throws: Failure, when the file is there and cannot be used.
+  static func check() throws(Failure) {
+    _ = OwnNames.current
+    if let failure { throw failure }
+  }
+
+  private static func read(_ path: String) throws(Failure) -> OwnNames? {
+    let tree: JSONTree
+    do {
+      guard let contents = try InputFile.readIfThere(path, limit: 1 << 20) else { return nil }
+      tree = try JSONTree.parse(contents)
+    } catch let error as JSONTree.Failure {
+      throw Failure(.input, "\(path):\(error.line): \(error.reason)")
+    } catch {
+      throw Failure(error)
+    }
+    guard case .object(let members) = tree.kind else {
+      throw Failure(.input, "\(path):\(tree.line): \(tree.noun) where an object should be")
+    }
+    if let other = members.first(where: { !["uuids", "companies"].contains($0.key) }) {
+      throw Failure(.input, "\(path):\(other.value.line): \(DisplayText.quote(other.key)) is neither uuids nor companies")
+    }
+    return OwnNames(
+      uuids: try names(tree, "uuids", path, "a UUID (4, 8 or 32 hex digits)") { UUID($0) },
+      companies: try names(tree, "companies", path, "a company's number (4 hex digits)") { text in
+        text.utf8.count == 4 || text.hasPrefix("0x") ? Hex.number(text.after("0x") ?? text).flatMap { UInt16(exactly: $0) } : nil
+      })
+  }
+
+  private static func names<Key: Hashable>(
+    _ tree: JSONTree, _ part: String, _ path: String, _ wanted: String, _ key: (String) -> Key?
+  ) throws(Failure) -> [Key: String] {
+    guard let entry = tree[part] else { return [:] }
+    func failure(_ line: Int, _ reason: String) -> Failure { Failure(.input, "\(path):\(line): \(part): \(reason)") }
+    guard case .object(let members) = entry.kind else { throw failure(entry.line, "\(entry.noun) where an object should be") }
+    var names: [Key: String] = [:]
+    var typed: [String: String] = [:]
+    for (text, value) in members {
+      guard let number = key(text) else { throw failure(value.line, "\(DisplayText.quote(text)) is not \(wanted)") }
+      guard let name = value.string else { throw failure(value.line, "\(text): \(value.noun) where a name in quotes should be") }
+      if let reason = fault(name) { throw failure(value.line, "\(text): \(DisplayText.quote(name)) \(reason)") }
+      guard names.updateValue(name, forKey: number) == nil else { throw failure(value.line, "\(text) is named twice") }
+      // As it is typed.
+      let form = AssignedNumbers.snake(name)
+      if let other = typed.updateValue(text, forKey: form.isEmpty ? name : form) {
+        throw failure(value.line, "\(DisplayText.quote(name)) names \(other) and \(text)")
+      }
+    }
+    return names
+  }
+
+  /// Why a text cannot be a name: it is shown as it stands, and typed.
+  private static func fault(_ name: String) -> String? {
+    if name.trimmed.isEmpty { return "is empty" }
+    if name.utf8.count > 64 { return "is longer than 64 octets" }
+    if DisplayText.escape(name) != name.replacing("\\", with: "\\\\") { return "has characters that do not print" }
+    if UUID(name) != nil || name.hasPrefix("0x") { return "would be taken for a UUID or a handle" }
+    return nil
+  }
+}
