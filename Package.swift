@@ -28,7 +28,11 @@ let package = Package(
     .target(name: "EventLoop", dependencies: [deque, heap], swiftSettings: settings),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CBluetooth"),
-    .target(name: "Bluetooth", dependencies: ["Text"], swiftSettings: settings),
+    .systemLibrary(name: "CCrypto"),
+    .target(
+      name: "Bluetooth", dependencies: ["CCrypto", "Text"], swiftSettings: settings,
+      // The static one: a shared libcrypto would be loaded at every start.
+      linkerSettings: [.linkedLibrary(":libcrypto.a")]),
     .target(name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
