@@ -41,6 +41,7 @@ package enum ADType {
   package static let shortenedLocalName: UInt8 = 0x08
   package static let completeLocalName: UInt8 = 0x09
   package static let txPowerLevel: UInt8 = 0x0A
+  package static let classOfDevice: UInt8 = 0x0D
   package static let solicitedUUIDs16: UInt8 = 0x14
   package static let solicitedUUIDs128: UInt8 = 0x15
   package static let serviceData16: UInt8 = 0x16

@@ -46,6 +46,7 @@ enum AdvertisingDetail {
     case ADType.txPowerLevel: return alone.txPower.map { "\($0) dBm" } ?? octets
     case ADType.appearance:
       return alone.appearance.flatMap { AssignedNumbers.appearance($0) }.map { "\($0) (\(octets))" } ?? octets
+    case ADType.classOfDevice: return ClassOfDevice(structure.data).map { "\($0) (\(octets))" } ?? octets
     case ADType.manufacturerData:
       guard let (company, data) = alone.manufacturerData.first else { return octets }
       let id = Hex.encode([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)])

@@ -16,7 +16,9 @@ import Text
   @Test(arguments: [
     ("020106", "  adv_ind  Flags  LE General Discoverable, BR/EDR Not Supported (06)"), ("020100", "  adv_ind  Flags  none (00)"),
     ("050942616e64", "  adv_ind  Complete Local Name  \"Band\""), ("03081b5b", "  adv_ind  Shortened Local Name  \"\\x1b[\""),
-    ("020af4", "  adv_ind  Tx Power Level  -12 dBm"), ("0319c000", "  adv_ind  Appearance  Watch (c000)"),
+    ("040d0c025a", "  adv_ind  Class of Device  Phone: Smartphone; Networking, Capturing, Object Transfer, Telephony (0c025a)"),
+    ("030d0c02", "Class of Device  0c02"), ("020af4", "  adv_ind  Tx Power Level  -12 dBm"),
+    ("0319c000", "  adv_ind  Appearance  Watch (c000)"),
     ("05030d180ffe", "  adv_ind  Complete List of 16-bit Service UUIDs  180d Heart Rate, fe0f "),
     ("04ff4c0012", "  adv_ind  Manufacturer Specific Data  004c Apple, Inc.  12"), ("03ff4c00", "004c Apple, Inc.  "),
     ("02ff4c", "Data  4c"),

@@ -4,6 +4,28 @@ import Testing
 import Text
 
 @Suite struct SmallTypesTests {
+  @Test(
+    arguments: [
+      ("0c025a", "Phone: Smartphone; Networking, Capturing, Object Transfer, Telephony"),
+      ("040424", "Audio/Video: Wearable Headset; Rendering, Audio"),
+      ("400500", "Peripheral: Keyboard"), ("c40500", "Peripheral: Keyboard and Pointing Device, Joystick"),
+      ("080500", "Peripheral: Gamepad"),
+      ("900600", "Imaging: Display, Printer"), ("000300", "Network Access Point: Fully available"),
+      ("180900", "Health: Heart/Pulse Rate Monitor"),
+      ("001f00", "Uncategorized"), ("000000", "Miscellaneous"), ("000100", "Computer"), ("fc0100", "Computer: minor class 63"),
+      ("001200", "major class 18"), ("002000", "Miscellaneous; Limited Discoverable"), ("0c02", nil), ("", nil), ("0c025a00", nil),
+    ] as [(String, String?)]) func classOfDevice(_ hex: String, _ shown: String?) throws
+  {
+    #expect(ClassOfDevice(try #require(Hex.decode(hex)))?.description == shown)
+  }
+
+  @Test func anyClassOfDeviceHasAText() {
+    for value in 0..<0x4000 {
+      let device = ClassOfDevice([UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8), 0])
+      #expect(device?.description.isEmpty == false)
+    }
+  }
+
   // MARK: Addresses
 
   @Test(
