@@ -58,12 +58,12 @@ import Text
       ("2a01", "c1 03", "appearance=961(Keyboard)"),
       (
         "2a50", "01 4c 00 01 00 10 01",
-        "vendor_id_source=1(Assigned Company Identifier value from the Bluetooth SIG) "
+        "vendor_id_source=1(Bluetooth SIG) "
           + "vendor_id=76(Apple, Inc.) product_id=1 product_version=272"
       ),
       (
         "2a50", "02 4c 00 01 00 10 01",
-        "vendor_id_source=2(USB Implementer’s Forum assigned Vendor ID value) "
+        "vendor_id_source=2(USB Implementer’s Forum) "
           + "vendor_id=76 product_id=1 product_version=272"
       ),
       ("2a29", "41 63 6d 65 00", "manufacturer_name=Acme"),

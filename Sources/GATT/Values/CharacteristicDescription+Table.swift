@@ -254,8 +254,9 @@ extension CharacteristicDescription {
       =15:Sample Location value not available
      Sensor Status Annunciation|b16|?0.3
       .0:Device battery low
-      .0=1:The battery was low at the time of measurement
+      .0=1:The battery was low
       .1:Sensor malfunction
+      .1=1:The sensor was malfunctioning or faulting
       .2:Sample size insufficient
       .3:Strip insertion error
       .3=1:The strip was not inserted correctly
@@ -264,8 +265,9 @@ extension CharacteristicDescription {
       .5:Sensor result too high
       .6:Sensor result too low
       .7:Sensor temperature too high
-      .7=1:The ambient temperature was too high for a valid
+      .7=1:The ambient temperature was too high
       .8:Sensor temperature too low
+      .8=1:The ambient temperature was too low
       .9:Sensor read interrupted
       .10:General device fault
       .11:Time fault
@@ -597,8 +599,8 @@ extension CharacteristicDescription {
       .8=1:User Facing Time supported
     2a50
      Vendor ID Source|u8
-      =1:Assigned Company Identifier value from the Bluetooth SIG
-      =2:USB Implementer’s Forum assigned Vendor ID value
+      =1:Bluetooth SIG
+      =2:USB Implementer’s Forum
      Vendor ID|company|?0=1
      Vendor ID|u16|?0!1
      Product ID|u16
@@ -1141,8 +1143,8 @@ extension CharacteristicDescription {
       .1:Calibration not allowed
       .2:Calibration recommended
       .3:Calibration required
-      .4:Sensor temperature too high for valid test/result at time
-      .5:Sensor temperature too low for valid test/result at time of
+      .4:Sensor temperature too high
+      .5:Sensor temperature too low
       .6:Calibration Process Pending
      Warning|b8|?1.5
       .0:Sensor result lower than the Patient Low level
@@ -1207,8 +1209,8 @@ extension CharacteristicDescription {
       .9:Calibration not allowed
       .10:Calibration recommended
       .11:Calibration required
-      .12:Sensor temperature too high for valid test/result at time
-      .13:Sensor temperature too low for valid test/result at time of
+      .12:Sensor temperature too high
+      .13:Sensor temperature too low
       .14:Calibration Process Pending
       .16:Sensor result lower than the Patient Low level
       .17:Sensor result higher than the Patient High level
@@ -1764,8 +1766,8 @@ extension CharacteristicDescription {
      User Facing Time|u32|?0.5|us
     2b36
      Segmentation Header|b8
-      .0:First Segment: the characteristic contains the first
-      .1:Last Segment: The characteristic contains the last segment
+      .0:First Segment
+      .1:Last Segment
       .2-7:Rolling Segment Counter: 0 to 63
      Sequence Number|u16
      UUID|uuid16
@@ -1835,10 +1837,10 @@ extension CharacteristicDescription {
     2b4d
      Field Selector|u8
       =0:No field is selected
-      =1:The Threshold as Energy Expenditure per Hour field is
-      =2:The Threshold as Metabolic Equivalent field is selected
-      =3:The Threshold as Percentage of Maximum Heart Rate field is
-      =4:The Threshold as Heart Rate field is selected
+      =1:Threshold as Energy Expenditure per Hour
+      =2:Threshold as Metabolic Equivalent
+      =3:Threshold as Percentage of Maximum Heart Rate
+      =4:Threshold as Heart Rate
      Threshold as Energy Expenditure per Hour|u16|?0=1|*1,3,0|uJ
      Threshold as Metabolic Equivalent|u8|?0=2|*1,-1,0|uMET
      Threshold as Percentage of Maximum Heart Rate|u8|?0=3|u%
@@ -1994,7 +1996,7 @@ extension CharacteristicDescription {
       =4:Lithium (lithium-manganese dioxide) LiMnO2
       =5:Lithium Ion Li
       =6:Lithium Polymer
-      =7:Nickel Oxyhydroxide (zinc-manganese dioxide/oxy nickel
+      =7:Nickel Oxyhydroxide NiOx
       =8:Nickel Cadmium NiCd
       =9:Nickel-metal Hydride NiMH
       =10:Silver Oxide (silver-zinc) AgZn
@@ -2246,9 +2248,9 @@ extension CharacteristicDescription {
       =65535:not known
     2c29
      Flags|b16
-      .0:If set to 1, then the cooking appliance supports
-      .3:If set to 1, then the cooking zone supports setting the
-      .5:If set to 1, then the cooking zone can be controlled by
+      .0:Aggregation
+      .3:humidity
+      .5:manufacturer specific data
      Power Technology|u8
       =0:Heating Unknown / Other
       =1:Heating Induction
