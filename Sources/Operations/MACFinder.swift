@@ -169,6 +169,14 @@ package enum MACFinder {
         sender: sender)
     }
     let data = value.data
+    /// The number that so many hex digits make is the first octets.
+    func firstOctets(_ start: Int, _ digits: Int) -> FoundMAC? {
+      guard start >= 0, digits <= 12, start <= data.count - digits,
+        let number = Hex.number(String(decoding: data[start..<start + digits], as: UTF8.self))
+      else { return nil }
+      let shift = UInt64(48 - 4 * digits)
+      return mac(Address(rawValue: number << shift), at: start, bits: bits(digits / 2) << shift)
+    }
     switch rule.location {
     case .offset(let offset):
       let start = offset < 0 ? data.count + offset : offset
@@ -183,15 +191,14 @@ package enum MACFinder {
         start += 1 + size
       }
       return nil
+    case .digits(let start, let count): return firstOctets(start, count)
     case .deviceAddress:
       return advertisement.leDeviceAddressPlace.map { mac($0.peer.address, at: $0.offset) }
     case .lastDigits(let digits):
       guard let number = lastDigits(data, digits) else { return nil }
       return mac(Address(rawValue: number), at: data.count - digits, bits: bits(digits / 2))
     case .firstDigits(let digits):
-      guard data.count == digits, digits <= 12, let number = Hex.number(String(decoding: data, as: UTF8.self)) else { return nil }
-      let shift = UInt64(48 - 4 * digits)
-      return mac(Address(rawValue: number << shift), at: 0, bits: bits(digits / 2) << shift)
+      return data.count == digits ? firstOctets(0, digits) : nil
     case .none: return nil
     }
   }

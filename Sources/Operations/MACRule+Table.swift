@@ -62,14 +62,14 @@ extension MACRule {
       "samsung", .manufacturer(0x0075), 24...24, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 5, and: 11)], at: .offset(5)),
     MACRule(
       "samsung", .manufacturer(0x0075), 24...24, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 8, and: 16)], at: .offset(8)),
-    // No company identifier: all of the data is the address, least significant octet first; or begins with it, or with its last half.
-    MACRule("oclean", .structure(ADType.manufacturerData), 6...6, if: [.isSender], at: .offset(0), .little),
     MACRule(
-      "inkbird_ith", .structure(ADType.manufacturerData), 18...18, if: [.starts([0x49, 0x24]), .advertises(UUID(0xFFF0))], at: .offset(0),
+      "govee", .manufacturer(0xEC88), 12...12, if: [.starts([0x01]), .octet(at: 10, mask: 0xFF, value: 0x01)], at: .offset(4),
       confidence: .medium),
+    // No company identifier: the data is the address or begins with some of it.
     MACRule(
       "govee_h5055", .structure(ADType.manufacturerData), 22...22, if: [.advertises(UUID(0x5055))], at: .offset(0), octets: 3,
       confidence: .medium),
+    MACRule("whole_data", .structure(ADType.manufacturerData), 6...6, if: [.isSender], at: .offset(0), .little),
     MACRule("tuya", .service(0xFD50), 0...Int.max, at: .none("Tuya encrypts its data")),
     MACRule("tuya_manufacturer", .manufacturer(0x07D0), 0...Int.max, at: .none("Tuya encrypts its data")),
   ]
@@ -97,6 +97,17 @@ extension MACRule {
         MACRule("inkbird_reversed", .manufacturer(0x0000), count...count, if: [.starts([0, 0]), .isSender], at: .offset(2), .little),
       ]
     } + [
+      // ITH and IBS-P02B: no company identifier, and their addresses begin with 49:24.
+      MACRule(
+        "inkbird_ith", .structure(ADType.manufacturerData), 18...18, if: [.starts([0x49, 0x24])], at: .offset(0), confidence: .medium),
+      // "T2", "T1AC-" and "IH2PB" stand where the company identifier would.
+      MACRule("inkbird_iam_t2", .manufacturer(0x3254), 15...15, if: [.starts([0])], at: .offset(1), confidence: .medium),
+      MACRule(
+        "inkbird_iam_t1", .structure(ADType.manufacturerData), 17...17, if: [.starts(Array("T1AC-".utf8))], at: .digits(at: 5, count: 10)),
+      MACRule(
+        "inkbird_iht_2pb", .structure(ADType.manufacturerData), 17...17, if: [.starts(Array("IH2PB".utf8))], at: .digits(at: 5, count: 12)),
+      MACRule(
+        "inkbird_int_11i", .manufacturer(0x4488), 16...16, if: [.starts([0x19, 0x6A])], at: .offset(2), .little, confidence: .medium),
       MACRule("inkbird_2x", .manufacturer(0x0001), 12...12, if: [.starts([0, 0])], at: .offset(2), .little, confidence: .medium),
       MACRule("inkbird_2x_reversed", .manufacturer(0x0001), 12...12, if: [.starts([0, 0]), .isSender], at: .offset(2)),
     ]

@@ -39,6 +39,8 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     case offset(Int)
     /// In a sequence of one-octet tags whose values have these sizes; an unknown tag ends the search.
     case tag(UInt8, sizes: [UInt8: Int])
+    /// So many hex digits as ASCII, most significant first: the first octets of the address.
+    case digits(at: Int, count: Int)
     /// LE Bluetooth Device Address, with its type octet.
     case deviceAddress
     /// That many hex digits at the end of a name, most significant first, behind a separator: the last octets of the address.

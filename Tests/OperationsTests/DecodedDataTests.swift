@@ -166,6 +166,24 @@ import Text
     #expect(data("44")?["trigger"] == .bool(true))
   }
 
+  @Test(arguments: [
+    "0215e2c56db5dffb48d2b060d0f5a71096e000010002c5", "beac0102030405060708090a0b0c0d0e0f1011121314c501", "100501181b2d34120200aa",
+    "0109200251",
+    "00ee0102030405060708090aa1a2a3a4a5a60000", "10ee03676f6f2e676c07", "20000bb816800000000a00000064", "30ee0102030405060708",
+    "4054050102030405", "403b010305", "40530548656c6c6f", "4002ca0903bf1350e8030000f100010204", "41e445f3c9962b332211006c7c4519",
+    "43e445f3c9962b332211006c7c4519010203040506",
+  ]) func everyTruncationIsReadOrNot(_ hex: String) {
+    let whole = octets(hex)
+    for count in 0...whole.count {
+      let data = Array(whole[..<count])
+      for company: UInt16 in [0x004C, 0x0006, 0x0118] { _ = DecodedData.manufacturer(company, data) }
+      for uuid: UInt32 in [0xFEAA, 0xFCD2] { _ = DecodedData.service(UUID(uuid), data, sender: Address(rawValue: 1)) }
+      // What of BTHome's objects is not whole is shown as it is.
+      guard hex.hasPrefix("40"), count > 1, let decoded = DecodedData.service(UUID(0xFCD2), data) else { continue }
+      #expect(decoded["rest"] != nil || decoded["objects"] != .records([]), "\(hex) \(count)")
+    }
+  }
+
   @Test func everythingIsReadOrNotButNothingTraps() {
     var random = SplitMix64(seed: 9)
     var keys = BTHomeKeys()

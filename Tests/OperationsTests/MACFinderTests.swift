@@ -28,7 +28,7 @@ import Text
     let own = Self.found(MACFinder.find(in: vector.advertisement, sender: PeerAddress(address, .public)))
     #expect(own.first?.matchesSender == true)
     #expect(own.first?.text == mac)
-    let foreign = PeerAddress(Address(rawValue: address.rawValue ^ 1), .random)
+    let foreign = PeerAddress(Address(rawValue: address.rawValue ^ 0x0100_0000_0001), .random)
     #expect(Self.found(MACFinder.find(in: vector.advertisement, sender: foreign)).first?.matchesSender == false)
   }
 
@@ -56,7 +56,8 @@ import Text
   @Test(arguments: [
     ([name("Sensor_2762")], "A4:C1:38:11:27:62", "??:??:??:??:27:62", "name_suffix"),
     ([name("Sensor_112762")], "A4:C1:38:11:27:62", "??:??:??:11:27:62", "name_suffix"),
-    ([ADStructure(type: 0xFF, data: [0xA3, 0xB6, 0x63, 0x45, 0x28, 0x70])], "70:28:45:63:B6:A3", "70:28:45:63:B6:A3", "oclean"),
+    ([ADStructure(type: 0xFF, data: [0xA3, 0xB6, 0x63, 0x45, 0x28, 0x70])], "70:28:45:63:B6:A3", "70:28:45:63:B6:A3", "whole_data"),
+    ([ADStructure(type: 0xFF, data: [0x28, 0x06, 0x0A, 0xC6, 0x7B, 0x90])], "90:7B:C6:0A:06:28", "90:7B:C6:0A:06:28", "whole_data"),
     ([name("C03DAAED")], "C0:3D:AA:ED:C6:39", "C0:3D:AA:ED:??:??", "name_prefix"),
     ([mfg(0x0000, "0000d7652e9aec28f000")], "28:EC:9A:2E:65:D7", "28:EC:9A:2E:65:D7", "inkbird_reversed"),
     ([mfg(0x0001, "0000aabbccddeeff4c014f01")], "AA:BB:CC:DD:EE:FF", "AA:BB:CC:DD:EE:FF", "inkbird_2x_reversed"),

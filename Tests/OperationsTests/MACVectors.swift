@@ -149,6 +149,21 @@ extension MACVector {
       "Inkbird ITH-11-B", ad: "0303f0ff 13ff4924 0812005e ffff520364006408 00000000", "49:24:08:12:00:5E", "inkbird_ith", "ad/ff", at: 0,
       .big),
     .init(
+      "Inkbird IBS-P02B", ad: "13ff4924 11180065 760100006000000100000000", "49:24:11:18:00:65", "inkbird_ith", "ad/ff", at: 0, .big),
+    .init(
+      "Inkbird IAM-T2", [mfg(0x3254, "006200a13e2c6a4202d001be025f72")], "62:00:A1:3E:2C:6A", "inkbird_iam_t2", "manufacturer_data/3254",
+      at: 1,
+      .big),
+    .init(
+      "Inkbird IAM-T1", ad: "12ff 543141432d 36323030613133636165 0000", "62:00:A1:3C:AE:??", "inkbird_iam_t1", "ad/ff", at: 5, .big),
+    .init(
+      "Inkbird IHT-2PB", ad: "12ff 4948325042 363230306131333539633462", "62:00:A1:35:9C:4B", "inkbird_iht_2pb", "ad/ff", at: 5, .big),
+    .init(
+      "Inkbird INT-11I-B", [mfg(0x4488, "196a6588c938c1a42100236400640000")], "A4:C1:38:C9:88:65", "inkbird_int_11i",
+      "manufacturer_data/4488",
+      at: 2, .little),
+    .init("Govee H5122", [mfg(0xEC88, "0108f30ad232393756340105")], "D2:32:39:37:56:34", "govee", "manufacturer_data/ec88", at: 4, .big),
+    .init(
       "Govee H5055", ad: "03035550 17ff1cea350064012034 00ffffffff203200ffffffff0000", "??:??:??:1C:EA:35", "govee_h5055", "ad/ff", at: 0,
       .big),
   ]
@@ -184,7 +199,9 @@ extension MACVector {
     .init(
       "Samsung without a pair of addresses", [mfg(0x0075, "42040120611707000000000000000000000000000000000000")], nil, "", "", at: 0, .big),
     .init("Samsung, two that are no pair", [mfg(0x0075, "420401016154bd79bce8cc56bd79bce8ccff3e3f00000000")], nil, "", "", at: 0, .big),
-    .init("Inkbird's octets without its service", ad: "13ff4924 0812005e ffff520364006408000000000000", nil, "", "", at: 0, .big),
+    .init("Inkbird's T2 with another first octet", [mfg(0x3254, "016200a13e2c6a4202d001be025f72")], nil, "", "", at: 0, .big),
+    .init("Govee of another frame", [mfg(0xEC88, "0008f30ad232393756340105")], nil, "", "", at: 0, .big),
+    .init("no hex digits after Inkbird's letters", ad: "12ff 4948325042 36323030613133353963347a", nil, "", "", at: 0, .big),
     .init("Qingping of another version", [svc(0xFDCD, "0c5dc11b86342d580104ff00af010201")], nil, "", "", at: 0, .big),
     .init("twelve digits without a separator", [name("3ABE261FDA22")], nil, "", "", at: 0, .big),
     .init("iBeacon", [mfg(0x004C, "0215fda50693a4e24fb1afcfc6eb0764782500010002c5")], nil, "", "", at: 0, .big),
