@@ -13,7 +13,8 @@ struct Scan: LoopCommand {
     abstract: "Show advertisements.",
     discussion: """
       A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses \
-      are separate records. On a terminal a table shows one line per device, the strongest first (p public, r random, ~ changing address; c connectable). Filters look at all that was heard of a device.
+      are separate records. On a terminal a table shows one line per device, the strongest first (p public, r random, ~ changing address; c connectable). Filters look at all that was heard of a device. \
+      iBeacon, AltBeacon, Eddystone, BTHome, Apple's and Microsoft's messages are decoded, in JSON as `decoded`.
       """)
 
   @OptionGroup var process: ProcessOptions
