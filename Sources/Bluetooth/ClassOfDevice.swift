@@ -1,4 +1,4 @@
-/// The Class of Device of BR/EDR (Assigned Numbers §2.8), which devices of both kinds advertise.
+/// The Class of Device of BR/EDR (Assigned Numbers), which devices of both kinds advertise.
 package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
   /// 24 bits.
   package let rawValue: UInt32

@@ -27,10 +27,9 @@ extension ForeignDifference {
   private static let sizes = [
     ForeignDifference(
       "tooLong",
-      "The description has no field for these octets (GSS §2.2: the fields of a characteristic in their order, each with its size). The "
-        + "package ignores them; we say that the value does not fit and show its octets.",
+      "The description's fields end before these octets. The package ignores them; we say that the value does not fit and show its octets.",
       """
-      2a07 2a0e 2a12 2a18 2a19 2a1c 2a1e 2a21 2a2c 2a34 2a35 2a36 2a37 2a49 2a53 2a5b 2a5d 2a63 2a64 2a67 2a68 2a69 2a6a 2a6c 2a6d 2a6e 2a6f \
+      2902 2903 2904 2907 2908 2a07 2a0e 2a12 2a18 2a19 2a1c 2a1e 2a21 2a2c 2a34 2a35 2a36 2a37 2a49 2a53 2a5b 2a5d 2a63 2a64 2a67 2a68 2a69 2a6a 2a6c 2a6d 2a6e 2a6f \
       2a70 2a71 2a72 2a73 2a74 2a75 2a76 2a77 2a78 2a79 2a7a 2a7b 2a7e 2a7f 2a80 2a81 2a82 2a83 2a84 2a85 2a88 2a89 2a8b 2a8d 2a8e 2a8f 2a91 \
       2a92 2a93 2a94 2a95 2a96 2a97 2a98 2a99 2a9a 2a9c 2a9d 2aa9 2aab 2abf 2acd 2ace 2acf 2ad0 2ad1 2ad2 2ae3 2ae6 2ae7 2ae8 2aea 2aeb 2aec \
       2aed 2aee 2af2 2af9 2afa 2afb 2afc 2afd 2afe 2aff 2b01 2b02 2b03 2b04 2b05 2b06 2b0d 2b12 2b13 2b14 2b15 2b16 2b17 2b18 2b1b 2b1c 2b34 \
@@ -46,31 +45,28 @@ extension ForeignDifference {
       """),
     ForeignDifference(
       "recordLength",
-      "CGM Measurement, Size: \"Size of the record in octets, including the Size field\"; the package takes records that end before.",
+      "Size: \"Size of the CGM Measurement Record including this field.\" The package takes records that end before.",
       "2aa7"),
     ForeignDifference("notText", "utf8s is UTF-8; the package puts U+FFFD for octets that are none.", "2abe 2bff"),
-    ForeignDifference("notADate", "Date of Birth, Month: 1 to 12, 0 is not known. The package takes 13.", "2a85 2a86"),
+    ForeignDifference("notADate", "Month: 1 to 12, or 0 where it is not known. The package takes 13.", "2a85 2a86"),
     ForeignDifference("refuses-length", "A list of octets whose length the description leaves open: none is a list too.", "2a2a"),
   ]
 
   private static let refusals = [
     ForeignDifference(
       "refuses-range",
-      "\"Minimum\", \"Maximum\" and \"Reserved for Future Use\" bind who sends. The package refuses values outside (some of its limits, as for "
-        + "2A35 and 2A9C, are nobody's but its own); we show the number that came.",
+      "\"Minimum\", \"Maximum\", \"Valid range\" and \"Reserved for Future Use\" bind who sends. The package refuses what is outside (some limits, as for 2A35 and 2A9C, are its own); we show the number that came.",
       """
       2a06 2a07 2a09 2a0d 2a13 2a16 2a18 2a19 2a1d 2a2b 2a2c 2a35 2a36 2a38 2a39 2a43 2a5d 2a6e 2a6f 2a71 2a73 2a8c 2a93 2a9c 2aa3 2aa6 2ae3 \
-      2ae7 2ae9 2aec 2afc 2b04 2b18 2b4a 2ba8 2bdf 2be1 2be3 2bea 2c05 2c1b 2c1f 2c20 2c27 2c2e
+      2ae7 2ae9 2aec 2afc 2b04 2b18 2b4a 2ba8 2bdf 2be1 2be3 2bea 2c05 2c1b 2c1f 2c20 2c27 2c29 2c2e
       """),
     ForeignDifference(
       "refuses-reserved",
-      "\"Reserved for Future Use\": a receiver is not to act on it (Core, Vol 1 Part E §2.4). The package refuses the whole value; we show the "
-        + "number in its place and the other fields beside it.",
+      "\"Reserved for Future Use\" is what a sender has no meaning for. The package refuses the whole value; we show the number in its place and the other fields beside it.",
       "2a11 2a14 2a17 2a18 2a1c 2a1e 2a34 2a41 2a44 2a45 2a46 2a50 2a52 2a55 2a66 2a6b 2aa8 2aaa 2aac 2bed 2bf2 2c26 2c27 2c28 2c29"),
     ForeignDifference(
       "refuses-date",
-      "Date Time, Year: \"0 is used when the Gregorian year is not known\". The package refuses it, and in 2AED and 2BEF days beyond Python's "
-        + "calendar, which ends with the year 9999.",
+      "Year: \"A value of 0 means that the year is not known.\" The package refuses it, and in 2AED and 2BEF days beyond the year 9999, with which Python's calendar ends.",
       "2a08 2a0a 2a0c 2a11 2a18 2a1c 2a1e 2a35 2a36 2a67 2a68 2a9c 2a9d 2aaa 2ac1 2ac2 2aed 2bef"),
     ForeignDifference(
       "refuses-order",
@@ -98,12 +94,15 @@ extension ForeignDifference {
 
   private static let units = [
     ForeignDifference(
-      "scale:fractions256=0.00390625", "\"Number of 1/256 fractions of a second\": the package leaves them raw.", "2a0c 2a2b"),
-    ForeignDifference("scale:time_accuracy=0.125", "Time Accuracy: \"drift in 1/8 of a second\": the package leaves it raw.", "2a14"),
-    ForeignDifference("scale:time_zone=60", "\"Offset in multiples of 15 minutes\": minutes to us, hours to the package.", "2a0f"),
+      "scale:fractions256=0.00390625", "\"The number of 1/256 fractions of a second\": the package leaves them raw.", "2a0c 2a2b"),
+    ForeignDifference("scale:time_accuracy=0.125", "\"In steps of 1/8 of a second (125ms)\": the package leaves it raw.", "2a14"),
     ForeignDifference(
-      "absent:time_zone", "Beyond -48…56 is \"Reserved for Future Use\": the number to us, nothing to the package.", "2a0f"),
-    ForeignDifference("scale:rr=1000", "\"Unit is 1/1024 of a second\": people say RR in milliseconds, the package in seconds.", "2a37"),
+      "scale:time_zone=60", "\"The offset from UTC in number of 15-minute increments\": minutes to us, hours to the package.", "2a0f"),
+    ForeignDifference(
+      "absent:time_zone",
+      "\"Valid range from -48 to +56 … All other values are Reserved for Future Use\": the number to us, nothing to the package.", "2a0f"),
+    ForeignDifference(
+      "scale:rr=1000", "\"With 1/1024 second as the unit\": people say RR in milliseconds, the package in seconds.", "2a37"),
     ForeignDifference("scale:accumulated_energy=1000", "\"M = 1, d = 3, b = 0\" and joule: the package has kilojoules.", "2a63"),
     ForeignDifference("scale:basal_metabolism=1000", "\"M = 1, d = 3, b = 0\" and joule: the package has kilojoules.", "2a9c"),
     ForeignDifference("scale:total_energy_expenditure=1000", "\"M = 1, d = 3, b = 0\" and joule: the package has kilojoules.", "2b4e"),
@@ -118,27 +117,37 @@ extension ForeignDifference {
   ]
 
   private static let forms = [
-    ForeignDifference("form:time_zone", "\"Offset in multiples of 15 minutes\": the package makes a text, UTC+02:45.", "2a0e"),
-    ForeignDifference("form:eui_64", "One EUI-64 (Core terms); the package shows its two parts, the least significant first.", "2a23"),
+    ForeignDifference(
+      "form:external_report_reference", "The UUID of a characteristic, of 16 or of 128 bits; the package takes the first two octets.",
+      "2907"),
+    ForeignDifference(
+      "form:time_zone", "\"The offset from UTC in number of 15-minute increments\": minutes to us, the text UTC+02:45 to the package.",
+      "2a0e"),
+    ForeignDifference(
+      "form:eui_64", "One EUI-64, \"an OUI concatenated with a manufacturer-defined identifier\"; the package has the two apart.", "2a23"),
     ForeignDifference("form:adjust_reason", "Bits 4 to 7 are \"Reserved for Future Use\": the package takes them off the number.", "2a2b"),
     ForeignDifference(
-      "form:diastolic", "\"Diastolic - (unused)\": fields that are there all the same. The package leaves them out.", "2a36"),
+      "form:diastolic", "\"The Diastolic and Mean Arterial Pressure fields are unused\", but they are there. The package leaves them out.",
+      "2a36"),
     ForeignDifference(
       "form:mean_arterial_pressure",
-      "\"Mean Arterial Pressure (unused)\": fields that are there all the same. The package leaves them out.", "2a36"),
+      "The same.", "2a36"),
     ForeignDifference(
       "value:category_id_bit_mask", "ANS: one or two octets of bits, the first with 0 to 7: two fields to us, one number to the package.",
       "2a47 2a48"),
     ForeignDifference("form:category_id_bit_mask_2", "The second of those octets.", "2a47 2a48"),
     ForeignDifference(
       "form:parameter", "Its meaning depends on the op code: octets to us; the package has some of them decoded.", "2a66 2a6b"),
-    ForeignDifference("form:e2e_crc", "CGMS §3.1.1.8: the last field when E2E-CRC is supported. The package does not read it.", "2aa7"),
+    ForeignDifference(
+      "form:e2e_crc",
+      "\"Present if E2E-CRC Supported bit in CGM Feature characteristic is set to 1\": the last field. The package does not read it.",
+      "2aa7"),
     ForeignDifference("form:e2e_crc_2", "The same, in the second record.", "2aa7"),
     ForeignDifference(
       "form:object_type",
-      "gatt_uuid: least significant octet first (Core, Vol 3 Part F §3.2.1); the package turns those of 128 bits only in part.", "2abf"),
+      "gatt_uuid, \"size: 2 or 16\", least significant octet first; the package turns those of 128 bits only in part.", "2abf"),
     ForeignDifference(
-      "form:boolean", "0 and 1 have a meaning, the rest is \"Reserved for Future Use\": a number to us, true to the package.", "2ae2"),
+      "form:boolean", "0 is \"False\" and 1 \"True\", the rest is \"Prohibited\": the number to us, true to the package.", "2ae2"),
     ForeignDifference("form:battery_chemistry", "\"Reserved for Future Use\" is \"Unknown\" to the package, and the number to us.", "2bec"),
   ]
 }

@@ -13,10 +13,10 @@ import Text
       ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "scripts/interop-python prints what BLECTL_PYTHON is to be")
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("foreign_values.py").path
     var lines = Self.scales()
-    let all = CharacteristicDescription.all.filter { ($0.short ?? 0) >= 0x2A00 }
-    for (number, uuid) in all.enumerated() {
+    let all = CharacteristicDescription.all
+    for uuid in all {
       let description = try #require(CharacteristicDescription(uuid))
-      for value in ValueCases(description, seed: UInt64(number)).values { lines.append(Self.line(uuid, description, value)) }
+      for value in ValueCases(description, seed: uuid.high).values { lines.append(Self.line(uuid, description, value)) }
     }
     let result = try RunningProcess.run([python, script], input: Array((lines.joined(separator: "\n") + "\n").utf8))
     #expect(result.status == 0, "\(result.errors)")
@@ -41,7 +41,7 @@ import Text
     #expect(cases.allSatisfy { $0 >= 5 } && cases.reduce(0, +) > 15_000 && values > 20_000, "\(cases) \(values)")
     let none = ForeignDifference.all.filter { $0.kind == "no-decoder" }.flatMap(\.uuids)
     print(
-      "bluetooth-sig: \(cases.count) characteristics, \(cases.reduce(0, +)) cases, \(values) values, \(explained.count) explained differences; "
+      "bluetooth-sig: \(cases.count) characteristics and descriptors, \(cases.reduce(0, +)) cases, \(values) values, \(explained.count) explained differences; "
         + "without a decoder \(none.count): \(none.joined(separator: " "))")
   }
 

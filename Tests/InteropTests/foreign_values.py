@@ -19,6 +19,7 @@ import msgspec
 from bluetooth_sig.gatt.characteristics.registry import CharacteristicRegistry
 from bluetooth_sig.gatt.characteristics.utils.ieee11073_parser import IEEE11073Parser
 from bluetooth_sig.gatt.characteristics.utils.translators import SfloatTranslator
+from bluetooth_sig.gatt.descriptors.registry import DescriptorRegistry
 from bluetooth_sig.gatt.exceptions import CharacteristicParseError, InsufficientDataError, SpecialValueDetectedError
 from bluetooth_sig.types.uuid import BluetoothUUID
 
@@ -107,6 +108,8 @@ def same(kind, ours, unit, leaf, scale=1):
         year, month, day = (int(part) for part in ours.split("-"))
         return (datetime.date(2000 + year % 400, month, day) - datetime.date(1970, 1, 1)).days + (year // 400 - 5) * 146097 == theirs
     if kind == "U":
+        if other == "N":
+            return len(ours) == 4 and int(ours, 16) == theirs
         return other == "T" and theirs.lower() == ours or other == "U" and (f"0000{ours}00001000800000805f9b34fb" if len(ours) == 4 else ours.replace("-", "")) == theirs
     return kind == other and ours == theirs
 
@@ -278,6 +281,21 @@ def correct_floats():
     SfloatTranslator.translate = lambda self, raw: medical(raw.to_bytes(2, "little"), 12)
 
 
+def decoder(uuid):
+    """The package's function for a characteristic or a descriptor: octets, context, whether ranges are checked."""
+    if uuid >= "2a00":
+        return CharacteristicRegistry.get_characteristic(uuid.upper()).parse_value
+    descriptor = DescriptorRegistry.create_descriptor(uuid.upper())
+
+    def parse(value, _context, _checks):
+        data = descriptor.parse_value(value)
+        if not data.parse_success:
+            raise CharacteristicParseError(message=data.error_message, name=uuid, uuid=data.info.uuid, raw_data=value)
+        return data.value
+
+    return parse
+
+
 def main():
     signal.signal(signal.SIGALRM, alarm)
     correct_floats()
@@ -292,7 +310,7 @@ def main():
         comparison = comparisons.get(uuid)
         if comparison is None:
             comparison = comparisons[uuid] = Comparison(uuid, scales[uuid])
-            parse = CharacteristicRegistry.get_characteristic(uuid.upper()).parse_value
+            parse = decoder(uuid)
         ours = {}
         for field in fields:
             key, _, rest = field.partition("=")

@@ -7,7 +7,7 @@ package struct PresentationFormat: Equatable, Sendable {
   package let format: UInt8
   /// Of ten; for integers only.
   package let exponent: Int8
-  /// Assigned Numbers §3.5.
+  /// A unit of the Assigned Numbers.
   package let unit: UUID
 
   /// - Returns: nil for octets that are none.
