@@ -56,7 +56,7 @@ package enum AssignedNumbers {
       else { continue }
       let name = snake(Array(line[line.index(after: end)...])[...])
       if name == wanted { return [id] }
-      if name.starts(with: wanted + [0x5F]) { found.append(id) }
+      if name.starts(with: wanted) { found.append(id) }
     }
     return own.isEmpty ? found : Array(Set(found)).sorted()
   }

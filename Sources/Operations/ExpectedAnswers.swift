@@ -21,6 +21,8 @@ package struct ExpectedAnswers: Sendable, Equatable {
     case answer
     /// The failure with this index.
     case failure(Int)
+    /// As an answer is, but all of that kind have come.
+    case further
     case neither
   }
 
@@ -42,8 +44,10 @@ package struct ExpectedAnswers: Sendable, Equatable {
   /// for another value.
   package mutating func judge(_ event: ValueEvent) -> Verdict {
     if let failure = failures.firstIndex(where: { $0.matches(event) }) { return .failure(failure) }
-    let waiting = expected.indices.filter { missing[$0] > 0 && expected[$0].matches(event) }
-    guard let best = waiting.max(by: { expected[$0].prefix.count < expected[$1].prefix.count }) else { return .neither }
+    let alike = expected.indices.filter { expected[$0].matches(event) }
+    if alike.isEmpty { return .neither }
+    let waiting = alike.filter { missing[$0] > 0 }
+    guard let best = waiting.max(by: { expected[$0].prefix.count < expected[$1].prefix.count }) else { return .further }
     missing[best] -= 1
     return .answer
   }

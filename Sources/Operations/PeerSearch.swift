@@ -43,8 +43,8 @@ package struct PeerMatch: Sendable, Equatable {
 }
 
 package enum PeerSearchError: Error, Sendable, Equatable {
-  /// Nobody fits among `devices` that were heard.
-  case notFound(PeerSelector, devices: Int, within: Duration)
+  /// Nobody fits among `devices` that were heard; `names` are theirs, each once.
+  case notFound(PeerSelector, devices: Int, names: [String], within: Duration)
   /// Where one is demanded; the strongest first.
   case several([PeerMatch.Candidate], PeerSelector)
   /// It is there, but does not accept connections.
@@ -102,7 +102,8 @@ struct PeerCandidates {
     let connectable = matches.filter(\.isConnectable)
     guard let best = connectable.first else {
       if let deaf = matches.first { throw .notConnectable(deaf.peer, selector) }
-      throw .notFound(selector, devices: devices.count, within: limit)
+      let names = Set(devices.values.compactMap(\.name)).sorted()
+      throw .notFound(selector, devices: devices.count, names: names, within: limit)
     }
     return PeerMatch(
       peer: best.peer, name: best.name, rssi: best.rssi,

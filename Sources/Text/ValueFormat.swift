@@ -82,7 +82,8 @@ package enum ValueFormat: Hashable, Sendable {
     switch self {
     case .utf8: return Array(text.utf8)
     case .hex, .auto:
-      guard let bytes = Hex.decode(text) else { throw ValueFormatError.notHex(text) }
+      // A minus sign separates the octets of an address; here it is a number whose format was forgotten.
+      guard !text.contains("-"), let bytes = Hex.decode(text) else { throw ValueFormatError.notHex(text) }
       return bytes
     case .base64:
       guard let bytes = Base64.decode(text) else { throw ValueFormatError.notBase64(text) }
@@ -168,7 +169,7 @@ package enum ValueFormat: Hashable, Sendable {
   package func render(_ value: [UInt8]) -> String {
     switch self {
     case .hex: return Hex.encode(value)
-    case .utf8: return DisplayText.escape(value)
+    case .utf8: return DisplayText.escape(DisplayText.withoutTrailingNULs(value))
     case .base64: return Base64.encode(value)
     case .auto:
       let text = DisplayText.withoutTrailingNULs(value)
@@ -230,7 +231,9 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
     case .unknown(let name): "unknown format \(DisplayText.escape(name)); there are \(ValueFormat.choices)"
     case .needsByteOrder(let name):
       "format \(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be"
-    case .notHex(let text): "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in 0100, \"01 00\", 01:00 or 0x01"
+    case .notHex(let text):
+      "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in 0100, \"01 00\", 01:00 or 0x01; another format (utf8, i8, u16le, …) "
+        + "has to be named"
     case .notBase64(let text): "\(DisplayText.quote(text)) is not base64"
     case .noNumber(let format): "no number given for format \(format.name)"
     case .notANumber(let word, let column, .float):

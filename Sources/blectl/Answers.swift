@@ -36,7 +36,7 @@ final class Answers {
     do {
       try await answers.subscribe()
       // What says that it failed need not be waited for until everything is written.
-      try await race(body) { throw answers.failure(try await answers.failed.value()) }
+      try await race(body) { throw try await answers.failure(try await answers.failed.value()) }
       try await answers.wait()
       await answers.end()
     } catch {
@@ -96,19 +96,22 @@ final class Answers {
     while isCollecting || !expected.areComplete, let (event, uuid) = try await values.next(until: deadline) {
       last = event
       let verdict = expected.judge(event)
+      if case .failure = verdict { throw try await failure(event) }
       if isCollecting || verdict == .answer {
         try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
-      } else if verdict == .neither {
-        context.output.note("not the answer: \(ValueText.forEyes(event.value, of: uuid))")
+      } else {
+        let what = verdict == .further ? "one more, which nothing waits for" : "not the answer"
+        context.output.note("\(what): \(ValueText.forEyes(event.value, of: uuid)) (\(uuid))")
       }
-      if case .failure = verdict { throw failure(event) }
       if verdict == .answer, !isCollecting { deadline = EventLoop.shared.now.advanced(by: limit) }
     }
     guard expected.areComplete else { throw missing(within: limit) }
   }
 
-  private func failure(_ event: ValueEvent) -> Failure {
+  /// The value is a result too: it says what failed.
+  private func failure(_ event: ValueEvent) async throws -> Failure {
     let uuid = connection.client.table?.attribute(at: event.handle).uuid
+    try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
     return Failure(
       .expectation, "--fail-on: \(uuid?.description ?? event.handle.description) says \(ValueText.forEyes(event.value, of: uuid))")
   }
@@ -116,7 +119,7 @@ final class Answers {
   private func missing(within limit: Duration) -> Failure {
     let count = options.expectCount ?? 1
     let parts = zip(options.expect, expected.missing).filter { $1 > 0 }.map { argument, missing in
-      let begin = argument.octets.isEmpty ? "" : " beginning with \(Hex.encode(argument.octets))"
+      let begin = argument.typed.map { " beginning with \(DisplayText.escape($0))" } ?? ""
       let number = missing == count ? "no notification" : "only \(count - missing) of \(count) notifications"
       return "\(number)\(begin) on \(argument.attribute)"
     }

@@ -50,7 +50,7 @@ struct Blectl: ParsableCommand {
     configuration.subcommands.first { $0.configuration.commandName == name }
   }
 
-  private static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
+  static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
 
   /// The parser would blame the first option instead of the command's name, because the root declares none.
   private static func unknownCommand(in arguments: [String]) -> ValidationError? {
@@ -61,7 +61,9 @@ struct Blectl: ParsableCommand {
       }
       return noCommand(name)
     }
-    if !first.hasPrefix("-") { return commandNames.contains(first) ? nil : noCommand(first) }
+    if !first.hasPrefix("-") {
+      return commandNames.contains(first) ? nil : misplacedOption(in: arguments.dropFirst()) ?? noCommand(first)
+    }
     let standing = ["--version", "-h", "--help", "--experimental-dump-help", "--generate-completion-script"]
     if arguments.contains(where: { word in standing.contains { word == $0 || word.hasPrefix($0 + "=") } }) { return nil }
     return wrongOption(in: arguments) ?? ValidationError("Name a command: \(commandNames.joined(separator: ", ")).")
@@ -71,6 +73,15 @@ struct Blectl: ParsableCommand {
     let meant = Likeness.nearest(to: name, among: commandNames).map { " Did you mean \($0)?" } ?? ""
     return ValidationError(
       "There is no command \(DisplayText.quote(name)).\(meant) The commands are \(commandNames.joined(separator: ", ")).")
+  }
+
+  /// An option before the command that not every command has: what follows it is its value, and no command.
+  private static func misplacedOption(in words: ArraySlice<String>) -> ValidationError? {
+    guard let word = words.first, word.hasPrefix("-"), word.count > 1, wrongOption(in: [word]) != nil,
+      !Arguments.namesWithValue.contains(word)
+    else { return nil }
+    return ValidationError(
+      "\(DisplayText.quote(word)) is no option that every command has, so it stands behind the command, not before it.")
   }
 
   /// Of a line that is nothing but options.

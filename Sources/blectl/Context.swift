@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import GATT
+import LinuxBluetooth
 import Operations
 import Terminal
 import Text
@@ -94,11 +95,21 @@ struct Context {
       if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
       do {
         return try await session.connect(match.peer, name: match.name, limits: limits, exchangingMTU: false)
-      } catch GAPError.noConnection where target.waits && EventLoop.shared.now < deadline {
-        output.status("\(match.peer) is not there; still waiting")
+      } catch  where target.waits && Self.mayPass(error) && EventLoop.shared.now < deadline {
+        output.status("\(Failure(error).message); still waiting")
       } catch {
         throw withHint(error, selector)
       }
+    }
+  }
+
+  /// What a device that is not ready yet, or too far away, brings about.
+  private static func mayPass(_ error: any Error) -> Bool {
+    switch error {
+    case GAPError.noConnection: true
+    case let error as any ConnectionError: error.isWorthRetrying
+    case let error as NoConnection: error.cause == .notEstablished || error.cause == .endedByPeer
+    default: false
     }
   }
 

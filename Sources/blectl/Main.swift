@@ -20,7 +20,7 @@ enum Main {
   private static func help(_ command: any ParsableCommand, _ arguments: [String]) -> Int32 {
     var command = command
     do {
-      if command is Blectl { throw ValidationError("Name a command.") }
+      if command is Blectl { throw ValidationError("Name a command: \(Blectl.commandNames.joined(separator: ", ")).") }
       try command.run()
       return 0
     } catch {

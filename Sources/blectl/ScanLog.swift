@@ -29,7 +29,7 @@ final class ScanLog {
 
   private func told(_ body: @LoopActor () async throws -> Void) async throws {
     do { try await body() } catch let error as OutputFailure {
-      throw Failure(.output, "\(path) could not be written: \(error.isClosedPipe ? "nobody reads it any more" : error.reason)")
+      throw Failure(.output, "cannot write “\(path)”: \(error.isClosedPipe ? "nobody reads it any more" : error.reason)")
     }
   }
 }

@@ -15,7 +15,10 @@ struct UsageText {
     // What was found out before the parser's turn is about that command all the same.
     let whole = error is ValidationError ? (command ?? Blectl.self).fullMessage(for: error) : Blectl.fullMessage(for: error)
     let message = Blectl.message(for: error)
-    usage = whole.firstRange(of: "Usage:").map { String(whole[$0.lowerBound...]) } ?? ""
+    usage =
+      whole.firstRange(of: "Usage:").map {
+        String(whole[$0.lowerBound...]).replacing("See '\(arguments.first ?? "") --", with: "See 'blectl \(arguments.first ?? "") --")
+      } ?? ""
     let rest = whole.dropFirst(min(whole.count, "Error: ".count + message.count + 1))
     let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
     let words = Self.words(message, help, command)
@@ -70,6 +73,11 @@ extension PeerArgument {
   /// What may have been meant by a text that is none.
   fileprivate static func hint(_ text: String) -> String {
     if text.isEmpty { return "it is empty, as an unset variable is" }
+    if text == "name:" { return "the name has to follow" }
+    if let kind = ["name:", "mac:", "service:"].first(where: { text.lowercased().hasPrefix($0) && !text.hasPrefix($0) }) {
+      return "\(kind) is written small"
+    }
+    if let slash = text.firstIndex(of: "/"), Address(text[..<slash]) != nil { return "the type of an address is public or random" }
     if text.hasPrefix("service:") { return "what follows service: is neither a UUID nor a name that the Bluetooth SIG assigned" }
     let parts = text.split(whereSeparator: { ":-".contains($0) })
     if text.hasPrefix("mac:") || parts.count > 2 && parts.allSatisfy({ $0.utf8.count < 3 && Hex.number($0) != nil }) {
@@ -85,6 +93,7 @@ extension PeerArgument {
 extension ManufacturerArgument {
   fileprivate static func hint(_ text: String) -> String? {
     let companies = AssignedNumbers.companies(named: String(text.prefix { $0 != ":" }))
+    if companies.isEmpty { return "no company that the Bluetooth SIG knows is called so; it takes an identifier (004c, 0x004c) or a name (apple)" }
     guard companies.count > 1 else { return nil }
     let list = companies.prefix(8).map {
       "\(Hex.encode([UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)])) \(AssignedNumbers.company($0) ?? "")"

@@ -43,6 +43,8 @@ import Testing
     #expect(result.status == 7, "\(result.errors)")
     let message = result.error?.string("message") ?? ""
     #expect(message == "--fail-on: ffe2 says 4641494c  \"FAIL\"", "\(result.errors)")
+    // What it says is a result.
+    #expect(try result.records.map { "\($0.string("event") ?? "") \($0.string("value") ?? "")" } == ["written ", "notification 4641494c"])
     let alone = try Blectl.run(
       "write", "name:GateLock", "ffe1", String(repeating: "01", count: 104), "--expect", "ffe2=\"OPEN\"", "-t", "2")
     #expect(alone.status == 7 && alone.errors.contains("not the answer: 4641494c  \"FAIL\""), "\(alone.errors)")
@@ -69,7 +71,7 @@ import Testing
       "write", "name:Picky", "fff1", String(repeating: "01", count: 1000), "--chunk", "20", "--gap", "1000", "--fail-on", "fff2=ee",
       "--collect", "5",
       "--json", adapter: "sim:\(file)")
-    #expect(result.status == 7 && result.output.isEmpty, "\(result.text)")
+    #expect(try result.status == 7 && result.records.map { $0.string("value") } == ["ee07"], "\(result.text)")
     #expect(result.error?.string("message") == "--fail-on: fff2 says ee07", "\(result.errors)")
   }
 
@@ -81,7 +83,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--expect", "ffe2=OPEN"], "'ffe2=\"OPEN\"'"), (["--expect", "ffe2="], "unset"), (["--expect", "=4f"], "ffe2=4f50"),
+    (["--expect", "ffe2=OPEN"], "'ffe2=\"OPEN\"'"), (["--expect", "ffe2="], "unset"),
+    (["--expect", "ffe2=\"OP"], "nor text between two double quotes"), (["--expect", "=4f"], "ffe2=4f50"),
     (["--fail-on", "ffe2=46"], "--expect or --collect"), (["--expect-count", "2"], "--expect"),
     (["--expect", "ffe2", "--expect-count", "0"], "1 to"),
     (["--collect", "0"], "--collect"), (["--expect", "ffe2", "--fail-on", "ffe2=\"\""], "unset"),
@@ -89,6 +92,26 @@ import Testing
     let result = try Blectl.run(["write", "name:GateLock", "ffe1", "00"] + options)
     #expect(result.status == 64 && result.errors.contains(mention), "\(result.errors)")
     #expect(result.errors.hasPrefix("blectl: "), "\(result.errors)")
+  }
+
+  /// Of two values that answer, the second is one too many, and no wrong one.
+  @Test func oneMoreIsNoWrongAnswer() throws {
+    let result = try Blectl.run("write", "name:Band-7", "ff02", "1b9902", "--expect", "ff01", "--expect", "2a37")
+    #expect(result.status == 0 && result.lines.count == 2, "\(result.text)")
+    #expect(result.errors.contains("one more, which nothing waits for: 567c0302") && result.errors.contains(" (ff01)"), "\(result.errors)")
+    #expect(!result.errors.contains("not the answer"))
+  }
+
+  /// Before anything is on the air.
+  @Test(arguments: [
+    ["write", "name:GateLock", "ffe1", "00", "--expect", "nosuch"],
+    ["write", "name:GateLock", "ffe1", "00", "--collect", "1", "--fail-on", "no such=00"],
+    ["notify", "name:Band-7", "ff01", "--write", "nosuch=00"],
+  ]) func anAttributeThatIsNoneIsToldAtOnce(_ words: [String]) throws {
+    let result = try Blectl.run(words + ["-v"])
+    #expect(result.status == 64 && !result.errors.contains("connecting"), "\(result.errors)")
+    #expect(
+      result.errors.hasPrefix("blectl: \(words.first { ["--expect", "--fail-on", "--write"].contains($0) } ?? ""): "), "\(result.errors)")
   }
 
   // MARK: notify --write

@@ -14,7 +14,7 @@ import Testing
     ("blectl write --exp", ["--expect", "--expect-count"], true),
     ("blectl write --mode re", ["request", "reliable"], true),
     ("blectl read --as u16", ["u16le", "u16be"], true),
-    ("blectl send-file --mt", ["--mtu"], true),
+    ("blectl send-file --mt", ["--mtu"], true), ("blectl read --phy ", ["1m", "2m", "coded"], true),
   ]
 
   private static func script(_ shell: String) throws -> String {

@@ -27,7 +27,9 @@ import Testing
     Row(error: FileError.trace("t", .noSuchAddressOrDevice), kind: .output, name: "enxio", words: "nobody reads the pipe"),
     Row(error: FileError.trace("t", .resourceTemporarilyUnavailable), kind: .output, name: "eagain", words: "does not keep up"),
     Row(error: FileError.trace("t", .noSpace), kind: .output, name: "enospc", words: "“t”: No space left on device (ENOSPC)"),
-    Row(error: FileError.unwritable("/x", .noSpace), kind: .output, name: "enospc", words: "/x could not be written"),
+    Row(
+      error: FileError.unwritable("/x", .noSpace), kind: .output, name: "enospc",
+      words: "cannot write “/x”: No space left on device (ENOSPC)"),
   ]
 
   static let transports: [Row] = [

@@ -77,7 +77,18 @@ import Testing
     #expect(limited.status == impatient.status, "\(limited.errors)")
   }
 
+  /// It is there, but the connection fails again and again.
+  @Test func aConnectionIsWaitedForToo() throws {
+    let flaky = try Self.device(#""failing_connections": 9"#)
+    #expect(try Blectl.run("read", "name:Late", "fff1", "--wait", adapter: flaky).text == "07\n")
+    #expect(try Blectl.run("read", "name:Late", "fff1", adapter: flaky).status == 6)
+    let never = try Self.device(#""failing_connections": 255"#)
+    let limited = try Blectl.run("read", "name:Late", "fff1", "--wait", "-t", "30", adapter: never)
+    #expect(limited.status == 6 || limited.status == 4, "\(limited.errors)")
+  }
+
   @Test func shortForms() throws {
+    #expect(try Blectl.run("scan", "-d2", "-n1", "--json").records.count == 1)
     #expect(try Blectl.run("scan", "-d", "2", "-n", "1", "--json").records.count == 1)
     #expect(try Blectl.run("notify", "name:Band-7", "2a37", "-n", "2").lines.count == 2)
     #expect(try Blectl.run("notify", "name:Band-7", "2a37", "-d", "3", "-t", "1.5").status == 0)

@@ -44,6 +44,40 @@ import Testing
     for mention in mentions { #expect(result.errors.contains(mention), "\(mention): \(result.errors)") }
   }
 
+  static let more: [([String], [String])] = [
+    (["write", "name:Band-7", "ff02", "-5"], ["\"-5\" is not hex", "another format"]),
+    (["write", "name:Band-7", "ff02", "0-1"], ["is not hex"]), (["write", "name:Band-7", "ff02", "OPEN"], ["another format (utf8"]),
+    (["write", "name:Band-7", "ff02", "00", "--read-back"], ["cannot be read; nothing was written"]),
+    (["notify", "name:Band-7", "2a37", "-n", "-1"], ["--count takes 1 or more, not -1"]),
+    (["read", "name:Band-7", "2a19", "-t", "-1"], ["--timeout takes seconds"]),
+    (["read", "name:Band-7", "2a19", "--retries", "-1"], ["--retries takes 0 to 100, not -1"]),
+    (["read", "name:Band-7", "2a19", "--raw", "--as", "u8"], ["exclude each other"]),
+    (["-n", "1", "notify", "name:Band-7", "2a37"], ["\"-n\" is no option that every command has", "behind the command"]),
+    (["-b", "D1:00:00:00:00:01", "read"], ["\"-b\" is no option"]), (["read", "name:", "2a19"], ["the name has to follow"]),
+    (["read", "NAME:Band-7", "2a19"], ["name: is written small"]),
+    (["read", "D1:00:00:00:00:01/foo", "2a19"], ["public or random"]), (["scan", "--manufacturer", "nosuchcompany"], ["no company"]),
+    ([], ["scan"]),
+  ]
+
+  @Test(arguments: more) func whatIsWrongAndWhatIsMeant(_ words: [String], _ mentions: [String]) throws {
+    let result = try Blectl.run(words)
+    #expect(result.status == 64 && result.output.isEmpty, "\(result.status) \(result.errors)")
+    for mention in mentions { #expect(result.errors.contains(mention), "\(result.errors)") }
+  }
+
+  /// A name is a whole one, and people type a part.
+  @Test func aPartOfANameIsRecognised() throws {
+    let part = try Blectl.run("read", "name:band", "2a19")
+    #expect(part.status == 2 && part.errors.contains("(Band-7, GateLock, Panel); name:*band* would match one"), "\(part.errors)")
+    let other = try Blectl.run("read", "name:nobody", "2a19")
+    #expect(other.status == 2 && other.errors.contains("(Band-7, GateLock, Panel); is it in range"), "\(other.errors)")
+    #expect(try Blectl.run("read", "name:*band*", "2a19").status == 0)
+  }
+
+  @Test func aTimeoutOfAScanIsNoDuration() throws {
+    #expect(try Blectl.run("scan", "-t", "2", "-d", "1").errors.contains("--duration says how long"))
+  }
+
   /// Far from everything is no suggestion.
   @Test(arguments: ["--sorting", "--rssi", "--nonsense", "-x"]) func nothingNearIsNotSuggested(_ option: String) throws {
     let result = try Blectl.run("scan", option)

@@ -109,7 +109,7 @@ import Testing
     #expect(terminal.finish().status == 0)
     #expect(try String(contentsOfFile: log.path, encoding: .utf8) == wanted + wanted)
     let full = try Blectl.run("scan", "--duration", "2", "--log", "/dev/full")
-    #expect(full.status == 74 && full.errors.contains("/dev/full could not be written: No space"))
+    #expect(full.status == 74 && full.errors.contains("cannot write “/dev/full”: No space"))
     #expect(try Blectl.run("scan", "--duration", "2", "--log", "/nonexistent/log").status == 74)
   }
 

@@ -23,9 +23,9 @@ import Text
       (["3"], 1, [], ["4=00", "3="], "na", [0]),
       (["3=4f50"], 1, [], ["3=4f", "3=4f51", "3=4f50454e"], "nna", [0]),
       (["3"], 3, [], ["3=01", "3=02"], "aa", [1]),
-      (["3"], 2, [], ["3=01", "3=02", "3=03"], "aan", [0]),
+      (["3"], 2, [], ["3=01", "3=02", "3=03"], "aaf", [0]),
       // In any order.
-      (["3=01", "3=02", "3=03"], 1, [], ["3=03", "3=01", "3=01", "3=02"], "aana", [0, 0, 0]),
+      (["3=01", "3=02", "3=03"], 1, [], ["3=03", "3=01", "3=01", "3=02"], "aafa", [0, 0, 0]),
       // One value answers one expectation: the one that says most about it.
       (["3", "3=0102"], 1, [], ["3=0102", "3=07"], "aa", [0, 0]),
       (["3=01", "3", "3=0102"], 1, [], ["3=0103", "3=0102", "3=0103"], "aaa", [0, 0, 0]),
@@ -40,6 +40,7 @@ import Text
       switch answers.judge(ValueEvent(handle: value.handle, value: value.prefix, isIndication: false, wallClock: 0)) {
       case .answer: return "a"
       case .failure(let index): return String(index)
+      case .further: return "f"
       case .neither: return "n"
       }
     }

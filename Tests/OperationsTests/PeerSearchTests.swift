@@ -55,7 +55,7 @@ import Testing
     try await onLoop {
       let central = ScriptedCentral()
       central.batches = [(.milliseconds(100), [report(1, named("Deaf"), .nonConnectable), report(2, named("Other"))])]
-      await #expect(throws: PeerSearchError.notFound(.name("nobody"), devices: 2, within: .seconds(5))) {
+      await #expect(throws: PeerSearchError.notFound(.name("nobody"), devices: 2, names: ["Deaf", "Other"], within: .seconds(5))) {
         try await self.find(.name("nobody"), in: central)
       }
       await #expect(throws: PeerSearchError.notConnectable(peer(1), .name("deaf"))) { try await self.find(.name("deaf"), in: central) }

@@ -47,7 +47,7 @@ struct MacFromAdv: LoopCommand {
   var connect = false
 
   @Option(
-    name: [.customShort("d"), .long],
+    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
     help: ArgumentHelp("How long to look and listen, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double = 10
 

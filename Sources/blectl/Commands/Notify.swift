@@ -23,10 +23,14 @@ struct Notify: LoopCommand {
   @Argument(help: "What to subscribe to.")
   var attributes: [String]
 
-  @Option(name: [.customShort("n"), .long], help: ArgumentHelp("Stop after this many values.", valueName: "n"))
+  @Option(
+    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Stop after this many values.", valueName: "n"))
   var count: Int?
 
-  @Option(name: [.customShort("d"), .long], help: ArgumentHelp("Stop after this many seconds; 0 is until Ctrl-C.", valueName: "seconds"))
+  @Option(
+    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Stop after this many seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double?
 
   @Option(
@@ -52,6 +56,7 @@ struct Notify: LoopCommand {
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
+    for value in write { try value.check() }
     let state = State()
     var pause = Duration.milliseconds(500)
     while true {

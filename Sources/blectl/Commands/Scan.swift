@@ -13,14 +13,16 @@ struct Scan: LoopCommand {
     abstract: "Show advertisements.",
     discussion: """
       A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses \
-      are separate records. On a terminal a table shows one line per device, the strongest first (p public, r random, ~ changing address; c connectable). Filters look at all that was heard of a device. \
+      are separate records. On a terminal a table shows one line per device, the strongest first (p public, r random, ~ changing address; c connectable). Filters look at all that was heard of a device. -v adds one line for each AD structure. \
       iBeacon, AltBeacon, Eddystone, BTHome, Apple's and Microsoft's messages are decoded, in JSON as `decoded`.
       """)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var step: StepOptions
 
-  @Option(name: [.customShort("d"), .long], help: ArgumentHelp("How long, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
+  @Option(
+    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("How long, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
   var duration: Double = 10
 
   @Flag(help: "Only listen; sends no scan requests and so sees no scan responses.")
@@ -51,14 +53,14 @@ struct Scan: LoopCommand {
   var phy: ScanPHYs = .le1M
 
   @Option(
-    name: [.customShort("n"), .long],
+    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
     help: ArgumentHelp("Stop after this many records; exit 2 when the time is over first.", valueName: "n"))
   var count: Int?
 
   @Option(help: ArgumentHelp("Order of the table: rssi (the strongest first), name, last (heard last first) or first.", valueName: "key"))
   var sort: DeviceOrder.Key = .rssi
 
-  @Option(help: ArgumentHelp("Add the JSON records to this file, whatever is shown.", valueName: "file"))
+  @Option(help: ArgumentHelp("Add the JSON records to this file, whatever is shown.", valueName: "file"), completion: .file())
   var log: String?
 
   @Option(
@@ -93,6 +95,7 @@ struct Scan: LoopCommand {
     let options = try await watch(context.configuration)
     var keys = BTHomeKeys()
     for argument in key { keys.add(argument.key, of: argument.address) }
+    if step.timeout != nil { context.output.note("--timeout does nothing here: --duration says how long to scan") }
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(options, sort: sort, showsOctets: raw, keys: keys, context.output, log)
     do { try await listen(view, in: context) } catch {

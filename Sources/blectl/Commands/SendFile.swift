@@ -29,7 +29,7 @@ struct SendFile: LoopCommand {
   @Argument(help: "The characteristic to write to.")
   var attribute: String
 
-  @Argument(help: "The file; - is standard input.")
+  @Argument(help: "The file; - is standard input.", completion: .file())
   var file: String
 
   @Option(help: ArgumentHelp("command (default where the characteristic has it) or request.", valueName: "mode"))
@@ -41,19 +41,19 @@ struct SendFile: LoopCommand {
   @Option(help: ArgumentHelp("Segments in flight, 1 to 10000; auto lets the controller's buffers decide.", valueName: "n"))
   var window: WindowArgument = .auto
 
-  @Option(help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
   var gap: Double = 0
 
-  @Option(help: ArgumentHelp("Ask for proof of arrival after every N segments.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Ask for proof of arrival after every N segments.", valueName: "n"))
   var ackEvery: Int?
 
-  @Option(help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))
   var offset = 0
 
-  @Option(help: ArgumentHelp("read-back, or notify:ATTR.", valueName: "how"))
+  @Option(help: ArgumentHelp("read-back, or notify:ATTR.", valueName: "how"), completion: .list(["read-back", "notify:"]))
   var verify: VerifyArgument?
 
-  @Option(help: ArgumentHelp("Ask for this link-layer data length first, 27 to 251 octets.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Ask for this link-layer data length first, 27 to 251 octets.", valueName: "n"))
   var dataLength: Int?
 
   func validate() throws {

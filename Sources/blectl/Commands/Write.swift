@@ -37,7 +37,7 @@ struct Write: LoopCommand {
   @Option(help: ArgumentHelp("Octets per segment, 1 to 512; auto is what fits.", valueName: "n"))
   var chunk: ChunkArgument = .auto
 
-  @Option(help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
   var gap: Double = 0
 
   @Flag(help: "A VALUE without octets is meant.")
@@ -57,6 +57,7 @@ struct Write: LoopCommand {
 
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
+    try answers.check()
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty)
     try await context.withPeer(who.target) { connection in
       try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context.output) }, on: connection, context)
@@ -67,7 +68,10 @@ struct Write: LoopCommand {
   private func write(_ bytes: [UInt8], to selector: Selector, on connection: Connection, _ output: Output) async throws {
     let client = connection.client
     // An explicit mode on a plain handle needs nothing from discovery.
-    let target = try await client.attribute(selector, discovering: mode == .auto)
+    let target = try await client.attribute(selector, discovering: mode == .auto || readBack)
+    if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
+      throw Failure(.usage, "--read-back: \(characteristic.uuid) cannot be read; nothing was written")
+    }
     let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
     var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
     pacing.provesArrival = true

@@ -26,7 +26,7 @@ extension Failure {
         default: errno.description
         }
       self.init(.output, "cannot write the trace “\(path)”: \(reason) (\(errno.symbol))", errno)
-    case .unwritable(let path, let errno): self.init(.output, "\(path) could not be written: \(errno)", errno)
+    case .unwritable(let path, let errno): self.init(.output, "cannot write \(Self.name(path)): \(errno) (\(errno.symbol))", errno)
     }
   }
 

@@ -8,11 +8,11 @@ import Text
 extension Failure {
   init(_ error: PeerSearchError) {
     switch error {
-    case .notFound(let selector, let devices, let limit):
+    case .notFound(let selector, let devices, let names, let limit):
       self.init(
         .notFound,
-        "no device matches \(selector): \(devices) other device(s) heard in \(limit.secondsText) s; is it in range, switched on and not "
-          + "connected to something else? `blectl scan` shows what is there")
+        "no device matches \(selector): \(devices) other device(s) heard in \(limit.secondsText) s\(Self.heard(names, selector)); is it in range, "
+          + "switched on and not connected to something else? `blectl scan` shows what is there")
     case .several(let candidates, let selector):
       let list = candidates.map { "\($0.peer)" + ($0.rssi.map { " (\($0) dBm)" } ?? "") }.joined(separator: ", ")
       self.init(.ambiguous, "\(candidates.count) devices match \(selector), and --unique takes only one: \(list)")
@@ -20,6 +20,15 @@ extension Failure {
       self.init(
         .notFound, "\(peer) matches \(selector) but does not accept connections now; make it connectable (press its button) and try again")
     }
+  }
+
+  /// A glob is the whole name, and people type a part of it.
+  private static func heard(_ names: [String], _ selector: PeerSelector) -> String {
+    guard case .name(let pattern) = selector, !names.isEmpty else { return "" }
+    let list = names.prefix(8).map { DisplayText.escape($0) }.joined(separator: ", ") + (names.count > 8 ? ", …" : "")
+    let wider = "*\(pattern)*"
+    guard names.contains(where: { Glob.matches(wider, $0) }) else { return " (\(list))" }
+    return " (\(list)); name:\(wider) would match one"
   }
 
   init(_ error: MACSearchError) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GATT
 import Text
 
 /// What is waited for after a write.
@@ -14,10 +15,11 @@ struct AnswerOptions: ParsableArguments {
       "End with 7 at once when such a notification comes; may be given several times.", valueName: "attr[=hexprefix|=\"text\"]"))
   var failOn: [PatternArgument] = []
 
-  @Option(help: ArgumentHelp("How many answers each --expect waits for.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("How many answers each --expect waits for.", valueName: "n"))
   var expectCount: Int?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Show every value that comes for so many seconds: from what --expect and --fail-on name, else from the whole device.",
       valueName: "seconds"))
@@ -37,6 +39,14 @@ struct AnswerOptions: ParsableArguments {
   }
 }
 
+extension AnswerOptions {
+  /// Before anything is connected. - Throws: Failure, for an ATTR that is none.
+  func check() throws {
+    for pattern in expect { try pattern.check("--expect") }
+    for pattern in failOn { try pattern.check("--fail-on") }
+  }
+}
+
 /// `ffe2`, `ffe2=4f50` or `ffe2="OP"`: a characteristic, and what its values begin with.
 struct PatternArgument: ExpressibleByArgument, Sendable {
   let attribute: String
@@ -44,6 +54,7 @@ struct PatternArgument: ExpressibleByArgument, Sendable {
   let octets: [UInt8]
 
   init?(argument: String) {
+    text = argument
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard let attribute = parts.first, !attribute.isEmpty else { return nil }
     self.attribute = String(attribute)
@@ -53,6 +64,20 @@ struct PatternArgument: ExpressibleByArgument, Sendable {
     }
     guard let octets = Self.octets(parts[1]), !octets.isEmpty else { return nil }
     self.octets = octets
+  }
+
+  /// As it was typed: `4f50`, `"OP"`.
+  var typed: String? { text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) } }
+
+  private let text: String
+
+  /// - Throws: Failure, naming the option.
+  func check(_ option: String) throws {
+    do { _ = try Selector(attribute) } catch {
+      var failure = Failure(error)
+      failure.message = "\(option): \(failure.message)"
+      throw failure
+    }
   }
 
   private static func octets(_ text: Substring) -> [UInt8]? {
@@ -65,21 +90,26 @@ struct PatternArgument: ExpressibleByArgument, Sendable {
     guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "it begins with what to listen to, as in ffe2=4f50" }
     let value = text[text.index(after: sign)...]
     if value.isEmpty || value == "\"\"" { return "nothing follows the = (an unset variable?)" }
-    return
-      "\(DisplayText.quote(String(value))) is not hex; text stands in quotes: '\(text[..<sign])=\"\(DisplayText.escape(String(value)))\"'"
+    let said = "\(DisplayText.quote(String(value))) is not hex"
+    // What has quotes already cannot be put in some by us.
+    guard value.utf8.allSatisfy({ !"\"'\\".utf8.contains($0) }) else { return "\(said), nor text between two double quotes" }
+    return "\(said); text stands in quotes: '\(text[..<sign])=\"\(DisplayText.escape(String(value)))\"'"
   }
 }
 
 /// `ff02=1b9902`: a value to write.
 struct AssignmentArgument: ExpressibleByArgument, Sendable {
-  let attribute: String
-  let octets: [UInt8]
+  private let pattern: PatternArgument
+
+  var attribute: String { pattern.attribute }
+  var octets: [UInt8] { pattern.octets }
 
   init?(argument: String) {
     guard argument.contains("="), let pattern = PatternArgument(argument: argument) else { return nil }
-    attribute = pattern.attribute
-    octets = pattern.octets
+    self.pattern = pattern
   }
+
+  func check() throws { try pattern.check("--write") }
 
   static func hint(_ text: String) -> String? {
     text.contains("=") ? PatternArgument.hint(text) : "the value to write has to follow, as in ff02=1b9902"

@@ -5,16 +5,18 @@ import Operations
 
 /// How a link is to be made, and what is asked of it first: of every command that connects.
 struct LinkOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Offer this ATT_MTU, 23 to 517, instead of the largest.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Offer this ATT_MTU, 23 to 517, instead of the largest.", valueName: "n"))
   var mtu: Int?
 
-  @Option(help: ArgumentHelp("Ask for this PHY first: 1m, 2m or coded.", valueName: "phy"))
+  @Option(help: ArgumentHelp("Ask for this PHY first: 1m, 2m or coded.", valueName: "phy"), completion: .list(["1m", "2m", "coded"]))
   var phy: PHYArgument?
 
-  @Option(help: ArgumentHelp("Ask for this connection interval first, 7.5 to 4000 milliseconds.", valueName: "ms"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Ask for this connection interval first, 7.5 to 4000 milliseconds.", valueName: "ms"))
   var interval: Double?
 
-  @Option(help: ArgumentHelp("Try a connection that fails to be established again, 0 to 100 times; 1 unless given.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Try a connection that fails to be established again, 0 to 100 times; 1 unless given.", valueName: "n"))
   var retries: Int?
 
   @Flag(help: "Wait until the device turns up: for --timeout, or an hour.")

@@ -5,7 +5,7 @@ import Terminal
 /// open has one of each, whatever its commands are.
 struct ProcessOptions: ParsableArguments {
   @Option(
-    name: [.customShort("i"), .long],
+    name: [.customShort("i", allowingJoined: true), .long],
     help: ArgumentHelp(
       "Which radio: hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE.",
       discussion: "Default: $BLECTL_ADAPTER, else the first hciN that is up.", valueName: "spec"))
@@ -23,7 +23,7 @@ struct ProcessOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Colour: auto, always or never.", valueName: "when"))
   var color: ColorChoice = .auto
 
-  @Option(help: ArgumentHelp("Write everything that crosses HCI and ATT to a btsnoop file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write everything that crosses HCI and ATT to a btsnoop file.", valueName: "file"), completion: .file())
   var trace: String?
 
   /// Those that take a value, for moving them behind the command's name.

@@ -5,7 +5,7 @@ import Operations
 /// Options of one command, which every command takes, before or after its name: in a session that stays open each may have its own.
 struct StepOptions: ParsableArguments {
   @Option(
-    name: [.customShort("t"), .long],
+    name: [.customShort("t", allowingJoined: true), .long], parsing: .unconditional,
     help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"))
   var timeout: Double?
 
