@@ -93,7 +93,9 @@ extension PeerArgument {
 extension ManufacturerArgument {
   fileprivate static func hint(_ text: String) -> String? {
     let companies = AssignedNumbers.companies(named: String(text.prefix { $0 != ":" }))
-    if companies.isEmpty { return "no company that the Bluetooth SIG knows is called so; it takes an identifier (004c, 0x004c) or a name (apple)" }
+    if companies.isEmpty {
+      return "no company that the Bluetooth SIG knows is called so; it takes an identifier (004c, 0x004c) or a name (apple)"
+    }
     guard companies.count > 1 else { return nil }
     let list = companies.prefix(8).map {
       "\(Hex.encode([UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)])) \(AssignedNumbers.company($0) ?? "")"

@@ -178,6 +178,21 @@ import Testing
     #expect(result.status == 0 && result.errors.contains("not understood yet"), "\(result.errors)")
   }
 
+  @Test(arguments: [["write", "name:Band-7", "ff02", "-"], ["send-file", "name:Panel", "fff6", "-"]])
+  func soIsOneThatAValueIsReadFrom(_ words: [String]) throws {
+    let running = try Blectl.start(words, virtual: false)
+    #expect(running.waitForOutput(containing: "waiting for octets on standard input"))
+    running.send([1, 2])
+    running.endInput()
+    #expect(running.wait().status == 0)
+  }
+
+  @Test func aWindowOfRequestsIsNone() throws {
+    let file = try TemporaryFolder.file([1, 2, 3])
+    let result = try Blectl.run("send-file", "name:Panel", "fff6", file, "--mode", "request", "--window", "4")
+    #expect(result.status == 0 && result.errors.contains("one request is in flight at a time"), "\(result.errors)")
+  }
+
   @Test func anIdlePipeIsToldOf() throws {
     let running = try Blectl.start(["mac-from-adv"], virtual: false)
     #expect(running.waitForOutput(containing: "waiting for lines on standard input"))

@@ -77,7 +77,7 @@ struct SendFile: LoopCommand {
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
     let proof = try verify?.notifying.map { try Selector($0) }
-    let whole = try await payload()
+    let whole = try await payload(context.output)
     let data = offset > 0 ? Array(whole[offset...]) : whole
     let output = context.output
     var target = who.target
@@ -90,7 +90,9 @@ struct SendFile: LoopCommand {
       let link = try await connection.link.parameters()
       let options = transfer
       let (plan, chunk) = try options.plan(for: data.count, to: target, mtu: client.mtu, dataLength: link.maxTxOctets)
-      if window.count != nil, client.bearer.unacknowledged == nil {
+      if window.count != nil, plan.mode != .command {
+        output.note("--window has no effect here: one request is in flight at a time")
+      } else if window.count != nil, client.bearer.unacknowledged == nil {
         output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
       }
       let start = EventLoop.shared.now
@@ -124,8 +126,9 @@ struct SendFile: LoopCommand {
 
   /// The whole file.
   @LoopActor
-  private func payload() async throws -> [UInt8] {
-    let all = try await InputFile.read(file, limit: Self.limit)
+  private func payload(_ output: Output) async throws -> [UInt8] {
+    let all =
+      file == "-" ? try await ValueArgument.standardInput(Self.limit, output) : try await InputFile.read(file, limit: Self.limit)
     if all.isEmpty { throw Failure(.input, "\(DisplayText.escape(file)) is empty: there is nothing to send") }
     guard offset < all.count else {
       throw Failure(.input, "--offset \(offset) is not inside \(DisplayText.escape(file)), which has \(all.count) octets")
