@@ -42,7 +42,7 @@ enum ServiceTree {
     }
     for (index, characteristic) in service.characteristics.enumerated() {
       let facts = CharacteristicFacts(characteristic: characteristic, values: values)
-      let name = facts.userDescription.map { " \"\(DisplayText.escape($0))\"" } ?? ""
+      let name = facts.userDescription.map { " " + DisplayText.quote($0) } ?? ""
       let isLast = index == service.characteristics.count - 1
       lines.append(
         "\(isLast ? "└─" : "├─") \(output.paint(title(characteristic.uuid) + name, .cyan))"

@@ -111,6 +111,22 @@ import Testing
     #expect(result.text == shown, "\(result.errors)")
   }
 
+  /// What firmware gives may be as long as an attribute, and anything.
+  @Test func aHostileNameStaysInItsPlace() throws {
+    let name = String(repeating: "長", count: 150) + "\\u202e\\n\\u0000\\u0007x"
+    let peer =
+      #"[{"name": "Long", "address": "D1:00:00:00:00:34/random", "advertisement": {"name": "Long"}, "services": [{"uuid": "fff0", "characteristics": "#
+      + #"[{"uuid": "fff1", "properties": ["read"], "descriptors": [{"uuid": "2901", "value": {"utf8": "\#(name)"}}]}]}]}]"#
+    let path = TemporaryPath()
+    try path.write(Array(peer.utf8))
+    let result = try Blectl.run("services", "name:long", "--values", adapter: "sim:\(path.path)")
+    #expect(result.status == 0, "\(result.errors)")
+    let line = try #require(result.lines.first { $0.contains("fff1") })
+    #expect(line.hasPrefix("└─ fff1 \"長長") && line.count < 110 && line.contains("…\"  0x"), "\(line)")
+    #expect(result.text.unicodeScalars.allSatisfy { $0 == "\n" || ($0.value >= 0x20 && $0 != "\u{202E}") })
+    #expect(result.lines.filter { $0.contains("長") }.count == 2)
+  }
+
   @Test func aPresetHasNames() throws {
     let tree = try Blectl.run("services", "name:panel", "--values").text
     #expect(tree.contains(#"fff6 "Picture""#) && tree.contains(#"fff7 "Received""#), "\(tree)")
