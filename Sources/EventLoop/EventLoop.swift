@@ -213,7 +213,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     for index in pollSet.indices { pollSet[index].revents = 0 }
     // Rounded up to poll's milliseconds: a timer may fire late, never early.
     let limit = timeout.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-    let found = unsafe poll(&pollSet, nfds_t(pollSet.count), limit)
+    var found = unsafe poll(&pollSet, nfds_t(pollSet.count), limit)
+    // What a signal's handler has written to a pipe is seen before the timers that came due while the process was stopped.
+    if found < 0, errno == EINTR { found = unsafe poll(&pollSet, nfds_t(pollSet.count), 0) }
     guard found > 0 else { return false }
     if pollSet[0].revents != 0 { drainWakePipe() }
     // A handler may cancel other watches or add some: pollOrder is what was polled, `isActive` what still holds.

@@ -133,16 +133,17 @@ import Text
   @Test func afterAStopATableBeginsBelow() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 100, rows: 24, environment: ["NO_COLOR": "1"])
-    for _ in 0..<2 {
+    for job in 1...2 {
       #expect(terminal.wait(for: "A\rRSSI", after: terminal.octets.count))
       terminal.stop()
-      let before = terminal.octets.count
+      terminal.show("[\(job)]+  Stopped\n")
+      // A stop takes longer than the time from frame to frame, so that one is due when it ends: that is what is tested.
+      Thread.sleep(forTimeInterval: 0.25)
       terminal.resume()
-      #expect(terminal.wait(for: "\u{1B}[JRSSI", after: max(0, before - 3)))
+      #expect(terminal.wait(for: "[\(job)]+  Stopped\r\nRSSI"))
     }
     terminal.interrupt()
-    let (status, text) = terminal.finish()
-    #expect(status == 130 && text.components(separatedBy: "\u{1B}[JRSSI").count == 3)
+    #expect(terminal.finish().status == 130)
   }
 
   /// A message does not stand in the table, nor does the table go over it.

@@ -5,6 +5,7 @@ import Glibc
 package final class PseudoTerminal: @unchecked Sendable {
   private let process = Process()
   private let master: Int32
+  private let name: String
   private let reading = DispatchGroup()
   private let collected = Collected(streams: 1)
 
@@ -16,7 +17,8 @@ package final class PseudoTerminal: @unchecked Sendable {
     guard master >= 0, unsafe ioctl(master, 0x4004_5431, &lock) == 0, unsafe ioctl(master, 0x8004_5430, &number) == 0 else {
       throw POSIXError(.ENXIO)
     }
-    let slave = unsafe open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    name = "/dev/pts/\(number)"
+    let slave = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard slave >= 0 else { throw POSIXError(.ENXIO) }
     resize(columns: columns, rows: rows)
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -61,6 +63,14 @@ package final class PseudoTerminal: @unchecked Sendable {
     kill(process.processIdentifier, SIGSTOP)
     var information = unsafe siginfo_t()
     _ = unsafe waitid(P_PID, id_t(process.processIdentifier), &information, WSTOPPED | WNOWAIT)
+  }
+
+  /// What another program shows on it, a shell for example.
+  package func show(_ text: String) {
+    let end = unsafe open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+    let octets = Array(text.utf8)
+    _ = unsafe write(end, octets, octets.count)
+    close(end)
   }
 
   package func resume() { kill(process.processIdentifier, SIGCONT) }
