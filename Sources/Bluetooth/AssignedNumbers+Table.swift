@@ -48,7 +48,10 @@ extension AssignedNumbers {
     183a Insulin Delivery
     183b Binary Sensor
     183c Emergency Configuration
+    183d Authorization Control
     183e Physical Activity Monitor
+    183f Elapsed Time
+    1840 Generic Health Sensor
     1843 Audio Input Control
     1844 Volume Control
     1845 Volume Offset Control
@@ -72,12 +75,18 @@ extension AssignedNumbers {
     1857 Electronic Shelf Label
     1858 Gaming Audio
     1859 Mesh Proxy Solicitation
+    185a Industrial Measurement Device
+    185b Ranging
+    185c HID ISO
+    185d Cookware
+    185e Voice Assistant
+    185f Generic Voice Assistant
     2800 Primary Service
     2801 Secondary Service
     2802 Include
     2803 Characteristic
     2900 Characteristic Extended Properties
-    2901 Characteristic User Descriptor
+    2901 Characteristic User Description
     2902 Client Characteristic Configuration
     2903 Server Characteristic Configuration
     2904 Characteristic Presentation Format
@@ -94,6 +103,12 @@ extension AssignedNumbers {
     290f Complete BR-EDR Transport Block Data
     2910 Observation Schedule
     2911 Valid Range and Accuracy
+    2912 Measurement Description
+    2913 Manufacturer Limits
+    2914 Process Tolerances
+    2915 IMD Trigger Setting
+    2916 Cooking Sensor Info
+    2917 Cooking Trigger Setting
     2a00 Device Name
     2a01 Appearance
     2a02 Peripheral Privacy Flag
@@ -156,7 +171,7 @@ extension AssignedNumbers {
     2a3d String
     2a3e Network Availability
     2a3f Alert Status
-    2a40 Ringer Control point
+    2a40 Ringer Control Point
     2a41 Ringer Setting
     2a42 Alert Category ID Bit Mask
     2a43 Alert Category ID
@@ -187,14 +202,14 @@ extension AssignedNumbers {
     2a5c CSC Feature
     2a5d Sensor Location
     2a5e PLX Spot-Check Measurement
-    2a5f PLX Continuous Measurement Characteristic
+    2a5f PLX Continuous Measurement
     2a60 PLX Features
     2a62 Pulse Oximetry Control Point
     2a63 Cycling Power Measurement
     2a64 Cycling Power Vector
     2a65 Cycling Power Feature
     2a66 Cycling Power Control Point
-    2a67 Location and Speed Characteristic
+    2a67 Location and Speed
     2a68 Navigation
     2a69 Position Quality
     2a6a LN Feature
@@ -239,7 +254,7 @@ extension AssignedNumbers {
     2a92 Resting Heart Rate
     2a93 Sport Type for Aerobic and Anaerobic Thresholds
     2a94 Three Zone Heart Rate Limits
-    2a95 Two Zone Heart Rate Limit
+    2a95 Two Zone Heart Rate Limits
     2a96 VO2 Max
     2a97 Waist Circumference
     2a98 Weight
@@ -255,7 +270,7 @@ extension AssignedNumbers {
     2aa2 Language
     2aa3 Barometric Pressure Trend
     2aa4 Bond Management Control Point
-    2aa5 Bond Management Features
+    2aa5 Bond Management Feature
     2aa6 Central Address Resolution
     2aa7 CGM Measurement
     2aa8 CGM Feature
@@ -314,9 +329,9 @@ extension AssignedNumbers {
     2ae0 Average Current
     2ae1 Average Voltage
     2ae2 Boolean
-    2ae3 Chromatic Distance From Planckian
+    2ae3 Chromatic Distance from Planckian
     2ae4 Chromaticity Coordinates
-    2ae5 Chromaticity In CCT And Duv Values
+    2ae5 Chromaticity in CCT and Duv Values
     2ae6 Chromaticity Tolerance
     2ae7 CIE 13.3-1995 Color Rendering Index
     2ae8 Coefficient
@@ -330,7 +345,7 @@ extension AssignedNumbers {
     2af0 Electric Current Specification
     2af1 Electric Current Statistics
     2af2 Energy
-    2af3 Energy In A Period Of Day
+    2af3 Energy in a Period of Day
     2af4 Event Statistics
     2af5 Fixed String 16
     2af6 Fixed String 24
@@ -345,19 +360,19 @@ extension AssignedNumbers {
     2aff Luminous Flux
     2b00 Luminous Flux Range
     2b01 Luminous Intensity
-    2b02 B02 Mass Flow
+    2b02 Mass Flow
     2b03 Perceived Lightness
     2b04 Percentage 8
     2b05 Power
     2b06 Power Specification
-    2b07 Relative Runtime In A Current Range
-    2b08 Relative Runtime In A Generic Level Range
-    2b09 Relative Value In A Voltage Range
-    2b0a Relative Value In An Illuminance Range
-    2b0b Relative Value In A Period Of Day
-    2b0c Relative Value In A Temperature Range
+    2b07 Relative Runtime in a Current Range
+    2b08 Relative Runtime in a Generic Level Range
+    2b09 Relative Value in a Voltage Range
+    2b0a Relative Value in an Illuminance Range
+    2b0b Relative Value in a Period of Day
+    2b0c Relative Value in a Temperature Range
     2b0d Temperature 8
-    2b0e Temperature 8 In A Period Of Day
+    2b0e Temperature 8 in a Period of Day
     2b0f Temperature 8 Statistics
     2b10 Temperature Range
     2b11 Temperature Statistics
@@ -390,9 +405,15 @@ extension AssignedNumbers {
     2b2c BSS Response
     2b2d Emergency ID
     2b2e Emergency Text
+    2b2f ACS Status
+    2b30 ACS Data In
+    2b31 ACS Data Out Notify
+    2b32 ACS Data Out Indicate
+    2b33 ACS Control Point
     2b34 Enhanced Blood Pressure Measurement
     2b35 Enhanced Intermediate Cuff Pressure
     2b36 Blood Pressure Record
+    2b37 Registered User
     2b38 BR-EDR Handover Data
     2b39 Bluetooth SIG Data
     2b3a Server Supported Features
@@ -405,7 +426,7 @@ extension AssignedNumbers {
     2b41 Sleep Activity Instantaneous Data
     2b42 Sleep Activity Summary Data
     2b43 Physical Activity Monitor Control Point
-    2b44 Activity Current Session
+    2b44 Physical Activity Current Session
     2b45 Physical Activity Session Descriptor
     2b46 Preferred Units
     2b47 High Resolution Height
@@ -436,7 +457,12 @@ extension AssignedNumbers {
     2b85 Coordinated Set Size
     2b86 Set Member Lock
     2b87 Set Member Rank
-    2b8c Carbon Dioxide Concentration
+    2b88 Encrypted Data Key Material
+    2b89 Apparent Energy 32
+    2b8a Apparent Power
+    2b8b Live Health Observations
+    2b8c CO\textsubscript{2} Concentration
+    2b8d Cosine of the Angle
     2b8e Device Time Feature
     2b8f Device Time Parameters
     2b90 Device Time
@@ -463,6 +489,7 @@ extension AssignedNumbers {
     2ba5 Media Control Point Opcodes Supported
     2ba6 Search Results Object ID
     2ba7 Search Control Point
+    2ba8 Energy 32
     2ba9 Media Player Icon Object Type
     2baa Track Segments Object Type
     2bab Track Object Type
@@ -536,7 +563,7 @@ extension AssignedNumbers {
     2bef Estimated Service Date
     2bf0 Battery Energy Status
     2bf1 Observation Schedule Changed
-    2bf2 Current Elapsed Time
+    2bf2 Elapsed Time
     2bf3 Health Sensor Features
     2bf4 GHS Control Point
     2bf5 LE GATT Security Levels
@@ -556,6 +583,57 @@ extension AssignedNumbers {
     2c03 BGS Features
     2c04 BGR Features
     2c05 Percentage 8 Steps
+    2c06 Acceleration
+    2c07 Force
+    2c08 Linear Position
+    2c09 Rotational Speed
+    2c0a Length
+    2c0b Torque
+    2c0c IMD Status
+    2c0d IMDS Descriptor Value Changed
+    2c0e First Use Date
+    2c0f Life Cycle Data
+    2c10 Work Cycle Data
+    2c11 Service Cycle Data
+    2c12 IMD Control
+    2c13 IMD Historical Data
+    2c14 RAS Features
+    2c15 Real-time Ranging Data
+    2c16 On-demand Ranging Data
+    2c17 RAS Control Point
+    2c18 Ranging Data Ready
+    2c19 Ranging Data Overwritten
+    2c1a Coordinated Set Name
+    2c1b Humidity 8
+    2c1c Illuminance 16
+    2c1d Acceleration - 3D
+    2c1e Precise Acceleration - 3D
+    2c1f Acceleration Detection Status
+    2c20 Door/Window Status
+    2c21 Pushbutton Status 8
+    2c22 Contact Status 8
+    2c23 HID ISO Properties
+    2c24 LE HID Operation Mode
+    2c25 Cookware Description
+    2c26 Recipe Control
+    2c27 Recipe Parameters
+    2c28 Cooking Step Status
+    2c29 Cooking Zone Capabilities
+    2c2a Cooking Zone Desired Cooking Conditions
+    2c2b Cooking Zone Actual Cooking Conditions
+    2c2c Cookware Sensor Data
+    2c2d Cookware Sensor Aggregate
+    2c2e Cooking Temperature
+    2c2f Cooking Zone Perceived Power
+    2c30 Kitchen Appliance Airflow
+    2c31 Voice Assistant Name
+    2c32 Voice Assistant UUID
+    2c33 Voice Assistant Service Control Point
+    2c34 Installed Location
+    2c35 Voice Assistant Session State
+    2c36 Voice Assistant Session Flag
+    2c37 Voice Assistant Supported Languages
+    2c38 Voice Assistant Supported Features
     fd0d Blecon Advertising Service
     fd6f Exposure Notification Service
     fe0f Signify Netherlands B.V. (formerly Philips Lighting) Service
@@ -895,7 +973,7 @@ extension AssignedNumbers {
     0048 Marvell Technology Group Ltd.
     0049 3DSP Corporation
     004a Accel Semiconductor Ltd.
-    004b Continental Automotive Systems
+    004b AUMOVIO Systems, Inc.
     004c Apple, Inc.
     004d Staccato Communications, Inc.
     004e Avago Technologies
@@ -4735,8 +4813,99 @@ extension AssignedNumbers {
     104f Safety Lighting Research Pty Ltd
     1050 Hangzhou Sneuro Medical Co., Ltd.
     1051 UnlimitedIRL LLC
-    1052 MAXTA TECH INC.
+    1052 CHOZEN International CO., LTD.
     1053 Sensorworx, Inc.
+    1054 Romcor Pty Ltd
+    1055 NewNet, Inc.
+    1056 CLM-Solutions
+    1057 RSA Security LLC
+    1058 Gravity (Shenzhen)Space Technology Co., Ltd
+    1059 Shenzhen Shuye Technology Co.,Ltd.
+    105a ArjoHuntleigh AB
+    105b Fairbanks Scales Inc.
+    105c YANMAR HOLDINGS CO., LTD.
+    105d Williams Sound, LLC
+    105e Zuuka Limited
+    105f Chip-pump Microelectronics
+    1060 TOMOE VALVE CO.,LTD
+    1061 VCS Vision Control Solutions GmbH
+    1062 Framason Audio S.A
+    1063 Field Line Automation Ltd
+    1064 Shearwater Research Inc.
+    1065 HIGH HIT ENTERPRISE CO., LTD.
+    1066 Algiz AS
+    1067 Shenzhen FHX Precision Hardware & Plastic Co., Ltd.
+    1068 Hotron Co., Ltd.
+    1069 Remoticom B.V.
+    106a OSKEY
+    106b GORDON MURRAY GROUP LIMITED
+    106c Global Electronics
+    106d Rokstar Holdings Limited
+    106e STRYDE LIMITED
+    106f Prosaris Solutions Ltd.
+    1070 TLV Co.,LTD.
+    1071 IZYBAT
+    1072 ALTESSA SOLUTIONS INC.
+    1073 Hong Kong Future lntelligent Technology Co., Limited
+    1074 CenTrak, Inc.
+    1075 TM-TECHNOLOGIES, JSC
+    1076 ALPHADIF
+    1077 Shenzhen Muyu Technology Co., Ltd.
+    1078 augment AI Inc.
+    1079 Digimax Innovative Products LTD.
+    107a CodaHD LLC
+    107b E.J. Brooks Company
+    107c Martin.Care GmbH
+    107d IMPACT-BZ LTD
+    107e Belford investment holdings pty ltd
+    107f Anton Paar ConsumerTec GmbH
+    1080 Knit Sound Company
+    1081 Australis Scientific Pty Ltd.
+    1082 AIR PRODUCTS AND CHEMICALS, INC.
+    1083 SYSTEM LOCO LTD
+    1084 24x8, LLC
+    1085 FUTURE INTELLIGENCE TECHNOLOGY SINGAPORE PTE. LTD.
+    1086 M3SH TECHNOLOGY INC.
+    1087 Matisse Interactif inc.
+    1088 Sesame AI, Inc.
+    1089 DEER MANAGEMENT SYSTEMS, LLC
+    108a Grayhill Inc.
+    108b PERUN TECH SP. Z O.O.
+    108c Tiny Displays Inc.
+    108d DEWINE Labs GmbH
+    108e Industrial Computing Limited
+    108f SkyCell AG
+    1090 NAGANO KEIKI CO., LTD.
+    1091 COSEL ELEKTRONIK OTOMASYON SISTEMLERI SANAYI VE TICARET LIMITED SIRKETI
+    1092 BXB DIGITAL PTY LIMITED
+    1093 Mindspire Limited
+    1094 Personal Products Co., Ltd.
+    1095 CardiaMetrics
+    1096 Aktv8 LLC
+    1097 Knox Associates, Inc.
+    1098 smart-TEC GmbH & Co. KG
+    1099 Selco GmbH
+    109a MONNIT CORPORATION
+    109b Tensoli GmbH
+    109c KIBLE
+    109d terumo
+    109e SHIBAURA ELECTRONICS CO., LTD.
+    109f Shenzhen Hali-Power Industrial Co., Ltd.
+    10a0 inContAlert GmbH
+    10a1 flexlog GmbH
+    10a2 Audio Research Corporation
+    10a3 BQT Solutions (NZ) Limited
+    10a4 RAPIDISE TECHNOLOGY PRIVATE LIMITED
+    10a5 Cebreo Medical A/S
+    10a6 Lightnovo ApS
+    10a7 Pedigree Technologies, LLC
+    10a8 Zhejiang Wanyou Intelligent Technology Co., Ltd.
+    10a9 Mallow
+    10aa Sigenergy Technology Co., Ltd.
+    10ab ObjectSpectrum, LLC
+    10ac ATsens Co.,Ltd.
+    10ad CoreHW Semiconductor Oy
+    10ae Raycon Inc.
     ffff Bluetooth SIG Specification Reserved Default Vendor ID for Remote Devices Without Device ID Service Record.
     """#
   }

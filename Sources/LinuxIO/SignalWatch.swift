@@ -10,6 +10,7 @@ package final class SignalWatch {
   private var writeEnd: OwnedDescriptor
   private var watch: Watch?
   private let signals: [Int32]
+  private let handler: @LoopActor (Int32) -> Void
 
   package nonisolated static let ending = [SIGINT, SIGTERM, SIGHUP]
   /// The process was stopped (Ctrl-Z) and goes on.
@@ -27,16 +28,20 @@ package final class SignalWatch {
     }
     readEnd = OwnedDescriptor(ends[0])
     writeEnd = OwnedDescriptor(ends[1])
-    watch = EventLoop.shared.watch(readEnd.rawValue, .readable) { [weak self] _ in
-      while let number = self?.take() {
-        if number == Self.resumed { self?.rearm(number) }
-        handler(number)
-      }
-    }
+    self.handler = handler
+    watch = EventLoop.shared.watch(readEnd.rawValue, .readable) { [weak self] _ in self?.deliver() }
     for signal in signals where !Self.isIgnored(signal) { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
   }
 
   isolated deinit { cancel() }
+
+  /// Hands over what has come, which the loop would do in its next turn: for who must know now.
+  package func deliver() {
+    while let number = take() {
+      if number == Self.resumed { rearm(number) }
+      handler(number)
+    }
+  }
 
   private func take() -> Int32? {
     var octet: [UInt8] = [0]

@@ -12,6 +12,7 @@ package final class LiveView {
   /// Replaces what was drawn before; not while the terminal has not taken that yet. Lines must fit the width and the block the height, or
   /// the cursor arithmetic is wrong: the caller clips.
   package func draw(_ lines: [Line], on output: Output) throws(OutputFailure) {
+    output.beforeFrame?()
     if try output.offerFrame(frame(lines, width: output.width)) { drawn = lines.map(\.columns) }
     output.live = self
   }

@@ -231,6 +231,9 @@ package final class Output {
     _ = emit(erase)
   }
 
+  /// Called before a live view is drawn in place: whoever has stopped the process meanwhile has written below it, and that must be known now.
+  package var beforeFrame: (@LoopActor () -> Void)?
+
   /// The process was stopped and goes on (Ctrl-Z, fg): others have written to the terminal meanwhile, and nothing above is ours any more.
   package func resumed() {
     live?.forget()

@@ -65,6 +65,7 @@ enum Program {
       task.cancel()
       interrupted.resume(returning: ())
     }
+    output.beforeFrame = { [weak signals] in signals?.deliver() }
     defer { signals.cancel() }
     var failure = await task.value
     await process.session.close()
