@@ -63,7 +63,7 @@ enum AdvertisingDetail {
 
   private static func named(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description }
 
-  private static func meaning(_ data: DecodedData?) -> String { data.map { "  \(AdvertisedText.line($0))" } ?? "" }
+  private static func meaning(_ data: DecodedData?) -> String { data.map { "  \(DisplayText.escape(AdvertisedText.line($0)))" } ?? "" }
 
   /// Core Specification Supplement, Part A §1.3.
   private static func flags(_ bits: UInt8) -> String {

@@ -32,7 +32,9 @@ enum DecodedRecord {
         json.literals("decoded", numbers)
       }
     } else {
-      json.string("decoded", format == .utf8 ? String(validating: value, as: UTF8.self) : format.render(value))
+      let text = format == .utf8 ? String(validating: DisplayText.withoutTrailingNULs(value), as: UTF8.self) : format.render(value)
+      json.string("decoded", text)
+      if text == nil { json.string("decoded_error", "not UTF-8") }
     }
   }
 
@@ -53,10 +55,11 @@ enum DecodedRecord {
         let key = AssignedNumbers.snake(flag.name)
         if flag.isSingleBit {
           json.bool(key, flag.value == 1)
-        } else if let meaning = flag.meaning {
-          json.string(key, meaning)
         } else {
-          json.integer(key, flag.value)
+          json.object(key) {
+            $0.integer("value", flag.value)
+            if let meaning = flag.meaning { $0.string("name", meaning) }
+          }
         }
       }
     case .text(let text), .date(let text): json.string("value", text)

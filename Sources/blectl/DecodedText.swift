@@ -110,7 +110,8 @@ enum DecodedText {
   private static func part(_ flag: DecodedField.Flag) -> String? {
     if flag.isSingleBit { return flag.value == 0 ? nil : lowered(flag.meaning ?? flag.name) }
     guard let meaning = flag.meaning else { return nil }
-    return lowered(meaning.utf8.count > 8 ? meaning : "\(flag.name) \(meaning)")
+    let saysItself = meaning.utf8.count > 8 || flag.name.lowercased().contains(meaning.lowercased())
+    return lowered(saysItself ? meaning : "\(flag.name) \(meaning)")
   }
 
   /// Lower case but for names and abbreviations: `energy expended`, `RR`.

@@ -49,13 +49,16 @@ enum ScanRecord {
     return result
   }
 
-  static func line(_ report: AdvertisingReport, _ advertisement: Advertisement) -> String {
+  static func line(_ report: AdvertisingReport, _ advertisement: Advertisement, _ keys: BTHomeKeys) -> String {
     var fields = [who(report), strength(report.rssi), report.pdu.rawValue]
     if let name = advertisement.name { fields.append("\"\(DisplayText.escape(name))\"") }
     fields += advertisement.serviceUUIDs.map(\.description)
     fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode(bigEndian($0.company)))=\(Hex.encode($0.data))" }
     fields += advertisement.serviceData.map { "svc:\($0.uuid)=\(Hex.encode($0.data))" }
     if let power = report.txPower ?? advertisement.txPower { fields.append("tx:\(power)dBm") }
+    let decoded = DecodedData.all(
+      manufacturerData: advertisement.manufacturerData, serviceData: advertisement.serviceData, sender: report.peer?.address, keys: keys)
+    fields += decoded.map { "(\(DisplayText.escape(AdvertisedText.line($0))))" }
     if report.isTruncated { fields.append("(truncated by the controller)") }
     if let error = advertisement.error { fields.append("(malformed: \(error))") }
     return fields.joined(separator: " ")

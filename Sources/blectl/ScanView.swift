@@ -50,7 +50,7 @@ final class ScanView {
     if output.style.json {
       try await output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, keys) }
     } else {
-      try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement))
+      try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, keys))
       if !showsOctets, output.style.verbosity > 0 {
         let report = record.report
         for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, keys) {

@@ -23,7 +23,7 @@ enum ValueText {
   /// For a command's result: in the format that was asked for, or as `auto` shows it, with what it means.
   static func result(_ value: [UInt8], of uuid: UUID?, as format: ValueFormat) -> String {
     guard format == .auto, let decoded = DecodedText.text(value, of: uuid) else { return format.render(value) }
-    return "\(Hex.encode(value))  \(decoded)"
+    return "\(value.isEmpty ? "(empty)" : Hex.encode(value))  \(decoded)"
   }
 
   /// `decoded`: as was asked for, else what the characteristic means.

@@ -31,6 +31,17 @@ import Text
     #expect(lines.contains { $0.contains(line) }, "\(lines)")
   }
 
+  /// BTHome has texts, and a sensor may put anything into one.
+  @Test func decodedTextIsEscaped() throws {
+    let data = "0c16d2fc405306" + "1b5b324a0a41"
+    let lines = Self.lines(data)
+    #expect(lines.contains { $0.contains("\\x1b[2J\\x0aA") } && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }, "\(lines)")
+    let report = AdvertisingReport(
+      pdu: .connectable, isConnectable: true, isScannable: true, peer: nil, rssi: -60, data: Hex.decode(data) ?? [])
+    let line = ScanRecord.line(report, Advertisement(report.data), BTHomeKeys())
+    #expect(line.contains("(BTHome ") && line.utf8.allSatisfy { $0 >= 0x20 }, "\(line)")
+  }
+
   /// Whatever is on the air.
   @Test func anythingIsShown() {
     var random = SplitMix64(seed: 9)

@@ -34,7 +34,7 @@ import Text
     arguments: [
       ("2a37", "16 48 55 03", "flags=22[contact] heart_rate=72bpm rr=833.0078125ms"),
       ("2a37", "00 48", "flags=0 heart_rate=72bpm"),
-      ("2a37", "09 2c 01 10 00", "flags=9 heart_rate=300bpm energy_expended=16J"),
+      ("2a37", "09 2c 01 10 00", "flags=9 heart_rate=300bpm energy_expended=16kJ"),
       ("2a19", "3c", "battery_level=60%"),
       ("2a6e", "34 08", "temperature=21°C"),
       ("2a6e", "00 80", "temperature=(not known)°C"),

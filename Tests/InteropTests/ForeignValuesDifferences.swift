@@ -79,10 +79,11 @@ extension ForeignDifference {
     ForeignDifference(
       "unknown",
       "\"A value of 0x… represents: value is not known\", \"value is not valid\", \"… more than …\" stand at the field's own or the referred "
-        + "characteristic's description. The package looks for them only in characteristics of a single field, and computes numbers of them.",
+        + "characteristic's description. The package looks for them only in characteristics of a single field, and computes numbers of them "
+        + "(2a21: \"No periodic measurement\").",
       """
-      2a04 2a12 2ae0 2ae1 2ae5 2ae7 2aef 2af0 2af1 2af3 2af4 2b00 2b07 2b08 2b09 2b0a 2b0b 2b0c 2b0e 2b0f 2b10 2b11 2b13 2b19 2b1a 2be5 2be8 \
-      2bea 2beb 2bec 2bee 2bef 2c1d 2c1e
+      2a04 2a12 2a21 2ae0 2ae1 2ae5 2ae7 2aef 2af0 2af1 2af3 2af4 2b00 2b07 2b08 2b09 2b0a 2b0b 2b0c 2b0e 2b0f 2b10 2b11 2b13 2b19 2b1a 2be5 \
+      2be8 2bea 2beb 2bec 2bee 2bef 2c1d 2c1e
       """),
     ForeignDifference(
       "special", "\"0xFFFF represents: value is not known\" is said of one field; the package gives up the whole value for it.", "2c27 2c28"

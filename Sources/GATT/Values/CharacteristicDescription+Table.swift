@@ -315,8 +315,8 @@ extension CharacteristicDescription {
       =8:Toe
       =9:Tympanum (ear drum)
     2a21
-     Measurement Interval|u16
-      =0:No periodic measurement
+     Measurement Interval|u16|us
+      =0:no periodic measurement
     2a23
      EUI-64|hex8
     2a24
@@ -450,7 +450,7 @@ extension CharacteristicDescription {
       .1-2=3:contact
      Heart Rate|u8|?0.!0|ubpm
      Heart Rate|u16|?0.0|ubpm
-     Energy Expended|u16|?0.3|uJ
+     Energy Expended|u16|?0.3|ukJ
      RR|u16|?0.4|*1000,0,-10|ums|[]
     2a38
      Body Sensor Location|u8
@@ -951,7 +951,7 @@ extension CharacteristicDescription {
     2a7f
      Aerobic Threshold|u8|ubpm
     2a80
-     Age|u8|ua
+     Age|u8|uyears
     2a81
      Anaerobic Heart Rate Lower Limit|u8|ubpm
     2a82
@@ -2345,7 +2345,7 @@ extension CharacteristicDescription {
     27b0 Ah
     27b1 mg/dL
     27b2 mmol/L
-    27b3 a
+    27b3 years
     27b4 months
     27b5 /m³
     27b6 W/m²

@@ -1,0 +1,43 @@
+import Bluetooth
+import TestSupport
+import Testing
+import Text
+
+@testable import blectl
+
+/// What values mean, in a line and as JSON.
+@Suite struct DecodedTextTests {
+  @Test(
+    arguments: [
+      (0x2A37, "16484103", "72 bpm, contact, RR 813.5 ms"), (0x2A37, "0448", "72 bpm, no contact"), (0x2A37, "0048", "72 bpm"),
+      (0x2A37, "08483412", "72 bpm, energy expended 4660 kJ"), (0x2A21, "3c00", "60 s"), (0x2A21, "0000", "no periodic measurement"),
+      (0x2A80, "1e", "30 years"), (0x2A6E, "", "does not fit Temperature: 0 octets, too few for Temperature"),
+    ] as [(UInt32, String, String)]) func lines(_ type: UInt32, _ value: String, _ text: String)
+  {
+    #expect(DecodedText.text(Hex.decode(value) ?? [], of: UUID(type)) == text)
+  }
+
+  /// A member is of one type, whatever the value.
+  @Test(arguments: [("0048", nil), ("0448", "no contact"), ("0648", "contact")] as [(String, String?)])
+  func severalBitsAreANumberWithAName(_ value: String, _ name: String?) throws {
+    var json = JSONLine()
+    DecodedRecord.write(&json, Hex.decode(value) ?? [], of: UUID(0x2A37))
+    let contact = try Record(String(decoding: json.finished(), as: UTF8.self))["decoded"]?["flags"]?["sensor_contact"]
+    #expect(contact?.int("value") == (Hex.decode(value)?.first).map { Int($0 >> 1 & 3) } && contact?.string("name") == name)
+  }
+
+  @Test func textThatIsNone() throws {
+    func record(_ value: [UInt8]) throws -> Record {
+      var json = JSONLine()
+      DecodedRecord.write(&json, value, as: .utf8)
+      return try Record(String(decoding: json.finished(), as: UTF8.self))
+    }
+    #expect(try record([0xFF]).isNull("decoded") && record([0xFF]).string("decoded_error") == "not UTF-8")
+    #expect(try record([0x41, 0x43, 0, 0]).string("decoded") == "AC")
+  }
+
+  @Test func zerosThatEndATextAreLeftOut() {
+    #expect(ValueFormat.utf8.render([0x41, 0, 0]) == "A" && ValueFormat.utf8.render([0x41, 0, 0x42]) == "A\\x00B")
+    #expect(ValueText.result([], of: UUID(0x2A6E), as: .auto).hasPrefix("(empty)  does not fit"))
+  }
+}
