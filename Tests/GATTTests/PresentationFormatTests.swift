@@ -19,15 +19,35 @@ import Text
       ("0a 00 0027", "ffffffffffffffff", "18446744073709551615"), ("0c ff 2f27", "fb", "-0.5°C"), ("0d 00 0027", "ff0f", "-1"),
       ("0e fe 2f27", "03ff", "-2.53°C"), ("0f 00 0027", "feffff", "-2"), ("10 00 0027", "ffffffff", "-1"),
       ("11 00 0027", "ffffffffffff", "-1"),
-      ("12 00 0027", "0000000000000080", "-9223372036854775808"), ("14 00 2827", "0000c03f", "1.5V"),
+      ("12 00 0027", "0000000000000080", "-9223372036854775808"), ("14 00 2827", "0000c03f", "1.5V"), ("14 00 0027", "cdcccc3d", "0.1"),
+      ("14 00 0027", "ffff7fff", "-3.4028235e+38"),
+      ("14 00 0027", "000080ff", "-inf"), ("14 00 0027", "0000c07f", "nan"),
       ("15 00 2827", "000000000000f8bf", "-1.5V"), ("16 05 2f27", "6cf1", "36.4°C"), ("17 00 2f27", "6c0100ff", "36.4°C"),
       ("16 00 0027", "ff07", "(NaN)"), ("19 00 0027", "6772c3bc6e", "grün"), ("19 00 0027", "686900", "hi"),
-      ("1a 00 0027", "68003dd81bde0000", "h\u{1F61B}"), ("06 80 0027", "0100", "1e-128"), ("06 7f 0027", "ffff", "6.5535e131"),
+      ("1a 00 0027", "68003dd81bde0000", "h\u{1F61B}"), ("19 02 0027", "6869", "hi"), ("06 80 0027", "0100", "1e-128"),
+      ("06 7f 0027", "ffff", "6.5535e131"),
     ]) func decodes(_ head: String, _ hex: String, _ shown: String) throws
   {
     let format = try #require(PresentationFormat(Self.octets(head + "01 0000")))
     let decoded = try #require(try DecodedValue.of(Self.octets(hex), type: UUID(0xFFE1), formats: [format]))
     #expect(CharacteristicDescriptionTests.show(decoded) == ["value=\(shown)"])
+  }
+
+  /// Vol 3 Part G §3.3.3.5.2: what is no whole number of octets stands in the lowest bits; the others are ignored.
+  @Test(
+    arguments: [
+      ("01", "03", "1(true)"), ("01", "fe", "0(false)"), ("02", "f7", "3"), ("02", "fc", "0"), ("03", "f3", "3"), ("05", "23f1", "291"),
+      ("0d", "fff7", "2047"), ("0d", "00f8", "-2048"), ("0d", "fe5f", "-2"),
+    ]) func ignoresTheBitsAbove(_ code: String, _ hex: String, _ shown: String) throws
+  {
+    let format = try #require(PresentationFormat(Self.octets(code + "00 0027 01 0000")))
+    let octets = try Self.octets(hex)
+    #expect(try DecodedValue.of(octets, type: nil, formats: [format]).map(CharacteristicDescriptionTests.show) == ["value=\(shown)"])
+    // The next part begins with an octet of its own.
+    #expect(
+      try DecodedValue.of(octets + octets, type: nil, formats: [format, format]).map(CharacteristicDescriptionTests.show)
+        == ["value=\(shown)", "value_2=\(shown)"])
+    #expect(throws: ValueMismatch.tooLong(by: 1)) { try DecodedValue.of(octets + [0], type: nil, formats: [format]) }
   }
 
   @Test(arguments: ["00", "0b", "13", "18", "1b", "1c", "1d", "ff"]) func leavesTheRestAsOctets(_ code: String) throws {

@@ -53,6 +53,7 @@ private struct FieldDecoder {
     for (index, field) in fields.enumerated() {
       guard isPresent(field) else { continue }
       let content = try content(field, index)
+      if field.fillsOctets { position = (position + 7) / 8 * 8 }
       let base = AssignedNumbers.snake(field.name)
       let count = (keys[base] ?? 0) + 1
       keys[base] = count
@@ -85,7 +86,10 @@ private struct FieldDecoder {
       let value = try take(bits, field)
       raw[index] = value
       return .flags(value, field.bits.map { flag($0, value) })
-    case .float: return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: try take(32, field)))))
+    case .float:
+      let float = Float(bitPattern: UInt32(truncatingIfNeeded: try take(32, field)))
+      // By way of its shortest text: 0.1 is not 0.10000000149011612.
+      return .real(Double(float.description) ?? Double(float))
     case .double: return .real(Double(bitPattern: try take(64, field)))
     case .exponential:
       let value = try take(8, field)

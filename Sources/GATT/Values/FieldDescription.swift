@@ -56,6 +56,8 @@ struct FieldDescription: Equatable, Sendable {
   var scale: Scale?
   var unit: String?
   var isArray = false
+  /// It takes whole octets, of which the bits above its own mean nothing (Vol 3 Part G §3.3.3.5.2).
+  var fillsOctets = false
   /// Raw values with a meaning of their own.
   var meanings: [Int64: String] = [:]
   var bits: [Bits] = []

@@ -27,18 +27,20 @@ package struct PresentationFormat: Equatable, Sendable {
 
   /// Nil for what stays octets: integers of 128 bits, structures, what is not assigned.
   fileprivate var field: FieldDescription? {
-    guard let kind = Self.kinds[format] else { return nil }
-    var line = "Value|\(kind)"
-    if "us".contains(kind.prefix(1)), format > 0x03, exponent != 0 { line += "|*1,\(exponent),0" }
-    var field = FieldDescription(line: line)
-    field?.unit = CharacteristicDescription.unit(unit)
-    if format == 0x01 { field?.meanings = [0: "false", 1: "true"] }
+    guard let kind = Self.kinds[format], var field = FieldDescription(line: "Value|\(kind)") else { return nil }
+    field.fillsOctets = true
+    field.unit = CharacteristicDescription.unit(unit)
+    switch field.kind {
+    case .unsigned, .signed:
+      if format > 0x03, exponent != 0 { field.scale = Scale(multiplier: 1, decimalExponent: Int(exponent), binaryExponent: 0) }
+    default: break
+    }
+    if format == 0x01 { field.meanings = [0: "false", 1: "true"] }
     return field
   }
 
-  /// Whole octets, of which integers of 1, 2, 4 and 12 bits take the lowest bits.
   private static let kinds: [UInt8: String] = [
-    0x01: "u8", 0x02: "u8", 0x03: "u8", 0x04: "u8", 0x05: "u16", 0x06: "u16", 0x07: "u24", 0x08: "u32", 0x09: "u48", 0x0A: "u64",
+    0x01: "u1", 0x02: "u2", 0x03: "u4", 0x04: "u8", 0x05: "u12", 0x06: "u16", 0x07: "u24", 0x08: "u32", 0x09: "u48", 0x0A: "u64",
     0x0C: "s8", 0x0D: "s12", 0x0E: "s16", 0x0F: "s24", 0x10: "s32", 0x11: "s48", 0x12: "s64",
     0x14: "f32", 0x15: "f64", 0x16: "m16", 0x17: "m32", 0x19: "str", 0x1A: "wide",
   ]
@@ -52,10 +54,7 @@ extension DecodedValue {
   package static func of(_ value: [UInt8], type: UUID?, formats: [PresentationFormat] = []) throws(ValueMismatch) -> Self? {
     if let type, let description = CharacteristicDescription(type) { return try description.decode(value) }
     let fields = formats.compactMap(\.field)
-    // 12 bits with a sign end within an octet.
-    guard !fields.isEmpty, fields.count == formats.count, fields.count == 1 || !formats.contains(where: { $0.format == 0x0D }) else {
-      return nil
-    }
+    guard !fields.isEmpty, fields.count == formats.count else { return nil }
     return try CharacteristicDescription(fields: fields).decode(value)
   }
 }
