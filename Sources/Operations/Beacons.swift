@@ -14,7 +14,7 @@ enum Beacons {
       ])
   }
 
-  /// Of any company.
+  /// Of any company but 004C and 0006, whose data has layouts of their own.
   static func altBeacon(_ data: [UInt8]) -> DecodedData? {
     guard data.count == 24, data.starts(with: [0xBE, 0xAC]) else { return nil }
     return DecodedData(

@@ -131,7 +131,7 @@ extension MACRule {
     MACRule("atc_name", .name, 10...10, if: [.starts(Array("ATC_".utf8))], at: .lastDigits(6), octets: 3, confidence: .medium),
     MACRule("cgg_name", .name, 10...10, if: [.starts(Array("CGG_".utf8))], at: .lastDigits(6), octets: 3, confidence: .medium),
     MACRule("name_suffix", .name, 6...Int.max, if: [.isSender], at: .lastDigits(6), octets: 3, confidence: .medium),
-    MACRule("name_suffix", .name, 5...Int.max, if: [.isSender], at: .lastDigits(4), octets: 2, confidence: .low),
+    MACRule("name_suffix", .name, 5...Int.max, if: [.isSender], at: .lastDigits(4), octets: 2, confidence: .medium),
     MACRule("name_prefix", .name, 8...8, if: [.isSender], at: .firstDigits(8), octets: 4, confidence: .medium),
   ]
 }

@@ -21,7 +21,7 @@ package struct MACSearch {
   private let way: Way
   /// What is less sure is not given out.
   private let leastConfidence: FoundMAC.Confidence
-  /// The first that was not sure enough.
+  /// The surest of what was not sure enough; of several the first.
   private var unsure: FoundMAC?
   /// The first advertisement that cannot be read to its end, and the line that it stood on.
   private var malformed: (MalformedPacket, line: Int?)?
@@ -67,7 +67,7 @@ package struct MACSearch {
   /// - Returns: false when it was given out before, or is not sure enough.
   package mutating func take(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil) -> Bool {
     guard mac.confidence >= leastConfidence else {
-      unsure = unsure ?? mac
+      if unsure.map({ $0.confidence < mac.confidence }) ?? true { unsure = mac }
       return false
     }
     guard known.insert(Identity(mac: mac.text, sender: sender, rule: mac.rule, line: line)).isNew else { return false }
@@ -99,7 +99,7 @@ package enum MACSearchError: Error, Sendable, Equatable {
   case noneInThisFrame(String)
   /// The user's rules; none for the known layouts.
   case noRuleFits([String], advertisements: Int)
-  /// There was one, and less sure than was asked for.
+  /// There was one, and less sure than was asked for; of several the surest.
   case notSureEnough(FoundMAC)
   /// No rule fits, and here is data that is no list of AD structures.
   case malformed(MalformedPacket, line: Int?)

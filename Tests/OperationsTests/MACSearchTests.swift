@@ -40,6 +40,19 @@ import Text
     #expect(all.add(data, sender: nil).map(\.confidence) == [.low])
   }
 
+  @Test func ofWhatIsNotSureEnoughTheSurestIsNamed() throws {
+    let chip: [UInt8] = [9, 0xFF, 0x59, 0, 0xFE, 2, 0x34, 0x9E, 0xA6, 0xBA]
+    let names = ["ATC_112233", "ATC_445566"].map { [11, 9] + Array($0.utf8) }
+    var search = MACSearch(leastConfidence: .high)
+    for data in [chip] + names + [chip] { #expect(search.add(data, sender: nil).isEmpty) }
+    guard case .notSureEnough(let mac)? = search.problem else {
+      Issue.record("\(String(describing: search.problem))")
+      return
+    }
+    // Of several that are as sure, the first.
+    #expect(mac.confidence == .medium && mac.text.hasSuffix("11:22:33"))
+  }
+
   @Test func whyThereWasNone() throws {
     #expect(throws: MACSearchError.nothingHeard) { try MACSearch().finish() }
     var search = MACSearch()
