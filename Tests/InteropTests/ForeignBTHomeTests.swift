@@ -44,7 +44,7 @@ import Testing
     try #require(made.status == 0, "\(made.errors)")
     let frames = try made.records
     #expect(frames.count > 500 && frames.count { !$0.isNull("key") } > 60)
-    var (agreed, names, refused): (Int, Set<String>, Int) = (0, [], 0)
+    var (compared, names, refused): (Int, Set<String>, Int) = (0, [], 0)
     // The simulated air takes 64.
     for start in stride(from: 0, to: frames.count, by: 60) {
       let batch = frames[start..<min(start + 60, frames.count)]
@@ -66,11 +66,11 @@ import Testing
           refused += 1
           #expect(theirs.isEmpty && !frame.isNull("key"), "\(hex)")
         }
-        agreed += 1
+        compared += min(ours.count, theirs.count)
         names.formUnion(all.map { $0.name + ($0.unit ?? "") })
       }
     }
-    #expect(agreed == frames.count && refused >= 6)
+    #expect(compared > 1200 && refused >= 6, "\(compared) objects compared, \(refused) frames refused")
     // Every object of the format: those with the same name and unit differ in size or factor only.
     #expect(names.count == 76)
   }
