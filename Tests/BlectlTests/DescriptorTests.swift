@@ -22,7 +22,8 @@ import Testing
          "descriptors": [{"uuid": "2904", "value": "06ff 2f27 01 0601"}, {"uuid": "2906", "value": "0564"}]},
         {"uuid": "fff4", "properties": ["read"], "value": "010203", "descriptors": [{"uuid": "2904", "value": "0800 0027 01 0000"}]},
         {"uuid": "fff5", "properties": ["read"], "value": "6800 6900",
-         "descriptors": [{"uuid": "2904", "value": "1a00 0027 00 0000"}, {"uuid": "2906", "value": "010203"}, {"uuid": "1234", "value": "0102"}]}
+         "descriptors": [{"uuid": "2904", "value": "1a00 0027 00 0000"}, {"uuid": "2906", "value": "010203"}, {"uuid": "1234", "value": "0102"}]},
+        {"uuid": "fff6", "properties": ["read"], "value": "cdcccc3d", "descriptors": [{"uuid": "2904", "value": "1400 2827 01 0000"}]}
       ]}]}]
     """
 
@@ -53,10 +54,11 @@ import Testing
       "│  = 3c  60 %",
       "2906 Valid Range  0x001f  5 … 100 %",
       "│  = 010203  does not fit its presentation format: 3 octets, too few for Value",
-      #"   = 68006900  "hi""#,
+      #"│  = 68006900  "hi""#,
       "2904 Characteristic Presentation Format  0x0025  utf16s",
       "2906 Valid Range  0x0026  010203",
       "1234  0x0027  0102",
+      "   = cdcccc3d  0.1 V",
     ] { #expect(tree.contains(line + "\n"), "\(line) is missing in\n\(tree)") }
   }
 
@@ -80,6 +82,7 @@ import Testing
     let refused = try #require(secret.records("descriptors").first)
     #expect(refused.isNull("value") && refused["error"]?.int("code") == 2 && refused["error"]?.string("name") == "read_not_permitted")
     #expect(secret.records("descriptors")[1].string("decoded_error") == "User Description is not UTF-8")
+    #expect(items["fff6"]?["decoded"]?["value"]?.double("value") == 0.1)
     // The Bluetooth SIG's description, whatever the format says.
     #expect(items["2a19"]?["decoded"]?["battery_level"]?.int("value") == 60)
     #expect(items["fff4"]?.isNull("decoded") == true && items["fff4"]?.string("decoded_error") == "3 octets, too few for Value")
