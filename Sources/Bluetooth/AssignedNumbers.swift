@@ -47,18 +47,20 @@ package enum AssignedNumbers {
   /// is one company, whatever else begins so.
   package static func companies(named text: String) -> [UInt16] {
     let wanted = snake(Array(text.utf8)[...])
-    let own = OwnNames.current?.companies(named: text) ?? []
-    if own.count == 1 || wanted.isEmpty { return own }
-    var found = own
+    if let own = OwnNames.current?.company(named: text) { return [own] }
+    if wanted.isEmpty { return [] }
+    // Names that begin with these words; names that begin with these letters, should there be none.
+    var words = OwnNames.current?.companies(named: text) ?? []
+    var letters: [UInt16] = []
     for line in companies.utf8.split(separator: UInt8(ascii: "\n")) {
       guard let end = line.firstIndex(of: UInt8(ascii: " ")),
         let id = Hex.number(String(decoding: line[..<end], as: UTF8.self)).flatMap({ UInt16(exactly: $0) })
       else { continue }
       let name = snake(Array(line[line.index(after: end)...])[...])
       if name == wanted { return [id] }
-      if name.starts(with: wanted) { found.append(id) }
+      if name.starts(with: wanted + [0x5F]) { words.append(id) } else if name.starts(with: wanted) { letters.append(id) }
     }
-    return own.isEmpty ? found : Array(Set(found)).sorted()
+    return words.isEmpty ? letters : Array(Set(words)).sorted()
   }
 
   /// The sub-category, or the category when the sub-category is 0 or not assigned: `Keyboard` for 0x03C1.

@@ -1,4 +1,7 @@
 /// CCM (RFC 3610; Vol 6 Part E §2) with AES-128: what was encrypted and authenticated with a key and a nonce that both sides know.
+///
+/// Written out over libcrypto's AES, because libcrypto has CCM only behind EVP, whose providers would be linked in and made ready. It opens what
+/// was heard and answers nobody, so that how long the comparison takes tells nobody anything.
 package enum CCM {
   /// - Parameters:
   ///   - nonce: 7 to 13 octets.

@@ -38,9 +38,10 @@ package struct OwnNames: Equatable, Sendable {
   /// As typed: in any case, with any separators, or letter for letter where a name has none that could be typed so.
   func uuid(named text: String) -> UUID? { Self.key(in: uuids, named: text) }
 
-  /// The company of this name, or those whose names begin with these words.
+  func company(named text: String) -> UInt16? { Self.key(in: companies, named: text) }
+
+  /// The companies whose names begin with these words.
   func companies(named text: String) -> [UInt16] {
-    if let company = Self.key(in: companies, named: text) { return [company] }
     let wanted = AssignedNumbers.snake(text) + "_"
     return wanted == "_" ? [] : companies.filter { AssignedNumbers.snake($0.value).hasPrefix(wanted) }.keys.sorted()
   }

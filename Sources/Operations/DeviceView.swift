@@ -18,6 +18,9 @@ package struct DeviceView {
 
   private var txPowerOfReports: Int8?
 
+  /// More services or companies than that no device has; one that changes them all the time must not fill the memory.
+  private static let limit = 64
+
   package init(_ peer: PeerAddress) { self.peer = peer }
 
   /// The last payload of each PDU type, advertisements before scan responses.
@@ -42,16 +45,18 @@ package struct DeviceView {
     payloads[report.pdu] = report.data
     changes &+= 1
     name = advertisement.displayName ?? name
-    services.formUnion(advertisement.serviceUUIDs)
-    services.formUnion(advertisement.serviceData.map(\.uuid))
+    for uuid in advertisement.serviceUUIDs + advertisement.serviceData.map(\.uuid) where services.count < Self.limit {
+      services.insert(uuid)
+    }
     for item in advertisement.manufacturerData {
       manufacturerData.removeAll { $0.company == item.company }
+      if manufacturerData.count == Self.limit { manufacturerData.removeFirst() }
       manufacturerData.append(item)
     }
   }
 
-  /// Does any payload carry `mac`, forward or reversed, anywhere in its data?
+  /// Does any payload carry all of `mac`, forward or reversed, anywhere in its data?
   package func carries(_ mac: Address) -> Bool {
-    payloads.values.contains { !MACFinder.learn(in: Advertisement($0), sender: mac).isEmpty }
+    payloads.values.contains { MACFinder.learn(in: Advertisement($0), sender: mac).contains { !$0.isPartial } }
   }
 }

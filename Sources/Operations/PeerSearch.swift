@@ -78,12 +78,18 @@ struct PeerCandidates {
   private let selector: PeerSelector
   private var devices: [PeerAddress: DeviceView] = [:]
   private var matching: Set<PeerAddress> = []
+  /// Addresses change, and a search may last for hours.
+  private var order = RecentSet<PeerAddress>(capacity: 20_000)
 
   init(_ selector: PeerSelector) { self.selector = selector }
 
   /// - Returns: true when the report completes a new match that accepts connections.
   mutating func add(_ report: AdvertisingReport) -> Bool {
     guard let peer = report.peer else { return false }
+    if let forgotten = order.insert(peer).forgotten {
+      devices[forgotten] = nil
+      matching.remove(forgotten)
+    }
     var device = devices[peer] ?? DeviceView(peer)
     let known = device.payloads[report.pdu] == report.data && device.isConnectable
     device.add(report, Advertisement(report.data))

@@ -31,7 +31,10 @@ package final class SubscribedValues {
   /// - Throws: as `Client.subscribe`.
   package func add(_ characteristic: Characteristic) async throws {
     guard types.updateValue(characteristic.uuid, forKey: characteristic.valueHandle) == nil else { return }
-    subscriptions.append(try await client.subscribe(characteristic, keepingValues: false))
+    do { subscriptions.append(try await client.subscribe(characteristic, keepingValues: false)) } catch {
+      types[characteristic.valueHandle] = nil
+      throw error
+    }
   }
 
   /// The next value, with the type of its characteristic. One taker at a time.
@@ -44,14 +47,14 @@ package final class SubscribedValues {
 
   package var isClosed: Bool { values.isClosed }
 
-  /// Switches off what was subscribed to, also on the peer, which may be one that does not answer; also in a cancelled task.
+  /// Switches off what was subscribed to, also on the peer, within a second: it may be one that does not answer. Also in a cancelled task.
   package func end() async {
     observer?.cancel()
     loss?.cancel()
     values.close()
     await shielded { [subscriptions] in
       let limit = EventLoop.shared.now.advanced(by: .seconds(1))
-      _ = try? await withDeadline(limit) { for subscription in subscriptions { try await subscription.cancel() } }
+      _ = try? await withDeadline(limit) { for subscription in subscriptions { try? await subscription.cancel() } }
     }
   }
 }

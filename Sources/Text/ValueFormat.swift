@@ -232,8 +232,7 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
     case .needsByteOrder(let name):
       "format \(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be"
     case .notHex(let text):
-      "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in 0100, \"01 00\", 01:00 or 0x01; another format (utf8, i8, u16le, …) "
-        + "has to be named"
+      "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in 0100, \"01 00\", 01:00 or 0x01"
     case .notBase64(let text): "\(DisplayText.quote(text)) is not base64"
     case .noNumber(let format): "no number given for format \(format.name)"
     case .notANumber(let word, let column, .float):

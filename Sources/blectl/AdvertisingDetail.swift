@@ -24,7 +24,8 @@ enum AdvertisingDetail {
     if parts.isEmpty { parts = ["(empty)"] }
     if let error = advertisement.error { parts.append("(malformed: \(error))") }
     if let peer, case .found(let macs) = MACFinder.find(in: advertisement, sender: peer) {
-      parts += macs.map { "→ MAC \($0.text) in \($0.source), offset \($0.offset), \($0.rule)" }
+      // A guess would stand there like a fact.
+      parts += macs.filter { $0.confidence > .low }.map { "→ MAC \($0.text) in \($0.source), offset \($0.offset), \($0.rule)" }
     }
     let label = pdu.rawValue
     return parts.enumerated().map { "  " + ($0 == 0 ? label : String(repeating: " ", count: label.utf8.count)) + "  " + $1 }

@@ -14,7 +14,7 @@ final class Answers {
   private let context: Context
   private let values: SubscribedValues
   private var expected = ExpectedAnswers([], count: 1, failures: [])
-  private var alarm: ValueObserver?
+  private var failureObserver: ValueObserver?
   private let failed = Wait<ValueEvent>()
   private var last: ValueEvent?
 
@@ -36,7 +36,7 @@ final class Answers {
     do {
       try await answers.subscribe()
       // What says that it failed need not be waited for until everything is written.
-      try await race(body) { throw try await answers.failure(try await answers.failed.value()) }
+      try await race(body) { throw try await answers.failure(try await answers.failed.value(), isQueued: true) }
       try await answers.wait()
       await answers.end()
     } catch {
@@ -46,7 +46,7 @@ final class Answers {
   }
 
   private func end() async {
-    alarm?.cancel()
+    failureObserver?.cancel()
     await values.end()
   }
 
@@ -58,7 +58,7 @@ final class Answers {
     self.expected = ExpectedAnswers(expected, count: options.expectCount ?? 1, failures: failures)
     if expected.isEmpty, failures.isEmpty { try await subscribeToAll() }
     var judge = ExpectedAnswers([], count: 1, failures: failures)
-    alarm = connection.client.observeValues { [failed] in if judge.judge($0) != .neither { failed.resume(returning: $0) } }
+    failureObserver = connection.client.observeValues { [failed] in if judge.judge($0) != .neither { failed.resume(returning: $0) } }
   }
 
   private func patterns(_ arguments: [PatternArgument]) async throws -> [ExpectedAnswers.Pattern] {
@@ -96,7 +96,7 @@ final class Answers {
     while isCollecting || !expected.areComplete, let (event, uuid) = try await values.next(until: deadline) {
       last = event
       let verdict = expected.judge(event)
-      if case .failure = verdict { throw try await failure(event) }
+      if case .failure = verdict { throw try await failure(event, isQueued: false) }
       if isCollecting || verdict == .answer {
         try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
       } else {
@@ -109,9 +109,16 @@ final class Answers {
   }
 
   /// The value is a result too: it says what failed.
-  private func failure(_ event: ValueEvent) async throws -> Failure {
+  /// - Parameter isQueued: it was not taken yet, nor perhaps what came before it.
+  private func failure(_ event: ValueEvent, isQueued: Bool) async throws -> Failure {
     let uuid = connection.client.table?.attribute(at: event.handle).uuid
-    try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
+    if isQueued, options.collect != nil {
+      while let (event, uuid) = try await values.next(until: EventLoop.shared.now) {
+        try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
+      }
+    } else {
+      try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
+    }
     return Failure(
       .expectation, "--fail-on: \(uuid?.description ?? event.handle.description) says \(ValueText.forEyes(event.value, of: uuid))")
   }

@@ -55,13 +55,13 @@ struct Context {
   ) async throws -> T {
     let selector = try await configuration.resolve(target.peer)
     if let connection = session.connections.last(where: { $0.isOpen && $0.isMeant(by: selector) }) {
-      await target.wishes.ask(connection.link, output)
+      try await target.requested.ask(connection.link, output)
       return try await body(connection)
     }
     let connection = try await connect(selector, target)
     do {
       if exchangingMTU || target.mtu != nil { try await exchangeMTU(target.mtu, connection.client) }
-      await target.wishes.ask(connection.link, output)
+      try await target.requested.ask(connection.link, output)
       configuration.remember(connection.peer)
       let value = try await body(connection)
       await session.disconnect(connection)

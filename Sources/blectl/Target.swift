@@ -6,12 +6,13 @@ struct Target: Sendable {
   let peer: PeerArgument
   var takesFirst = false
   var demandsOne = false
-  /// Nil: the largest.
+  /// ATT_MTU to offer, 23…517 octets; nil: the largest. A link that is there keeps its own.
   var mtu: Int?
+  /// How often a connection that fails to be established is tried again, 0…100; nil: as usual.
   var retries: Int?
   /// Until it turns up.
   var waits = false
-  var wishes = LinkWishes()
+  var requested = RequestedParameters()
 
   init(peer: PeerArgument, takesFirst: Bool, demandsOne: Bool, link: LinkOptions) {
     self.peer = peer
@@ -20,6 +21,6 @@ struct Target: Sendable {
     mtu = link.mtu
     retries = link.retries
     waits = link.wait
-    wishes = link.wishes
+    requested = link.requested
   }
 }

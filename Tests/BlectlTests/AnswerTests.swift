@@ -75,6 +75,25 @@ import Testing
     #expect(result.error?.string("message") == "--fail-on: fff2 says ee07", "\(result.errors)")
   }
 
+  /// What came while segments were still to be written, too.
+  @Test func whatWasCollectedBeforeAFailureIsShown() throws {
+    let file = try TemporaryFolder.file(
+      Array(
+        """
+        { "name": "Slow", "address": "D1:00:00:00:00:72/random", "advertisement": { "name": "Slow" }, "services": [
+          { "uuid": "fff0", "characteristics": [
+            { "uuid": "fff1", "properties": ["write_without_response"], "reactions": [
+              { "then": [{ "notify": "fff2", "value": "01" }, { "notify": "fff2", "value": "ee", "after_ms": 1500 }] }] },
+            { "uuid": "fff2", "properties": ["notify"] } ] } ] }
+        """.utf8))
+    let result = try Blectl.run(
+      "write", "name:Slow", "fff1", String(repeating: "01", count: 400), "--chunk", "20", "--gap", "1000", "--fail-on", "fff2=ee",
+      "--collect", "5",
+      "--json", adapter: "sim:\(file)")
+    let values = try result.records.map { $0.string("value") ?? "" }
+    #expect(result.status == 7 && values.first == "01" && values.last == "ee" && values.count { $0 == "ee" } == 1, "\(result.text)")
+  }
+
   @Test func collectingShowsTheFailureToo() throws {
     let result = try Blectl.run(
       "write", "name:GateLock", "ffe1", String(repeating: "01", count: 104), "--collect", "5", "--fail-on", "ffe2=46", "--json")

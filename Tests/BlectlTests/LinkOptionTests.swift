@@ -35,6 +35,15 @@ import Testing
     #expect(result.errors.contains("PHY"), "\(result.errors)")
   }
 
+  /// Not a defect, and not what was asked for either.
+  @Test func controlCWhileTheLinkIsChangedIsNoRefusal() throws {
+    let controller = try Blectl.start(["read", "name:Panel", "fff7", "--interval", "4000", "--phy", "2m", "-v"], virtual: false)
+    #expect(controller.waitForOutput(containing: "connecting to"))
+    controller.signal(2)
+    let result = controller.wait()
+    #expect(result.status == 130 && !result.errors.contains("defect") && !result.errors.contains("not agreed"), "\(result.errors)")
+  }
+
   @Test(arguments: [
     (["--mtu", "22"], "23 to 517"), (["--mtu", "518"], "23 to 517"), (["--interval", "7"], "7.5 to 4000"),
     (["--phy", "3m"], "1m, 2m or coded"),

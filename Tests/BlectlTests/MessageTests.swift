@@ -1,6 +1,9 @@
 import Foundation
 import TestSupport
 import Testing
+import Text
+
+@testable import blectl
 
 /// The likeliest first mistakes, and what they are told: in one line that begins as all errors do.
 @Suite(.timeLimit(.minutes(3))) struct MessageTests {
@@ -56,6 +59,8 @@ import Testing
     (["-b", "D1:00:00:00:00:01", "read"], ["\"-b\" is no option"]), (["read", "name:", "2a19"], ["the name has to follow"]),
     (["read", "NAME:Band-7", "2a19"], ["name: is written small"]),
     (["read", "D1:00:00:00:00:01/foo", "2a19"], ["public or random"]), (["scan", "--manufacturer", "nosuchcompany"], ["no company"]),
+    (["scan", "--manufacturer", "ace"], ["does not take"]),
+    (["mac-from-adv", "name:Band-7", "--mtu", "23"], ["belong to --connect"]),
     ([], ["scan"]),
   ]
 
@@ -63,6 +68,22 @@ import Testing
     let result = try Blectl.run(words)
     #expect(result.status == 64 && result.output.isEmpty, "\(result.status) \(result.errors)")
     for mention in mentions { #expect(result.errors.contains(mention), "\(result.errors)") }
+  }
+
+  /// A value below zero is told from an option by what the options before it take.
+  @Test func flagsOfWriteAreKnown() throws {
+    let dump = try JSONTree.parse(TestSupport.Blectl.run("--experimental-dump-help").output)
+    guard case .array(let commands)? = dump["command"]?["subcommands"]?.kind,
+      case .array(let items)? = commands.first(where: { $0["commandName"]?.string == "write" })?["arguments"]?.kind
+    else {
+      Issue.record("the parser describes no arguments")
+      return
+    }
+    let flags = items.filter { $0["kind"]?.string == "flag" }.compactMap { item -> String? in
+      guard case .array(let names)? = item["names"]?.kind else { return nil }
+      return names.first { $0["kind"]?.string == "long" }?["name"]?.string
+    }
+    #expect(Set(flags).subtracting(["help", "version"]) == Set(Write.flags.map { String($0.dropFirst(2)) }))
   }
 
   /// A name is a whole one, and people type a part.

@@ -65,8 +65,11 @@ import Testing
     }
     let locks: Set = ["D101", "D102"]
     #expect(try found("--service", "gate_service") == locks)
-    #expect(try found("--manufacturer", "band") == ["C007"])
-    #expect(try found("--manufacturer", "Gate Systems") == locks)
+    #expect(try found("--manufacturer", "band makers") == ["C007"])
+    #expect(try found("--manufacturer", "gate") == locks && found("--manufacturer", "Gate Systems") == locks)
+    // An own name does not hide that another begins so.
+    let several = try Blectl.run(["scan", "--manufacturer", "band"], environment: ["XDG_CONFIG_HOME": folder])
+    #expect(several.status == 64 && several.errors.contains("0157 Band Makers"), "\(several.errors)")
     // The names of the Bluetooth SIG go on.
     #expect(try found("--service", "heart_rate") == ["C007"])
     #expect(try blectl("read", "name:band-7", "battery_level").text == "3c  60 %\n")

@@ -39,6 +39,27 @@ import Testing
     }
   }
 
+  /// The end of a name that looks like the MAC's is not the MAC.
+  @Test func aPartOfAMACIsNone() async throws {
+    try await onLoop {
+      let central = ScriptedCentral()
+      let real: [UInt8] = [9, 0xFF, 0x05, 0x03, 0x22, 0x11, 0x00, 0x38, 0xC1, 0xA4]
+      central.batches = [(.milliseconds(100), [report(1, named("Fake-1122"))]), (.milliseconds(500), [report(2, real)])]
+      let mac = try #require(Address("A4:C1:38:00:11:22"))
+      #expect(try await self.find(.mac(mac), in: central).peer == peer(2))
+    }
+  }
+
+  /// Addresses that change all the time do not fill the memory: the oldest are forgotten.
+  @Test func candidatesAreForgotten() {
+    var candidates = PeerCandidates(.name("door"))
+    _ = candidates.add(report(1, named("Door")))
+    for number in 2...20_001 { _ = candidates.add(report(UInt64(number))) }
+    #expect(throws: PeerSearchError.notFound(.name("door"), devices: 20_000, names: [], within: .seconds(1))) {
+      try candidates.best(within: .seconds(1))
+    }
+  }
+
   /// An address can match once only: nobody else is waited for.
   @Test func anAddressEndsTheSearch() async throws {
     try await onLoop {

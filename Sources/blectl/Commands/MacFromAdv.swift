@@ -60,6 +60,10 @@ struct MacFromAdv: LoopCommand {
     if !(duration >= 0 && duration <= 31_536_000) { throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration)") }
     if peer != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender belongs to --hex.") }
+    if !connect, link.mtu != nil || link.phy != nil || link.interval != nil || link.retries != nil {
+      throw ValidationError("--mtu, --phy, --interval and --retries belong to --connect.")
+    }
+    if link.wait, peer == nil { throw ValidationError("--wait needs a PEER.") }
     if connect, peer == nil { throw ValidationError("--connect needs a PEER.") }
     if learn, !rule.isEmpty { throw ValidationError("--learn and --rule exclude each other.") }
     if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs the --sender's address.") }
@@ -144,9 +148,11 @@ struct MacFromAdv: LoopCommand {
       }
       return
     }
-    let start = EventLoop.shared.now
+    var start = EventLoop.shared.now
     let selector = try await context.configuration.resolve(peer)
-    let match = try await context.find(selector, takingFirst: first, within: searchLimit)
+    let match = try await context.find(selector, takingFirst: first, within: link.wait ? step.waitLimit : searchLimit)
+    // Who was waited for has all of the duration.
+    if link.wait { start = EventLoop.shared.now }
     // What was heard in the search counts.
     for data in match.payloads where found.search.found == 0 { try await found.add(data, sender: match.peer) }
     let rest = limit.map { $0 - start.duration(to: EventLoop.shared.now) }

@@ -129,7 +129,7 @@ struct Notify: LoopCommand {
     case .count: return
     case .end:
       guard let count, state.values < count else { return }
-      throw Failure(.timeout, "\(state.values) of \(count) values came in \(duration ?? 0) s")
+      throw Failure(.timeout, "\(state.values) of \(count) values came in \(Duration.limited(seconds: duration ?? 0).secondsText) s")
     case .silence:
       throw Failure(
         .timeout,

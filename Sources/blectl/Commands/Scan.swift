@@ -105,7 +105,10 @@ struct Scan: LoopCommand {
     }
     try await view.finish()
     if let count, view.records < count {
-      throw Failure(.notFound, "\(view.records) of \(count) records in \(duration) s; \(view.deviceCount) device(s) heard in all")
+      throw Failure(
+        .notFound,
+        "\(view.records) of \(count) records in \(Duration.limited(seconds: duration).secondsText) s; \(view.deviceCount) device(s) heard in all"
+      )
     }
     if view.records == 0, !options.filter.isEmpty {
       context.output.note("nothing passed the filters; \(view.deviceCount) device(s) heard in all")
@@ -173,7 +176,9 @@ struct ManufacturerArgument: ExpressibleByArgument, Sendable {
   }
 
   private static func company(_ text: String) -> UInt16? {
-    if let number = Hex.number(text.after("0x") ?? text) { return UInt16(exactly: number) }
+    // Fewer digits without 0x may be a name: ace, abb.
+    let digits = text.after("0x") ?? (text.utf8.count == 4 ? text : "")
+    if let number = Hex.number(digits) { return UInt16(exactly: number) }
     let named = AssignedNumbers.companies(named: text)
     return named.count == 1 ? named.first : nil
   }

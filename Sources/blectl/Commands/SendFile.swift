@@ -81,7 +81,7 @@ struct SendFile: LoopCommand {
     let data = offset > 0 ? Array(whole[offset...]) : whole
     let output = context.output
     var target = who.target
-    target.wishes.dataLength = dataLength
+    target.requested.dataLength = dataLength
     try await context.withPeer(target) { connection in
       let client = connection.client
       let target = try await client.attribute(selector, discovering: true)

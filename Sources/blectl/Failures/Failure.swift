@@ -72,6 +72,8 @@ struct Failure: Error, Equatable {
     case let error as OfflineAdvertisementError: self.init(error)
     case let error as ATTError: self.init(error)
     case let error as GATTError: self.init(error)
+    case ValueFormatError.notHex(let text):
+      self.init(.usage, "\(ValueFormatError.notHex(text)); another format (utf8, i8, u16le, …) has to be named, by --as for a value")
     case let error as ValueFormatError: self.init(.usage, "\(error)")
     case let error as GAPError: self.init(error)
     case let error as LinkEnd: self.init(error)
@@ -131,9 +133,11 @@ struct Failure: Error, Equatable {
 }
 
 extension Duration {
-  /// In seconds, without a fraction when there is none: `20`, `0.5`.
+  /// In seconds, to the millisecond, without a fraction when there is none: `20`, `0.5`.
   var secondsText: String {
-    let (seconds, rest) = components
-    return rest == 0 ? "\(seconds)" : "\(inSeconds)"
+    let whole = components
+    if whole.attoseconds == 0 { return "\(whole.seconds)" }
+    let seconds = (inSeconds * 1000).rounded() / 1000
+    return seconds == seconds.rounded() && abs(seconds) < 1e9 ? "\(Int(seconds))" : "\(seconds)"
   }
 }

@@ -31,8 +31,8 @@ struct LinkOptions: ParsableArguments {
     if let retries, !(0...100).contains(retries) { throw ValidationError("--retries takes 0 to 100, not \(retries)") }
   }
 
-  var wishes: LinkWishes {
-    LinkWishes(phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })
+  var requested: RequestedParameters {
+    RequestedParameters(phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })
   }
 }
 
