@@ -75,6 +75,13 @@ package enum DisplayText {
       case "≠": plain.append("!")
       case "→": plain.append(">")
       case "·": plain.append(",")
+      case "×": plain.append("x")
+      // Units.
+      case "°": plain.append("deg")
+      case "µ", "μ": plain.append("u")
+      case "Ω": plain.append("Ohm")
+      case "²": plain.append("^2")
+      case "³": plain.append("^3")
       default: plain.append(character)
       }
     }

@@ -30,7 +30,7 @@ enum NotificationRecord {
       }
     } else {
       let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)
-      return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(value)")
+      return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.forEyes(value))")
     }
   }
 }

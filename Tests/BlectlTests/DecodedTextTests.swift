@@ -40,4 +40,8 @@ import Text
     #expect(ValueFormat.utf8.render([0x41, 0, 0]) == "A" && ValueFormat.utf8.render([0x41, 0, 0x42]) == "A\\x00B")
     #expect(ValueText.result([], of: UUID(0x2A6E), as: .auto).hasPrefix("(empty)  does not fit"))
   }
+
+  @Test func unitsAreASCIIWhereTheTerminalIs() {
+    #expect(DisplayText.asciiLines("21.5 °C · 3 µg/m³ × 2 Ω ü") == "21.5 degC , 3 ug/m^3 x 2 Ohm ü")
+  }
 }

@@ -56,7 +56,7 @@ struct Read: LoopCommand {
         } else if raw {
           try await output.write(found.value)
         } else {
-          let text = ValueText.result(found.value, of: found.uuid, as: format)
+          let text = output.forEyes(ValueText.result(found.value, of: found.uuid, as: format))
           try await output.line(selectors.count == 1 ? text : "\(attributes[index])\t\(text)")
         }
       }
