@@ -49,16 +49,20 @@ enum AdvertisedText {
       guard case .records(let objects)? = data["objects"] else {
         return "BTHome, encrypted" + (data.problem.map { ": \(sentence($0))" } ?? "")
       }
-      return "BTHome " + objects.filter { $0.first?.value != .text("packet_id") }.map(object).joined(separator: ", ")
+      var parts = objects.filter { $0.first?.value != .text("packet_id") }.map(object)
+      // Receivers stop at the first object that they do not know, or that is cut.
+      if case .text(let rest)? = data["rest"] { parts.append("not understood: \(rest)") }
+      return "BTHome " + (parts.isEmpty ? "without a value" : parts.joined(separator: ", "))
     default: return data.format
     }
   }
 
-  /// A number with a unit speaks for itself; others need their name. A state says what on and off are.
+  /// A number with a unit speaks for itself, but for per cent; others need their name. A state says what on and off are.
   private static func object(_ fields: [DecodedData.Field]) -> String {
     let hasState = fields.contains { $0.name == "state" }
     let texts = fields.filter { !($0.name == "arguments" || hasState && $0.name == "value") }.map { text($0.value) }.filter { !$0.isEmpty }
-    return fields.last?.name == "unit" ? texts.dropFirst().joined(separator: " ") : texts.joined(separator: " ")
+    return fields.last?.name == "unit" && fields.last?.value != .text("%")
+      ? texts.dropFirst().joined(separator: " ") : texts.joined(separator: " ")
   }
 
   private static func text(_ value: DecodedData.Value) -> String {

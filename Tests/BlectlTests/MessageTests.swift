@@ -60,7 +60,8 @@ import Text
     (["read", "NAME:Band-7", "2a19"], ["name: is written small"]),
     (["read", "D1:00:00:00:00:01/foo", "2a19"], ["public or random"]), (["scan", "--manufacturer", "nosuchcompany"], ["no company"]),
     (["scan", "--manufacturer", "ace"], ["does not take"]),
-    (["mac-from-adv", "name:Band-7", "--mtu", "23"], ["belong to --connect"]),
+    (["mac-from-adv", "name:Band-7", "--mtu", "23"], ["belong to --connect"]), (["scan", "--name", ""], ["unset variable"]),
+    (["scan", "--log", "-"], ["name of a file"]),
     ([], ["scan"]),
   ]
 

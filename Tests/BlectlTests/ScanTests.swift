@@ -129,7 +129,7 @@ import Testing
     #expect(records.filter { $0["decoded"] != nil }.allSatisfy { $0.string("address")?.hasSuffix("20") == true })
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim:\(file.path)", "scan", "--duration", "1"], columns: 120, rows: 24, environment: ["BLECTL_CLOCK": "virtual"])
-    #expect(terminal.finish().text.contains("BTHome 25.06 °C, 50.55 %, lock unlocked"))
+    #expect(terminal.finish().text.contains("BTHome 25.06 °C, humidity 50.55 %, lock unlocked"))
   }
 
   /// bthome.io/encryption: with the key, with a wrong one, and with none.

@@ -28,6 +28,8 @@ import Testing
     let link = try #require(try air.blectl("connect", "name:lock-*", "--json").records.first)
     #expect(link.int("mtu") == 517)
     #expect((link.double("interval_ms") ?? 0) > 0)
+    let asked = try #require(try air.blectl("connect", Self.peer, "--mtu", "100", "--interval", "50", "--json").records.first)
+    #expect(asked.int("mtu") == 100 && asked.double("interval_ms") == 50 && asked.string("address") == Self.peer)
     let services = try air.blectl("services", "mac:\(Self.peer)", "--json").records
     let lock = try #require(services.first { $0.string("uuid") == "ffe0" })
     let uuids = lock.records("characteristics").compactMap { $0.string("uuid") }

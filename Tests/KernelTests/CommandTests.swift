@@ -49,6 +49,8 @@ extension KernelTests {
       }
       #expect(try blectl("scan", "--name", "Lock-01", "--count", "1").records.first?.string("address") == BumbleAir.peer)
       #expect(try blectl("connect", peer).records.first?.int("mtu") == 517)
+      let asked = try blectl("connect", peer, "--mtu", "100", "--interval", "50", "--wait").records.first
+      #expect(asked?.int("mtu") == 100 && asked?.double("interval_ms") == 50)
       #expect(try blectl("services", peer).records.contains { $0.string("uuid") == "ffe0" })
       #expect(try blectl("read", peer, "ffe2").records.first?.string("text") == "hello lock")
       #expect(try blectl("mac-from-adv", BumbleAir.peer, "--rule", "mfg:0x014c@0:be").records.first?.string("mac") == BumbleAir.peer)
@@ -56,6 +58,8 @@ extension KernelTests {
       #expect(try blectl("write", peer, "ffe4", "-", "--mode", "long", "--read-back", input: long).records.first?.int("bytes") == 300)
       let pong = try blectl("write", peer, "ffe1", "ping", "--as", "utf8", "--expect", "ffe2=706f6e67")
       #expect(pong.text.contains("706f6e67"))
+      let both = try blectl("write", peer, "ffe1", "ping", "--as", "utf8", "--expect", "ffe2=\"po\"", "--fail-on", "ffe2=\"no\"")
+      #expect(try both.records.last?.string("value") == "706f6e67")
       #expect(try blectl("notify", peer, "ffe5", "--count", "3").records.count == 3)
       #expect(try blectl("notify", peer, "ffe6", "--count", "2").records.map { $0.string("event") } == ["indication", "indication"])
       let picture = Octets.picture(20_000)
