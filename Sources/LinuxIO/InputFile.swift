@@ -8,7 +8,8 @@ import SystemPackage
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// A small file of the user's, at once: nil when there is none. Nothing but a regular file, which never makes its reader wait.
+  /// A small file of the user's, at once: nil when there is none, or in a folder that may not be entered. Nothing but a regular file, which
+  /// never makes its reader wait.
   /// - Throws: FileError.
   package nonisolated static func readIfThere(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     do throws(Errno) {
@@ -24,6 +25,8 @@ package enum InputFile {
       }
     } catch {
       if error == .noSuchFileOrDirectory || error == .notDirectory { return nil }
+      // A folder that this user may not enter, as another's home after su: nobody knows what is in it.
+      if error == .permissionDenied, !exists(path) { return nil }
       throw .unreadable(path, error)
     }
     throw .tooLong(path, limit: limit)
