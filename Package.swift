@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// blectl is Linux only: its home is AF_BLUETOOTH. Everything but LinuxIO, LinuxBluetooth, Terminal and EventLoop is pure Swift.
+// blectl is Linux only: its home is AF_BLUETOOTH. Everything but LinuxIO, LinuxBluetooth, Terminal and EventLoop is pure Swift,
+// and Bluetooth but for AES.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),

@@ -9,7 +9,8 @@ enum Beacons {
     return DecodedData(
       "ibeacon",
       [
-        .init("uuid", .text(uuid(data[2..<18]))), .init("major", .integer(bigEndian(data[18..<20]))),
+        .init("uuid", .text(UUID(littleEndian: data[2..<18].reversed())?.fullDescription ?? "")),
+        .init("major", .integer(bigEndian(data[18..<20]))),
         .init("minor", .integer(bigEndian(data[20..<22]))), .init("tx_power", .integer(signed(data[22]))),
       ])
   }
@@ -81,14 +82,4 @@ enum Beacons {
 
   /// At most seven octets.
   private static func bigEndian(_ octets: ArraySlice<UInt8>) -> Int { octets.reduce(0) { $0 << 8 | Int($1) } }
-
-  private static func uuid(_ octets: ArraySlice<UInt8>) -> String {
-    let digits = Hex.encode(octets)
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if [8, 12, 16, 20].contains(index) { text += "-" }
-      text.append(digit)
-    }
-    return text
-  }
 }

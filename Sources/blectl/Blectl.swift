@@ -17,7 +17,8 @@ struct Blectl: ParsableCommand {
       Options of every command, before or after its name:
         -i, --adapter SPEC  hci0, user:0, tcp:HOST:PORT, unix:PATH,
                             serial:DEV[@BAUD], sim, sim:FILE
-        -t, --timeout SECONDS  limit for each step that waits on the peer
+        -t, --timeout SECONDS
+                            limit for each step that waits on the peer
         --json              one JSON object per line
         -q, --quiet         only results and errors
         -v, --verbose       say what is done; twice: every ATT PDU

@@ -85,6 +85,8 @@ struct Context {
   private func connect(_ selector: PeerSelector, _ target: Target) async throws -> Connection {
     let patience = target.waits ? step.waitLimit : step.searchLimit
     let deadline = EventLoop.shared.now.advanced(by: patience)
+    // Between two attempts: one that refuses at once must not be asked all the time.
+    let pause = Duration.milliseconds(500)
     var limits = step.limits
     limits.retries = target.retries ?? limits.retries
     if target.waits { output.status("waiting for \(selector); Ctrl-C ends") }
@@ -95,8 +97,9 @@ struct Context {
       if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
       do {
         return try await session.connect(match.peer, name: match.name, limits: limits, exchangingMTU: false)
-      } catch  where target.waits && Self.mayPass(error) && EventLoop.shared.now < deadline {
+      } catch  where target.waits && Self.mayPass(error) && EventLoop.shared.now.advanced(by: pause) < deadline {
         output.status("\(Failure(error).message); still waiting")
+        try await EventLoop.shared.sleep(for: pause)
       } catch {
         throw withHint(error, selector)
       }
