@@ -11,6 +11,7 @@ extension Client {
     if let table, stale.isEmpty { return table }
     if table == nil {
       stale = []
+      databaseHash = .notRead
       let services = try await discoverServices(.all, beside: [])
       if let (first, second) = Self.overlap(services) { throw GATTError.servicesOverlap(first, second) }
       table = AttributeTable(services: services)
@@ -24,7 +25,7 @@ extension Client {
       table = Self.overlap(services) == nil ? AttributeTable(services: services) : nil
     }
     guard let table else { return try await discover() }
-    if followsServiceChanges { try await subscribeToServiceChanged() }
+    try await follow(table)
     return table
   }
 

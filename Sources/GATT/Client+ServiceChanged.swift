@@ -32,6 +32,7 @@ extension Client {
 
   /// A service that the range touches is asked for whole.
   private func forget(_ range: HandleRange) {
+    databaseHash = .notRead
     guard var known = table else { return stale.append(range) }
     var range = range
     for service in known.services where service.handle <= range.end && range.start <= service.endHandle {

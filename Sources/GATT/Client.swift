@@ -19,10 +19,15 @@ package final class Client: BearerClient {
   /// Discovery subscribes to Service Changed, so that a session that stays open hears when its table is out of date.
   package var followsServiceChanges = false
 
+  /// The ATT_MTU that was asked for, 23…517; nil before `exchangeMTU`.
+  package private(set) var requestedMTU: Int?
+
   /// What discovery found; nil before it. Without the services that the peer said have changed, until they are discovered again.
   package internal(set) var table: AttributeTable?
   /// What `table` lacks.
   var stale: [HandleRange] = []
+  /// Of `table`, where it has been read.
+  var databaseHash = DatabaseHash.notRead
   var lastServiceChanged: Characteristic?
   weak var serviceChangedSubscription: Subscription?
 
@@ -33,7 +38,6 @@ package final class Client: BearerClient {
   var observers: [ValueObserver] = []
   /// One for each caller of `untilClosed`: giving up waiting must not end it for the others.
   private var ends: [Wait<any Error>] = []
-  private var hasAskedForMTU = false
   private var faultsShown = 0
   /// How many lost PDUs the notes have told of.
   private var lossesShown = 0
@@ -59,7 +63,7 @@ package final class Client: BearerClient {
   /// - Throws: as `Bearer.request`.
   @discardableResult
   package func exchangeMTU(_ wanted: Int = BearerState.largestMTU) async throws -> Int {
-    hasAskedForMTU = true
+    requestedMTU = wanted
     bearer.offer(rxMTU: wanted)
     do {
       switch try await bearer.request(.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))) {
@@ -73,7 +77,7 @@ package final class Client: BearerClient {
   }
 
   /// As `exchangeMTU`, unless that was done: a client asks once per connection (§4.3.1).
-  func exchangeMTUOnce() async throws { if !hasAskedForMTU { try await exchangeMTU() } }
+  func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
   /// Returns when the peer has taken all commands sent so far: a request is answered after them (the bearer keeps the order), and this one,
   /// Find Information on `handle`, has no side effects. An Error Response proves as much.

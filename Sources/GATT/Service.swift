@@ -82,4 +82,5 @@ extension UUID {
   static let characteristicExtendedProperties = UUID(0x2900)
   static let clientCharacteristicConfiguration = UUID(0x2902)
   static let serviceChanged = UUID(0x2A05)
+  static let databaseHash = UUID(0x2B2A)
 }

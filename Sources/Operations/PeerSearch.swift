@@ -9,6 +9,8 @@ package struct PeerSearch: Sendable, Equatable {
   package var takesFirst = false
   /// Refuse to choose among several; wait as long for another match as for a stronger one.
   package var demandsOne = false
+  /// Taken at once when it is among those that match.
+  package var preferred: PeerAddress?
   /// How long it may take to turn up, from when the controller listens.
   package var limit: Duration
 
@@ -63,9 +65,10 @@ extension Central {
     var candidates = PeerCandidates(search.selector)
     try await listen(ScanParameters(), for: search.limit) { report, _ in
       guard candidates.add(report) else { return .goOn }
+      if let peer = report.peer, peer == search.preferred { return .end }
       return search.takesFirst || search.selector.isUnique && !search.demandsOne ? .end : .endAfter(PeerSearch.settling)
     }
-    let match = try candidates.best(within: search.limit)
+    let match = try candidates.best(within: search.limit, preferring: search.preferred)
     guard !search.demandsOne || match.others.isEmpty else {
       throw PeerSearchError.several([PeerMatch.Candidate(peer: match.peer, rssi: match.rssi)] + match.others, search.selector)
     }
@@ -100,8 +103,9 @@ struct PeerCandidates {
     return device.isConnectable && (isNew || !known)
   }
 
-  func best(within limit: Duration) throws(PeerSearchError) -> PeerMatch {
+  func best(within limit: Duration, preferring preferred: PeerAddress? = nil) throws(PeerSearchError) -> PeerMatch {
     let matches = matching.compactMap { devices[$0] }.sorted {
+      if ($0.peer == preferred) != ($1.peer == preferred) { return $0.peer == preferred }
       let (left, right) = ($0.rssi ?? -128, $1.rssi ?? -128)
       return left == right ? $0.peer.address.rawValue < $1.peer.address.rawValue : left > right
     }

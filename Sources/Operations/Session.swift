@@ -2,34 +2,6 @@ package import Bluetooth
 package import EventLoop
 package import GAP
 package import GATT
-import Text
-
-/// One peer of a session: the link, and the client on it.
-@LoopActor
-package final class Connection {
-  package let link: any Link
-  package let client: Client
-  /// Nil when it was not heard.
-  package let name: String?
-
-  package var peer: PeerAddress { link.peer }
-  package var isOpen: Bool { client.closed == nil }
-
-  /// Whether a search would mean this peer, as far as is known without one.
-  package func isMeant(by selector: PeerSelector) -> Bool {
-    switch selector {
-    case .address(let address, let type): address == peer.address && (type == nil || type == peer.type)
-    case .name(let pattern): name.map { Glob.matches(pattern, $0) } ?? false
-    case .mac, .service: false
-    }
-  }
-
-  fileprivate init(_ link: any Link, _ client: Client, name: String?) {
-    self.link = link
-    self.client = client
-    self.name = name
-  }
-}
 
 /// An adapter with the links, clients and subscriptions on it. A command of the shell is a session with one step; a session that stays open
 /// runs many, one after the other or side by side.
@@ -90,36 +62,42 @@ package final class Session {
   package func connection(to peer: PeerAddress) -> Connection? { connections.last { $0.peer == peer && $0.isOpen } }
 
   /// Connects; other links stay as they are.
-  /// - Parameter exchangingMTU: false for what may do without, and asks for it when it does not.
+  /// - Parameters:
+  ///   - selector: by which it was found.
+  ///   - exchangingMTU: false for what may do without, and asks for it when it does not.
   /// - Throws: as `Central.connect`, and why the link was lost meanwhile. Nothing is left behind.
-  package func connect(_ peer: PeerAddress, name: String? = nil, limits: Limits = Limits(), exchangingMTU: Bool = true) async throws
-    -> Connection
-  {
+  package func connect(
+    _ peer: PeerAddress, name: String? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(), exchangingMTU: Bool = true
+  ) async throws -> Connection {
     let link = try await central().connect(peer, timeout: limits.connecting, retries: limits.retries)
-    let client = Client(link.channel, timeout: limits.transaction)
-    client.followsServiceChanges = staysOpen
-    onClient?(client)
-    let connection = Connection(link, client, name: name)
+    let connection = Connection(link, client(on: link, limits), name: name, selector: selector, limits: limits)
     connections.append(connection)
     guard exchangingMTU else { return connection }
-    do { try await client.exchangeMTU() } catch {
+    do { try await connection.client.exchangeMTU() } catch {
       await disconnect(connection)
       throw error
     }
     return connection
   }
 
+  func client(on link: any Link, _ limits: Limits) -> Client {
+    let client = Client(link.channel, timeout: limits.transaction)
+    client.followsServiceChanges = staysOpen
+    onClient?(client)
+    return client
+  }
+
   /// What was subscribed to is switched off again, then the link is taken down; also in a cancelled task. A peer that does not answer keeps nobody
-  /// waiting.
+  /// waiting. A restoration that is under way ends.
   package func disconnect(_ connection: Connection) async {
     connections.removeAll { $0 === connection }
+    await connection.end()
     await shielded {
       if connection.isOpen {
         let limit = EventLoop.shared.now.advanced(by: .seconds(1))
         _ = try? await withDeadline(limit) { try await connection.client.unsubscribeAll() }
       }
-      await connection.link.disconnect()
-      connection.client.close()
+      await connection.takeDown()
     }
   }
 

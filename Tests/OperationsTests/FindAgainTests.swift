@@ -1,0 +1,69 @@
+import Bluetooth
+import EventLoop
+import GAP
+import Simulation
+import TestSupport
+import Testing
+
+@testable import Operations
+
+/// Which device a lost link is made to again.
+@Suite struct FindAgainTests {
+  static let carrier = #""manufacturer_data": {"0305": "0101 22110038c1a4"}, "#
+
+  @LoopActor
+  private func air(_ address: String) throws -> String {
+    LosingAir.counter(address: address).replacing(#""flags": 6, "#, with: #""flags": 6, "# + Self.carrier)
+  }
+
+  /// A private address has changed, and so has that of the device whose advertisement carries the MAC: what it was found by finds it again.
+  @Test(arguments: [
+    ("name:counter", "5D:00:00:00:00:01/random"), ("service:ff00", "1D:00:00:00:00:01/random"),
+    ("mac:A4:C1:38:00:11:22", "D1:00:00:00:00:77/random"),
+  ]) func anotherAddressOfTheSame(_ selector: String, _ address: String) async throws {
+    try await onLoop {
+      let selector = try #require(PeerSelector(selector))
+      let air = try await LosingAir(try self.air(address))
+      let connection = try await air.connect(selector)
+      let old = connection.peer
+      #expect(connection.isMeant(by: selector))
+      try await air.lose(connection)
+      air.device.present = try LosingAir.peripheral(try self.air("7F:00:00:00:00:02/random"))
+      let restoration = try await air.session.restore(connection)
+      #expect(restoration.peer != old && restoration.peer == air.device.address && connection.peer == restoration.peer)
+      #expect(connection.isMeant(by: selector) && connection.isMeant(by: .address(restoration.peer.address, nil)))
+      await air.session.close()
+    }
+  }
+
+  /// The same private address is still there: it is taken at once, although another one matches and is stronger.
+  @Test func theSameAddressComesFirst() async throws {
+    try await onLoop {
+      let air = try await LosingAir(LosingAir.counter(address: "5D:00:00:00:00:01/random", limits: #""rssi": -30,"#))
+      let connection = try await air.connect(.name("counter"))
+      try await air.lose(connection)
+      let stronger = LosingAir.counter(address: "5D:00:00:00:00:02/random", limits: #""rssi": -20,"#)
+      air.air.add(try LosingAir.peripheral(stronger))
+      #expect(try await air.session.restore(connection).peer == connection.peer)
+      #expect(connection.peer == air.device.address)
+      await air.session.close()
+    }
+  }
+
+  /// An address that does not change: another device with the same name never takes its place. It could be another door.
+  @Test(arguments: ["name:counter", "service:ff00", "D1:00:00:00:00:77"]) func anotherDeviceIsNotTaken(_ selector: String) async throws {
+    try await onLoop {
+      let selector = try #require(PeerSelector(selector))
+      let air = try await LosingAir(LosingAir.counter(limits: #""rssi": -30,"#))
+      let connection = try await air.connect(selector)
+      let peer = connection.peer
+      try await air.lose(connection)
+      air.air.add(try LosingAir.peripheral(LosingAir.counter(address: "D1:00:00:00:00:78/random")))
+      air.device.isAway = true
+      EventLoop.shared.schedule(after: .seconds(60)) { air.device.isAway = false }
+      let restoration = try await air.session.restore(connection)
+      #expect(restoration.tries > 2 && restoration.peer == peer)
+      await air.session.close()
+    }
+  }
+}

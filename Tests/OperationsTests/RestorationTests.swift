@@ -1,0 +1,251 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import Simulation
+import TestSupport
+import Testing
+
+@testable import Operations
+
+/// A lost link comes back with everything that was on it.
+@Suite struct RestorationTests {
+  static let hash = "000102030405060708090a0b0c0d0e0f"
+
+  @LoopActor
+  private func subscribe(_ uuids: [String], on connection: Connection) async throws -> SubscribedValues {
+    let values = SubscribedValues(lastingOn: connection)
+    for uuid in uuids { try await values.add(try await connection.client.characteristic(Selector(uuid))) }
+    return values
+  }
+
+  /// The types of the values that come within some seconds.
+  @LoopActor
+  private func types(_ values: SubscribedValues, within limit: Duration = .milliseconds(1500)) async throws -> Set<UUID> {
+    let end = EventLoop.shared.now.advanced(by: limit)
+    var types: Set<UUID> = []
+    while let (event, uuid) = try await values.next(until: end) {
+      #expect(event.value == [UInt8(truncatingIfNeeded: uuid.short ?? 0)])
+      types.insert(uuid)
+    }
+    return types
+  }
+
+  @Test func valuesGoOnAfterALoss() async throws {
+    try await onLoop {
+      let air = try await LosingAir(LosingAir.counter())
+      let connection = try await air.connect(.name("counter"))
+      let client = connection.client
+      let values = try await self.subscribe(["ff01", "ff02"], on: connection)
+      #expect(try await self.types(values) == [UUID(0xFF01), UUID(0xFF02)])
+      try await air.lose(connection)
+      #expect(!connection.isOpen && air.session.current == nil)
+      _ = try await self.types(values)
+
+      var events: [String] = []
+      let begin = EventLoop.shared.now
+      let restoration = try await air.session.restore(connection) {
+        switch $0 {
+        case .lost(let reason): events.append("lost \((reason as? LinkEnd)?.cause == .lost(.connectionTimeout))")
+        case .trying(let number, let pause, let error): events.append("trying \(number) \(pause) \(error == nil)")
+        case .restored(let result): events.append("restored \(result.subscriptions) \(connection.isOpen)")
+        }
+      }
+      #expect(events == ["lost true", "trying 1 0.5 seconds true", "restored 2 true"])
+      #expect(restoration.discovery == .done && restoration.subscriptions == 2 && restoration.missing.isEmpty && restoration.tries == 1)
+      #expect(restoration.time == begin.duration(to: EventLoop.shared.now))
+      #expect(connection.client !== client && connection.client.mtu == 185 && air.session.current === connection)
+      #expect(try await self.types(values) == [UUID(0xFF01), UUID(0xFF02)])
+      #expect(values.characteristics.count == 2)
+      await values.end()
+      #expect(connection.lasting.isEmpty)
+      await air.session.close()
+    }
+  }
+
+  /// The same hash: nothing is asked for twice. It is read once, and only in a session that stays open.
+  @Test(arguments: [true, false]) func theDatabaseHashSavesDiscovery(_ staysOpen: Bool) async throws {
+    try await onLoop {
+      let air = try await LosingAir(LosingAir.counter(hash: Self.hash))
+      air.session.staysOpen = staysOpen
+      var requests: [UInt8] = []
+      air.session.onClient = { $0.onPDU = { if $0 == .sent { requests.append($1.first ?? 0) } } }
+      let connection = try await air.connect(.name("counter"))
+      let values = try await self.subscribe(["ff01"], on: connection)
+      _ = try await connection.client.discover()
+      #expect(connection.client.knownDatabase?.hash == (staysOpen ? (0...15).map { UInt8($0) } : nil))
+      try await air.lose(connection)
+      requests = []
+      let restoration = try await air.session.restore(connection)
+      #expect(restoration.discovery == (staysOpen ? .skipped : .done) && restoration.subscriptions == 1)
+      // Exchange MTU, Read By Type for the hash, Write for Service Changed and ff01.
+      if staysOpen { #expect(requests == [0x02, 0x08, 0x12, 0x12]) }
+      #expect(try await self.types(values) == [UUID(0xFF01)])
+      await air.session.close()
+    }
+  }
+
+  /// Another hash, and none any more: discovered again. The attributes have moved, and one is gone.
+  @Test(arguments: ["ff0102030405060708090a0b0c0d0e0f", nil, "00"]) func aChangedDatabase(_ hash: String?) async throws {
+    try await onLoop {
+      let air = try await LosingAir(LosingAir.counter(hash: Self.hash))
+      let connection = try await air.connect(.name("counter"))
+      let values = try await self.subscribe(["ff01", "ff02"], on: connection)
+      let before = values.characteristics
+      try await air.lose(connection)
+      let first = #"{"uuid": "fe00", "characteristics": [{"uuid": "fe01", "properties": ["read", "notify"]}]},"#
+      air.device.present = try LosingAir.peripheral(LosingAir.counter(hash: hash, first: first, second: false))
+      let restoration = try await air.session.restore(connection)
+      #expect(restoration.discovery == .done && restoration.subscriptions == 1)
+      #expect(restoration.missing.map(\.characteristic) == [before[1]] && restoration.missing.allSatisfy { $0.reason == nil })
+      #expect(values.characteristics.map(\.uuid) == [UUID(0xFF01)] && values.characteristics != [before[0]])
+      #expect(try await self.types(values) == [UUID(0xFF01)])
+
+      // What is missing is not forgotten: it may be back next time.
+      try await air.lose(connection)
+      air.device.present = try LosingAir.peripheral(LosingAir.counter(hash: Self.hash))
+      #expect(try await air.session.restore(connection).subscriptions == 2)
+      #expect(try await self.types(values) == [UUID(0xFF01), UUID(0xFF02)])
+      await air.session.close()
+    }
+  }
+
+  /// Out of range for a while: tried again with growing pauses, up to 30 s.
+  @Test func thePausesGrow() async throws {
+    try await onLoop {
+      let air = try await LosingAir(LosingAir.counter())
+      let connection = try await air.connect(.name("counter"))
+      try await air.lose(connection)
+      air.device.isAway = true
+      var pauses: [Duration] = []
+      var causes: [GAPError?] = []
+      let restoring = EventLoop.shared.spawn {
+        try? await air.session.restore(connection) {
+          guard case .trying(_, let pause, let error) = $0 else { return }
+          pauses.append(pause)
+          causes.append(error as? GAPError)
+        }
+      }
+      try await EventLoop.shared.sleep(for: .seconds(180))
+      #expect(connection.isBeingRestored && !connection.isOpen)
+      air.device.isAway = false
+      let waiting = EventLoop.shared.spawn { try? await connection.untilRestored() }
+      let restoration = try #require(await restoring.value)
+      await waiting.value
+      #expect(pauses.map { Int($0.inMilliseconds) } == [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000])
+      #expect(causes.dropFirst().allSatisfy { $0 == .noConnection(connection.peer, within: .seconds(10)) })
+      #expect(restoration.tries == pauses.count && restoration.discovery == .notNeeded && connection.isOpen)
+      await air.session.close()
+    }
+  }
+
+  /// Links that fail to be established, and that are lost again while they are being restored.
+  @Test func losesItAgainWhileRestoring() async throws {
+    try await onLoop {
+      let air = try await LosingAir(LosingAir.counter(limits: #""failing_connections": 3,"#))
+      var limits = Session.Limits()
+      limits.retries = 5
+      let peer = air.device.address
+      let connection = try await air.session.connect(peer, limits: limits)
+      let values = try await self.subscribe(["ff01"], on: connection)
+      try await air.lose(connection)
+      air.device.shortLinks = 3
+      let restoration = try await air.session.restore(connection)
+      #expect(restoration.tries == 4 && restoration.subscriptions == 1 && air.device.connections == 5)
+      #expect(try await self.types(values) == [UUID(0xFF01)])
+      await air.session.close()
+    }
+  }
+
+  @Test func givesUpAtTheDeadline() async throws {
+    try await onLoop {
+      let air = try await LosingAir(LosingAir.counter())
+      let connection = try await air.connect(.name("counter"))
+      let values = try await self.subscribe(["ff01"], on: connection)
+      try await air.lose(connection)
+      air.device.isAway = true
+      var options = RestorationOptions()
+      options.deadline = EventLoop.shared.now.advanced(by: .seconds(20))
+      do {
+        try await air.session.restore(connection, options)
+        Issue.record("it is not there")
+      } catch RestorationError.gaveUp(let time, let tries, let last) {
+        #expect(time == .seconds(20) && tries == 2 && last is GAPError)
+      }
+      #expect(!connection.isBeingRestored && !connection.isOpen)
+      // What is known is not lost: someone may ask again.
+      air.device.isAway = false
+      #expect(try await air.session.restore(connection).subscriptions == 1)
+      #expect(try await self.types(values) == [UUID(0xFF01)])
+      await air.session.close()
+    }
+  }
+
+  /// Cancelled, or the connection ended meanwhile, at any moment: it ends at once, and nothing is left behind.
+  @Test(arguments: [0, 300, 501, 550, 600, 700, 800, 2000], [true, false]) func endsAtOnce(_ milliseconds: Int, _ isAway: Bool) async throws
+  {
+    try await onLoop {
+      for cancelling in [true, false] {
+        let air = try await LosingAir(LosingAir.counter())
+        let connection = try await air.connect(.name("counter"))
+        let values = try await self.subscribe(["ff01", "ff02"], on: connection)
+        try await air.lose(connection)
+        air.device.isAway = isAway
+        let restoring = EventLoop.shared.spawn { () -> (any Error)? in
+          do { try await air.session.restore(connection) } catch { return error }
+          return nil
+        }
+        try await EventLoop.shared.sleep(for: .milliseconds(milliseconds))
+        guard connection.isBeingRestored || milliseconds == 0 else { return await air.session.close() }
+        if milliseconds > 0 {
+          await #expect(throws: RestorationError.self) { try await air.session.restore(connection) }
+        }
+        if cancelling { restoring.cancel() } else { await air.session.disconnect(connection) }
+        let error = await restoring.value
+        #expect(cancelling ? error is CancellationError : error is RestorationError)
+        #expect(!connection.isBeingRestored && !connection.isOpen)
+        try await EventLoop.shared.sleep(for: .seconds(5))
+        #expect(air.device.present.connectionCount == 0)
+        if cancelling {
+          air.device.isAway = false
+          #expect(try await air.session.restore(connection).subscriptions == 2)
+        } else {
+          _ = try? await self.types(values)
+          await #expect(throws: LinkEnd.self) { _ = try await values.next(until: nil) }
+          await #expect(throws: RestorationError.self) { try await air.session.restore(connection) }
+        }
+        await air.session.close()
+      }
+    }
+  }
+
+  /// A day of losses, one every five minutes: what comes back every time, and nothing piles up.
+  @Test func aDayOfLosses() async throws {
+    try await onLoop {
+      let air = try await LosingAir(LosingAir.counter(interval: 20_000, hash: Self.hash))
+      let connection = try await air.connect(.name("counter"))
+      let values = try await self.subscribe(["ff01", "ff02"], on: connection)
+      var count = 0
+      let taking = EventLoop.shared.spawn {
+        while let _ = try? await values.next(until: nil) { count += 1 }
+      }
+      weak var client: Client?
+      weak var link: (any Link)?
+      for _ in 0..<288 {
+        let before = count
+        (client, link) = (connection.client, connection.link)
+        try await EventLoop.shared.sleep(for: .seconds(290))
+        #expect(count > before + 20)
+        try await air.lose(connection)
+        let restoration = try await air.session.restore(connection)
+        #expect(restoration.discovery == .skipped && restoration.subscriptions == 2)
+        #expect(client == nil && link == nil)
+      }
+      #expect(air.session.connections.count == 1 && connection.lasting.count == 1)
+      await values.end()
+      await taking.value
+      await air.session.close()
+    }
+  }
+}
