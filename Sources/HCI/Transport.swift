@@ -12,6 +12,13 @@ package protocol Transport: AnyObject {
   func close()
 }
 
+/// A transport as a controller has it: a host is at its other end, who may be slow to take what it is sent.
+@LoopActor
+package protocol HostTransport: Transport {
+  /// Octets that were sent and that the host has not taken yet.
+  var backlog: Int { get }
+}
+
 package enum TransportEvent: Sendable {
   case received([UInt8])
   /// With why: an error of the room that implements the seam.

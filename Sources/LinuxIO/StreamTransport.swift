@@ -5,25 +5,32 @@ import Glibc
 package import HCI
 import SystemPackage
 
-/// H4 packets over a stream: TCP, a UNIX socket or a serial line (Vol 4 Part A).
+/// H4 packets over a stream: TCP, a UNIX socket or a serial line (Vol 4 Part A). At its other end is a controller, or a host.
 @LoopActor
-package final class StreamTransport: HCI.Transport {
+package final class StreamTransport: HCI.HostTransport {
   package let name: String
+  /// Nothing more is read while the other side has left more octets than this: whoever does not take answers gets no more of them.
+  private let backlogLimit: Int
   private var descriptor: OwnedDescriptor
   private var watch = DescriptorWatch()
-  private var framer = H4Framer(.controllerToHost)
+  private var framer: H4Framer
   private var received: Deque<[UInt8]> = []
   private var unsent = OutputQueue()
   private var ending: TransportError?
   private var isOver = false
   private var isDelivering = false
   /// For one read a turn: no more packets than a turn can handle, or queues would only grow.
-  private var buffer = [UInt8](repeating: 0, count: 16_384)
+  private var buffer: [UInt8]
 
-  /// - Parameter name: as the user knows it: `tcp:localhost:9000`.
-  init(_ descriptor: consuming OwnedDescriptor, name: String) {
+  /// - Parameters:
+  ///   - name: as the user knows it: `tcp:localhost:9000`.
+  ///   - receiving: which way packets come. What a host sends is read in smaller parts: a command has four octets and causes more work than an event.
+  init(_ descriptor: consuming OwnedDescriptor, name: String, receiving: HCI.Direction = .controllerToHost, backlogLimit: Int = .max) {
     self.descriptor = descriptor
     self.name = name
+    self.backlogLimit = backlogLimit
+    framer = H4Framer(receiving)
+    buffer = [UInt8](repeating: 0, count: receiving == .controllerToHost ? 16_384 : 4096)
   }
 
   // The descriptor must not be closed before the loop has forgotten it.
@@ -44,6 +51,8 @@ package final class StreamTransport: HCI.Transport {
     flush()
   }
 
+  package var backlog: Int { unsent.octets }
+
   package func close() {
     guard !isOver else { return }
     isOver = true
@@ -59,7 +68,8 @@ package final class StreamTransport: HCI.Transport {
   private func updateWatch() {
     guard !isOver, ending == nil else { return }
     watch.update(
-      descriptor.rawValue, isReading: handler != nil, isWriting: !unsent.isEmpty, flush: { [weak self] in self?.flush() },
+      descriptor.rawValue, isReading: handler != nil && backlog <= backlogLimit, isWriting: !unsent.isEmpty,
+      flush: { [weak self] in self?.flush() },
       receive: { [weak self] in self?.receive() })
   }
 
@@ -90,7 +100,7 @@ package final class StreamTransport: HCI.Transport {
     do throws(Errno) {
       let count = try SystemCall.read(descriptor.rawValue, into: &buffer)
       if count == 0 {
-        end(.closedByController(transport: name))
+        end(.closedByOtherSide(transport: name))
       } else {
         frame(buffer[..<count])
       }

@@ -12,6 +12,9 @@ package struct SocketAddress: Equatable {
 
   package init(_ structure: some BitwiseCopyable) { bytes = unsafe withUnsafeBytes(of: structure) { unsafe Array($0) } }
 
+  /// Of an Internet address.
+  var port: UInt16? { [AF_INET, AF_INET6].contains(family) && bytes.count >= 4 ? UInt16(bytes[2]) << 8 | UInt16(bytes[3]) : nil }
+
   /// - Parameter path: at most 107 octets; nil when it does not fit or holds a zero octet.
   package static func unix(_ path: String) -> Self? {
     let octets = Array(path.utf8)
@@ -34,6 +37,32 @@ extension SystemCall {
   /// - Throws: `.nowInProgress` as a rule.
   package static func connect(_ descriptor: Int32, _ address: SocketAddress) throws(Errno) {
     try unsafe withSocketAddress(address) { unsafe Glibc.connect(descriptor, $0, $1) }
+  }
+
+  /// As many connections wait as the system lets us.
+  static func listen(_ descriptor: Int32) throws(Errno) { try call { Glibc.listen(descriptor, SOMAXCONN) } }
+
+  /// Non-blocking and closed on exec.
+  /// - Throws: `.wouldBlock` when no connection waits.
+  static func accept(_ descriptor: Int32) throws(Errno) -> OwnedDescriptor {
+    let connection = OwnedDescriptor(try call { Glibc.accept(descriptor, nil, nil) })
+    let number = connection.rawValue
+    try call { fcntl(number, F_SETFL, O_NONBLOCK) }
+    try call { fcntl(number, F_SETFD, FD_CLOEXEC) }
+    return connection
+  }
+
+  /// With the port that was chosen.
+  static func localAddress(_ descriptor: Int32) throws(Errno) -> SocketAddress {
+    var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
+    var length = socklen_t(bytes.count)
+    try call {
+      unsafe bytes.withUnsafeMutableBytes { buffer -> Int32 in
+        guard let base = buffer.baseAddress else { return -1 }
+        return unsafe getsockname(descriptor, base.assumingMemoryBound(to: sockaddr.self), &length)
+      }
+    }
+    return SocketAddress(bytes: Array(bytes.prefix(Int(length))))
   }
 
   private static func withSocketAddress(

@@ -6,14 +6,23 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
   /// - Parameter baud: bits a second; see `SerialPort`.
   case serial(path: String, baud: Int)
 
+  /// Where to listen: no serial line, and port 0 is any that is free.
+  /// - Throws: TransportError.notAnAddress.
+  package init(listening text: String) throws(TransportError) {
+    try self.init(text, portsFrom: 0)
+    if case .serial = self { throw .notAnAddress(text, .listener) }
+  }
+
   /// - Throws: TransportError.notAnAddress that says which form is wanted.
-  package init(_ text: String) throws(TransportError) {
+  package init(_ text: String) throws(TransportError) { try self.init(text, portsFrom: 1) }
+
+  private init(_ text: String, portsFrom least: UInt16) throws(TransportError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let rest = parts.count == 2 ? parts[1] : ""
     switch parts.first {
     case "tcp":
       guard let colon = rest.lastIndex(of: ":"), let port = Self.decimal(rest[rest.index(after: colon)...]).flatMap(UInt16.init(exactly:)),
-        port > 0
+        port >= least
       else { throw TransportError.notAnAddress(text, .port) }
       var host = rest[..<colon]
       if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }

@@ -16,9 +16,12 @@ package enum TransportError: Error, Equatable, Sendable {
   case connectTimeout(TransportAddress)
   case serialLine(TransportAddress, Errno)
 
+  /// At which hosts should have been waited for: in use, not ours, not allowed.
+  case cannotListen(TransportAddress, Errno)
+
   // How it ended: `transport` is its address, as the user knows it.
   /// The other side closed the stream.
-  case closedByController(transport: String)
+  case closedByOtherSide(transport: String)
   /// What arrives is not H4 (Vol 4 Part A).
   case notH4(transport: String, MalformedPacket)
   case lost(transport: String, Errno)
@@ -30,5 +33,7 @@ package enum TransportError: Error, Equatable, Sendable {
     case path
     case device
     case baudRate
+    /// Of those at which one can listen.
+    case listener
   }
 }

@@ -111,10 +111,12 @@ extension VirtualController {
   }
 
   private func connect(_ advertisement: Air.Advertisement, for initiator: Initiator) {
-    guard let link = air.connect(to: advertisement, parameters: initiator.parameters) else { return }
+    let handles = configuration.firstHandle..<configuration.firstHandle + UInt16(configuration.maxConnections)
+    guard let handle = handles.lazy.map({ ConnectionHandle($0) }).first(where: { connections[$0] == nil }),
+      let link = air.connect(to: advertisement, parameters: initiator.parameters)
+    else { return }
     self.initiator = nil
     updateListening()
-    let handle = (0x0040...0x0EFF).lazy.map { ConnectionHandle($0) }.first { connections[$0] == nil } ?? 0x0EFF
     let connection = Connection(link)
     connections[handle] = connection
     link.central = { [weak self] actions in self?.take(actions, handle, connection) }

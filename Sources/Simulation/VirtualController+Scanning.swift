@@ -134,7 +134,7 @@ extension VirtualController {
   }
 
   func report(_ advertisement: Air.Advertisement, at now: Int64) {
-    guard scanner.isListening(at: now) else { return }
+    guard scanner.isListening(at: now), hasRoomForReport() else { return }
     let settings = advertisement.settings
     let peer = advertisement.peer
     let isNew = scanner.shouldReport(Scanner.Sighting(peer: peer, isScanResponse: false), at: now)

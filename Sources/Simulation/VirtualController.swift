@@ -17,6 +17,8 @@ package final class VirtualController: HCI.Transport {
     package var dataLength = 251
     package var phys: Set<PHY> = [.le1M, .le2M, .coded]
     package var maxConnections = 8
+    /// Its links have this connection handle and the following ones.
+    package var firstHandle: UInt16 = 0x0040
 
     package init() {}
 
@@ -26,6 +28,8 @@ package final class VirtualController: HCI.Transport {
       limited.bufferLength = min(max(bufferLength, 27), 251)
       limited.buffers = min(max(buffers, 1), 255)
       limited.dataLength = min(max(dataLength, 27), 251)
+      limited.maxConnections = min(max(maxConnections, 1), 0x0F00)
+      limited.firstHandle = min(firstHandle, 0x0F00 - UInt16(limited.maxConnections))
       return limited
     }
   }
@@ -38,6 +42,11 @@ package final class VirtualController: HCI.Transport {
   }
   /// What the host did that a real controller would have punished in its own way: lost packets, sent nonsense.
   package private(set) var violations: [String] = []
+
+  /// Whether the host leaves what it is sent. Advertising reports are dropped then, as controllers do; nothing else is.
+  var isHostBehind: @LoopActor () -> Bool = { false }
+  /// Advertising events that were not reported for that.
+  private(set) var droppedReports = 0
 
   let air: Air
   let address: Address
@@ -120,6 +129,13 @@ package final class VirtualController: HCI.Transport {
     isClosed = true
     outgoing.append(.closed(ControllerUnplugged()))
     scheduleDelivery()
+  }
+
+  /// - Returns: false when an advertising event is not to be reported.
+  func hasRoomForReport() -> Bool {
+    guard isHostBehind() else { return true }
+    droppedReports += 1
+    return false
   }
 
   func violate(_ text: String) {

@@ -36,8 +36,9 @@ extension AdapterSpec {
     }
   }
 
+  /// The simulated air with the preset peripherals, or those of a file.
   @LoopActor
-  private static func air(_ file: String?) async throws -> Air {
+  static func air(_ file: String?) async throws -> Air {
     let air = Air()
     let descriptions =
       if let file { try PeripheralFile.parse(try await InputFile.read(file, limit: 4 << 20), name: file) } else {

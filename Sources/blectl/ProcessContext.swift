@@ -30,10 +30,15 @@ final class ProcessContext {
   func adapter() throws -> AdapterSpec { try configuration.adapter(options.adapter) }
 
   private func openAdapter() async throws -> any Central {
-    if let path = options.trace, trace == nil { trace = try await open(trace: path) }
-    let central = try await adapter().open(tap: trace)
+    let central = try await adapter().open(tap: openTrace())
     central.onNote = { [output] in output.note($0.text) }
     return central
+  }
+
+  /// That of `--trace`, opened at the first call.
+  func openTrace() async throws -> SnoopFile? {
+    if let path = options.trace, trace == nil { trace = try await open(trace: path) }
+    return trace
   }
 
   /// The trace is a result too: a full disk must not pass unnoticed.

@@ -14,11 +14,14 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var step: StepOptions { get }
   /// Whether it shows or takes names of UUIDs or companies.
   var usesNames: Bool { get }
+  /// Whether its time is the machine's, also where the simulated air would run faster.
+  var isTimeReal: Bool { get }
   @LoopActor func run(in context: Context) async throws
 }
 
 extension LoopCommand {
   var usesNames: Bool { true }
+  var isTimeReal: Bool { false }
 }
 
 /// Runs one command to its exit code: signals, errors as sentences or JSON, clean-up on every path.
@@ -31,7 +34,7 @@ enum Program {
         ValidationError("BLECTL_CLOCK is virtual or real, not \(DisplayText.quote(clock))."),
         arguments: [type(of: command).configuration.commandName ?? ""] + (command.process.json ? ["--json"] : []))
     }
-    if clock == "virtual", case .simulation? = try? configuration.adapter(command.process.adapter) {
+    if clock == "virtual", !command.isTimeReal, case .simulation? = try? configuration.adapter(command.process.adapter) {
       EventLoop.shared.useVirtualTime()
     }
     let status = try? EventLoop.shared.run {
@@ -130,7 +133,8 @@ enum Program {
   /// Wrong use of the command line, help and version: what ArgumentParser says, in the form that was asked for.
   static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
     if Blectl.exitCode(for: error) == .success {
-      return Output.writeWaiting(.output, Blectl.fullMessage(for: error) + "\n") ? 0 : ExitStatus.output.rawValue
+      let root: any ParsableCommand.Type = CompletedCommandLine.isWanted(by: arguments) ? CompletedCommandLine.self : Blectl.self
+      return Output.writeWaiting(.output, root.fullMessage(for: error) + "\n") ? 0 : ExitStatus.output.rawValue
     }
     // A name that was not found may be in the file that cannot be used.
     if let failure = NamesFile.failure {

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct CompletionTests {
   /// What is typed so far, and what is offered, among other things or alone.
   static let typed: [(line: String, offers: [String], isAll: Bool)] = [
-    ("blectl ", ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file"], false),
+    ("blectl ", ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "sim"], false),
     ("blectl sc", ["scan"], true),
     ("blectl -i sim sc", ["scan"], true),
     ("blectl scan --so", ["--sort"], true),
@@ -15,6 +15,7 @@ import Testing
     ("blectl write --mode re", ["request", "reliable"], true),
     ("blectl read --as u16", ["u16le", "u16be"], true),
     ("blectl send-file --mt", ["--mtu"], true), ("blectl read --phy ", ["1m", "2m", "coded"], true),
+    ("blectl sim --l", ["--listen"], true), ("blectl sim --s", ["--stay"], true),
   ]
 
   private static func script(_ shell: String) throws -> String {

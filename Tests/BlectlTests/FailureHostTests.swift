@@ -127,7 +127,7 @@ import Testing
 
   @Test func transports() {
     #expect(
-      Failure(TransportError.closedByController(transport: "unix:/s"))
+      Failure(TransportError.closedByOtherSide(transport: "unix:/s"))
         == Failure(.adapter, "unix:/s: the controller closed the connection; is its program still running?"))
     #expect(
       Failure(TransportError.notH4(transport: "unix:/s", Self.nonsense))

@@ -21,7 +21,8 @@ import Testing
   @Test func everyCommandAndOptionIsInTheManual() throws {
     let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
     let commands = try Self.commands()
-    #expect(Set(commands.keys) == ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file"])
+    #expect(
+      Set(commands.keys) == ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "sim"])
     let parts = page.components(separatedBy: "\n.Sh COMMANDS\n")
     try #require(parts.count == 2)
     let sections = (parts[1].components(separatedBy: "\n.Sh ").first ?? "").components(separatedBy: ".Ss ")

@@ -24,4 +24,11 @@ import Testing
     let error = #expect(throws: TransportError.self) { try TransportAddress(text) }
     if case .notAnAddress(text, _)? = error {} else { Issue.record("\(error.map { "\($0)" } ?? "accepted")") }
   }
+
+  @Test func whereToListen() throws {
+    #expect(try TransportAddress(listening: "tcp:localhost:0") == .tcp(host: "localhost", port: 0))
+    #expect(try TransportAddress(listening: "unix:/run/air") == .unix(path: "/run/air"))
+    #expect(throws: TransportError.notAnAddress("serial:/dev/x", .listener)) { try TransportAddress(listening: "serial:/dev/x") }
+    #expect(throws: TransportError.notAnAddress("tcp:host", .port)) { try TransportAddress(listening: "tcp:host") }
+  }
 }

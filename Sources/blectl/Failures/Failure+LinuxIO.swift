@@ -46,7 +46,8 @@ extension Failure {
     case .connectTimeout(let address):
       self.init(.timeout, "\(address) did not answer in time; is the address right and no firewall between?")
     case .serialLine(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnSerialLines(errno))", errno)
-    case .closedByController(let name):
+    case .cannotListen(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnListening(errno))", errno)
+    case .closedByOtherSide(let name):
       self.init(.adapter, "\(name): the controller closed the connection; is its program still running?")
     case .notH4(let name, let reason):
       self.init(
@@ -63,6 +64,7 @@ extension Failure {
     case .host: "tcp:HOST:PORT, for example tcp:localhost:9000"
     case .path: "unix:PATH, with a path of 1 to 107 octets"
     case .device: "serial:DEVICE[@BAUD], for example serial:/dev/ttyACM0"
+    case .listener: "tcp:HOST:PORT or unix:PATH"
     case .baudRate: "a baud rate of \(SerialPort.speeds.keys.sorted().map(String.init).joined(separator: ", "))"
     }
   }
@@ -75,6 +77,17 @@ extension Failure {
     case .hostIsDown, .noRouteToHost, .networkUnreachable: "that host cannot be reached: \(errno.words)"
     case .resourceTemporarilyUnavailable: "the controller's program is too busy to accept a connection (\(errno.symbol)); try again"
     default: "cannot connect: \(errno.words)"
+    }
+  }
+
+  private static func adviceOnListening(_ errno: Errno) -> String {
+    switch errno {
+    case .addressInUse: "another program listens there already (\(errno.symbol)); use what it offers, or choose another address"
+    case .fileExists: "there is a file that is no socket (\(errno.symbol)); choose another path"
+    case .permissionDenied: "this user may not listen there (\(errno.symbol)); see the folder with ls -ld, or choose a port from 1024"
+    case .noSuchFileOrDirectory: "there is no such folder (\(errno.symbol))"
+    case .addressNotAvailable: "that is no address of this machine (\(errno.symbol)); `ip address` shows them"
+    default: "cannot listen: \(errno.words)"
     }
   }
 

@@ -1,0 +1,97 @@
+import Foundation
+import Glibc
+import LinuxIO
+import TestSupport
+
+/// The real executable with an air that stays, in real time, for clients of every kind.
+final class ListeningAir: Sendable {
+  struct NotReady: Error { let errors: String }
+
+  let process: RunningProcess
+  /// For `-i`.
+  let adapter: String
+  let path: String
+  private let file = TemporaryPath()
+
+  /// - Parameter options: `--stay` among them, or it ends with its clients.
+  init(_ options: [String] = ["--stay"], tcp: Bool = false) throws {
+    path = file.path
+    process = try Blectl.start(
+      ["sim", "--listen", tcp ? "tcp:127.0.0.1:0" : "unix:\(path)", "--json"] + options, hasInput: false)
+    guard let line = process.nextLine(where: { $0.contains(#""event":"listening""#) }), let address = try Record(line).string("address")
+    else {
+      throw NotReady(errors: process.wait().errors)
+    }
+    adapter = address
+  }
+
+  func blectl(_ arguments: String..., input: [UInt8]? = nil) throws -> Blectl.Result {
+    try Blectl.run(arguments, input: input, adapter: adapter, virtual: false)
+  }
+
+  func start(_ arguments: String...) throws -> RunningProcess { try Blectl.start(arguments, adapter: adapter, virtual: false) }
+
+  /// The next record of a client in this state, of those that no earlier call has seen.
+  func client(_ state: String) throws -> Record? {
+    try process.nextLine { $0.contains(#""event":"client""#) && $0.contains(#""state":"\#(state)""#) }.map { try Record($0) }
+  }
+
+  /// Ends it with a signal.
+  func end(_ signal: Int32 = SIGINT) -> ProcessResult {
+    process.signal(signal)
+    return process.wait()
+  }
+}
+
+/// A client that does not behave: octets to the air's UNIX socket, as they are.
+final class RawClient {
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    descriptor = try SystemCall.call { socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
+    guard let address = SocketAddress.unix(path) else { throw POSIXError(.ENAMETOOLONG) }
+    try SystemCall.connect(descriptor, address)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Waits until the air takes them.
+  func send(_ octets: [UInt8]) throws {
+    var rest = octets[...]
+    while !rest.isEmpty {
+      let part = rest
+      let number = descriptor
+      rest = rest.dropFirst(
+        try SystemCall.call { unsafe part.withUnsafeBytes { unsafe Glibc.send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } })
+    }
+  }
+
+  /// Sends the same over and over until nothing more is taken. - Returns: octets taken.
+  func fill(with octets: [UInt8]) -> Int {
+    var total = 0
+    while case let count = unsafe Glibc.send(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)), count > 0 {
+      total += count
+    }
+    return total
+  }
+
+  /// Reads to the end. - Returns: octets read.
+  func readToEnd() -> Int {
+    var total = 0
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while case let count = unsafe Glibc.read(descriptor, &buffer, buffer.count), count > 0 { total += count }
+    return total
+  }
+
+  /// Exactly so many octets.
+  func read(_ count: Int) throws -> [UInt8] {
+    var octets: [UInt8] = []
+    while octets.count < count {
+      var buffer = [UInt8](repeating: 0, count: count - octets.count)
+      let number = try SystemCall.read(descriptor, into: &buffer)
+      guard number > 0 else { break }
+      octets += buffer[..<number]
+    }
+    return octets
+  }
+}

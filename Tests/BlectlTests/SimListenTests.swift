@@ -1,0 +1,170 @@
+import Foundation
+import Glibc
+import HCI
+import TestSupport
+import Testing
+
+/// `sim --listen`: one air for many clients, in real time.
+@Suite(.timeLimit(.minutes(5))) struct SimListenTests {
+  static let resetCommand: [UInt8] = [1, 3, 0x0C, 0]
+  static let resetComplete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
+
+  /// Devices with a value that is read and written, and one that is notified.
+  static func notes(_ count: Int) throws -> String {
+    let devices = (1...count).map { number in
+      let octet = String(number, radix: 16)
+      return """
+        {"name": "Note-\(number)", "address": "D1:00:00:00:01:\(octet.count == 1 ? "0" + octet : octet)/random",
+         "advertisement": {"flags": 6, "name": "Note-\(number)"}, "interval_ms": 40,
+         "services": [{"uuid": "fff0", "characteristics": [{"uuid": "fff1", "properties": ["read", "write"], "value": "00"}]}]}
+        """
+    }
+    return try TemporaryFolder.file(Array("[\(devices.joined(separator: ","))]".utf8))
+  }
+
+  static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+  }
+
+  // MARK: Its life
+
+  /// Every command works in it, one after the other, and what one wrote another reads.
+  @Test(arguments: [false, true]) func everyCommandWorks(tcp: Bool) throws {
+    let air = try ListeningAir(["--stay", try Self.notes(2)], tcp: tcp)
+    let scan = try air.blectl("scan", "--count", "4", "--json")
+    #expect(scan.status == 0, "\(scan.errors)")
+    #expect(try Set(scan.records.compactMap { $0.string("name") }) == ["Note-1", "Note-2"])
+    #expect(try air.blectl("connect", "name:Note-1", "--json").records.first?.string("event") == "connected")
+    #expect(try air.blectl("services", "name:Note-1", "--json").records.contains { $0.string("uuid") == "fff0" })
+    #expect(try air.blectl("write", "name:Note-1", "fff1", "c0ffee").status == 0)
+    #expect(try air.blectl("read", "name:Note-1", "fff1", "--json").records.first?.string("value") == "c0ffee")
+    #expect(try air.blectl("read", "name:Note-2", "fff1", "--json").records.first?.string("value") == "00")
+    let adapter = try #require(try air.blectl("adapters", "--json").records.first)
+    #expect(adapter.string("address") == "00:00:5E:00:53:01" && adapter.string("bus") == (tcp ? "tcp" : "unix"))
+    #expect(air.end().status == 130)
+  }
+
+  @Test func thePresetsAreInItAndFilesArrive() throws {
+    let air = try ListeningAir()
+    #expect(try air.blectl("mac-from-adv", "D1:00:00:00:00:01", "--json").records.first?.string("mac") == "A4:C1:38:00:11:22")
+    #expect(try air.blectl("notify", "name:Band-7", "2a37", "--count", "2", "--json").records.count == 2)
+    let sent = try air.blectl("send-file", "name:Panel", "fff6", "-", "--verify", "notify:fff7", "--json", input: Octets.picture(10_000))
+    #expect(try sent.records.last?.bool("verified") == true, "\(sent.errors)")
+  }
+
+  @Test func itEndsWithItsClients() throws {
+    let air = try ListeningAir([])
+    // Whoever only looks whether somebody listens is no client.
+    do { _ = try RawClient(air.path) }
+    let first = try air.start("notify", "name:Band-7", "2a37", "--json")
+    #expect(first.waitForOutput(containing: "notification"))
+    #expect(try air.blectl("read", "D1:00:00:00:00:01", "2a00").status == 0)
+    #expect(air.process.isRunning && Self.exists(air.path))
+    first.signal(SIGINT)
+    #expect(first.wait().status == 130)
+    let result = air.process.wait()
+    #expect(result.status == 0 && !Self.exists(air.path), "\(result.errors)")
+    let clients = try result.records.filter { $0.string("event") == "client" }
+    #expect(clients.map { $0.string("state") } == ["connected", "connected", "disconnected", "disconnected"])
+    #expect(clients.map { $0.int("clients") } == [1, 2, 1, 0])
+    #expect(Set(clients.compactMap { $0.string("address") }).count == 2)
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func aSignalRemovesTheSocket(_ signal: Int32) throws {
+    let air = try ListeningAir()
+    let client = try air.start("notify", "name:Band-7", "2a37", "--json")
+    #expect(client.waitForOutput(containing: "notification"))
+    #expect(air.end(signal).status == 128 + signal)
+    #expect(!Self.exists(air.path))
+    let lost = client.wait()
+    #expect(lost.status == 3 && lost.errors.contains("the controller closed the connection"), "\(lost.errors)")
+  }
+
+  @Test func aStaleSocketIsReplacedAndALivingOneIsNot() throws {
+    let file = TemporaryPath()
+    let arguments = ["sim", "--listen", "unix:\(file.path)"]
+    let killed = try Blectl.start(arguments, hasInput: false)
+    #expect(killed.waitForOutput(containing: "listening on unix:\(file.path): BLECTL_ADAPTER=unix:\(file.path) blectl scan"))
+    killed.signal(SIGKILL)
+    _ = killed.wait()
+    #expect(Self.exists(file.path))
+    let next = try Blectl.start(arguments, hasInput: false)
+    #expect(next.waitForOutput(containing: "listening on"))
+    let third = try Blectl.run(arguments + ["--json"])
+    #expect(third.status == 3 && third.error?.string("name") == "eaddrinuse", "\(third.errors)")
+    #expect(third.error?.string("message")?.contains("another program listens there already") == true)
+    #expect(try Blectl.run(["scan", "--count", "1"], adapter: "unix:\(file.path)", virtual: false).status == 0)
+    #expect(next.wait().status == 0 && !Self.exists(file.path))
+  }
+
+  @Test func wrongUse() throws {
+    let file = try TemporaryFolder.file([1])
+    for (arguments, status, mention) in [
+      (["sim"], 64, "--listen"), (["sim", "--listen", "serial:/dev/x"], 64, "tcp:HOST:PORT or unix:PATH"),
+      (["sim", "-i", "sim", "--listen", "unix:/tmp/x"], 64, "takes no --adapter"), (["sim", "--listen", "/tmp/x"], 64, "/tmp/x"),
+      (["sim", "--listen", "unix:\(file)"], 3, "no socket"), (["sim", "--listen", "tcp:127.0.0.1:0", "/nonexistent"], 66, "/nonexistent"),
+      (["sim", "--listen", "tcp:192.0.2.1:0"], 3, "no address of this machine"), (["sim", "--listen", "tcp:127.0.0.1:0", file], 66, file),
+      (["sim", "--listen", "unix:/nowhere/at/all"], 3, "no such folder"),
+    ] {
+      let result = try Blectl.run(arguments, adapter: nil)
+      #expect(result.status == Int32(status) && result.errors.contains(mention), "\(arguments): \(result.status) \(result.errors)")
+    }
+  }
+
+  /// What any of its controllers says is in it, in real time, with links told apart by their handles.
+  @Test func theTraceHoldsEveryClient() throws {
+    let trace = TemporaryPath()
+    let air = try ListeningAir(["--stay", "--trace", trace.path])
+    let client = try air.start("notify", "name:Band-7", "2a37", "--json")
+    #expect(client.waitForOutput(containing: "notification"))
+    #expect(try air.blectl("read", "D1:00:00:00:00:01", "2a00").status == 0)
+    #expect(air.end().status == 130)
+    let records = try Snoop.parse(Array(Data(contentsOf: URL(fileURLWithPath: trace.path))))
+    #expect(records.count { $0.packet == Self.resetCommand && $0.direction == .hostToController } == 2)
+    let handles = Set(records.filter { $0.packet.first == 2 }.map { UInt16($0.packet[1]) | UInt16($0.packet[2] & 0x0F) << 8 })
+    #expect(handles == [0x40, 0x48])
+    // Virtual time would stand at the beginning of 2026, as BLECTL_CLOCK=virtual asks here.
+    #expect(records.allSatisfy { abs($0.wallClock / 1_000_000_000 - Int64(Date().timeIntervalSince1970)) < 3600 })
+  }
+
+  // MARK: Many
+
+  /// Each has a link of its own, all at the same time, and they see each other's devices.
+  @Test func twentyClientsAtOnce() throws {
+    let air = try ListeningAir(["--stay", try Self.notes(20)])
+    let scans = try (1...20).map { _ in try air.start("scan", "--count", "40", "--duration", "60", "--json") }
+    for scan in scans {
+      let result = scan.wait()
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(try Set(result.records.compactMap { $0.string("name") }).count == 20)
+    }
+    let links = try (1...20).map { try air.start("connect", "name:Note-\($0)", "-", "--json", "-t", "60") }
+    for link in links { #expect(link.waitForOutput(containing: #""event":"connected""#)) }
+    // All taken: nobody advertises any more.
+    #expect(try air.blectl("scan", "--duration", "0.5", "--json").records.isEmpty)
+    for link in links { link.endInput() }
+    #expect(links.allSatisfy { $0.wait().status == 0 })
+    let writes = try (1...20).map { try air.start("write", "name:Note-\($0)", "fff1", "\(100 + $0)", "--read-back", "-t", "60") }
+    #expect(writes.map { $0.wait() }.allSatisfy { $0.status == 0 })
+    for number in [1, 20] {
+      #expect(try air.blectl("read", "name:Note-\(number)", "fff1", "--json").records.first?.string("value") == "0\(100 + number)")
+    }
+    _ = air.end()
+  }
+
+  /// A device takes one link: the second client does not see it, and has it as soon as it is free.
+  @Test func twoContend() throws {
+    let air = try ListeningAir(["--stay", try Self.notes(1)])
+    let first = try air.start("connect", "name:Note-1", "-", "--json")
+    #expect(first.waitForOutput(containing: #""event":"connected""#))
+    let hidden = try air.blectl("read", "name:Note-1", "fff1", "-t", "1")
+    #expect(hidden.status == 2, "\(hidden.errors)")
+    let second = try air.start("read", "name:Note-1", "fff1", "--wait", "-t", "60", "-v")
+    #expect(second.waitForOutput(containing: "looking for"))
+    first.endInput()
+    #expect(first.wait().status == 0)
+    #expect(second.wait().status == 0)
+    _ = air.end()
+  }
+}

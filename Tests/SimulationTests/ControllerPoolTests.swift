@@ -1,0 +1,277 @@
+import Bluetooth
+import EventLoop
+import HCI
+import TestSupport
+import Testing
+
+@testable import Simulation
+
+@Suite struct ControllerPoolTests {
+  struct Ended: Error {}
+
+  /// A host as the pool has it: what it is sent stays with it while it does not read.
+  @LoopActor private final class Stream: HCI.HostTransport {
+    var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
+    private(set) var isClosed = false
+    private(set) var events: [Event] = []
+    private(set) var acl: [ACLData] = []
+    var reads = true
+    private(set) var backlog = 0
+    private var arrival = Wait<Void>()
+
+    func send(_ packet: [UInt8]) {
+      if !reads { backlog += packet.count }
+      switch try? Packet(packet) {
+      case .event(let event): events.append(event)
+      case .acl(let data): acl.append(data)
+      default: Issue.record("not for a host: \(packet)")
+      }
+      arrival.resume(returning: ())
+      arrival = Wait()
+    }
+
+    func close() { isClosed = true }
+
+    func say(_ command: some Command) { handler?(.received(command.encoded)) }
+
+    func leave() { handler?(.closed(Ended())) }
+
+    /// The first event that matches, of those that no earlier call has taken, within a minute.
+    func event<T>(_ match: (Event) -> T?) async throws -> T {
+      let deadline = EventLoop.shared.now.advanced(by: .seconds(60))
+      while true {
+        for (index, event) in events.enumerated() {
+          guard let value = match(event) else { continue }
+          events.remove(at: index)
+          return value
+        }
+        let arrival = arrival
+        guard try await arrival.value(until: deadline) != nil else { throw Ended() }
+      }
+    }
+
+    func connect(_ peer: PeerAddress) async throws -> ConnectionHandle {
+      say(.create(peer))
+      return try await event { if case .leConnectionComplete(let complete) = $0 { complete.handle } else { nil } }
+    }
+
+    func scan() {
+      say(.scanParameters())
+      say(.scan(true))
+    }
+
+    func setUp() {
+      say(Reset())
+      say(SetEventMask(.max))
+      say(LESetEventMask(.max))
+    }
+
+    var reports: Int { events.count { if case .leAdvertisingReports = $0 { true } else { false } } }
+  }
+
+  @LoopActor private struct Rig {
+    let air = Air()
+    let device = TestDevice()
+    let pool: ControllerPool
+
+    init(tap: (any HCI.Tap)? = nil) {
+      air.add(device)
+      pool = ControllerPool(air: air, tap: tap)
+    }
+
+    func attach() -> Stream {
+      let stream = Stream()
+      pool.attach(stream)
+      stream.setUp()
+      return stream
+    }
+  }
+
+  private static func sleep(_ seconds: Int) async throws { try await EventLoop.shared.sleep(for: .seconds(seconds)) }
+
+  @Test func eachHostHasAControllerOfItsOwn() async throws {
+    try await onLoop {
+      let rig = Rig()
+      let second = TestDevice(2)
+      rig.air.add(second)
+      let hosts = [rig.attach(), rig.attach(), rig.attach()]
+      var addresses: Set<Address> = []
+      for host in hosts {
+        host.say(ReadBDADDR())
+        let complete = try await host.event { event -> Event.CommandComplete? in
+          if case .commandComplete(let complete) = event, complete.opcode == ReadBDADDR.opcode { complete } else { nil }
+        }
+        addresses.insert(try ReadBDADDR.Return.decode(complete.parameters).get().address)
+      }
+      #expect(addresses.count == 3 && addresses == Set(rig.pool.hosts.map(\.address)))
+      // Also their links can be told from each other, in a trace of all.
+      let handles = [try await hosts[0].connect(rig.device.address), try await hosts[2].connect(second.address)]
+      #expect(handles == [0x0040, 0x0050])
+      rig.pool.close()
+      #expect(rig.pool.hosts.isEmpty && hosts.allSatisfy(\.isClosed))
+    }
+  }
+
+  /// A device with a link does not advertise: the second host has to wait for the first one's end.
+  @Test func twoHostsContendForADevice() async throws {
+    try await onLoop {
+      let rig = Rig()
+      let (first, second) = (rig.attach(), rig.attach())
+      _ = try await first.connect(rig.device.address)
+      second.scan()
+      try await Self.sleep(5)
+      #expect(second.reports == 0)
+      second.say(.scan(false))
+      second.say(.create(rig.device.address))
+      try await Self.sleep(5)
+      #expect(rig.device.links == 1)
+      // As an adapter that is pulled out: the device hears nothing any more, and notices after the supervision timeout (5 s).
+      let start = EventLoop.shared.now
+      first.leave()
+      #expect(rig.pool.hosts.count == 1 && first.isClosed)
+      _ = try await second.event { if case .leConnectionComplete = $0 { true } else { nil } }
+      let waited = start.duration(to: EventLoop.shared.now)
+      #expect(rig.device.links == 2 && waited > .seconds(4) && waited < .seconds(6), "\(waited)")
+      rig.pool.close()
+    }
+  }
+
+  /// In whatever state a host is lost, nothing of it is left: the air is silent, and the device is free again.
+  @Test(arguments: ["nothing", "scanning", "connecting", "connected", "sending", "disconnecting"])
+  func aHostIsLost(_ state: String) async throws {
+    try await onLoop {
+      let rig = Rig()
+      var left: [Int?] = []
+      rig.pool.onEvent = { event in if case .left(let host, .ended(is Ended)) = event { left.append(host.number) } }
+      let host = rig.attach()
+      switch state {
+      case "scanning":
+        host.scan()
+        try await Self.sleep(1)
+      case "connecting":
+        host.say(.create(TestDevice.nobody))
+        try await Self.sleep(1)
+      case "connected": _ = try await host.connect(rig.device.address)
+      case "sending":
+        let handle = try await host.connect(rig.device.address)
+        let packet = ACLData(handle: handle, boundary: .firstNonFlushable, payload: [40, 0, 4, 0] + [UInt8](repeating: 0x52, count: 20))
+        for _ in 0..<4 { host.handler?(.received(packet.encoded)) }
+        try await EventLoop.shared.sleep(for: .milliseconds(20))
+      case "disconnecting":
+        let handle = try await host.connect(rig.device.address)
+        host.say(Disconnect(handle: handle, reason: .remoteUserTerminated))
+      default: break
+      }
+      let hadLink = rig.device.links
+      host.leave()
+      let said = host.events.count
+      #expect(left == [1] && rig.pool.hosts.isEmpty && host.isClosed)
+      try await Self.sleep(10)
+      #expect(host.events.count == said)
+      if hadLink > 0 { #expect(rig.device.closed == .connectionTimeout) }
+      let next = rig.attach()
+      _ = try await next.connect(rig.device.address)
+      #expect(rig.device.links == hadLink + 1)
+      rig.pool.close()
+    }
+  }
+
+  /// Advertising reports are dropped, and counted, while the host does not read; what it has missed then does not come later.
+  @Test func whoIsSlowMissesAdvertisements() async throws {
+    try await onLoop {
+      let rig = Rig()
+      let (slow, quick) = (rig.attach(), rig.attach())
+      slow.reads = false
+      slow.scan()
+      quick.scan()
+      try await Self.sleep(600)
+      let host = try #require(rig.pool.hosts.first)
+      #expect(slow.backlog > ControllerPool.crowded && slow.backlog < ControllerPool.crowded + 200)
+      #expect(host.droppedReports > 1000 && rig.pool.hosts.last?.droppedReports == 0)
+      #expect(quick.reports > slow.reports + 2000)
+      // Its commands are answered all the same.
+      slow.say(.scan(false))
+      try await slow.event { if case .commandComplete(let complete) = $0, complete.opcode == LESetScanEnable.opcode { () } else { nil } }
+      rig.pool.close()
+    }
+  }
+
+  /// Neither events nor data are dropped for it: it is given up.
+  @Test func whoTakesNothingIsGivenUp() async throws {
+    try await onLoop {
+      let rig = Rig()
+      var stuck: [Int] = []
+      rig.pool.onEvent = { event in if case .left(_, .stuck(let octets)) = event { stuck.append(octets) } }
+      let host = rig.attach()
+      _ = try await host.connect(rig.device.address)
+      host.reads = false
+      let channel = try #require(rig.device.channel)
+      let sending = EventLoop.shared.spawn {
+        while (try? await channel.waitUntilWritable()) != nil { channel.send([0x1B, 3, 0] + [UInt8](repeating: 9, count: 240)) }
+      }
+      try await Self.sleep(600)
+      #expect(stuck.count == 1 && stuck.allSatisfy { $0 > ControllerPool.stuck && $0 < ControllerPool.stuck + 1000 })
+      #expect(host.isClosed && rig.pool.hosts.isEmpty && rig.device.closed == .connectionTimeout)
+      await sending.value
+    }
+  }
+
+  /// Somebody who only looks whether anybody listens is not told of; nonsense is.
+  @Test func whoSaysNothingIsNoHost() async throws {
+    try await onLoop {
+      let rig = Rig()
+      var came = 0
+      var left: [Int?] = []
+      rig.pool.onEvent = { event in
+        switch event {
+        case .came: came += 1
+        case .left(let host, _): left.append(host.number)
+        case .refused: Issue.record("refused")
+        }
+      }
+      let silent = Stream()
+      rig.pool.attach(silent)
+      silent.leave()
+      #expect(came == 0 && rig.pool.arrivals == 0 && left == [nil] && rig.pool.hosts.isEmpty)
+      _ = rig.attach()
+      #expect(came == 1 && rig.pool.arrivals == 1 && rig.pool.hosts.first?.number == 1)
+      rig.pool.close()
+    }
+  }
+
+  @Test func thereAreNotMoreThanAddresses() async throws {
+    try await onLoop {
+      let rig = Rig()
+      var refused = 0
+      rig.pool.onEvent = { if case .refused = $0 { refused += 1 } }
+      let hosts = (0..<ControllerPool.limit).map { _ in rig.attach() }
+      #expect(refused == 0 && Set(rig.pool.hosts.map(\.address)).count == ControllerPool.limit)
+      let late = Stream()
+      rig.pool.attach(late)
+      #expect(refused == 1 && late.isClosed)
+      hosts[7].leave()
+      let next = rig.attach()
+      #expect(!next.isClosed && rig.pool.hosts.count == ControllerPool.limit)
+      let handle = try await next.connect(rig.device.address)
+      #expect(handle == ConnectionHandle(0x0040 + 7 * 8))
+      rig.pool.close()
+    }
+  }
+
+  /// All controllers are in one trace.
+  @Test func theTapSeesEverybody() async throws {
+    @LoopActor final class Log: HCI.Tap {
+      var packets: [(packet: [UInt8], direction: HCI.Direction)] = []
+      func record(_ packet: [UInt8], _ direction: HCI.Direction) { packets.append((packet, direction)) }
+    }
+    try await onLoop {
+      let log = Log()
+      let rig = Rig(tap: log)
+      _ = (rig.attach(), rig.attach())
+      try await Self.sleep(1)
+      #expect(log.packets.count { $0.packet == Reset().encoded && $0.direction == .hostToController } == 2)
+      #expect(log.packets.count { $0.direction == .controllerToHost } == 6)
+      rig.pool.close()
+    }
+  }
+}
