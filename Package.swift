@@ -98,7 +98,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "InteropTests", dependencies: ["blectl", "LEHost", "LinuxIO", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"],
-      exclude: ["bthome_frames.py", "bumble_air.py", "foreign_values.py"]),
+      exclude: ["bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py"]),
     .testTarget(
       name: "KernelTests",
       dependencies: [

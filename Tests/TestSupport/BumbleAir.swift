@@ -5,6 +5,8 @@ package final class BumbleAir: Sendable {
   package struct NoPython: Error, CustomStringConvertible {
     package let description =
       "BLECTL_PYTHON must name a Python with Bumble; run scripts/test, or BLECTL_PYTHON=$(scripts/interop-python)"
+
+    package init() {}
   }
 
   package struct NotReady: Error, CustomStringConvertible {

@@ -1,0 +1,131 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `sim --listen` with Bumble's host as a client, beside blectl's: two stacks by different people in one air.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedAirTests {
+  /// The air of the tests: values that are kept, and one that is notified.
+  static let devices = """
+    [{"name": "Board", "address": "D1:00:00:00:02:01/random", "advertisement": {"flags": 6, "name": "Board"}, "interval_ms": 40,
+      "services": [{"uuid": "fff0", "characteristics": [
+        {"uuid": "fff1", "properties": ["read", "write", "write_without_response"], "value": "00"},
+        {"uuid": "fff2", "properties": ["notify"], "periodic": {"every_ms": 50, "values": ["01", "02", "03"]}}]}]},
+     {"name": "Other", "address": "D1:00:00:00:02:02/random", "advertisement": {"flags": 6, "name": "Other"}, "interval_ms": 40,
+      "services": [{"uuid": "fff0", "characteristics": [
+        {"uuid": "fff1", "properties": ["read", "write", "write_without_response"], "value": "00"},
+        {"uuid": "fff2", "properties": ["notify"], "periodic": {"every_ms": 50, "values": ["01", "02", "03"]}}]}]}]
+    """
+  static let (board, other) = ("D1:00:00:00:02:01", "D1:00:00:00:02:02")
+
+  private struct Failed: Error { let text: String }
+
+  /// Bumble's client, a process of its own.
+  private final class Bumble: Sendable {
+    let process: RunningProcess
+    /// Of its controller.
+    let address: String?
+
+    init(_ transport: String) throws {
+      guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
+      let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bumble_client.py").path
+      process = try RunningProcess([python, script, transport], limit: 300)
+      guard let ready = process.nextLine(where: { $0.contains("ready") }) else { throw Failed(text: process.wait().errors) }
+      address = try Record(ready).string("address")
+    }
+
+    /// - Throws: what it says is wrong.
+    @discardableResult
+    func ask(_ line: String) throws -> Record {
+      process.send(line: line)
+      let answer = process.nextLine { $0.contains(#""event": "done""#) || $0.contains(#""event": "error""#) }
+      guard let answer, answer.contains("done") else { throw Failed(text: "\(line): \(answer ?? "no answer")") }
+      return try Record(answer)
+    }
+
+    func next(_ event: String) throws -> Record? {
+      try process.nextLine { $0.contains("\"event\": \"\(event)\"") }.map { try Record($0) }
+    }
+
+    func end() {
+      process.endInput()
+      _ = process.wait()
+    }
+  }
+
+  /// The air, and how blectl and Bumble call it.
+  private final class Air {
+    let process: RunningProcess
+    let adapter: String
+    let transport: String
+    private let path = TemporaryPath()
+
+    init(tcp: Bool) throws {
+      let file = try TemporaryFolder.file(Array(SharedAirTests.devices.utf8))
+      process = try Blectl.start(
+        ["sim", "--stay", "--json", "--listen", tcp ? "tcp:127.0.0.1:0" : "unix:\(path.path)", file], hasInput: false)
+      guard let line = process.nextLine(where: { $0.contains("listening") }), let address = try Record(line).string("address") else {
+        throw Failed(text: process.wait().errors)
+      }
+      adapter = address
+      transport = tcp ? "tcp-client:" + address.dropFirst(4) : address
+    }
+
+    func blectl(_ arguments: String...) throws -> Blectl.Result { try Blectl.run(arguments, adapter: adapter, virtual: false) }
+
+    func end() -> Int32 {
+      process.signal(SIGTERM)
+      return process.wait().status
+    }
+  }
+
+  @Test(arguments: [true, false]) func bothUseTheSameDevices(tcp: Bool) throws {
+    let air = try Air(tcp: tcp)
+    let bumble = try Bumble(air.transport)
+    #expect(bumble.address == "00:00:5E:00:53:01")
+    #expect(try bumble.ask("scan").strings("addresses") == [Self.board, Self.other])
+    let link = try bumble.ask("connect \(Self.board)")
+    #expect(link.int("mtu") == 517 && (link.int("characteristics") ?? 0) >= 2)
+    // Bumble has the one, blectl the other, both at once with notifications.
+    let listening = try Blectl.start(["notify", Self.other, "fff2", "--json"], adapter: air.adapter, virtual: false)
+    #expect(listening.waitForOutput(containing: "notification"))
+    try bumble.ask("subscribe fff2")
+    #expect(try (0..<6).compactMap { _ in try bumble.next("value")?.string("value") }.map { Int($0) ?? 0 }.reduce(0, +) == 12)
+    #expect(try bumble.ask("read fff1").string("value") == "00")
+    try bumble.ask("write fff1 c0ffee")
+    #expect(try bumble.ask("read fff1").string("value") == "c0ffee")
+    #expect(try bumble.ask("link").int("rssi") ?? 0 < 0)
+    // Nobody else sees the device meanwhile.
+    #expect(try air.blectl("scan", "--duration", "0.5", "--json").records.isEmpty)
+    try bumble.ask("disconnect")
+    #expect(try air.blectl("read", Self.board, "fff1", "--json").records.first?.string("value") == "c0ffee")
+    #expect(try air.blectl("write", Self.board, "fff1", "0123456789").status == 0)
+    let seen = listening.outputCount
+    #expect(listening.waitForOutput(after: seen) { $0.contains("notification") })
+    listening.signal(SIGINT)
+    #expect(listening.wait().status == 130)
+    // Now the other way round.
+    try bumble.ask("connect \(Self.other)")
+    try bumble.ask("command fff1 ffff")
+    #expect(try bumble.ask("read fff1").string("value") == "ffff")
+    try bumble.ask("disconnect")
+    try bumble.ask("connect \(Self.board)")
+    #expect(try bumble.ask("read fff1").string("value") == "0123456789")
+    bumble.end()
+    #expect(air.end() == 143)
+  }
+
+  /// Its link goes as one of an adapter that is pulled out, and the device is there for others.
+  @Test func aKilledHostFreesItsDevice() throws {
+    let air = try Air(tcp: true)
+    let bumble = try Bumble(air.transport)
+    try bumble.ask("connect \(Self.board)")
+    try bumble.ask("subscribe fff2")
+    #expect(try bumble.next("value") != nil)
+    bumble.process.signal(SIGKILL)
+    _ = bumble.process.wait()
+    let read = try air.blectl("read", Self.board, "fff1", "-t", "60")
+    #expect(read.status == 0, "\(read.errors)")
+    #expect(air.end() == 143)
+  }
+}
