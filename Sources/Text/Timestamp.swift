@@ -16,6 +16,23 @@ package enum Timestamp {
     return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))"
   }
 
+  /// What a calendar and a clock show, in UTC.
+  package struct Fields: Equatable, Sendable {
+    package let year, month, day, hour, minute, second: Int64
+    /// 1 Monday to 7 Sunday (ISO 8601).
+    package let weekday: Int64
+
+    /// - Parameter seconds: since 1970-01-01T00:00:00Z, at most those of some hundred million years.
+    package init(seconds: Int64) {
+      let day = seconds.flooredDivision(by: 86_400)
+      let second = seconds &- day &* 86_400
+      (year, month, self.day) = Timestamp.civil(day)
+      (hour, minute, self.second) = (second / 3600, second / 60 % 60, second % 60)
+      // 1970-01-01 was a Thursday.
+      weekday = (day &+ 3) &- (day &+ 3).flooredDivision(by: 7) &* 7 &+ 1
+    }
+  }
+
   /// The Gregorian date of a day number counted from 1970-01-01, by eras of 400 years that start on 1 March.
   private static func civil(_ day: Int64) -> (year: Int64, month: Int64, date: Int64) {
     let shifted = day + 719_468

@@ -154,7 +154,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  private static func bytes(_ value: UInt64, _ octets: Int, _ order: ByteOrder) -> [UInt8] {
+  static func bytes(_ value: UInt64, _ octets: Int, _ order: ByteOrder) -> [UInt8] {
     let little = (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
     return order == .little ? little : little.reversed()
   }

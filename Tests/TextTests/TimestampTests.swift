@@ -8,4 +8,14 @@ import Text
     (4_107_542_400_000_000_000, "2100-03-01T00:00:00.000Z"),
   ])
   func isRFC3339(_ nanoseconds: Int64, _ text: String) { #expect(Timestamp.text(nanoseconds) == text) }
+
+  @Test(
+    arguments: [
+      (0, [1970, 1, 1, 0, 0, 0, 4]), (-1, [1969, 12, 31, 23, 59, 59, 3]), (1_767_225_600, [2026, 1, 1, 0, 0, 0, 4]),
+      (951_868_799, [2000, 2, 29, 23, 59, 59, 2]), (1_767_571_199, [2026, 1, 4, 23, 59, 59, 7]),
+    ] as [(Int64, [Int64])])
+  func calendarAndClock(_ seconds: Int64, _ fields: [Int64]) {
+    let it = Timestamp.Fields(seconds: seconds)
+    #expect([it.year, it.month, it.day, it.hour, it.minute, it.second, it.weekday] == fields)
+  }
 }

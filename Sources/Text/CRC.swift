@@ -1,0 +1,65 @@
+/// A cyclic redundancy check of 8, 16 or 32 bits by the parameters that the catalogue of CRC algorithms (reveng.sourceforge.io) names it with.
+/// Bit by bit: what is checked here is a packet. `CRC32` is the fast one for files.
+package struct CRC: Hashable, Sendable {
+  /// As the catalogue writes it: `CRC-16/MODBUS`.
+  package let name: String
+  /// Bits: 8, 16 or 32.
+  package let width: Int
+  let polynomial: UInt32
+  let initial: UInt32
+  /// Whether the lowest bit of each octet comes first, and the result is mirrored: all but a few algorithms do both or neither.
+  let isReflected: Bool
+  let finalXOR: UInt32
+  /// Of the nine octets `123456789`: the catalogue's check value.
+  package let check: UInt32
+
+  init(
+    _ name: String, _ width: Int, polynomial: UInt32, initial: UInt32 = 0, isReflected: Bool = false, finalXOR: UInt32 = 0, check: UInt32
+  ) {
+    self.name = name
+    self.width = width
+    self.polynomial = polynomial
+    self.initial = initial
+    self.isReflected = isReflected
+    self.finalXOR = finalXOR
+    self.check = check
+  }
+
+  /// - Parameter name: in either case, also one that the catalogue lists as an alias: `crc-16/ccitt-false`.
+  package init?(named name: String) {
+    let wanted = name.uppercased()
+    let alias = Self.aliases.first { $0.alias == wanted }?.name ?? wanted
+    guard let found = Self.all.first(where: { $0.name == alias }) else { return nil }
+    self = found
+  }
+
+  package func value(of octets: some Sequence<UInt8>) -> UInt32 {
+    isReflected ? reflected(octets) : straight(octets)
+  }
+
+  private var top: UInt32 { 1 << UInt32(width - 1) }
+  private var mask: UInt32 { top | (top - 1) }
+
+  private func straight(_ octets: some Sequence<UInt8>) -> UInt32 {
+    var register = initial
+    for octet in octets {
+      register ^= UInt32(octet) << UInt32(width - 8)
+      for _ in 0..<8 { register = register & top != 0 ? register << 1 ^ polynomial : register << 1 }
+    }
+    return (register ^ finalXOR) & mask
+  }
+
+  private func reflected(_ octets: some Sequence<UInt8>) -> UInt32 {
+    let mirrored = mirror(polynomial)
+    var register = mirror(initial)
+    for octet in octets {
+      register ^= UInt32(octet)
+      for _ in 0..<8 { register = register & 1 != 0 ? register >> 1 ^ mirrored : register >> 1 }
+    }
+    return (register ^ finalXOR) & mask
+  }
+
+  private func mirror(_ value: UInt32) -> UInt32 {
+    (0..<width).reduce(0) { $0 << 1 | (value >> UInt32($1)) & 1 }
+  }
+}

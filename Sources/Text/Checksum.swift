@@ -1,0 +1,36 @@
+/// What devices put behind a packet so that the other side can tell whether it arrived whole.
+package enum Checksum: Hashable, Sendable {
+  /// The sum of all octets modulo 256.
+  case sum8
+  /// All octets, exclusive or.
+  case xor8
+  case crc(CRC)
+
+  /// `sum8`, `xor8`, or a CRC by its name in the catalogue; in either case.
+  package init?(_ name: String) {
+    switch name.lowercased() {
+    case "sum8": self = .sum8
+    case "xor8": self = .xor8
+    default:
+      guard let crc = CRC(named: name) else { return nil }
+      self = .crc(crc)
+    }
+  }
+
+  package func value(of octets: some Sequence<UInt8>) -> UInt32 {
+    switch self {
+    case .sum8: UInt32(octets.reduce(0, &+))
+    case .xor8: UInt32(octets.reduce(0, ^))
+    case .crc(let crc): crc.value(of: octets)
+    }
+  }
+
+  /// The value as it is sent: one, two or four octets.
+  package func octets(of octets: some Sequence<UInt8>, _ order: ByteOrder) -> [UInt8] {
+    let value = value(of: octets)
+    let little = (0..<width / 8).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
+    return order == .little ? little : little.reversed()
+  }
+
+  private var width: Int { if case .crc(let crc) = self { crc.width } else { 8 } }
+}
