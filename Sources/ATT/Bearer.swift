@@ -21,7 +21,8 @@ package protocol BearerClient: AnyObject {
 @LoopActor
 package protocol BearerServer: AnyObject {
   /// The response to a request (never Exchange MTU), cut at ATT_MTU when it is longer, and what is to follow once it is sent.
-  func serve(_ request: Request) -> (response: Response, then: [@LoopActor () -> Void])
+  /// Without a response, one comes later by `Bearer.respond`, or never.
+  func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void])
   func obey(_ command: Command)
   /// Once.
   func closed(_ error: any Error)
@@ -173,6 +174,9 @@ package final class Bearer {
   /// with answers. Far above what our own commands can have under way.
   package static let answerLimit = 512
 
+  /// The response to a request that `BearerServer.serve` left open.
+  package func respond(_ response: Response) { sendAnswer(state.answer(response)) }
+
   private func sendAnswer(_ bytes: [UInt8]) {
     if let waiting = channel.unacknowledged, waiting >= Self.answerLimit { faults.unanswered &+= 1 } else { sendNow(bytes) }
   }
@@ -223,7 +227,7 @@ package final class Bearer {
   private func serve(_ request: Request) {
     guard let server else { return sendAnswer(state.answer(BearerState.answerWithoutServer(request))) }
     let (response, effects) = server.serve(request)
-    sendAnswer(state.answer(response))
+    if let response { respond(response) }
     for effect in effects { effect() }
   }
 

@@ -15,6 +15,8 @@ package final class AttributeStore {
 package final class Server: BearerServer {
   package let store: AttributeStore
   package let bearer: Bearer
+  /// Before a permitted request or command reads or writes a value: what comes of it.
+  package var onAccess: (@LoopActor (ServerSession.Access) -> Decision)?
   /// After a value was written and answered.
   package var onWrite: (@LoopActor (AttributeHandle, [UInt8], ServerSession.WriteKind) -> Void)?
   /// After a client configuration changed: the handle of the characteristic value, bit 0 notifications, bit 1 indications.
@@ -22,7 +24,25 @@ package final class Server: BearerServer {
   /// Once, when the bearer is closed by either side.
   package var onClosed: (@LoopActor (any Error) -> Void)?
 
+  /// What the owner of the attributes makes of a request or command.
+  package struct Decision {
+    /// Refuses it: nothing is written. Commands are refused without a word.
+    package var error: ErrorCode?
+    /// How late the response is sent; the value is read or written at once.
+    package var delay: Duration = .zero
+    /// False: no response at all, whatever was done.
+    package var isAnswered = true
+    /// What follows the response.
+    package var then: (@LoopActor () -> Void)?
+
+    package init() {}
+  }
+
   private var session = ServerSession()
+  private var late: [Int: LoopTimer] = [:]
+  private var lateCount = 0
+  /// A client may have one request open; one that asks on all the same gets no more answers when so many are late.
+  private static let mostLate = 16
 
   /// Attaches to a bearer, which may have a client as well.
   package init(store: AttributeStore, bearer: Bearer) {
@@ -59,14 +79,53 @@ package final class Server: BearerServer {
 
   // MARK: BearerServer
 
-  package func serve(_ request: Request) -> (response: Response, then: [@LoopActor () -> Void]) {
+  package func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void]) {
+    var outcome = Decision()
+    var then: [@LoopActor () -> Void] = []
+    for access in onAccess == nil ? [] : session.accesses(of: request, mtu: bearer.mtu, store.database) {
+      guard let decision = onAccess?(access) else { break }
+      outcome.delay = max(outcome.delay, decision.delay)
+      outcome.isAnswered = outcome.isAnswered && decision.isAnswered
+      if let error = decision.error {
+        session.dropPreparedWrites(of: request)
+        let refusal = Response.error(request: request.opcode, handle: access.handle, code: error)
+        return (inTime(refusal, outcome), decision.then.map { [$0] } ?? [])
+      }
+      if let next = decision.then { then.append(next) }
+    }
     let (response, events) = session.answer(request, mtu: bearer.mtu, &store.database)
-    return (response, events.map { event in { self.perform(event) } })
+    return (inTime(response, outcome), events.map { event in { self.perform(event) } } + then)
   }
 
-  package func obey(_ command: Command) { for event in session.obey(command, &store.database) { perform(event) } }
+  /// The response when it is to be sent now; a late one is sent in its time.
+  private func inTime(_ response: Response, _ decision: Decision) -> Response? {
+    guard decision.isAnswered, decision.delay > .zero else { return decision.isAnswered ? response : nil }
+    guard late.count < Self.mostLate else { return nil }
+    lateCount += 1
+    let number = lateCount
+    late[number] = EventLoop.shared.schedule(after: decision.delay) { [weak self] in
+      guard let self else { return }
+      late[number] = nil
+      if closed == nil { bearer.respond(response) }
+    }
+    return nil
+  }
 
-  package func closed(_ error: any Error) { onClosed?(error) }
+  package func obey(_ command: Command) {
+    guard let onAccess, let access = session.access(of: command, store.database) else {
+      for event in session.obey(command, &store.database) { perform(event) }
+      return
+    }
+    let decision = onAccess(access)
+    if decision.error == nil { for event in session.obey(command, &store.database) { perform(event) } }
+    decision.then?()
+  }
+
+  package func closed(_ error: any Error) {
+    for timer in late.values { timer.cancel() }
+    late = [:]
+    onClosed?(error)
+  }
 
   private func perform(_ event: ServerSession.Event) {
     switch event {

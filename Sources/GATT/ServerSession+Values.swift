@@ -1,4 +1,4 @@
-import ATT
+package import ATT
 import Bluetooth
 
 /// Values and their permissions: reads, writes, prepared writes (Vol 3 Part F §3.4.4, §3.4.5, §3.4.6).
@@ -74,6 +74,17 @@ extension ServerSession {
   /// All or nothing: every part is checked before the first value changes (§3.4.6.3). A part at offset 0 starts the value anew, as a
   /// Write Request does; without one, the parts change the value that is there.
   mutating func execute(_ writes: [PreparedWrite], _ database: inout AttributeDatabase) throws(Refusal) -> [Event] {
+    let values = try outcome(of: writes, database)
+    for (handle, value) in values { try check(value, for: try attribute(handle, database)) }
+    var events: [Event] = []
+    for (handle, value) in values { events.append(commit(value, to: try attribute(handle, database), .long, &database)) }
+    return events
+  }
+
+  /// The values that the parts make, in the order in which the attributes occur first.
+  private func outcome(
+    of writes: [PreparedWrite], _ database: AttributeDatabase
+  ) throws(Refusal) -> [(handle: AttributeHandle, value: [UInt8])] {
     var handles: [AttributeHandle] = []
     var values: [AttributeHandle: [UInt8]] = [:]
     for write in writes {
@@ -90,9 +101,61 @@ extension ServerSession {
     if handles.count > 1, let handle = handles.first(where: { !database.allowsReliableWrite($0) }) {
       throw Refusal(code: .requestNotSupported, handle: handle)
     }
-    for handle in handles { try check(values[handle] ?? [], for: try attribute(handle, database)) }
-    var events: [Event] = []
-    for handle in handles { events.append(commit(values[handle] ?? [], to: try attribute(handle, database), .long, &database)) }
-    return events
+    return handles.map { ($0, values[$0] ?? []) }
+  }
+
+  // MARK: Foresight
+
+  /// What a request or command that is permitted does with the value of an attribute. Client configurations are the server's own.
+  package enum Access: Sendable, Equatable {
+    case read(AttributeHandle)
+    case write(AttributeHandle, value: [UInt8], WriteKind)
+
+    package var handle: AttributeHandle {
+      switch self {
+      case .read(let handle), .write(let handle, _, _): handle
+      }
+    }
+  }
+
+  /// What `answer` would do with values now; nothing where it would refuse. A Read Blob Request at another offset than 0 goes on with a read.
+  package func accesses(of request: Request, mtu: Int, _ database: AttributeDatabase) -> [Access] {
+    switch request {
+    case .read(let handle), .readBlob(let handle, offset: 0): return [handle].compactMap { reading($0, database) }
+    case .readMultiple(let handles), .readMultipleVariable(let handles):
+      let accesses = handles.compactMap { reading($0, database) }
+      return accesses.count == handles.count ? accesses : []
+    case .readByType(let range, let type):
+      guard case .readByType(let items)? = try? readByType(range, type, mtu, database) else { return [] }
+      return items.compactMap { reading($0.handle, database) }
+    case .write(let handle, let value): return [writing(value, to: handle, .write, database)].compactMap { $0 }
+    case .executeWrite(flags: 1):
+      guard let values = try? outcome(of: prepared, database) else { return [] }
+      let accesses = values.compactMap { writing($0.value, to: $0.handle, .write, database, .long) }
+      return accesses.count == values.count ? accesses : []
+    default: return []
+    }
+  }
+
+  package func access(of command: Command, _ database: AttributeDatabase) -> Access? {
+    guard case .write(let handle, let value) = command else { return nil }
+    return writing(value, to: handle, .writeWithoutResponse, database)
+  }
+
+  /// An Execute Write Request ends what was prepared, also when it is refused.
+  package mutating func dropPreparedWrites(of request: Request) { if case .executeWrite = request { prepared = [] } }
+
+  private func reading(_ handle: AttributeHandle, _ database: AttributeDatabase) -> Access? {
+    guard let attribute = database[handle], refusalToRead(attribute) == nil else { return nil }
+    return .read(handle)
+  }
+
+  private func writing(
+    _ value: [UInt8], to handle: AttributeHandle, _ how: AttributeDatabase.Permissions, _ database: AttributeDatabase,
+    _ kind: WriteKind? = nil
+  ) -> Access? {
+    guard let attribute = try? writable(handle, how, database), (try? check(value, for: attribute)) != nil else { return nil }
+    if case .configuration = attribute.role { return nil }
+    return .write(handle, value: value, kind ?? (how == .write ? .request : .command))
   }
 }

@@ -158,7 +158,7 @@ import Text
     var commands: [Command] = []
     var ends = 0
     weak var bearer: Bearer?
-    func serve(_ request: Request) -> (response: Response, then: [@LoopActor () -> Void]) {
+    func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void]) {
       if case .read(7) = request { return (.read([0xAA]), []) }
       return (BearerState.answerWithoutServer(request), [{ self.bearer?.notify(HandleValue(7, [])) }])
     }
