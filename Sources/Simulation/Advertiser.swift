@@ -18,6 +18,8 @@ package struct AdvertisingSettings: Sendable, Equatable {
   package var data: [UInt8] = []
   package var scanResponse: [UInt8] = []
   package var isConnectable = true
+  /// False while the device is silent.
+  package var isOn = true
   /// Advertising interval, 20 ms…10.24 s; the air adds the 0…10 ms of Vol 6 Part B §4.4.2.2.
   package var interval: Duration = .milliseconds(100)
   /// How long after it came into the air the device is switched on.

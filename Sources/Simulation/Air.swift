@@ -68,7 +68,8 @@ package final class Air {
 
   private func transmit(_ station: Station) {
     let settings = station.advertiser.advertising
-    guard !faults.silent.contains(station.advertiser.address), EventLoop.shared.now >= station.start.advanced(by: settings.startsAfter)
+    guard settings.isOn, !faults.silent.contains(station.advertiser.address),
+      EventLoop.shared.now >= station.start.advanced(by: settings.startsAfter)
     else { return }
     for listener in listeners where station.link == nil {
       // ±3 dB, as in a quiet room.

@@ -13,10 +13,29 @@ package struct PeripheralDescription: Sendable {
   package var database: AttributeDatabase
   /// By the handle of the characteristic value that they belong to.
   package var behaviours: [AttributeHandle: Behaviour] = [:]
+  /// What the variables hold at first.
+  package var variables: [PeripheralState.Value] = []
+  package var timers: [Timer] = []
+  package var onConnect: [Reaction.Action] = []
+  package var onDisconnect: [Reaction.Action] = []
+  /// In place of `advertising.data` and `.scanResponse`, where they change.
+  var advertisement: AdvertisementTemplate?
+  var scanResponse: AdvertisementTemplate?
+
+  package struct Timer: Sendable, Equatable {
+    package var interval: Duration
+    /// Runs from the beginning, over and over; else once for each start.
+    package var isPeriodic: Bool
+    package var actions: [Reaction.Action]
+  }
 
   package struct Behaviour: Sendable {
     /// The first that matches is performed.
     package var reactions: [Reaction] = []
+    /// The same for reads.
+    package var readReactions: [Reaction] = []
+    package var onSubscribe: [Reaction.Action] = []
+    package var onUnsubscribe: [Reaction.Action] = []
     package var collect: Collect?
     package var periodic: Periodic?
     package var sink: Sink?
@@ -34,7 +53,7 @@ package struct PeripheralDescription: Sendable {
   package struct Periodic: Sendable, Equatable {
     package var interval: Duration
     /// Not empty.
-    package var values: [Reaction.Template]
+    package var values: [Template]
   }
 
   /// Everything written is counted; the count is the value of another characteristic.

@@ -7,6 +7,8 @@ package enum PeripheralFile {
   /// Larger files are refused.
   package static let maximumLength = 4 << 20
   package static let maximumPeripherals = 64
+  private static let maximumVariables = 256
+  private static let maximumTimers = 64
 
   /// - Parameters:
   ///   - bytes: the file: one peripheral (an object) or several (a list of objects), JSON with comments.
@@ -37,7 +39,7 @@ package enum PeripheralFile {
 
   private static let keys = [
     "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
-    "packets_per_event", "starts_after_ms", "failing_connections", "services",
+    "packets_per_event", "starts_after_ms", "failing_connections", "variables", "timers", "on_connect", "on_disconnect", "services",
   ]
 
   private static func peripheral(_ entry: FileEntry) throws(PeripheralFileError) -> PeripheralDescription {
@@ -52,13 +54,27 @@ package enum PeripheralFile {
     for service in try fields["services"]?.list() ?? [] { try services.add(service) }
     let database = try services.database(entry)
     var peripheral = PeripheralDescription(name: name, address: try address(addressEntry), database: database)
-    peripheral.behaviours = try services.behaviours(database)
+    var names = PeripheralNames()
+    if let value = fields["variables"] { (names.variables, peripheral.variables) = try variables(value) }
+    names.characteristics = services.table(database)
+    let timers = try fields["timers"]?.namedMembers(limit: maximumTimers) ?? []
+    for (index, timer) in timers.enumerated() { names.timers[timer.key] = index }
+    let actions = ActionReader(expressions: ExpressionReader(names: names))
+    for timer in timers { peripheral.timers.append(try actions.timer(timer.entry)) }
+    if let value = fields["on_connect"] { peripheral.onConnect = try actions.list(value) }
+    if let value = fields["on_disconnect"] { peripheral.onDisconnect = try actions.list(value) }
+    peripheral.behaviours = try services.behaviours(database, actions)
 
     if let value = fields["connectable"] { peripheral.advertising.isConnectable = try value.bool() }
     if let value = fields["interval_ms"] { peripheral.advertising.interval = try value.milliseconds(20...10_240) }
     if let value = fields["rssi"] { peripheral.advertising.rssi = Int8(clamping: try value.integer(-127...20)) }
-    if let value = fields["advertisement"] { peripheral.advertising.data = try PeripheralAdvertisement.data(value) }
-    if let value = fields["scan_response"] { peripheral.advertising.scanResponse = try PeripheralAdvertisement.data(value) }
+    let advertisements = AdvertisementReader(expressions: actions.expressions)
+    if let value = fields["advertisement"] {
+      (peripheral.advertising.data, peripheral.advertisement) = try advertisements.data(value)
+    }
+    if let value = fields["scan_response"] {
+      (peripheral.advertising.scanResponse, peripheral.scanResponse) = try advertisements.data(value)
+    }
     if let value = fields["mtu"] { peripheral.mtu = try value.integer(23...517) }
     if let value = fields["data_length"] { peripheral.linkLimits.dataLength = try value.integer(27...251) }
     if let value = fields["phys"] { peripheral.linkLimits.phys = try phys(value) }
@@ -66,6 +82,21 @@ package enum PeripheralFile {
     if let value = fields["failing_connections"] { peripheral.linkLimits.failingConnections = try value.integer(0...255) }
     if let value = fields["packets_per_event"] { peripheral.linkLimits.packetsPerEvent = try value.integer(1...255) }
     return peripheral
+  }
+
+  /// Numbers, and octets.
+  private static func variables(
+    _ entry: FileEntry
+  ) throws(PeripheralFileError) -> ([String: PeripheralNames.Variable], [PeripheralState.Value]) {
+    var names: [String: PeripheralNames.Variable] = [:]
+    var values: [PeripheralState.Value] = []
+    for (name, value) in try entry.namedMembers(limit: maximumVariables) {
+      names[name] = .init(index: values.count, isNumber: value.isNumber)
+      values.append(
+        value.isNumber
+          ? .number(Int64(try value.integer(Int.min...Int.max))) : .octets(try value.octets(limit: AttributeDatabase.maximumValueLength)))
+    }
+    return (names, values)
   }
 
   private static func address(_ entry: FileEntry) throws(PeripheralFileError) -> PeerAddress {
@@ -85,70 +116,5 @@ package enum PeripheralFile {
     }
     guard phys.contains(.le1M) else { throw entry.error("every device has the PHY 1m") }
     return phys
-  }
-}
-
-/// Advertising data from its fields (Supplement to the Core Specification, Part A §1), in the order of the file.
-enum PeripheralAdvertisement {
-  /// Legacy advertising PDUs carry no more.
-  static let maximumLength = 31
-
-  private static let keys = [
-    "flags", "name", "short_name", "services", "manufacturer_data", "service_data", "tx_power", "appearance",
-  ]
-
-  /// A string of hex digits is taken as it is, well-formed or not: broken advertisements are worth simulating.
-  static func data(_ entry: FileEntry) throws(PeripheralFileError) -> [UInt8] {
-    guard entry.isObject else { return try entry.octets(limit: maximumLength) }
-    _ = try entry.object(keys)
-    var data: [UInt8] = []
-    for (key, value) in try entry.members() { data += try structures(key, value) }
-    guard data.count <= maximumLength else {
-      throw entry.error("\(data.count) octets: an advertisement has at most \(maximumLength), as has a scan response")
-    }
-    return data
-  }
-
-  private static func structures(_ key: String, _ entry: FileEntry) throws(PeripheralFileError) -> [UInt8] {
-    func structure(_ type: UInt8, _ data: [UInt8]) throws(PeripheralFileError) -> [UInt8] {
-      guard data.count < 255 else { throw entry.error("too long for an advertisement") }
-      return [UInt8(data.count + 1), type] + data
-    }
-    switch key {
-    case "flags": return try structure(0x01, [UInt8(clamping: try entry.integer(0...255))])
-    case "short_name": return try structure(0x08, Array(try entry.string().utf8))
-    case "name": return try structure(0x09, Array(try entry.string().utf8))
-    case "tx_power": return try structure(0x0A, [UInt8(bitPattern: Int8(clamping: try entry.integer(-127...20)))])
-    case "appearance":
-      let value = UInt16(clamping: try entry.integer(0...0xFFFF))
-      return try structure(0x19, [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)])
-    case "services":
-      // One structure for each width that occurs: 16 bits, 128 bits.
-      var short: [UInt8] = []
-      var long: [UInt8] = []
-      for item in try entry.list() {
-        let octets = try item.uuid().attBytes
-        if octets.count == 2 { short += octets } else { long += octets }
-      }
-      return (short.isEmpty ? [] : try structure(0x03, short)) + (long.isEmpty ? [] : try structure(0x07, long))
-    case "manufacturer_data":
-      var data: [UInt8] = []
-      for (company, value) in try entry.members() {
-        guard company.utf8.count == 4, let id = Hex.number(company) else {
-          throw value.error("a company identifier has four hex digits, as 004c")
-        }
-        data += try structure(
-          0xFF, [UInt8(truncatingIfNeeded: id), UInt8(truncatingIfNeeded: id >> 8)] + value.octets(limit: maximumLength))
-      }
-      return data
-    case "service_data":
-      var data: [UInt8] = []
-      for (text, value) in try entry.members() {
-        guard let uuid = UUID(text) else { throw value.error("\(DisplayText.quote(text)) is not a UUID") }
-        data += try structure(uuid.short == nil ? 0x21 : 0x16, uuid.attBytes + value.octets(limit: maximumLength))
-      }
-      return data
-    default: return []
-    }
   }
 }

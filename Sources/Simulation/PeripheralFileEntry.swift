@@ -112,6 +112,53 @@ struct FileEntry {
     return false
   }
 
+  var isNumber: Bool {
+    if case .number = tree.kind { return true }
+    return false
+  }
+
+  /// The items of a list that may be long, but not endless.
+  func bounded() throws(PeripheralFileError) -> [FileEntry] {
+    let items = try list()
+    guard items.count <= 256 else { throw error("\(items.count) items: at most 256 are allowed") }
+    return items
+  }
+
+  /// The members of an object whose keys are names that the file gives.
+  func namedMembers(limit: Int) throws(PeripheralFileError) -> [(key: String, entry: FileEntry)] {
+    let members = try members()
+    guard members.count <= limit else { throw error("\(members.count) of them: at most \(limit) are allowed") }
+    for (key, entry) in members where !(1...64).contains(key.utf8.count) { throw entry.error("a name has 1 to 64 octets") }
+    return members
+  }
+
+  /// An object that says what it is by one of `kinds`; other keys say more about it.
+  /// - Parameter takes: the keys that each kind takes beside its own.
+  func kind(of kinds: [String], _ noun: String, takes: (String) -> [String]) throws(PeripheralFileError) -> Kind {
+    let members = try members()
+    let others = Set(kinds.flatMap(takes))
+    for (key, entry) in members where !kinds.contains(key) && !others.contains(key) {
+      throw entry.error("unknown key; there are \(kinds.joined(separator: ", "))")
+    }
+    let found = members.filter { kinds.contains($0.key) }
+    guard let first = found.first, found.count == 1 else {
+      throw error("\(noun) has exactly one of \(kinds.joined(separator: ", "))")
+    }
+    var fields: [String: FileEntry] = [:]
+    for (key, entry) in members where key != first.key {
+      guard takes(first.key).contains(key) else { throw entry.error("\(first.key) takes no \(key)") }
+      fields[key] = entry
+    }
+    return Kind(name: first.key, entry: first.entry, fields: fields)
+  }
+
+  struct Kind {
+    let name: String
+    let entry: FileEntry
+    /// The other keys.
+    let fields: [String: FileEntry]
+  }
+
   // MARK: Octets
 
   /// A literal value: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.

@@ -47,9 +47,10 @@ struct PeripheralServices {
     services.append(service)
   }
 
-  private static let characteristicKeys = [
-    "uuid", "properties", "handle", "value", "permissions", "max_length", "descriptors", "reactions", "collect", "periodic", "sink",
-  ]
+  private static let characteristicKeys =
+    [
+      "uuid", "properties", "handle", "value", "permissions", "max_length", "descriptors",
+    ] + BehaviourReader.keys
 
   private func characteristic(
     _ entry: FileEntry, _ fields: [String: FileEntry], _ descriptors: [FileEntry]
@@ -147,20 +148,28 @@ struct PeripheralServices {
 
   // MARK: Second pass
 
-  func behaviours(_ database: Database) throws(PeripheralFileError) -> [AttributeHandle: PeripheralDescription.Behaviour] {
-    let handles = Array(database.valueHandles.dropFirst(added))
-    var table = BehaviourReader.Table()
-    for (service, list) in zip(services, zip(handles, characteristics)) {
+  func table(_ database: Database) -> CharacteristicTable {
+    var table = CharacteristicTable()
+    for (service, list) in zip(services, zip(handles(database), characteristics)) {
       for (handle, item) in zip(list.0, list.1) {
         table.add(handle, service: service.uuid, database, isSink: item.fields["sink"] != nil)
       }
     }
+    return table
+  }
+
+  func behaviours(
+    _ database: Database, _ actions: ActionReader
+  ) throws(PeripheralFileError) -> [AttributeHandle: PeripheralDescription.Behaviour] {
     var result: [AttributeHandle: PeripheralDescription.Behaviour] = [:]
-    for (handles, list) in zip(handles, characteristics) {
+    for (handles, list) in zip(handles(database), characteristics) {
       for (handle, item) in zip(handles, list) {
-        if let behaviour = try BehaviourReader(table: table, own: handle).read(item.entry, item.fields) { result[handle] = behaviour }
+        if let behaviour = try BehaviourReader(actions: actions, own: handle).read(item.entry, item.fields) { result[handle] = behaviour }
       }
     }
     return result
   }
+
+  /// Value handles by service of the file.
+  private func handles(_ database: Database) -> [[AttributeHandle]] { Array(database.valueHandles.dropFirst(added)) }
 }

@@ -1,11 +1,11 @@
 package import ATT
-import Bluetooth
-package import GATT
+package import Bluetooth
 import Text
 
-/// What a virtual peripheral does when something was written to it.
+/// What a virtual peripheral does when something is written to it, or read.
 package struct Reaction: Sendable, Equatable {
   package var condition = Condition()
+  package var answer = Answer()
   package var actions: [Action] = []
 
   /// Everything that is given must hold.
@@ -15,15 +15,16 @@ package struct Reaction: Sendable, Equatable {
     package var length: Int?
     /// The sum of all octets modulo 256.
     package var sum8: UInt8?
+    /// Nil: whatever the device's state is.
+    package var state: Simulation.Condition?
 
+    /// Whether `state` may be asked.
     package func matches(_ written: [UInt8]) -> Bool {
       if let pattern, !pattern.matches(written) { return false }
       if let length, length != written.count { return false }
-      if let sum8, sum8 != Self.sum8(written) { return false }
+      if let sum8, UInt32(sum8) != Checksum.sum8.value(of: written) { return false }
       return true
     }
-
-    static func sum8(_ octets: [UInt8]) -> UInt8 { octets.reduce(0, &+) }
   }
 
   /// Octets, some of which may be anything, and whether more may follow.
@@ -55,50 +56,56 @@ package struct Reaction: Sendable, Equatable {
     }
   }
 
-  package enum Action: Sendable, Equatable {
-    /// Keeps the value and notifies those who subscribed.
-    case notify(AttributeHandle, Template, after: Duration)
-    case indicate(AttributeHandle, Template, after: Duration)
-    /// Keeps the value.
-    case set(AttributeHandle, Template, after: Duration)
-    /// Sets the counter of a sink to nothing.
-    case reset(sink: AttributeHandle, after: Duration)
-    /// The peripheral hangs up.
-    case disconnect(after: Duration)
+  /// What comes of a request beside its usual response.
+  package struct Answer: Sendable, Equatable {
+    /// Nil: it is granted.
+    package var error: ErrorCode?
+    /// How late the response is.
+    package var delay: Duration = .zero
+    package var isSent = true
 
-    /// Since the action before, or since the write.
-    package var delay: Duration {
-      switch self {
-      case .notify(_, _, let delay), .indicate(_, _, let delay), .set(_, _, let delay), .reset(_, let delay), .disconnect(let delay): delay
-      }
+    package init() {}
+  }
+
+  package struct Action: Sendable, Equatable {
+    package var kind: Kind
+    /// Since the action before, or since what set off the actions.
+    package var delay: Duration
+    /// Asked after the delay; nil: always.
+    package var condition: Simulation.Condition?
+
+    package init(_ kind: Kind, after delay: Duration = .zero, if condition: Simulation.Condition? = nil) {
+      self.kind = kind
+      self.delay = delay
+      self.condition = condition
+    }
+
+    package indirect enum Kind: Sendable, Equatable {
+      /// Keeps the value and notifies those who subscribed.
+      case notify(AttributeHandle, Template)
+      case indicate(AttributeHandle, Template)
+      /// Keeps the value.
+      case set(AttributeHandle, Template)
+      /// Sets the counter of a sink to nothing.
+      case reset(sink: AttributeHandle)
+      case assignOctets(variable: Int, Template)
+      case assignNumber(variable: Int, NumberExpression)
+      /// Seconds since 1970.
+      case setClock(NumberExpression)
+      /// A timer by its number, which begins anew when it runs already.
+      case start(timer: Int)
+      case stop(timer: Int)
+      case advertise(Bool)
+      case disconnect(HangUp)
+      /// Several actions, so many times, or the others when the condition does not hold.
+      case block([Action], times: NumberExpression, otherwise: [Action])
     }
   }
 
-  /// A value that is made when it is sent.
-  package struct Template: Sendable, Equatable {
-    package enum Part: Sendable, Equatable {
-      case octets([UInt8])
-      /// The current value of an attribute.
-      case valueOf(AttributeHandle)
-      /// What was written.
-      case written
-      /// One octet: the sum of all octets before it, modulo 256.
-      case sum8
-    }
-    package var parts: [Part]
-
-    package func octets(written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
-      var octets: [UInt8] = []
-      for part in parts {
-        switch part {
-        case .octets(let literal): octets += literal
-        case .valueOf(let handle): octets += database[handle]?.value ?? []
-        case .written: octets += written
-        case .sum8: octets.append(Condition.sum8(octets))
-        }
-      }
-      return Array(octets.prefix(AttributeDatabase.maximumValueLength))
-    }
+  package enum HangUp: Sendable, Equatable {
+    case terminate(ControllerErrorCode)
+    /// Both sides notice when the supervision timeout is over.
+    case outOfRange
   }
 }
 

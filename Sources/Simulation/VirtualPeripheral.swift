@@ -5,24 +5,39 @@ package import GATT
 
 /// Runs a `PeripheralDescription`: advertises, serves each link, reacts.
 ///
-/// What survives the end of a link: the values and the counters of sinks. What does not: that client's configurations and prepared writes,
-/// and, when it was the last client, collected octets and actions that still wait.
+/// What survives the end of a link: the values, variables, timers and the counters of sinks. What does not: that client's configurations and
+/// prepared writes, and, when it was the last client, collected octets and actions that still wait.
+/// While nobody is connected, no timer of the loop runs: what was due is made up for when the device is next heard or connected.
 @LoopActor
 package final class VirtualPeripheral: Advertiser {
   package let description: PeripheralDescription
   /// The attributes as they are now.
   package let store: AttributeStore
 
-  private var servers: [Server] = []
+  private struct Link {
+    let server: Server
+    /// Nil for a channel that is not of the air.
+    let channel: VirtualLinkChannel?
+  }
+  private var links: [Link] = []
+  private var servers: [Server] { links.map(\.server) }
+  private var machine: PeripheralMachine
+  private var timer: LoopTimer?
   private var periodic: [AttributeHandle: LoopTimer] = [:]
   private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
   private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
-  private var pending: [Int: LoopTimer] = [:]
-  private var nextPending = 0
 
-  package init(_ description: PeripheralDescription) {
+  /// - Parameters:
+  ///   - seed: of what chance decides.
+  ///   - wallClock: what the device's clock shows at first, in nanoseconds since 1970.
+  package init(_ description: PeripheralDescription, seed: UInt64 = 1, wallClock: Int64 = EventLoop.shared.wallClock) {
     self.description = description
     store = AttributeStore(description.database)
+    // Each device draws from a stream of its own, whichever others there are.
+    let stream = 1 << 48 | UInt64(description.address.address.rawValue)
+    let state = PeripheralState(
+      variables: description.variables, now: EventLoop.shared.now.nanoseconds, wallClock: wallClock, seed: seed, stream: stream)
+    machine = PeripheralMachine(state: state, timers: description.timers)
     for (handle, behaviour) in description.behaviours {
       guard let sink = behaviour.sink else { continue }
       counters[handle] = (ReactionCounter(), nil)
@@ -33,37 +48,96 @@ package final class VirtualPeripheral: Advertiser {
   // MARK: Advertiser
 
   package var address: PeerAddress { description.address }
-  package var advertising: AdvertisingSettings { description.advertising }
+  package var advertising: AdvertisingSettings {
+    catchUp()
+    var settings = description.advertising
+    settings.isOn = machine.isAdvertising
+    if let template = description.advertisement { settings.data = template.data(value) }
+    if let template = description.scanResponse { settings.scanResponse = template.data(value) }
+    return settings
+  }
   package var linkLimits: LinkLimits { description.linkLimits }
 
   package func connected(_ channel: any ATT.Channel) {
+    catchUp()
     let server = Server(store: store, bearer: Bearer(channel, rxMTU: description.mtu))
-    servers.append(server)
+    links.append(Link(server: server, channel: channel as? VirtualLinkChannel))
+    server.onAccess = { [weak self] access in self?.accessed(access) ?? Server.Decision() }
     server.onWrite = { [weak self] handle, value, _ in self?.written(handle, value) }
-    server.onSubscription = { [weak self] handle, _ in self?.subscriptionChanged(handle) }
+    server.onSubscription = { [weak self] handle, bits in self?.configured(handle, bits) }
     server.onClosed = { [weak self, weak server] _ in self?.closed(server) }
+    begin(description.onConnect)
     server.start()
   }
 
   /// Links that are served now.
-  package var connectionCount: Int { servers.count }
+  package var connectionCount: Int { links.count }
 
   private func closed(_ server: Server?) {
-    servers.removeAll { $0 === server }
-    for handle in Array(periodic.keys) { subscriptionChanged(handle) }
-    guard servers.isEmpty else { return }
-    for collection in collected.values { collection.timer.cancel() }
-    collected = [:]
-    for timer in pending.values { timer.cancel() }
-    pending = [:]
+    guard links.contains(where: { $0.server === server }) else { return }
+    catchUp()
+    links.removeAll { $0.server === server }
+    for handle in description.behaviours.keys.sorted() { subscriptionChanged(handle) }
+    if links.isEmpty {
+      for collection in collected.values { collection.timer.cancel() }
+      collected = [:]
+      machine.forget()
+    }
+    begin(description.onDisconnect)
   }
 
-  // MARK: Writes
+  // MARK: Time
+
+  private var now: Int64 { EventLoop.shared.now.nanoseconds }
+
+  private func catchUp() { perform(machine.advance(to: now, &store.database)) }
+
+  /// Timers are kept waiting while nobody is connected, so that an air in which nothing is heard stands still.
+  private func arm() {
+    timer?.cancel()
+    guard !links.isEmpty || machine.isWaiting else { return }
+    timer = machine.due.map { due in
+      EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in self?.catchUp() }
+    }
+  }
+
+  private func begin(_ actions: [Reaction.Action], _ written: [UInt8] = []) {
+    perform(machine.begin(actions, written: written, at: now, &store.database))
+  }
+
+  private func value(_ template: Template) -> [UInt8] { machine.value(template, at: now, store.database) }
+
+  // MARK: Reads and writes
+
+  private func accessed(_ access: ServerSession.Access) -> Server.Decision {
+    guard let behaviour = description.behaviours[access.handle] else { return Server.Decision() }
+    catchUp()
+    switch access {
+    case .read:
+      guard let reaction = machine.choose(behaviour.readReactions, written: [], at: now, store.database) else { return Server.Decision() }
+      // What is set here is what is read.
+      begin(reaction.actions)
+      return decision(reaction.answer)
+    case .write(_, let value, _):
+      guard behaviour.collect == nil, let reaction = machine.choose(behaviour.reactions, written: value, at: now, store.database) else {
+        return Server.Decision()
+      }
+      var decision = decision(reaction.answer)
+      decision.then = { [weak self] in self?.begin(reaction.actions, value) }
+      return decision
+    }
+  }
+
+  private func decision(_ answer: Reaction.Answer) -> Server.Decision {
+    var decision = Server.Decision()
+    (decision.error, decision.delay, decision.isAnswered) = (answer.error, answer.delay, answer.isSent)
+    return decision
+  }
 
   private func written(_ handle: AttributeHandle, _ value: [UInt8]) {
     guard let behaviour = description.behaviours[handle] else { return }
     if let sink = behaviour.sink { count(value, handle, sink) }
-    guard let collect = behaviour.collect else { return react(behaviour, value) }
+    guard let collect = behaviour.collect else { return }
     collected[handle]?.timer.cancel()
     let octets = (collected[handle]?.octets ?? []) + value
     guard octets.count < collect.octets else {
@@ -78,48 +152,31 @@ package final class VirtualPeripheral: Advertiser {
   }
 
   private func react(_ behaviour: PeripheralDescription.Behaviour, _ written: [UInt8]) {
-    guard let reaction = behaviour.reactions.first(where: { $0.condition.matches(written) }) else { return }
-    perform(reaction.actions[...], written)
+    catchUp()
+    guard let reaction = machine.choose(behaviour.reactions, written: written, at: now, store.database) else { return }
+    begin(reaction.actions, written)
   }
 
-  /// One action after the other, each at its delay after the one before.
-  private func perform(_ actions: ArraySlice<Reaction.Action>, _ written: [UInt8]) {
-    var rest = actions
-    while let action = rest.first {
-      guard action.delay == .zero else {
-        // The delay is waited for here, once.
-        let number = nextPending
-        nextPending += 1
-        pending[number] = EventLoop.shared.schedule(after: action.delay) { [weak self, rest] in
-          guard let self else { return }
-          pending[number] = nil
-          perform(action, written)
-          perform(rest.dropFirst(), written)
-        }
-        return
+  // MARK: Effects
+
+  private func perform(_ effects: [PeripheralMachine.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .notify(let handle, let value): for server in servers { server.notify(handle, value) }
+      case .indicate(let handle, let value): for server in servers { server.indicateWhenFree(handle, value) }
+      case .reset(let sink): reset(sink)
+      case .disconnect(let how): for link in links { hangUp(link, how) }
       }
-      perform(action, written)
-      rest = rest.dropFirst()
     }
+    arm()
   }
 
-  private func perform(_ action: Reaction.Action, _ written: [UInt8]) {
-    switch action {
-    case .notify(let handle, let template, _):
-      let value = keep(template, handle, written)
-      for server in servers { server.notify(handle, value) }
-    case .indicate(let handle, let template, _):
-      let value = keep(template, handle, written)
-      for server in servers { server.indicateWhenFree(handle, value) }
-    case .set(let handle, let template, _): _ = keep(template, handle, written)
-    case .reset(let sink, _): reset(sink)
-    case .disconnect: for server in servers { server.close() }
+  private func hangUp(_ link: Link, _ how: Reaction.HangUp) {
+    switch (how, link.channel) {
+    case (.outOfRange, let channel?): channel.cut()
+    case (.terminate(let reason), let channel?) where reason != .remoteUserTerminated: channel.terminate(reason: reason)
+    default: link.server.close()
     }
-  }
-
-  private func keep(_ template: Reaction.Template, _ handle: AttributeHandle, _ written: [UInt8]) -> [UInt8] {
-    store.database.setValue(template.octets(written: written, store.database), of: handle)
-    return store.database[handle]?.value ?? []
   }
 
   // MARK: Sinks
@@ -144,9 +201,18 @@ package final class VirtualPeripheral: Advertiser {
 
   // MARK: Subscriptions
 
+  private func configured(_ handle: AttributeHandle, _ bits: UInt16) {
+    subscriptionChanged(handle)
+    guard let behaviour = description.behaviours[handle] else { return }
+    catchUp()
+    begin(bits == 0 ? behaviour.onUnsubscribe : behaviour.onSubscribe)
+  }
+
   private func subscriptionChanged(_ handle: AttributeHandle) {
+    let clients = servers.count { $0.configuration(ofValue: handle) != 0 }
+    machine.subscribed(handle, clients: clients)
     guard let behaviour = description.behaviours[handle]?.periodic else { return }
-    let isWanted = servers.contains { $0.configuration(ofValue: handle) != 0 }
+    let isWanted = clients > 0
     if !isWanted {
       periodic.removeValue(forKey: handle)?.cancel()
     } else if periodic[handle] == nil {
@@ -157,7 +223,8 @@ package final class VirtualPeripheral: Advertiser {
   private func schedule(_ behaviour: PeripheralDescription.Periodic, _ handle: AttributeHandle, _ next: Int) {
     periodic[handle] = EventLoop.shared.schedule(after: behaviour.interval) { [weak self] in
       guard let self, behaviour.values.indices.contains(next) else { return }
-      let value = keep(behaviour.values[next], handle, [])
+      store.database.setValue(value(behaviour.values[next]), of: handle)
+      let value = store.database[handle]?.value ?? []
       schedule(behaviour, handle, (next + 1) % behaviour.values.count)
       for server in servers { send(value, handle, server) }
     }

@@ -141,6 +141,64 @@ extension PeripheralFileRefusalTests {
     (reaction(#"{"then": [{"set": "ffe1", "value": {"written": false}}]}"#), "then[0].value.written: only true"),
     (reaction(#"{"then": [{"set": "ffe1", "value": "\#(String(repeating: "00", count: 513))"}]}"#), "then[0].value: 513 octets"),
     (reaction(#"{"then": [{"set": "ffe1", "after_ms": 3600001}]}"#), "then[0].after_ms: 3600001"),
+    // Variables, timers, conditions.
+    (#""variables": {"": 1}"#, "variables.: a name has 1 to 64 octets"),
+    (#""variables": {"a": true}"#, "variables.a: true or false where a string should be"),
+    (#""variables": {"a": 1.5}"#, "\"1.5\" is not a whole number"),
+    (#""timers": {"t": {"after_ms": 9, "then": []}}"#, "timers.t.after_ms: 9 is not in 10…"),
+    (#""timers": {"t": {"after_ms": 10, "every_ms": 10, "then": []}}"#, "timers.t: it has after_ms"),
+    (#""timers": {"t": {"every_ms": 10}}"#, "timers.t: it has no then"),
+    (#""on_connect": [{"start": "t"}]"#, "on_connect[0].start: this peripheral has no timers"),
+    (#""variables": {"a": 1}, "on_connect": [{"let": "b", "value": 1}]"#, "on_connect[0].let: no such variable; there are a"),
+    (#""variables": {"a": 1}, "on_connect": [{"let": "a"}]"#, "on_connect[0].let: let needs a value"),
+    (#""variables": {"a": 1}, "on_connect": [{"let": "a", "value": "01"}]"#, "value: a string where a number should be"),
+    (#""variables": {"a": ""}, "on_connect": [{"let": "a", "value": 1}]"#, "value: a number where a string should be"),
+    (#""variables": {"a": ""}, "on_connect": [{"count": "a"}]"#, "on_connect[0].count: the variable holds octets"),
+    (#""variables": {"a": 1}, "on_connect": [{"count": "a", "value": 2}]"#, "on_connect[0].value: count takes no value"),
+    (#""on_connect": [{"do": [], "else": []}]"#, "on_connect[0].else: else needs if"),
+    (#""on_connect": [{"disconnect": 256}]"#, "on_connect[0].disconnect: 256 is not in 1…255"),
+    (#""on_connect": [{"disconnect": "now"}]"#, "on_connect[0].disconnect: true, the number of a reason"),
+    (#""on_connect": [{"advertise": 1}]"#, "on_connect[0].advertise: a number where true or false should be"),
+    (#""on_connect": [{"set": "2a00"}]"#, "on_connect[0].set: no characteristic"),
+    (#""on_connect": [{"do": [], "if": {"clock": "unix"}}]"#, "if: it compares nothing; there are is, is_not"),
+    (#""on_connect": [{"do": [], "if": {"clock": "noon", "is": 1}}]"#, "if.clock: there are unix, year"),
+    (#""on_connect": [{"do": [], "if": {"clock": "hour", "matches": "*"}}]"#, "if.matches: matches compares octets"),
+    (#""on_connect": [{"do": [], "if": {"clock": "hour", "is": "01"}}]"#, "if.is: a string where a number should be"),
+    (#""on_connect": [{"do": [], "if": {"clock": "hour", "from": 1, "is": 1}}]"#, "if.from: a number cannot be cut"),
+    (#""variables": {"a": 1}, "on_connect": [{"do": [], "if": {"variable": "a", "from": 1, "is": 1}}]"#, "if.from: a number cannot be cut"),
+    (#""on_connect": [{"do": [], "if": {"written": true, "below": 1}}]"#, "if.below: below compares numbers"),
+    (#""on_connect": [{"do": [], "if": {"is": "01"}}]"#, "if: a condition has exactly one of variable, random"),
+    (#""on_connect": [{"do": [], "if": {"all": []}}]"#, "if.all: unknown key"),
+    (#""on_connect": [{"do": [], "times": {"random": [6, 1]}}]"#, "times.random[1]: 1 is not in 6…"),
+    (#""on_connect": [{"do": [], "times": {"sum": []}}]"#, "times.sum: no numbers"),
+    (#""on_connect": [{"do": [], "times": {"number": "01", "as": "f32le"}}]"#, "times.as: \"f32le\" is not a format of whole numbers"),
+    (#""advertisement": [{"random_octets": 513}]"#, "advertisement[0].random_octets: 513 is not in 1…512"),
+    (
+      #""advertisement": {"manufacturer_data": {"ffff": {"variable": "x"}}}"#,
+      "manufacturer_data.ffff.variable: this peripheral has no variables"
+    ),
+    (
+      #""variables": {"x": ""}, "advertisement": {"name": "1234567890123456789012345678", "manufacturer_data": {"ffff": {"variable": "x"}}}"#,
+      "advertisement: 34 octets: an advertisement has at most 31"
+    ),
+    (reaction(#"{"if": {"written": true, "is": {"aes_cmac": "00"}}, "then": []}"#), "if.is.aes_cmac: aes_cmac needs a key"),
+    (
+      reaction(#"{"if": {"written": true, "is": {"aes_cmac": "00", "key": "00"}}, "then": []}"#),
+      "if.is.key: a key of 1 octets: aes_cmac takes 16"
+    ),
+    (reaction(#"{"if": {"written": true, "is": {"xor": "00"}}, "then": []}"#), "if.is.xor: xor needs with"),
+    (reaction(#"{"then": [{"set": "ffe1", "value": {"u8": 1, "key": "00"}}]}"#), "then[0].value.key: u8 takes no key"),
+    (reaction(#"{"then": [{"set": "ffe1", "value": {"utf8": {"clock": "hour"}}}]}"#), "then[0].value.utf8: utf8 takes a string"),
+    (reaction(#"{"then": [{"set": "ffe1", "value": {"checksum": "sum8", "order": "middle"}}]}"#), "value.order: little or big"),
+    (reaction(#"{"error": 0}"#), "reactions[0].error: 0 is not in 1…255"),
+    (reaction(#"{"error": 1}], "collect": {"octets": 3}, "x": [{}"#), "unknown key"),
+    (
+      reaction(#"{"error": 1}], "collect": {"octets": 3}, "descriptors": [{"uuid": "2901"}"#),
+      "reactions[0].error: with collect, every write is answered"
+    ),
+    (characteristic(#""uuid": "ffe1", "properties": ["write"], "read_reactions": []"#), "read_reactions: nobody can read"),
+    (characteristic(#""uuid": "ffe1", "properties": ["write"], "on_subscribe": []"#), "on_subscribe: nobody can subscribe"),
+    (characteristic(#""uuid": "ffe1", "properties": ["read"], "read_reactions": [{"when": "01"}]"#), "read_reactions[0].when: unknown key"),
   ]
 
   private static func characteristic(_ inside: String) -> String {

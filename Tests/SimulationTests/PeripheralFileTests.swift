@@ -122,9 +122,11 @@ import Text
         Reaction(
           condition: .init(pattern: pattern, length: 5, sum8: 255),
           actions: [
-            .notify(second, .init(parts: [.octets([1]), .valueOf(third), .written, .sum8]), after: .milliseconds(5)),
-            .indicate(second, .init(parts: [.valueOf(second)]), after: .zero), .set(third, .init(parts: [.octets([9])]), after: .zero),
-            .reset(sink: one.handle("ff04"), after: .milliseconds(1)), .disconnect(after: .zero),
+            .init(
+              .notify(second, .init(parts: [.octets([1]), .valueOf(third), .written, .checksum(.sum8, .little, of: nil)])),
+              after: .milliseconds(5)),
+            .init(.indicate(second, .init(parts: [.valueOf(second)]))), .init(.set(third, .init(parts: [.octets([9])]))),
+            .init(.reset(sink: one.handle("ff04")), after: .milliseconds(1)), .init(.disconnect(.terminate(.remoteUserTerminated))),
           ]),
         Reaction(),
       ])
@@ -177,10 +179,11 @@ import Text
     let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("man/blectl-peripheral.5")
     let page = try String(contentsOf: url, encoding: .utf8)
-    let example = try #require(
-      page.components(separatedBy: ".\\\" example\n.Bd -literal\n").dropFirst().first?.components(separatedBy: "\n.Ed").first)
-    let all = try parse(example.replacingOccurrences(of: "\\e", with: "\\"))
-    #expect(all.map(\.name) == ["Lamp", "Thermometer"])
+    let examples = page.components(separatedBy: ".\\\" example\n.Bd -literal\n").dropFirst().compactMap {
+      $0.components(separatedBy: "\n.Ed").first
+    }
+    let all = try examples.flatMap { try parse($0.replacingOccurrences(of: "\\e", with: "\\")) }
+    #expect(all.map(\.name) == ["Door", "Lamp", "Thermometer"])
     for key in [
       "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
       "packets_per_event", "starts_after_ms", "failing_connections", "services", "flags", "short_name", "manufacturer_data", "service_data",
@@ -188,7 +191,16 @@ import Text
       "includes", "characteristics", "properties", "value", "permissions", "max_length", "descriptors", "reactions", "collect", "octets",
       "pause_ms", "periodic", "every_ms", "values", "sink", "report", "when", "length", "sum8", "then", "notify", "indicate", "set",
       "reset",
-      "disconnect", "after_ms", "value_of", "written", "checksum",
-    ] { #expect(page.contains(".It Ic \(key)\n") || page.contains(".It Ic \(key) "), "\(key) is not documented") }
+      "disconnect", "after_ms", "value_of", "written", "checksum", "variables", "timers", "on_connect", "on_disconnect", "read_reactions",
+      "on_subscribe", "on_unsubscribe", "if", "error", "answer", "answer_after_ms", "let", "count", "by", "set_clock", "start", "stop",
+      "advertise", "do", "times", "else", "variable", "random_octets", "of", "order", "aes_cmac", "hmac_sha256", "key", "xor", "with",
+      "from", "octets", "random", "clock", "length", "number", "as", "subscribers", "sum", "is", "at_least", "matches", "any", "not",
+    ] {
+      // At the head of a paragraph, or in the text of the entry that it belongs to.
+      let words = page.split(separator: "\n").filter { $0.hasPrefix(".It Ic ") || $0.hasPrefix(".Ic ") }.flatMap {
+        $0.split(separator: " ").dropFirst()
+      }
+      #expect(words.contains(Substring(key)), "\(key) is not documented")
+    }
   }
 }

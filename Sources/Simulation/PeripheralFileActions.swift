@@ -1,0 +1,149 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import Text
+
+/// Reads what happens: actions, and the reactions that set them off.
+struct ActionReader {
+  let expressions: ExpressionReader
+
+  private var names: PeripheralNames { expressions.names }
+  /// An hour: longer waits are typing errors. In milliseconds.
+  static let longest = 3_600_000
+  /// Timers may set each other off. In milliseconds.
+  private static let shortestTimer = 10
+
+  // MARK: Reactions
+
+  enum Occasion {
+    case write(isCollected: Bool)
+    case read
+  }
+
+  private static let answerKeys = ["error", "answer", "answer_after_ms"]
+
+  func reaction(_ entry: FileEntry, _ occasion: Occasion) throws(PeripheralFileError) -> Reaction {
+    var keys = ["if"] + Self.answerKeys + ["then"]
+    if case .write = occasion { keys = ["when", "length", "sum8"] + keys }
+    let fields = try entry.object(keys)
+    var reaction = Reaction()
+    if let value = fields["when"] { reaction.condition.pattern = try expressions.pattern(value) }
+    if let value = fields["length"] { reaction.condition.length = try value.integer(0...65_536) }
+    if let value = fields["sum8"] { reaction.condition.sum8 = UInt8(clamping: try value.integer(0...255)) }
+    if let value = fields["if"] { reaction.condition.state = try expressions.condition(value) }
+    if case .write(isCollected: true) = occasion, let key = Self.answerKeys.first(where: { fields[$0] != nil }), let value = fields[key] {
+      throw value.error("with collect, every write is answered before the reactions see it")
+    }
+    if let value = fields["error"] { reaction.answer.error = ErrorCode(rawValue: UInt8(clamping: try value.integer(1...255))) }
+    if let value = fields["answer"] { reaction.answer.isSent = try value.bool() }
+    if let value = fields["answer_after_ms"] { reaction.answer.delay = try value.milliseconds(0...Self.longest) }
+    if let then = fields["then"] {
+      reaction.actions = try list(then)
+    } else if reaction.answer == Reaction.Answer() {
+      throw entry.error("it has no then: the list of what happens")
+    }
+    return reaction
+  }
+
+  func timer(_ entry: FileEntry) throws(PeripheralFileError) -> PeripheralDescription.Timer {
+    let fields = try entry.object(["after_ms", "every_ms", "then"])
+    guard let then = fields["then"] else { throw entry.error("it has no then: the list of what happens") }
+    guard let interval = fields["after_ms"] ?? fields["every_ms"], fields.count == 2 else {
+      throw entry.error("it has after_ms (once, when it is started) or every_ms (over and over)")
+    }
+    return PeripheralDescription.Timer(
+      interval: try interval.milliseconds(Self.shortestTimer...86_400_000), isPeriodic: fields["every_ms"] != nil, actions: try list(then))
+  }
+
+  // MARK: Actions
+
+  func list(_ entry: FileEntry) throws(PeripheralFileError) -> [Reaction.Action] {
+    var actions: [Reaction.Action] = []
+    for item in try entry.bounded() { actions.append(try action(item)) }
+    return actions
+  }
+
+  private static let kinds = [
+    "notify", "indicate", "set", "reset", "let", "count", "set_clock", "start", "stop", "advertise", "disconnect", "do",
+  ]
+
+  private static func keys(_ kind: String) -> [String] {
+    let own =
+      switch kind {
+      case "notify", "indicate", "set", "let": ["value"]
+      case "count": ["by"]
+      case "do": ["times", "else"]
+      default: [] as [String]
+      }
+    return own + ["after_ms", "if"]
+  }
+
+  private func action(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.Action {
+    let kind = try entry.kind(of: Self.kinds, "an action", takes: Self.keys)
+    return Reaction.Action(
+      try self.kind(kind), after: try kind.fields["after_ms"]?.milliseconds(0...Self.longest) ?? .zero,
+      if: try kind.fields["if"].map(expressions.condition))
+  }
+
+  private func kind(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Reaction.Action.Kind {
+    let target = kind.entry
+    switch kind.name {
+    case "let": return try assignment(kind)
+    case "count":
+      let variable = try names.variable(target)
+      guard variable.isNumber else { throw target.error("the variable holds octets, which cannot be counted") }
+      let step = try kind.fields["by"].map(expressions.number) ?? .literal(1)
+      return .assignNumber(variable: variable.index, .arithmetic(.sum, [.variable(variable.index), step]))
+    case "set_clock": return .setClock(try expressions.number(target))
+    case "start": return .start(timer: try names.timer(target))
+    case "stop": return .stop(timer: try names.timer(target))
+    case "advertise": return .advertise(try target.bool())
+    case "disconnect": return .disconnect(try hangUp(target))
+    case "do":
+      if let value = kind.fields["else"], kind.fields["if"] == nil { throw value.error("else needs if") }
+      return .block(
+        try list(target), times: try kind.fields["times"].map(expressions.number) ?? .literal(1),
+        otherwise: try kind.fields["else"].map(list) ?? [])
+    default: return try value(kind)
+    }
+  }
+
+  private func assignment(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Reaction.Action.Kind {
+    let variable = try names.variable(kind.entry)
+    guard let value = kind.fields["value"] else { throw kind.entry.error("let needs a value") }
+    return variable.isNumber
+      ? .assignNumber(variable: variable.index, try expressions.number(value))
+      : .assignOctets(variable: variable.index, try expressions.template(value))
+  }
+
+  /// The actions on a characteristic.
+  private func value(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Reaction.Action.Kind {
+    let target = kind.entry
+    let row = try names.characteristics.find(target)
+    // Without a value, the one that is there.
+    let template = try kind.fields["value"].map(expressions.template) ?? Template(parts: [.valueOf(row.handle)])
+    switch kind.name {
+    case "notify":
+      guard row.properties.contains(.notify) else { throw target.error("the characteristic has no notify property") }
+      return .notify(row.handle, template)
+    case "indicate":
+      guard row.properties.contains(.indicate) else { throw target.error("the characteristic has no indicate property") }
+      return .indicate(row.handle, template)
+    case "reset":
+      guard row.isSink else { throw target.error("the characteristic is no sink") }
+      return .reset(sink: row.handle)
+    default: return .set(row.handle, template)
+    }
+  }
+
+  private func hangUp(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.HangUp {
+    switch entry.tree.kind {
+    case .bool(true): return .terminate(.remoteUserTerminated)
+    case .bool: throw entry.error("only true makes sense")
+    case .string("out_of_range"): return .outOfRange
+    case .number: return .terminate(ControllerErrorCode(rawValue: UInt8(clamping: try entry.integer(1...255))))
+    default: throw entry.error("true, the number of a reason, or \"out_of_range\"")
+    }
+  }
+}

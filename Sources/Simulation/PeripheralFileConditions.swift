@@ -1,0 +1,58 @@
+import Text
+
+/// Conditions: an operand and how it compares, or several of them.
+extension ExpressionReader {
+  private static let comparisons = Condition.Comparison.allCases.map(\.rawValue) + ["matches"]
+
+  func condition(_ entry: FileEntry) throws(PeripheralFileError) -> Condition {
+    if entry.isList { return .all(try conditions(entry)) }
+    let members = try entry.members()
+    if members.count == 1, let (key, value) = members.first {
+      if key == "any" { return .any(try conditions(value)) }
+      if key == "not" { return .not(try condition(value)) }
+    }
+    let kinds = Self.numberKinds + Self.partKinds.filter { $0 != "variable" }
+    let kind = try entry.kind(of: kinds, "a condition") { Self.numberKeys($0) + Self.partKeys($0) + Self.comparisons }
+    var comparisons: [Condition] = []
+    for (key, value) in members where Self.comparisons.contains(key) {
+      comparisons.append(try isNumber(kind) ? numbers(kind, key, value) : octets(kind, key, value))
+    }
+    guard let first = comparisons.first else {
+      throw entry.error("it compares nothing; there are \(Self.comparisons.joined(separator: ", "))")
+    }
+    return comparisons.count == 1 ? first : .all(comparisons)
+  }
+
+  private func conditions(_ entry: FileEntry) throws(PeripheralFileError) -> [Condition] {
+    var conditions: [Condition] = []
+    for item in try entry.bounded() { conditions.append(try condition(item)) }
+    return conditions
+  }
+
+  private func isNumber(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Bool {
+    kind.name == "variable" ? try names.variable(kind.entry).isNumber : Self.numberKinds.contains(kind.name)
+  }
+
+  private func numbers(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(PeripheralFileError) -> Condition {
+    for cut in ["from", "octets"] { if let entry = kind.fields[cut] { throw entry.error("a number cannot be cut") } }
+    guard let comparison = Condition.Comparison(rawValue: key) else { throw value.error("matches compares octets, not numbers") }
+    return .number(try number(kind), comparison, try number(value))
+  }
+
+  private func octets(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(PeripheralFileError) -> Condition {
+    let operand = Template(parts: try parts(kind))
+    switch key {
+    case "is", "is_not": return .octets(operand, isEqual: key == "is", try template(value))
+    case "matches": return .matches(operand, try pattern(value))
+    default: throw value.error("\(key) compares numbers; {\"number\": {…}, \"as\": \"u16le\"} makes one of octets")
+    }
+  }
+
+  func pattern(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.Pattern {
+    let text = try entry.string()
+    guard let pattern = Reaction.Pattern(text) else {
+      throw entry.error("\(DisplayText.quote(text)) is not a pattern: hex digits, ?? for any octet, a final * for any rest")
+    }
+    return pattern
+  }
+}

@@ -1,0 +1,171 @@
+import ATT
+import Bluetooth
+import GATT
+import Text
+
+/// Reads values of which parts are made when they are needed, and numbers.
+struct ExpressionReader {
+  let names: PeripheralNames
+
+  // MARK: Octets
+
+  static let partKinds =
+    ["value_of", "written", "variable", "random_octets", "checksum", "aes_cmac", "hmac_sha256", "xor"] + ValueFormat.names
+
+  static func partKeys(_ kind: String) -> [String] {
+    let own =
+      switch kind {
+      case "checksum": ["of", "order"]
+      case "aes_cmac", "hmac_sha256": ["key"]
+      case "xor": ["with"]
+      default: [] as [String]
+      }
+    return own + ["from", "octets"]
+  }
+
+  /// A value: a part, or a list of parts.
+  func template(_ entry: FileEntry) throws(PeripheralFileError) -> Template {
+    var parts: [Template.Part] = []
+    for item in entry.isList ? try entry.bounded() : [entry] {
+      guard item.isObject else {
+        parts.append(.octets(try item.hex()))
+        continue
+      }
+      parts += try self.parts(item.kind(of: Self.partKinds, "a value", takes: Self.partKeys))
+    }
+    let template = Template(parts: parts)
+    let length = template.leastLength
+    guard length <= AttributeDatabase.maximumValueLength else {
+      throw entry.error("\(length) octets: at most \(AttributeDatabase.maximumValueLength) are allowed")
+    }
+    return template
+  }
+
+  /// One entry may give several parts: a list of numbers of one format.
+  func parts(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> [Template.Part] {
+    let parts = try uncut(kind)
+    guard kind.fields["from"] != nil || kind.fields["octets"] != nil else { return parts }
+    let range = -65_536...65_536
+    return [
+      .cut(Template(parts: parts), from: try kind.fields["from"]?.integer(range) ?? 0, octets: try kind.fields["octets"]?.integer(range))
+    ]
+  }
+
+  private func uncut(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> [Template.Part] {
+    let entry = kind.entry
+    switch kind.name {
+    case "value_of": return [.valueOf(try names.characteristics.find(entry).handle)]
+    case "written":
+      guard try entry.bool() else { throw entry.error("only true makes sense") }
+      return [.written]
+    case "variable":
+      let variable = try names.variable(entry)
+      guard !variable.isNumber else {
+        throw entry.error("the variable holds a number; a format makes octets of it: {\"u8\": {\"variable\": …}}")
+      }
+      return [.variable(variable.index)]
+    case "random_octets": return [.random(octets: try entry.integer(1...AttributeDatabase.maximumValueLength))]
+    case "checksum": return [try checksum(kind)]
+    case "aes_cmac": return [try authentication(.aesCMAC, kind)]
+    case "hmac_sha256": return [try authentication(.hmacSHA256, kind)]
+    case "xor":
+      guard let with = kind.fields["with"] else { throw entry.error("xor needs with: the octets that are combined with these") }
+      return [.exclusiveOr(try template(entry), with: try template(with))]
+    default: return try formatted(kind)
+    }
+  }
+
+  private func checksum(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Template.Part {
+    let name = try kind.entry.string()
+    guard let checksum = Checksum(name) else {
+      throw kind.entry.error(
+        "unknown checksum \(DisplayText.quote(name)); there are sum8, xor8, \(CRC.all.map(\.name).joined(separator: ", "))")
+    }
+    var order = ByteOrder.little
+    if let value = kind.fields["order"] {
+      guard let named = ByteOrder(rawValue: try value.string()) else { throw value.error("little or big") }
+      order = named
+    }
+    return .checksum(checksum, order, of: try kind.fields["of"].map(template))
+  }
+
+  private func authentication(_ algorithm: MessageAuthentication, _ kind: FileEntry.Kind) throws(PeripheralFileError) -> Template.Part {
+    guard let value = kind.fields["key"] else { throw kind.entry.error("\(kind.name) needs a key") }
+    let key = try template(value)
+    if let count = key.literal?.count, !algorithm.keyLengths.contains(count) {
+      let lengths = algorithm.keyLengths
+      throw value.error(
+        "a key of \(count) octets: \(kind.name) takes \(lengths.count == 1 ? "\(lengths.lowerBound)" : "\(lengths.lowerBound) to \(lengths.upperBound)")"
+      )
+    }
+    guard MessageAuthentication.isAvailable else {
+      throw kind.entry.error("\(kind.name) is computed by \(MessageAuthentication.library) of OpenSSL 3, which is not installed")
+    }
+    return .authentication(algorithm, of: try template(kind.entry), key: key)
+  }
+
+  /// `{"u16le": 5}`, `{"utf8": "text"}`, `{"u8": {"variable": "tries"}}`; several numbers may be given as a list.
+  private func formatted(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> [Template.Part] {
+    var parts: [Template.Part] = []
+    for item in kind.entry.isList ? try kind.entry.bounded() : [kind.entry] {
+      guard item.isObject else {
+        parts.append(.octets(try item.typed(kind.name)))
+        continue
+      }
+      guard let format = try? ValueFormat(kind.name), format.numberOctets != nil else {
+        throw item.error("\(kind.name) takes a string; formats of numbers take numbers that are made")
+      }
+      parts.append(.number(try number(item), format))
+    }
+    return parts
+  }
+
+  // MARK: Numbers
+
+  static let numberKinds =
+    ["variable", "random", "clock", "length", "number", "subscribers"] + NumberExpression.Operation.allCases.map(\.rawValue)
+
+  static func numberKeys(_ kind: String) -> [String] { kind == "number" ? ["as"] : [] }
+
+  func number(_ entry: FileEntry) throws(PeripheralFileError) -> NumberExpression {
+    guard entry.isObject else { return .literal(Int64(try entry.integer(Int.min...Int.max))) }
+    return try number(entry.kind(of: Self.numberKinds, "a number", takes: Self.numberKeys))
+  }
+
+  func number(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> NumberExpression {
+    let entry = kind.entry
+    switch kind.name {
+    case "variable":
+      let variable = try names.variable(entry)
+      guard variable.isNumber else {
+        throw entry.error("the variable holds octets; {\"number\": {\"variable\": …}, \"as\": \"u16le\"} makes a number of them")
+      }
+      return .variable(variable.index)
+    case "random":
+      let ends = try entry.list()
+      guard ends.count == 2 else { throw entry.error("the least and the greatest number, as in [1, 6]") }
+      let least = try ends[0].integer(Int.min...Int.max)
+      return .random(Int64(least)...Int64(try ends[1].integer(least...Int.max)))
+    case "clock":
+      guard let field = NumberExpression.ClockField(rawValue: try entry.string()) else {
+        throw entry.error("there are \(NumberExpression.ClockField.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      return .clock(field)
+    case "length": return .length(try template(entry))
+    case "number":
+      let name = try kind.fields["as"]?.string() ?? "u8"
+      switch try? ValueFormat(name) {
+      case .unsigned(let octets, let order): return .read(try template(entry), .unsigned(octets: octets, order))
+      case .signed(let octets, let order): return .read(try template(entry), .signed(octets: octets, order))
+      default: throw (kind.fields["as"] ?? entry).error("\(DisplayText.quote(name)) is not a format of whole numbers, as u8, u16le, i32be")
+      }
+    case "subscribers": return .subscribers(try names.characteristics.find(entry).handle)
+    default:
+      guard let operation = NumberExpression.Operation(rawValue: kind.name) else { return .literal(0) }
+      var operands: [NumberExpression] = []
+      for item in try entry.bounded() { operands.append(try number(item)) }
+      guard !operands.isEmpty else { throw entry.error("no numbers") }
+      return .arithmetic(operation, operands)
+    }
+  }
+}

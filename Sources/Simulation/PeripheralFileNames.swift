@@ -1,0 +1,72 @@
+import ATT
+import Bluetooth
+import GATT
+import Text
+
+/// What the entries of a peripheral may refer to.
+struct PeripheralNames {
+  var characteristics = CharacteristicTable()
+  var variables: [String: Variable] = [:]
+  var timers: [String: Int] = [:]
+
+  struct Variable {
+    /// Its number.
+    let index: Int
+    /// Otherwise it holds octets.
+    let isNumber: Bool
+  }
+
+  func variable(_ entry: FileEntry) throws(PeripheralFileError) -> Variable {
+    guard let variable = variables[try entry.string()] else { throw entry.missing("variable", of: Array(variables.keys)) }
+    return variable
+  }
+
+  func timer(_ entry: FileEntry) throws(PeripheralFileError) -> Int {
+    guard let timer = timers[try entry.string()] else { throw entry.missing("timer", of: Array(timers.keys)) }
+    return timer
+  }
+}
+
+extension FileEntry {
+  fileprivate func missing(_ noun: String, of names: [String]) -> PeripheralFileError {
+    guard !names.isEmpty else { return error("this peripheral has no \(noun)s") }
+    let shown = names.sorted().map { DisplayText.clip(DisplayText.escape($0), to: 30) }
+    return error("no such \(noun); there are \(shown.prefix(20).joined(separator: ", "))")
+  }
+}
+
+/// The characteristics of a peripheral, to find those that a behaviour names.
+struct CharacteristicTable {
+  struct Row {
+    let handle: AttributeHandle
+    let service: UUID
+    let properties: Properties
+    let isSink: Bool
+  }
+  private var rows: [UUID: [Row]] = [:]
+  private(set) var byHandle: [AttributeHandle: Row] = [:]
+
+  mutating func add(_ handle: AttributeHandle, service: UUID, _ database: AttributeDatabase, isSink: Bool) {
+    guard let attribute = database[handle], case .value(let properties, _) = attribute.role else { return }
+    let row = Row(handle: handle, service: service, properties: properties, isSink: isSink)
+    rows[attribute.type, default: []].append(row)
+    byHandle[handle] = row
+  }
+
+  /// `ffe2`, or `ffe0/ffe2` where several characteristics have the UUID.
+  func find(_ entry: FileEntry) throws(PeripheralFileError) -> Row {
+    let text = try entry.string()
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { UUID($0) }
+    guard (1...2).contains(parts.count), case let uuid?? = parts.last, case let service? = parts.first else {
+      throw entry.error("\(DisplayText.quote(text)) is not a characteristic: ffe2, or service and characteristic, ffe0/ffe2")
+    }
+    let found = (rows[uuid] ?? []).filter { parts.count == 1 || $0.service == service }
+    guard let row = found.first else {
+      throw entry.error("no characteristic \(DisplayText.quote(text)) in the services of this peripheral")
+    }
+    guard found.count == 1 else {
+      throw entry.error("\(found.count) characteristics are \(DisplayText.quote(text)); say which by its service, as ffe0/ffe2")
+    }
+    return row
+  }
+}

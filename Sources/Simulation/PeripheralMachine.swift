@@ -1,0 +1,185 @@
+package import ATT
+import EventLoop
+package import GATT
+
+/// Decides what a virtual device does, without I/O: events go in with the time of the loop's clock, effects come out in their order. Holds the
+/// device's state, its timers and the actions that wait.
+package struct PeripheralMachine: Sendable {
+  package enum Effect: Sendable, Equatable {
+    case notify(AttributeHandle, [UInt8])
+    case indicate(AttributeHandle, [UInt8])
+    case reset(sink: AttributeHandle)
+    case disconnect(Reaction.HangUp)
+  }
+
+  package private(set) var state: PeripheralState
+  package private(set) var isAdvertising = true
+
+  /// Actions that are under way: of one event, one after the other.
+  private struct Run: Sendable {
+    struct Frame {
+      let actions: [Reaction.Action]
+      var next = 0
+      /// Rounds that follow this one.
+      var more: Int64
+    }
+    var frames: [Frame]
+    let written: [UInt8]
+    var work = PeripheralState.workPerEvent
+    /// Nanoseconds.
+    var due: Int64
+    /// The delay of the next action is over.
+    var isDue = false
+  }
+
+  private var timers: [(timer: PeripheralDescription.Timer, due: Int64?)]
+  /// In the order in which they are due.
+  private var waiting: [Run] = []
+
+  /// More actions at a time are forgotten: a client may write faster than the delays pass.
+  package static let mostWaiting = 1024
+  /// What `advance` makes up for: so many timers and runs, and no more work.
+  package static let mostAtOnce = 4096
+  private static let workAtOnce = 8 << 20
+  /// What each action costs, beside the octets that it makes.
+  private static let costOfAction = 256
+
+  package init(state: PeripheralState, timers: [PeripheralDescription.Timer]) {
+    self.state = state
+    self.timers = timers.map { ($0, $0.isPeriodic ? state.now &+ $0.interval.wholeNanoseconds : nil) }
+  }
+
+  // MARK: Events
+
+  /// The first reaction whose conditions hold.
+  package mutating func choose(_ reactions: [Reaction], written: [UInt8], at now: Int64, _ database: AttributeDatabase) -> Reaction? {
+    (state.now, state.work) = (now, PeripheralState.workPerEvent)
+    return reactions.first { reaction in
+      guard state.spend(1), reaction.condition.matches(written) else { return false }
+      return reaction.condition.state.map { state.holds($0, written: written, database) } ?? true
+    }
+  }
+
+  /// Begins actions; those with a delay, and those behind them, wait for `advance`.
+  package mutating func begin(
+    _ actions: [Reaction.Action], written: [UInt8], at now: Int64, _ database: inout AttributeDatabase
+  ) -> [Effect] {
+    guard !actions.isEmpty else { return [] }
+    return proceed(Run(frames: [.init(actions: actions, more: 0)], written: written, due: now), &database)
+  }
+
+  /// A value as it is now.
+  package mutating func value(_ template: Template, at now: Int64, _ database: AttributeDatabase) -> [UInt8] {
+    (state.now, state.work) = (now, PeripheralState.workPerEvent)
+    return state.value(template, written: [], database)
+  }
+
+  package mutating func subscribed(_ handle: AttributeHandle, clients: Int) { state.subscribers[handle] = clients }
+
+  /// The actions that wait are forgotten; timers are not.
+  package mutating func forget() { waiting = [] }
+
+  /// Whether actions wait.
+  package var isWaiting: Bool { !waiting.isEmpty }
+
+  // MARK: Time
+
+  /// When there is something to do next, in nanoseconds.
+  package var due: Int64? {
+    let timer = timers.compactMap(\.due).min()
+    guard let run = waiting.first?.due else { return timer }
+    return min(run, timer ?? run)
+  }
+
+  /// Does what was due until `now`, in the order of time. Of much that was missed only some is made up for.
+  package mutating func advance(to now: Int64, _ database: inout AttributeDatabase) -> [Effect] {
+    var effects: [Effect] = []
+    var work = Self.workAtOnce
+    for _ in 0..<Self.mostAtOnce {
+      guard work > 0, let due, due <= now else { break }
+      if let run = waiting.first, run.due == due {
+        waiting.removeFirst()
+        effects += proceed(run, &database)
+        work -= run.work - state.work
+      } else if let index = timers.firstIndex(where: { $0.due == due }) {
+        let timer = timers[index].timer
+        timers[index].due = timer.isPeriodic ? due &+ timer.interval.wholeNanoseconds : nil
+        effects += begin(timer.actions, written: [], at: due, &database)
+        work -= timer.actions.isEmpty ? 1 : PeripheralState.workPerEvent - state.work
+      }
+    }
+    for index in timers.indices where timers[index].timer.isPeriodic {
+      guard let due = timers[index].due, due <= now else { continue }
+      let interval = max(1, timers[index].timer.interval.wholeNanoseconds)
+      timers[index].due = due &+ ((now &- due) / interval &+ 1) &* interval
+    }
+    return effects
+  }
+
+  private mutating func set(timer: Int, to due: Int64?) { if timers.indices.contains(timer) { timers[timer].due = due } }
+
+  // MARK: Actions
+
+  private mutating func proceed(_ start: Run, _ database: inout AttributeDatabase) -> [Effect] {
+    var run = start
+    (state.now, state.work) = (run.due, run.work)
+    var effects: [Effect] = []
+    while var frame = run.frames.popLast() {
+      guard frame.next < frame.actions.count else {
+        frame.next = 0
+        frame.more -= 1
+        if frame.more >= 0, state.spend(1) { run.frames.append(frame) }
+        continue
+      }
+      let action = frame.actions[frame.next]
+      if action.delay > .zero, !run.isDue {
+        run.frames.append(frame)
+        run.work = state.work
+        (run.due, run.isDue) = (run.due &+ action.delay.wholeNanoseconds, true)
+        wait(run)
+        return effects
+      }
+      run.isDue = false
+      guard state.spend(Self.costOfAction) else { return effects }
+      frame.next += 1
+      run.frames.append(frame)
+      let holds = action.condition.map { state.holds($0, written: run.written, database) } ?? true
+      if case .block(let actions, let times, let otherwise) = action.kind {
+        let rounds = holds ? state.number(times, run.written, database) : 1
+        if rounds > 0 { run.frames.append(.init(actions: holds ? actions : otherwise, more: rounds - 1)) }
+      } else if holds {
+        effects += perform(action.kind, run.written, &database)
+      }
+    }
+    return effects
+  }
+
+  private mutating func wait(_ run: Run) {
+    guard waiting.count < Self.mostWaiting else { return }
+    waiting.insert(run, at: waiting.firstIndex { $0.due > run.due } ?? waiting.count)
+  }
+
+  private mutating func perform(_ kind: Reaction.Action.Kind, _ written: [UInt8], _ database: inout AttributeDatabase) -> [Effect] {
+    func keep(_ template: Template, _ handle: AttributeHandle) -> [UInt8] {
+      database.setValue(state.value(template, written: written, database), of: handle)
+      return database[handle]?.value ?? []
+    }
+    switch kind {
+    case .notify(let handle, let template): return [.notify(handle, keep(template, handle))]
+    case .indicate(let handle, let template): return [.indicate(handle, keep(template, handle))]
+    case .set(let handle, let template): _ = keep(template, handle)
+    case .reset(let sink): return [.reset(sink: sink)]
+    case .assignOctets(let variable, let template): state.assign(.octets(state.value(template, written: written, database)), to: variable)
+    case .assignNumber(let variable, let number): state.assign(.number(state.number(number, written, database)), to: variable)
+    case .setClock(let number): state.setClock(state.number(number, written, database))
+    case .start(let timer):
+      guard timers.indices.contains(timer) else { break }
+      set(timer: timer, to: state.now &+ timers[timer].timer.interval.wholeNanoseconds)
+    case .stop(let timer): set(timer: timer, to: nil)
+    case .advertise(let isOn): isAdvertising = isOn
+    case .disconnect(let how): return [.disconnect(how)]
+    case .block: break
+    }
+    return []
+  }
+}

@@ -1,0 +1,183 @@
+package import ATT
+import Bluetooth
+package import GATT
+import Text
+
+/// What a virtual device remembers and knows: variables, its clock, its chance, who subscribed. Evaluates expressions, without I/O, and no
+/// more of them than `work` allows.
+package struct PeripheralState: Sendable {
+  package enum Value: Sendable, Equatable {
+    case number(Int64)
+    case octets([UInt8])
+  }
+
+  package private(set) var variables: [Value]
+  /// How many clients subscribed, by the handle of the characteristic value.
+  package var subscribers: [AttributeHandle: Int] = [:]
+  /// Nanoseconds of the loop's clock; whoever brings an event sets it.
+  package var now: Int64
+  /// Octets that may still be made; when nothing is left, values are empty and conditions do not hold.
+  package var work = PeripheralState.workPerEvent
+
+  /// What one event may cost, in octets that are made.
+  package static let workPerEvent = 1 << 20
+  /// Results in between; what is kept or sent is shorter.
+  static let longest = 65_536
+
+  private var random: AirRandom
+  private let began: Int64
+  /// Nanoseconds since 1970 when the device came into the air.
+  private let wallClock: Int64
+  /// Seconds by which the device's clock was set forward.
+  private var clockOffset: Int64 = 0
+  /// Until the year 9999.
+  private static let latest: Int64 = 253_402_300_799
+
+  /// - Parameters:
+  ///   - now: nanoseconds of the loop's clock.
+  ///   - wallClock: nanoseconds since 1970 at that time.
+  ///   - seed, stream: of what chance decides here.
+  package init(variables: [Value], now: Int64, wallClock: Int64, seed: UInt64, stream: UInt64) {
+    self.variables = variables
+    self.now = now
+    began = now
+    self.wallClock = wallClock
+    random = AirRandom(seed: seed, stream: stream)
+  }
+
+  /// Seconds since 1970 by the device's clock.
+  private var clock: Int64 {
+    let elapsed = wallClock.addingReportingOverflow(now &- began)
+    return (elapsed.overflow ? Int64.max : elapsed.partialValue) / 1_000_000_000 + clockOffset
+  }
+
+  package mutating func setClock(_ seconds: Int64) {
+    clockOffset += min(max(0, seconds), Self.latest) - clock
+  }
+
+  /// Does nothing for a number without variable; a variable keeps its kind.
+  package mutating func assign(_ value: Value, to variable: Int) {
+    guard variables.indices.contains(variable) else { return }
+    switch (variables[variable], value) {
+    case (.number, .number): variables[variable] = value
+    case (.octets, .octets(let octets)): variables[variable] = .octets(Array(octets.prefix(AttributeDatabase.maximumValueLength)))
+    default: break
+    }
+  }
+
+  /// - Returns: whether there is still work left.
+  mutating func spend(_ cost: Int) -> Bool {
+    work = max(0, work - cost)
+    return work > 0
+  }
+
+  // MARK: Octets
+
+  /// What is kept and sent: at most 512 octets.
+  package mutating func value(_ template: Template, written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
+    Array(octets(template, written, database).prefix(AttributeDatabase.maximumValueLength))
+  }
+
+  /// - Parameter before: what a checksum of everything before it counts as well.
+  private mutating func octets(
+    _ template: Template, _ written: [UInt8], _ database: AttributeDatabase, after before: [UInt8] = []
+  ) -> [UInt8] {
+    var octets: [UInt8] = []
+    for part in template.parts {
+      octets += self.octets(part, after: before + octets, written, database)
+      guard octets.count < Self.longest else { break }
+    }
+    return octets
+  }
+
+  private mutating func octets(
+    _ part: Template.Part, after before: [UInt8], _ written: [UInt8], _ database: AttributeDatabase
+  ) -> [UInt8] {
+    guard spend(1) else { return [] }
+    let made: [UInt8]
+    switch part {
+    case .octets(let literal): made = literal
+    case .valueOf(let handle): made = database[handle]?.value ?? []
+    case .written: made = written
+    case .variable(let number): made = if case .octets(let octets)? = value(of: number) { octets } else { [] }
+    case .number(let number, let format): made = format.octets(of: self.number(number, written, database))
+    case .random(let count): made = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next() >> 56) }
+    case .checksum(let checksum, let order, let template):
+      let covered = template.map { octets($0, written, database) } ?? before
+      guard spend(covered.count) else { return [] }
+      made = checksum.octets(of: covered, order)
+    case .authentication(let algorithm, let message, let key):
+      let (message, key) = (octets(message, written, database), octets(key, written, database))
+      guard spend(message.count + 1024) else { return [] }
+      made = algorithm.code(of: message, key: key) ?? []
+    case .exclusiveOr(let template, let other):
+      let (octets, other) = (octets(template, written, database), octets(other, written, database))
+      made = other.isEmpty ? octets : octets.indices.map { octets[$0] ^ other[$0 % other.count] }
+    case .cut(let template, let from, let count):
+      let octets = octets(template, written, database, after: before)
+      let rest = from >= 0 ? octets.dropFirst(from) : octets.suffix(-from)
+      made = Array(count.map { $0 >= 0 ? rest.prefix($0) : rest.dropLast(-$0) } ?? rest)
+    }
+    return spend(made.count) ? made : []
+  }
+
+  private func value(of variable: Int) -> Value? { variables.indices.contains(variable) ? variables[variable] : nil }
+
+  // MARK: Numbers
+
+  package mutating func number(_ expression: NumberExpression, _ written: [UInt8], _ database: AttributeDatabase) -> Int64 {
+    guard spend(1) else { return 0 }
+    switch expression {
+    case .literal(let number): return number
+    case .variable(let variable): return if case .number(let number)? = value(of: variable) { number } else { 0 }
+    case .random(let range):
+      let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
+      let drawn = width == .max ? random.next() : random.next() % (width + 1)
+      return range.lowerBound &+ Int64(bitPattern: drawn)
+    case .clock(let field): return clock(field)
+    case .length(let template): return Int64(octets(template, written, database).count)
+    case .read(let template, let format): return format.number(in: octets(template, written, database))
+    case .subscribers(let handle): return Int64(subscribers[handle] ?? 0)
+    case .arithmetic(let operation, let operands):
+      guard let first = operands.first else { return 0 }
+      var result = number(first, written, database)
+      for operand in operands.dropFirst() { result = operation(result, number(operand, written, database)) }
+      return result
+    }
+  }
+
+  private func clock(_ field: NumberExpression.ClockField) -> Int64 {
+    let fields = Timestamp.Fields(seconds: clock)
+    return switch field {
+    case .unix: clock
+    case .year: fields.year
+    case .month: fields.month
+    case .day: fields.day
+    case .hour: fields.hour
+    case .minute: fields.minute
+    case .second: fields.second
+    case .weekday: fields.weekday
+    case .uptime_ms: (now &- began) / 1_000_000
+    }
+  }
+
+  // MARK: Conditions
+
+  package mutating func holds(_ condition: Condition, written: [UInt8], _ database: AttributeDatabase) -> Bool {
+    guard spend(1) else { return false }
+    switch condition {
+    case .all(let conditions):
+      for condition in conditions where !holds(condition, written: written, database) { return false }
+      return work > 0
+    case .any(let conditions):
+      for condition in conditions where holds(condition, written: written, database) { return true }
+      return false
+    case .not(let condition): return !holds(condition, written: written, database) && work > 0
+    case .number(let left, let comparison, let right):
+      return comparison(number(left, written, database), number(right, written, database)) && work > 0
+    case .octets(let left, let isEqual, let right):
+      return (octets(left, written, database) == octets(right, written, database)) == isEqual && work > 0
+    case .matches(let template, let pattern): return pattern.matches(octets(template, written, database)) && work > 0
+    }
+  }
+}
