@@ -30,6 +30,7 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CBluetooth"),
     .systemLibrary(name: "CCrypto"),
+    .systemLibrary(name: "CCurses"),
     .target(
       name: "Bluetooth", dependencies: ["CCrypto", "Text"], swiftSettings: settings,
       // The static one: a shared libcrypto would be loaded at every start.
@@ -49,7 +50,10 @@ let package = Package(
       dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
       swiftSettings: settings),
     .target(name: "Operations", dependencies: ["GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "Terminal", dependencies: ["EventLoop", "Text"], swiftSettings: settings),
+    .target(
+      name: "Terminal", dependencies: ["CCurses", "EventLoop", "Text"], swiftSettings: settings,
+      // The static ones: shared libraries would be loaded at every start.
+      linkerSettings: [.linkedLibrary(":libncursesw.a"), .linkedLibrary(":libtinfo.a")]),
     .executableTarget(
       name: "blectl",
       dependencies: [

@@ -174,6 +174,7 @@ package final class Output {
   }
 
   private func say(_ text: String, _ plain: String) {
+    if let screen = streams.fullScreen { return screen.message(text) }
     guard style.json else { return message(forEyes(plain)) }
     message(String(decoding: Self.record { $0.string("note", text) }.dropLast(), as: UTF8.self))
   }
@@ -207,6 +208,25 @@ package final class Output {
     set { streams.beforeFrame = newValue }
   }
 
+  /// Who has the whole terminal, and shows the messages itself; nil: nobody.
+  package var fullScreen: FullScreen? {
+    get { streams.fullScreen }
+    set { streams.fullScreen = newValue }
+  }
+
+  package struct FullScreen {
+    let message: @LoopActor (String) -> Void
+    let resumed: @LoopActor () -> Void
+
+    /// - Parameters:
+    ///   - message: takes what would be said on stderr.
+    ///   - resumed: the process was stopped and goes on.
+    package init(message: @escaping @LoopActor (String) -> Void, resumed: @escaping @LoopActor () -> Void) {
+      self.message = message
+      self.resumed = resumed
+    }
+  }
+
   /// What stands at the bottom of stdout and is drawn again in place.
   var live: LiveView? {
     get { streams.live }
@@ -215,13 +235,14 @@ package final class Output {
 
   /// The process was stopped and goes on (Ctrl-Z, fg): others have written to the terminal meanwhile, and nothing above is ours any more.
   package func resumed() {
+    if let screen = streams.fullScreen { return screen.resumed() }
     live?.forget()
     streams.eraseTransient = nil
   }
 
   /// What follows begins on a line of its own, not behind the `^C` that the terminal shows. Bars and live views are wiped with it.
   package func breakLine() {
-    guard errIsTerminal, streams.eraseTransient == nil, live == nil else { return }
+    guard errIsTerminal, streams.eraseTransient == nil, live == nil, streams.fullScreen == nil else { return }
     _ = streams.emit("\n")
   }
 

@@ -21,6 +21,8 @@ final class StandardStreams {
   var live: LiveView?
   /// A line on the terminal that the next message has to replace (a progress bar or live table).
   var eraseTransient: String?
+  /// See `Output.fullScreen`.
+  var fullScreen: Output.FullScreen?
   /// See `Output.beforeFrame`.
   var beforeFrame: (@LoopActor () -> Void)?
   /// Messages for which there was no room.

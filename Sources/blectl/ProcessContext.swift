@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import GATT
+import HCI
 import LinuxIO
 import Operations
 import Terminal
@@ -15,6 +16,9 @@ final class ProcessContext {
   let configuration: Configuration
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   private var trace: SnoopFile?
+  /// A trace may be asked for while the radio is in use: set it before that is opened.
+  var tracesLater = false
+  private let tap = SwitchedTap()
 
   init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration) {
     self.options = options
@@ -30,7 +34,8 @@ final class ProcessContext {
   func adapter() throws -> AdapterSpec { try configuration.adapter(options.adapter) }
 
   private func openAdapter() async throws -> any Central {
-    let central = try await adapter().open(tap: openTrace())
+    tap.target = try await openTrace()
+    let central = try await adapter().open(tap: tracesLater ? tap : trace)
     central.onNote = { [output] in output.note($0.text) }
     return central
   }
@@ -47,7 +52,26 @@ final class ProcessContext {
     try await trace?.close()
   }
 
+  /// Records from now on; nil ends that.
+  /// - Throws: FileError, of the file that is begun or of the one that ends.
+  func trace(to path: String?) async throws {
+    tap.target = nil
+    try await closeTrace()
+    guard let path else { return }
+    let file = try await open(trace: path)
+    trace = file
+    tap.target = file
+  }
+
   private func open(trace path: String) async throws -> SnoopFile {
     try await SnoopFile.open(path) { output.note("nobody reads the pipe “\(DisplayText.escape(path))” yet; waiting for its reader") }
   }
+}
+
+/// A tap that may be connected later.
+@LoopActor
+private final class SwitchedTap: Tap {
+  var target: SnoopFile?
+
+  func record(_ packet: [UInt8], _ direction: HCI.Direction) { target?.record(packet, direction) }
 }

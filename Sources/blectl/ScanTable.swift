@@ -26,7 +26,7 @@ struct ScanTable {
   ///   - facts: what the device says of itself, the most telling first.
   func row(_ device: DeviceView, at time: Int64, _ facts: ScanFacts) -> LiveView.Line {
     var strength = padLeft(device.signal.level.map { String(Int($0.rounded())) } ?? "?", 4)
-    if hasBar { strength += " " + bar(device.signal.level) + trend(device.signal.trend) + " " }
+    if hasBar { strength += " " + Self.bar(device.signal.level, isUTF8: isUTF8) + trend(device.signal.trend) + " " }
     let name = device.name.map { clipMiddle(safe($0), to: nameColumns) } ?? (isUTF8 ? "–" : "-")
     var rest = " \(pad(name, nameColumns)) \(device.peer.address) \(Self.kind(device.peer))\(device.isConnectable ? "c" : " ")"
     if hasBar {
@@ -57,7 +57,7 @@ struct ScanTable {
   }
 
   /// Six steps of 10 dB.
-  private func bar(_ level: Double?) -> String {
+  static func bar(_ level: Double?, isUTF8: Bool) -> String {
     let filled = level.map { max(0, min(6, Int(($0 + 104) / 10))) } ?? 0
     return String(repeating: isUTF8 ? "▆" : "#", count: filled) + String(repeating: isUTF8 ? "▁" : ".", count: 6 - filled)
   }

@@ -5,7 +5,10 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct CompletionTests {
   /// What is typed so far, and what is offered, among other things or alone.
   static let typed: [(line: String, offers: [String], isAll: Bool)] = [
-    ("blectl ", ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "sim"], false),
+    (
+      "blectl ", ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "sim", "browse"],
+      false
+    ),
     ("blectl sc", ["scan"], true),
     ("blectl -i sim sc", ["scan"], true),
     ("blectl scan --so", ["--sort"], true),

@@ -22,7 +22,9 @@ import Testing
     let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
     let commands = try Self.commands()
     #expect(
-      Set(commands.keys) == ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "sim"])
+      Set(commands.keys) == [
+        "adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "sim", "browse",
+      ])
     let parts = page.components(separatedBy: "\n.Sh COMMANDS\n")
     try #require(parts.count == 2)
     let sections = (parts[1].components(separatedBy: "\n.Sh ").first ?? "").components(separatedBy: ".Ss ")

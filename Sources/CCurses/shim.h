@@ -1,0 +1,190 @@
+// What Swift cannot import of ncurses: its macros, attributes and mouse buttons; and what a signal's handler does, which only C can say.
+#ifndef BLECTL_CCURSES_H
+#define BLECTL_CCURSES_H
+
+#define NCURSES_WIDECHAR 1
+#define NCURSES_NOMACROS
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+// Of <term.h>, whose macros have every word's name.
+extern char *tigetstr(const char *);
+
+// What handlers need, who may not call ncurses. It exists once for each object file that uses it, so only one Swift file may.
+struct shim_state {
+  SCREEN *screen;
+  int pipe;
+  struct termios before;
+  // What makes the terminal as it was.
+  char leave[256];
+};
+
+// In a function: Swift leaves out statics of another kind.
+static inline struct shim_state *shim_state(void) {
+  static struct shim_state state;
+  return &state;
+}
+
+
+static void shim_on_screen_signal(int number) {
+  int saved = errno;
+  unsigned char octet = (unsigned char)number;
+  if (write(shim_state()->pipe, &octet, 1) < 0) { /* full: an earlier one is still unread, which is enough */ }
+  errno = saved;
+}
+
+// Even a defect of ours leaves a terminal that can be typed on.
+static void shim_on_crash(int number) {
+  tcsetattr(STDIN_FILENO, TCSANOW, &shim_state()->before);
+  if (write(STDOUT_FILENO, shim_state()->leave, strlen(shim_state()->leave)) < 0) { /* there is none any more */ }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static inline void shim_take(int number, void (*handler)(int)) {
+  struct sigaction action;
+  if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(number, &action, NULL);
+}
+
+static inline void shim_give_back(int number, void (*handler)(int)) {
+  struct sigaction action;
+  if (sigaction(number, NULL, &action) == 0 && action.sa_handler == handler) signal(number, SIG_DFL);
+}
+
+static inline void shim_each_crash(void (*what)(int, void (*)(int))) {
+  const int crashes[] = { SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV };
+  for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) what(crashes[index], shim_on_crash);
+}
+
+static inline void shim_leave_with(const char *name) {
+  char *leave = shim_state()->leave;
+  const char *text = tigetstr(name);
+  if (!text || text == (char *)-1) return;
+  // Padding ($<5>) is for terminals of other days.
+  if (strlen(leave) + strlen(text) < 200 && !strstr(text, "$<")) strcat(leave, text);
+}
+
+// Takes the terminal. 0 when its kind is not known; the handlers are installed before, so that ncurses leaves the signals alone.
+static inline int shim_screen_start(int utf8, int colours, int pipe) {
+  setlocale(LC_CTYPE, "");
+  int is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+  if (utf8 && !is_utf8) setlocale(LC_CTYPE, "C.UTF-8");
+  if (!utf8) setlocale(LC_CTYPE, "C");
+  tcgetattr(STDIN_FILENO, &shim_state()->before);
+  shim_state()->pipe = pipe;
+  shim_take(SIGTSTP, shim_on_screen_signal);
+  shim_take(SIGWINCH, shim_on_screen_signal);
+  shim_state()->screen = newterm(NULL, stdout, stdin);
+  if (!shim_state()->screen) return 0;
+  shim_state()->leave[0] = 0;
+  shim_leave_with("sgr0");
+  shim_leave_with("rmkx");
+  shim_leave_with("cnorm");
+  shim_leave_with("rmcup");
+  strcat(shim_state()->leave, "\x1b[?1000l\x1b[?1006l");
+  shim_each_crash(shim_take);
+  cbreak();
+  noecho();
+  nonl();
+  intrflush(stdscr, FALSE);
+  keypad(stdscr, TRUE);
+  nodelay(stdscr, TRUE);
+  set_escdelay(25);
+  curs_set(0);
+  // Terminals that do not follow the application mode of their cursor keys.
+  static const struct { const char *text; int key; } plain[] = {
+    { "\x1b[A", KEY_UP }, { "\x1b[B", KEY_DOWN }, { "\x1b[C", KEY_RIGHT }, { "\x1b[D", KEY_LEFT }, { "\x1b[H", KEY_HOME }, { "\x1b[F", KEY_END },
+    { "\x1b[Z", KEY_BTAB },
+  };
+  for (size_t index = 0; index < sizeof plain / sizeof *plain; index++)
+    if (!key_defined(plain[index].text)) define_key(plain[index].text, plain[index].key);
+  // A stopped output would stop the links: Ctrl-S is a key like others here.
+  struct termios now;
+  if (tcgetattr(STDIN_FILENO, &now) == 0) {
+    now.c_iflag &= ~(tcflag_t)IXON;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &now);
+    def_prog_mode();
+  }
+  if (colours && has_colors()) {
+    start_color();
+    use_default_colors();
+    for (short colour = 1; colour < 8; colour++) init_pair(colour, colour, -1);
+  }
+  mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+  mouseinterval(0);
+  return 1;
+}
+
+static inline void shim_screen_end(void) {
+  if (!shim_state()->screen) return;
+  mousemask(0, NULL);
+  endwin();
+  delscreen(shim_state()->screen);
+  shim_state()->screen = NULL;
+  shim_give_back(SIGTSTP, shim_on_screen_signal);
+  shim_give_back(SIGWINCH, shim_on_screen_signal);
+  shim_each_crash(shim_give_back);
+}
+
+// Stops this process as Ctrl-Z does, with the terminal as it was; returns when it goes on.
+static inline void shim_screen_stop(void) {
+  endwin();
+  signal(SIGTSTP, SIG_DFL);
+  raise(SIGTSTP);
+  shim_take(SIGTSTP, shim_on_screen_signal);
+}
+
+// Everything is drawn anew: others may have written to the terminal. Its modes are ours again.
+static inline void shim_screen_resume(void) {
+  reset_prog_mode();
+  clearok(curscr, TRUE);
+}
+
+static inline void shim_screen_draw(int row, int column, const char *text, int colour, int bold, int dim, int reverse) {
+  attr_t attributes = (bold ? A_BOLD : 0) | (dim ? A_DIM : 0) | (reverse ? A_REVERSE : 0);
+  wattr_set(stdscr, attributes, (short)(has_colors() ? colour : 0), NULL);
+  mvwaddnstr(stdscr, row, column, text, -1);
+}
+
+static inline void shim_screen_clear_rest(int row, int column) {
+  wattr_set(stdscr, A_NORMAL, 0, NULL);
+  if (wmove(stdscr, row, column) == OK) wclrtoeol(stdscr);
+}
+
+static inline void shim_screen_show(int row, int column) {
+  if (row >= 0) wmove(stdscr, row, column);
+  curs_set(row >= 0 ? 1 : 0);
+  wrefresh(stdscr);
+}
+
+static inline int shim_screen_rows(void) { return getmaxy(stdscr); }
+static inline int shim_screen_columns(void) { return getmaxx(stdscr); }
+
+// 0: none; 1: a character; 2: a key of its own.
+static inline int shim_screen_key(int *key) {
+  wint_t code = 0;
+  int kind = wget_wch(stdscr, &code);
+  *key = (int)code;
+  return kind == OK ? 1 : kind == KEY_CODE_YES ? 2 : 0;
+}
+
+// 1: clicked, 4: wheel up, 5: wheel down, 0: something else.
+static inline int shim_screen_mouse(int *row, int *column) {
+  MEVENT event;
+  if (getmouse(&event) != OK) return 0;
+  *row = event.y;
+  *column = event.x;
+  return event.bstate & BUTTON1_PRESSED ? 1 : event.bstate & BUTTON4_PRESSED ? 4 : event.bstate & BUTTON5_PRESSED ? 5 : 0;
+}
+
+#endif

@@ -1,0 +1,196 @@
+import CCurses
+package import EventLoop
+import Glibc
+import Text
+
+/// The whole terminal, through ncurses: draws frames, gives keys, and leaves it as it was, also when the program is stopped (Ctrl-Z), crashes or
+/// is killed by what can be caught.
+@LoopActor
+package final class Screen {
+  package enum Event: Sendable {
+    case key(Key)
+    /// It has another size, or others have written to it: it is to be drawn.
+    case changed
+    /// Nobody can type there any more.
+    case hangup
+  }
+
+  private let handler: @LoopActor (Event) -> Void
+  private let isUTF8: Bool
+  private let hasClipboard: Bool
+  private var drawn = Frame([])
+  private var isOpen = true
+  private var signals: (read: Int32, write: Int32) = (-1, -1)
+  private var watches: [Watch] = []
+  private var pace: LoopTimer?
+
+  /// In virtual time whoever types is a script, which has typed ahead: the first key is taken when there is something to see, and then one after
+  /// the other, so that the same keys always meet the same screens.
+  private static let firstKey = Duration.seconds(3)
+  private static let nextKey = Duration.seconds(1)
+
+  /// Both are terminals that can show one.
+  package nonisolated static func isPossible(environment: (String) -> String?) -> Bool {
+    isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment("TERM") ?? "")
+  }
+
+  /// Nil when the kind of the terminal is not known.
+  package init?(
+    isUTF8: Bool, usesColor: Bool, environment: (String) -> String?, handler: @escaping @LoopActor (Event) -> Void
+  ) {
+    self.handler = handler
+    self.isUTF8 = isUTF8
+    // The console shows what others keep to themselves.
+    hasClipboard = environment("TERM").map { !$0.hasPrefix("linux") } ?? false
+    var ends: [Int32] = [-1, -1]
+    _ = unsafe pipe(&ends)
+    for end in ends {
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    signals = (ends[0], ends[1])
+    guard shim_screen_start(isUTF8 ? 1 : 0, usesColor ? 1 : 0, signals.write) != 0 else {
+      close(signals.read)
+      close(signals.write)
+      isOpen = false
+      return nil
+    }
+    let keys = EventLoop.shared.watch(STDIN_FILENO, EventLoop.shared.isVirtual ? [] : .readable) { [weak self] ready in
+      self?.readKeys()
+      if ready.failed { self?.handler(.hangup) }
+    }
+    watches = [keys, EventLoop.shared.watch(signals.read, .readable) { [weak self] _ in self?.takeSignals() }]
+    if EventLoop.shared.isVirtual { pace = EventLoop.shared.schedule(after: Self.firstKey) { [weak self] in self?.readScript() } }
+  }
+
+  isolated deinit { end() }
+
+  package var columns: Int { Int(shim_screen_columns()) }
+  package var rows: Int { Int(shim_screen_rows()) }
+
+  /// - Returns: false when the terminal does not take anything now; it is to be drawn later.
+  package func draw(_ frame: Frame) -> Bool {
+    guard isOpen, frame != drawn else { return true }
+    var poller = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+    guard unsafe poll(&poller, 1, 0) > 0 else { return false }
+    for (row, line) in frame.lines.enumerated() where !drawn.lines.indices.contains(row) || drawn.lines[row] != line {
+      var column = 0
+      for span in line.spans {
+        let style = span.style
+        unsafe shim_screen_draw(
+          Int32(row), Int32(column), span.text, style.color?.rawValue ?? 0, style.isBold ? 1 : 0, style.isDim ? 1 : 0,
+          style.isReverse ? 1 : 0)
+        column += DisplayText.width(span.text)
+      }
+      shim_screen_clear_rest(Int32(row), Int32(column))
+    }
+    shim_screen_show(Int32(frame.cursor?.row ?? -1), Int32(frame.cursor?.column ?? 0))
+    drawn = frame
+    return true
+  }
+
+  /// Puts a text into the clipboard of the terminal, by OSC 52. - Returns: false where there is none.
+  package func copy(_ text: String) -> Bool {
+    guard isOpen, hasClipboard else { return false }
+    // Between two frames: the sequence moves nothing.
+    return Output.writeWaiting(.output, "\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{7}")
+  }
+
+  /// Draws everything anew.
+  package func redraw() {
+    guard isOpen else { return }
+    shim_screen_resume()
+    drawn = Frame([])
+    handler(.changed)
+  }
+
+  /// The terminal is as it was. Idempotent.
+  package func end() {
+    guard isOpen else { return }
+    isOpen = false
+    pace?.cancel()
+    for watch in watches { watch.cancel() }
+    shim_screen_end()
+    close(signals.read)
+    close(signals.write)
+  }
+
+  // MARK: What comes
+
+  private func takeSignals() {
+    var octets = [UInt8](repeating: 0, count: 64)
+    let count = unsafe read(signals.read, &octets, octets.count)
+    guard count > 0 else { return }
+    if octets.prefix(count).contains(UInt8(SIGTSTP)) {
+      shim_screen_stop()
+      redraw()
+    }
+    var window = winsize()
+    if unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 {
+      resizeterm(Int32(window.ws_row), Int32(window.ws_col))
+      drawn = Frame([])
+      handler(.changed)
+    }
+  }
+
+  /// What was typed; of a flood a part, so that others have their turn.
+  private func readKeys() {
+    for _ in 0..<64 where isOpen {
+      var key: Key?
+      guard readKey(&key) else { return }
+      if let key { handler(.key(key)) }
+    }
+  }
+
+  private func readScript() {
+    guard isOpen else { return }
+    var key: Key?
+    if readKey(&key) {
+      if let key { handler(.key(key)) }
+    } else {
+      // Nobody has typed ahead: whoever types lives in real time.
+      EventLoop.shared.waitForReader()
+    }
+    if isOpen { pace = EventLoop.shared.schedule(after: Self.nextKey) { [weak self] in self?.readScript() } }
+  }
+
+  /// - Returns: false when there is nothing.
+  private func readKey(_ key: inout Key?) -> Bool {
+    var code: Int32 = 0
+    switch unsafe shim_screen_key(&code) {
+    case 1:
+      key = Unicode.Scalar(UInt32(bitPattern: code)).flatMap { Key($0) }
+      return true
+    case 2:
+      key = special(code)
+      return true
+    default: return false
+    }
+  }
+
+  private func special(_ code: Int32) -> Key? {
+    switch code {
+    case KEY_UP: return .up
+    case KEY_DOWN: return .down
+    case KEY_LEFT: return .left
+    case KEY_RIGHT: return .right
+    case KEY_PPAGE: return .pageUp
+    case KEY_NPAGE: return .pageDown
+    case KEY_HOME, KEY_A1: return .home
+    case KEY_END, KEY_C1: return .end
+    case KEY_BTAB: return .backTab
+    case KEY_BACKSPACE: return .backspace
+    case KEY_DC: return .delete
+    case KEY_ENTER: return .enter
+    case KEY_MOUSE:
+      var (row, column): (Int32, Int32) = (0, 0)
+      switch unsafe shim_screen_mouse(&row, &column) {
+      case 1: return .click(row: Int(row), column: Int(column))
+      case 4: return .wheelUp(row: Int(row), column: Int(column))
+      case 5: return .wheelDown(row: Int(row), column: Int(column))
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+}

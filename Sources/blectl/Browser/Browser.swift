@@ -1,0 +1,190 @@
+import ATT
+import Bluetooth
+import GAP
+import GATT
+import Operations
+import Terminal
+import Text
+
+/// What the browser knows and shows: devices, their trees, the log. It decides and draws, and does nothing: keys become actions, and what comes of
+/// them is told to it. Times are nanoseconds since 1970-01-01T00:00:00Z.
+struct Browser {
+  enum Pane { case devices, tree, log }
+
+  enum Overlay {
+    case help(top: Int)
+    case form(WriteForm)
+    case prompt(Prompt)
+  }
+
+  enum Plotted: Equatable {
+    case signal(PeerAddress)
+    case value(PeerAddress, AttributeHandle)
+  }
+
+  /// One line that asks for a text.
+  struct Prompt: Equatable {
+    enum Purpose { case filter, search, trace }
+    let purpose: Purpose
+    var field: LineField
+  }
+
+  let pen: Pen
+  let commandLine: BrowserCommandLine
+
+  // What is known.
+  private var watch: DeviceWatch
+  private var order = DeviceOrder(.rssi)
+  private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
+  private(set) var signals: [PeerAddress: SampleHistory] = [:]
+  var peers: [PeerAddress: BrowserPeer] = [:]
+  var log = BrowserLog()
+  /// The file that a trace goes to.
+  var tracing: String?
+
+  // What is seen.
+  var pane = Pane.devices
+  var overlay: Overlay?
+  var plotted: Plotted?
+  var showsLog = false
+  var filter = ""
+  var search = ""
+  /// The device under the cursor; nil: the first, whoever that is.
+  var selected: PeerAddress?
+  var deviceTop = 0
+  /// Of the advertisements of a device that is not connected.
+  var detailTop = 0
+  /// Said until the next key, and for some seconds.
+  private(set) var said: (text: String, isProblem: Bool, since: Int64?)?
+  /// The devices in the order of the last frame.
+  private(set) var devices: [DeviceView] = []
+  var layout = BrowserLayout(width: 80, height: 24, hasLog: false, bottom: 0)
+
+  /// How many devices are remembered, connected ones beside.
+  private static let deviceLimit = 5000
+
+  init(isUTF8: Bool, adapter: String? = nil) {
+    pen = Pen(isUTF8: isUTF8)
+    commandLine = BrowserCommandLine(adapter: adapter)
+    var options = DeviceWatch.Options()
+    options.recordLimit = Self.deviceLimit
+    options.deviceLimit = Self.deviceLimit
+    watch = DeviceWatch(options)
+  }
+
+  // MARK: What comes
+
+  mutating func heard(_ report: AdvertisingReport, at time: Int64) {
+    _ = watch.add(report, at: time)
+    guard let peer = report.peer, let rssi = report.rssi else { return }
+    signal(of: peer, Double(rssi), at: time)
+  }
+
+  /// One sample in a quarter of a second is more than a plot shows.
+  private mutating func signal(of peer: PeerAddress, _ rssi: Double, at time: Int64) {
+    if signals.count > 2 * Self.deviceLimit { signals = signals.filter { peers[$0.key] != nil } }
+    signals[peer, default: SampleHistory(capacity: 512)].add(rssi, at: time, every: 250_000_000)
+  }
+
+  mutating func say(_ text: String, isProblem: Bool = false) { said = (text, isProblem, nil) }
+
+  mutating func note(_ text: String, of peer: PeerAddress? = nil, at time: Int64) {
+    log.add(.note(text), of: peer, at: time)
+    say(text)
+  }
+
+  mutating func problem(_ text: String, of peer: PeerAddress? = nil, at time: Int64) {
+    log.add(.problem(text), of: peer, at: time)
+    say(text, isProblem: true)
+  }
+
+  mutating func connecting(_ peer: PeerAddress, name: String?) {
+    peers[peer, default: BrowserPeer(peer, name: name)].state = .connecting
+    if let name { peers[peer]?.name = name }
+  }
+
+  mutating func connected(_ peer: PeerAddress, mtu: Int, at time: Int64) {
+    peers[peer]?.state = .connected(time)
+    peers[peer]?.mtu = mtu
+    peers[peer]?.pending = 0
+    note("connected to \(title(of: peer))", of: peer, at: time)
+  }
+
+  mutating func discovered(_ table: AttributeTable, of peer: PeerAddress) {
+    peers[peer]?.table = table
+    if let cursor = peers[peer]?.cursor, table.attribute(at: cursor) == .handle(cursor) { peers[peer]?.cursor = nil }
+  }
+
+  mutating func link(_ parameters: LinkParameters, of peer: PeerAddress, at time: Int64) {
+    peers[peer]?.link = parameters
+    if let rssi = parameters.rssi { signal(of: peer, Double(rssi), at: time) }
+  }
+
+  /// - Parameter reason: nil when it was ended here.
+  mutating func closed(_ peer: PeerAddress, _ reason: String?, at time: Int64) {
+    guard peers[peer] != nil else { return }
+    peers[peer]?.state = .closed(reason)
+    peers[peer]?.pending = 0
+    if let reason { problem("\(title(of: peer)): \(reason)", of: peer, at: time) } else { note("disconnected", of: peer, at: time) }
+  }
+
+  mutating func value(_ value: Result<[UInt8], any Error>, of handle: AttributeHandle, from peer: PeerAddress, at time: Int64) {
+    peers[peer]?.take(value, of: handle, at: time)
+  }
+
+  mutating func finished(_ peer: PeerAddress) { if let count = peers[peer]?.pending, count > 0 { peers[peer]?.pending = count - 1 } }
+
+  mutating func pdu(_ direction: ATT.Direction, _ octets: [UInt8], of peer: PeerAddress, at time: Int64) {
+    log.add(direction, octets, of: peer, at: time)
+  }
+
+  // MARK: Who is seen
+
+  /// The device whose tree or advertisements are seen.
+  var shown: PeerAddress? { selected ?? devices.first?.peer }
+
+  var shownPeer: BrowserPeer? { shown.flatMap { peers[$0] } }
+
+  func device(_ peer: PeerAddress) -> DeviceView? { devices.first { $0.peer == peer } }
+
+  /// Escaped: a name, else the address.
+  func title(of peer: PeerAddress) -> String { (peers[peer]?.name ?? device(peer)?.name).map(pen.safe) ?? "\(peer.address)" }
+
+  /// What advertisements say; found once for each change of them.
+  mutating func facts(of device: DeviceView) -> ScanFacts {
+    if let known = facts[device.peer], known.changes == device.changes { return known.facts }
+    let found = ScanFacts(device, BTHomeKeys())
+    if facts.count > 2000 { facts = [:] }
+    facts[device.peer] = (device.changes, found)
+    return found
+  }
+
+  /// Puts the devices in order, as many as are seen at once being `room`.
+  mutating func arrange(inView room: Int, at time: Int64) {
+    var heard = order.arrange(watch.devicesWithRecords, inView: room, at: time)
+    let known = Set(heard.map(\.peer))
+    // Those that were connected without having been heard.
+    heard.insert(contentsOf: peers.keys.filter { !known.contains($0) }.sorted { "\($0)" < "\($1)" }.map { DeviceView($0) }, at: 0)
+    if !filter.isEmpty {
+      let wanted = filter.lowercased()
+      heard = heard.filter { device in
+        peers[device.peer]?.isConnected == true || device.name?.lowercased().contains(wanted) == true
+          || "\(device.peer.address)".lowercased().contains(wanted)
+          || facts(of: device).others.contains { $0.lowercased().contains(wanted) }
+          || facts(of: device).mac?.lowercased().contains(wanted) == true
+      }
+    }
+    devices = heard
+  }
+
+  mutating func forget() { said = nil }
+
+  /// What was to be said was seen long enough.
+  mutating func expire(at time: Int64) {
+    guard let since = said?.since else {
+      said?.since = time
+      return
+    }
+    if time - since > (said?.isProblem == true ? 15_000_000_000 : 5_000_000_000) { said = nil }
+  }
+}

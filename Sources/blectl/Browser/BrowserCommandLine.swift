@@ -1,0 +1,57 @@
+import ATT
+import Bluetooth
+import GATT
+
+/// What would be typed in a shell for what the browser does.
+struct BrowserCommandLine {
+  /// `--adapter` as it was given, nil when it was not.
+  let adapter: String?
+
+  func services(_ peer: PeerAddress) -> String { line(["services", "\(peer)", "--values"]) }
+
+  func read(_ peer: PeerAddress, _ attribute: Attribute, in table: AttributeTable?) -> String {
+    line(["read", "\(peer)", Self.selector(attribute, in: table)])
+  }
+
+  func notify(_ peer: PeerAddress, _ attribute: Attribute, in table: AttributeTable?) -> String {
+    line(["notify", "\(peer)", Self.selector(attribute, in: table)])
+  }
+
+  func write(_ peer: PeerAddress, _ attribute: Attribute, _ written: BrowserPeer.Written, in table: AttributeTable?) -> String {
+    var words = ["write", "\(peer)", Self.selector(attribute, in: table)]
+    if written.format != "hex" { words += ["--as", written.format] }
+    if written.mode != .auto { words += ["--mode", written.mode.rawValue] }
+    if written.text.isEmpty { words.append("--empty") }
+    // `@` would be a file, and a lonely minus sign standard input.
+    return line(words + (written.text.hasPrefix("-") ? ["--"] : []) + [written.text])
+  }
+
+  /// The shortest that means this attribute and no other.
+  static func selector(_ attribute: Attribute, in table: AttributeTable?) -> String {
+    var candidates: [String] = []
+    switch attribute {
+    case .characteristic(let item, let service): candidates = ["\(item.uuid)", "\(service.uuid)/\(item.uuid)"]
+    case .descriptor(let item, let owner, let service):
+      candidates = ["\(owner.uuid)@\(item.uuid)", "\(service.uuid)/\(owner.uuid)@\(item.uuid)"]
+    case .handle: break
+    }
+    return candidates.first { text in
+      guard let selector = try? Selector(text), let found = try? table?.resolve(selector) else { return false }
+      return found.handle == attribute.handle
+    } ?? attribute.handle.description
+  }
+
+  private func line(_ words: [String]) -> String {
+    (["blectl"] + (adapter.map { ["-i", $0] } ?? []) + words).map(Self.quoted).joined(separator: " ")
+  }
+
+  /// For POSIX shells.
+  static func quoted(_ word: String) -> String {
+    let plain =
+      !word.isEmpty
+      && word.utf8.allSatisfy { octet in
+        (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet) || "@%+=:,./-_".utf8.contains(octet)
+      }
+    return plain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+  }
+}

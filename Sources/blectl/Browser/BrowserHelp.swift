@@ -1,0 +1,31 @@
+/// What the keys do: `?`, and the last line of the screen.
+enum BrowserHelp {
+  static let lines = [
+    "Devices",
+    "  ↑ ↓ PgUp PgDn Home End   another device, the strongest first",
+    "  Enter                    connects it and shows its services; once more when the link was lost",
+    "  →                        what it advertises",
+    "  /                        only devices with this text in name, address or data; Esc: all",
+    "  d                        disconnects; several devices may stay connected (●)",
+    "",
+    "Services, characteristics, descriptors",
+    "  Space ← →                folds and unfolds: a characteristic has its descriptors inside",
+    "  Enter                    reads, else subscribes, else writes",
+    "  r                        reads the value",
+    "  a                        reads everything that is readable",
+    "  w                        writes: value, format, mode; ↑ and ↓ bring back what was written before",
+    "  s                        subscribes (◉), or ends that (○: it can send values)",
+    "  /  n                     finds a name, UUID or handle; the next one",
+    "",
+    "Everywhere",
+    "  Tab                      the next pane",
+    "  y                        the shell command that does the same, into the clipboard of the terminal",
+    "  p                        plots the numbers of a value, or the signal",
+    "  l                        every PDU with its time, below",
+    "  T                        records what crosses HCI and ATT in a file, or ends that",
+    "  Ctrl-L                   draws everything anew",
+    "  q                        ends; links are taken down",
+    "",
+    "The mouse chooses, once more is Enter; the wheel scrolls. Shift and the mouse select text in most terminals.",
+  ]
+}

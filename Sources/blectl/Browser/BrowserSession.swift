@@ -1,0 +1,293 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import Operations
+import Terminal
+import Text
+
+/// Runs the browser: keys and what is heard go to the model, its frames to the screen, its actions to the session.
+@LoopActor
+final class BrowserSession {
+  var browser: Browser
+  let context: Context
+  private var screen: Screen?
+  private let ended = Wait<Void>()
+  private(set) var links: [PeerAddress: Connection] = [:]
+  var subscriptions: [PeerAddress: [AttributeHandle: Subscription]] = [:]
+  private var tasks: [Int: Task<Void, Never>] = [:]
+  private var nextTask = 0
+  /// Connections that are being made: a controller that cannot scan meanwhile is asked again when there is none.
+  private var connecting = 0
+  private var drawTimer: LoopTimer?
+  private var drawnAt: LoopClock.Instant?
+
+  /// Eyes are slower, and a busy air is not.
+  private static let frameInterval = Duration.milliseconds(100)
+  /// A key is answered sooner.
+  private static let keyInterval = Duration.milliseconds(20)
+  /// Ages grow although nothing comes.
+  private static let tick = Duration.milliseconds(500)
+  private static let signalInterval = Duration.seconds(2)
+
+  init(_ context: Context) {
+    self.context = context
+    browser = Browser(isUTF8: context.output.isUTF8, adapter: context.process.options.adapter)
+  }
+
+  /// Returns when the user has had enough.
+  /// - Throws: why the radio cannot be used; CancellationError.
+  func run(_ target: Target?) async throws {
+    let output = context.output
+    let environment = context.configuration.variable
+    guard Screen.isPossible(environment: environment) else {
+      throw Failure(
+        .usage,
+        "browse needs a terminal that can show a full screen (TERM is not dumb); blectl scan and blectl services --values show the same on any"
+      )
+    }
+    context.process.tracesLater = true
+    // What is wrong with the radio is told without a screen, and so is who is meant by an alias.
+    let radio = try await context.radio()
+    let selector = if let target { try await context.configuration.resolve(target.peer) } else { nil as PeerSelector? }
+    context.session.staysOpen = true
+    let usesColor = output.paint("x", .bold) != "x"
+    guard
+      let screen = Screen(isUTF8: output.isUTF8, usesColor: usesColor, environment: environment, handler: { [weak self] in self?.take($0) })
+    else {
+      throw Failure(.usage, "the terminal type \(DisplayText.quote(environment("TERM") ?? "")) is not known here; TERM names it")
+    }
+    self.screen = screen
+    let notes = radio.onNote
+    radio.onNote = { [weak self] in self?.note($0.text) }
+    defer {
+      screen.end()
+      drawTimer?.cancel()
+      radio.onNote = notes
+      for task in tasks.values { task.cancel() }
+    }
+    output.fullScreen = Output.FullScreen { [weak self] in
+      self?.note($0)
+    } resumed: { [weak self] in
+      self?.screen?.redraw()
+    }
+    defer { output.fullScreen = nil }
+    draw()
+    spawn { await $0.listen(radio, selector, target) }
+    spawn { await $0.followSignals() }
+    try await ended.value()
+  }
+
+  // MARK: The screen
+
+  private func take(_ event: Screen.Event) {
+    switch event {
+    case .key(let key):
+      for action in browser.handle(key) { perform(action) }
+      draw(within: Self.keyInterval)
+    case .changed: draw(within: Self.keyInterval)
+    case .hangup: ended.resume(returning: ())
+    }
+  }
+
+  /// Something has changed.
+  func changed() { draw(within: Self.frameInterval) }
+
+  private func draw(within interval: Duration) {
+    let now = EventLoop.shared.now
+    let due = drawnAt.map { $0.advanced(by: interval) } ?? now
+    if due <= now { return draw() }
+    drawTimer?.cancel()
+    drawTimer = EventLoop.shared.schedule(at: due) { [weak self] in self?.draw() }
+  }
+
+  private func draw() {
+    guard let screen else { return }
+    drawTimer?.cancel()
+    drawnAt = EventLoop.shared.now
+    let frame = browser.frame(width: screen.columns, height: screen.rows, at: EventLoop.shared.wallClock)
+    let isTaken = screen.draw(frame)
+    drawTimer = EventLoop.shared.schedule(after: isTaken ? Self.tick : Self.frameInterval) { [weak self] in self?.draw() }
+  }
+
+  // MARK: What is done
+
+  /// Runs beside everything else, and ends with the browser.
+  func spawn(_ body: @escaping @LoopActor @Sendable (BrowserSession) async -> Void) {
+    let number = nextTask
+    nextTask += 1
+    tasks[number] = EventLoop.shared.spawn { [weak self] in
+      if let self { await body(self) }
+      self?.tasks[number] = nil
+    }
+  }
+
+  var now: Int64 { EventLoop.shared.wallClock }
+
+  func note(_ text: String, of peer: PeerAddress? = nil) {
+    browser.note(text, of: peer, at: now)
+    changed()
+  }
+
+  func problem(_ error: any Error, of peer: PeerAddress? = nil) {
+    guard !(error is CancellationError) else { return }
+    browser.problem(Failure(error).message, of: peer, at: now)
+    changed()
+  }
+
+  private func perform(_ action: BrowserAction) {
+    switch action {
+    case .connect(let peer): spawn { await $0.connect(peer) }
+    case .disconnect(let peer): spawn { await $0.disconnect(peer) }
+    case .read(let peer, let handle): ask(peer) { try await $0.read(handle, from: $1) }
+    case .readAll(let peer): ask(peer) { try await $0.readAll(from: $1) }
+    case .write(let peer, let handle, let octets, let mode): ask(peer) { try await $0.write(octets, to: handle, mode, on: $1) }
+    case .subscribe(let peer, let handle): ask(peer) { try await $0.subscribe(handle, on: $1) }
+    case .unsubscribe(let peer, let handle): ask(peer) { try await $0.unsubscribe(handle, on: $1) }
+    case .copy(let text):
+      let isCopied = screen?.copy(text) == true
+      note(isCopied ? "copied: \(text)" : text)
+    case .trace(let path): spawn { await $0.trace(path) }
+    case .redraw: screen?.redraw()
+    case .quit: ended.resume(returning: ())
+    }
+  }
+
+  /// Something that a device is asked for; what goes wrong with it is shown, and ends nothing.
+  private func ask(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
+    guard let connection = links[peer] else { return browser.finished(peer) }
+    spawn { session in
+      do { try await body(session, connection) } catch {
+        // The end of the link is told once.
+        if connection.isOpen { session.problem(error, of: peer) }
+      }
+      if session.links[peer] === connection { session.browser.finished(peer) }
+      session.changed()
+    }
+  }
+
+  private func trace(_ path: String?) async {
+    do {
+      try await context.process.trace(to: path)
+      note(path.map { "recording to \($0); T ends that" } ?? "\(browser.tracing ?? "the trace") is complete")
+      browser.tracing = path
+    } catch { problem(error) }
+  }
+
+  // MARK: The air
+
+  /// Scans all the time, first for the device that is meant.
+  private func listen(_ radio: any Central, _ selector: PeerSelector?, _ target: Target?) async {
+    if let selector, let target {
+      note("looking for \(selector) …")
+      do {
+        let match = try await radio.find(
+          PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: context.step.searchLimit))
+        browser.connecting(match.peer, name: match.name)
+        browser.select(match.peer)
+        browser.pane = .tree
+        spawn { await $0.connect(match.peer, as: target) }
+      } catch { problem(error) }
+    }
+    while !Task.isCancelled {
+      do {
+        try await radio.listen(ScanParameters(), for: nil) { [weak self] report, time in
+          self?.browser.heard(report, at: time)
+          self?.changed()
+          return .goOn
+        }
+      } catch GAPError.scanEnded {
+        // This controller cannot do both.
+        while connecting > 0, !Task.isCancelled { try? await EventLoop.shared.sleep(for: .milliseconds(100)) }
+      } catch is CancellationError {
+        return
+      } catch {
+        // With a link there is something to stay for.
+        guard !links.isEmpty || connecting > 0 else { return ended.resume(throwing: error) }
+        problem(error)
+        try? await EventLoop.shared.sleep(for: .seconds(5))
+      }
+    }
+  }
+
+  /// The strength of links, which do not advertise.
+  private func followSignals() async {
+    while !Task.isCancelled {
+      for (peer, connection) in links where connection.isOpen {
+        guard let parameters = try? await connection.link.parameters(), links[peer] === connection else { continue }
+        browser.link(parameters, of: peer, at: now)
+        changed()
+      }
+      try? await EventLoop.shared.sleep(for: Self.signalInterval)
+    }
+  }
+
+  // MARK: Links
+
+  func connect(_ peer: PeerAddress, as target: Target? = nil) async {
+    connecting += 1
+    defer { connecting -= 1 }
+    var limits = context.step.limits
+    limits.retries = target?.retries ?? limits.retries
+    note("connecting to \(browser.title(of: peer)) …", of: peer)
+    var made: Connection?
+    do {
+      let connection = try await context.session.connect(peer, name: browser.peers[peer]?.name, limits: limits, exchangingMTU: false)
+      // Meanwhile the user may have thought otherwise.
+      guard browser.peers[peer]?.state == .connecting else { return await context.session.disconnect(connection) }
+      made = connection
+      links[peer] = connection
+      attend(connection)
+      if let mtu = target?.mtu { try await connection.client.exchangeMTU(mtu) } else { try await connection.client.exchangeMTU() }
+      if let target { try await target.requested.ask(connection.link, context.output) }
+      context.configuration.remember(peer)
+      browser.connected(peer, mtu: connection.client.mtu, at: now)
+      browser.link((try? await connection.link.parameters()) ?? LinkParameters(), of: peer, at: now)
+      changed()
+      try await look(into: connection)
+    } catch {
+      // Whoever attends to the link has told of its end.
+      guard links[peer] === made, !(error is CancellationError) else { return }
+      if let made {
+        links[peer] = nil
+        await context.session.disconnect(made)
+      }
+      browser.closed(peer, Failure(error).message, at: now)
+      changed()
+    }
+  }
+
+  /// Hears everything that comes over a link, its end too.
+  private func attend(_ connection: Connection) {
+    let (peer, client) = (connection.peer, connection.client)
+    client.onPDU = { [weak self] direction, octets in
+      guard let self else { return }
+      browser.pdu(direction, octets, of: peer, at: now)
+      if browser.showsLog { changed() }
+    }
+    client.onNote = { [weak self] note in
+      self?.note(note.text, of: peer)
+      if case .servicesChanged = note { self?.ask(peer) { try await $0.look(into: $1) } }
+    }
+    _ = client.observeValues { [weak self] event in
+      self?.browser.value(.success(event.value), of: event.handle, from: peer, at: event.wallClock)
+      self?.changed()
+    }
+    spawn { session in
+      guard let reason = try? await client.untilClosed(), session.links[peer] === connection else { return }
+      session.links[peer] = nil
+      session.browser.closed(peer, Failure(reason).message, at: session.now)
+      session.changed()
+      await session.context.session.disconnect(connection)
+    }
+  }
+
+  private func disconnect(_ peer: PeerAddress) async {
+    browser.closed(peer, nil, at: now)
+    changed()
+    subscriptions[peer] = nil
+    browser.peers[peer]?.subscribed = []
+    if let connection = links.removeValue(forKey: peer) { await context.session.disconnect(connection) }
+  }
+}

@@ -1,0 +1,114 @@
+import Bluetooth
+import Terminal
+import Text
+
+/// Makes lines of a frame: clipped and padded to their width, in ASCII where the terminal has no more.
+struct Pen {
+  typealias Span = Frame.Span
+  typealias Style = Frame.Style
+
+  let isUTF8: Bool
+
+  /// What somebody else wrote.
+  func safe(_ text: String) -> String { isUTF8 ? DisplayText.escape(text) : DisplayText.ascii(DisplayText.escape(text)) }
+
+  /// - Parameters:
+  ///   - right: at the right edge, where there is room for it.
+  ///   - highlight: of the whole line, whatever the styles of its parts are.
+  func line(_ left: [Span], right: [Span] = [], width: Int, highlight: Style? = nil, fill: Character = " ", fillStyle: Style = .plain)
+    -> Frame.Line
+  {
+    let left = left.map(plain)
+    var right = right.map(plain)
+    var rightWidth = right.reduce(0) { $0 + DisplayText.width($1.text) }
+    if rightWidth > 0, rightWidth + min(12, columns(left)) + 1 > width { (right, rightWidth) = ([], 0) }
+    var spans: [Span] = []
+    var room = max(0, width - rightWidth - (rightWidth > 0 ? 1 : 0))
+    for span in left where room > 0 {
+      let text = DisplayText.clip(span.text, to: room, ellipsis: isUTF8 ? "…" : "~")
+      room -= DisplayText.width(text)
+      spans.append(Span(text, span.style))
+      if text != span.text { break }
+    }
+    let gap = room + (rightWidth > 0 ? 1 : 0)
+    if gap > 0 { spans.append(Span(String(repeating: isUTF8 ? fill : Self.ascii(fill), count: gap), fillStyle)) }
+    spans += right
+    if let highlight { spans = spans.map { Span($0.text, highlight) } }
+    return Frame.Line(spans)
+  }
+
+  func columns(_ spans: [Span]) -> Int { spans.reduce(0) { $0 + DisplayText.width($1.text) } }
+
+  func clip(_ text: String, to width: Int) -> String { DisplayText.clip(text, to: max(0, width), ellipsis: isUTF8 ? "…" : "~") }
+
+  /// Of names that begin alike the ends differ.
+  func clipMiddle(_ text: String, to width: Int) -> String { DisplayText.clipMiddle(text, to: max(0, width), ellipsis: isUTF8 ? "…" : "~") }
+
+  func pad(_ text: String, to width: Int) -> String { text + String(repeating: " ", count: max(0, width - DisplayText.width(text))) }
+
+  // MARK: Boxes
+
+  /// - Parameter lines: each `width - 2` columns wide; those that are missing are blank.
+  func box(_ title: [Span], right: [Span] = [], _ lines: [Frame.Line], width: Int, height: Int, isFocused: Bool) -> [Frame.Line] {
+    let border = isFocused ? Style(.cyan) : .dim
+    let inside = max(0, width - 2)
+    let edge = line([Span("│", border)], width: 1).spans
+    let blank = line([], width: inside)
+    let left = [Span(" ", border)] + title + [Span(" ", border)]
+    let end = right.isEmpty ? [] : [Span(" ", border)] + right + [Span(" ", border)]
+    let top = line(left, right: end, width: inside, fill: "─", fillStyle: border)
+    var result = [Frame.Line(line([Span("┌", border)], width: 1).spans + top.spans + line([Span("┐", border)], width: 1).spans)]
+    for index in 0..<max(0, height - 2) {
+      result.append(Frame.Line(edge + (index < lines.count ? lines[index] : blank).spans + edge))
+    }
+    result.append(line([Span("└" + String(repeating: "─", count: inside) + "┘", border)], width: width))
+    return result
+  }
+
+  /// Between two parts of a box.
+  func rule(width: Int) -> Frame.Line { line([], width: width, fill: "─", fillStyle: .dim) }
+
+  // MARK: Small pictures
+
+  private static let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+
+  /// Numbers as columns of eighths.
+  func spark(_ values: [Double]) -> String {
+    guard let low = values.min(), let high = values.max() else { return "" }
+    return String(
+      values.map { value in
+        high > low ? Self.steps[max(0, min(7, Int((value - low) / (high - low) * 7.99)))] : "▄"
+      })
+  }
+
+  // MARK: ASCII
+
+  private func plain(_ span: Span) -> Span {
+    if isUTF8 || span.text.utf8.allSatisfy({ $0 < 0x80 }) { return span }
+    let text = DisplayText.asciiLines(String(span.text.map(Self.ascii)))
+    return Span(DisplayText.ascii(text), span.style)
+  }
+
+  private static func ascii(_ character: Character) -> Character {
+    switch character {
+    case "┌", "┐", "┘", "└", "├", "┤": "+"
+    case "─": "-"
+    case "│": "|"
+    case "▸", "→": ">"
+    case "▾", "↓": "v"
+    case "↑": "^"
+    case "←": "<"
+    case "◉", "●": "*"
+    case "○": "o"
+    case "–": "-"
+    case "…": "~"
+    case "↵": "E"
+    case "▁": "."
+    case "▂": ":"
+    case "▃", "▄": "-"
+    case "▅": "="
+    case "▆", "▇", "█": "#"
+    default: character
+    }
+  }
+}

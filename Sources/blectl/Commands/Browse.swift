@@ -1,0 +1,37 @@
+import ArgumentParser
+import Operations
+
+struct Browse: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "browse", _superCommandName: "blectl",
+    abstract: "Look around, full screen: devices, their services, live values.",
+    discussion: """
+      Shows the devices in range with their signal and what they advertise. Enter connects one and shows its services, characteristics and \
+      descriptors with their values, which it reads once; several may stay connected. Keys: r reads, w writes, s subscribes, a reads everything, \
+      / finds or filters, y copies the shell command, l shows every PDU, p plots, T records a trace, d disconnects, ? tells them all, q ends. \
+      Needs a terminal.
+      """)
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  @Argument(help: "Connect this one at once: an address, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS.")
+  var peer: PeerArgument?
+
+  @Flag(help: "Take the first match instead of the strongest.")
+  var first = false
+
+  @Flag(help: "Refuse to choose when several match.")
+  var unique = false
+
+  @OptionGroup var link: LinkOptions
+
+  func validate() throws {
+    if process.json { throw ValidationError("--json: browse is for eyes; scan, services and notify give records.") }
+    if first, unique { throw ValidationError("--first and --unique exclude each other.") }
+  }
+
+  func run(in context: Context) async throws {
+    try await BrowserSession(context).run(peer.map { Target(peer: $0, takesFirst: first, demandsOne: unique, link: link) })
+  }
+}
