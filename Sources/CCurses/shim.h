@@ -23,6 +23,8 @@ struct shim_state {
   struct termios before;
   // What makes the terminal as it was.
   char leave[256];
+  // Who would hear of crashes: the Swift runtime, for one.
+  struct sigaction crash[NSIG];
 };
 
 // In a function: Swift leaves out statics of another kind.
@@ -43,7 +45,7 @@ static void shim_on_screen_signal(int number) {
 static void shim_on_crash(int number) {
   tcsetattr(STDIN_FILENO, TCSANOW, &shim_state()->before);
   if (write(STDOUT_FILENO, shim_state()->leave, strlen(shim_state()->leave)) < 0) { /* there is none any more */ }
-  signal(number, SIG_DFL);
+  sigaction(number, &shim_state()->crash[number], NULL);
   raise(number);
 }
 
@@ -61,9 +63,17 @@ static inline void shim_give_back(int number, void (*handler)(int)) {
   if (sigaction(number, NULL, &action) == 0 && action.sa_handler == handler) signal(number, SIG_DFL);
 }
 
-static inline void shim_each_crash(void (*what)(int, void (*)(int))) {
+static inline void shim_take_crashes(int take) {
   const int crashes[] = { SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV };
-  for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) what(crashes[index], shim_on_crash);
+  for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) {
+    struct sigaction action, *before = &shim_state()->crash[crashes[index]];
+    memset(&action, 0, sizeof action);
+    action.sa_handler = shim_on_crash;
+    // A stack that has overflowed takes no handler: the runtime has made another.
+    action.sa_flags = SA_ONSTACK;
+    if (take) sigaction(crashes[index], &action, before);
+    else sigaction(crashes[index], before, NULL);
+  }
 }
 
 static inline void shim_leave_with(const char *name) {
@@ -92,7 +102,7 @@ static inline int shim_screen_start(int utf8, int colours, int pipe) {
   shim_leave_with("cnorm");
   shim_leave_with("rmcup");
   strcat(shim_state()->leave, "\x1b[?1000l\x1b[?1006l");
-  shim_each_crash(shim_take);
+  shim_take_crashes(1);
   cbreak();
   noecho();
   nonl();
@@ -133,7 +143,7 @@ static inline void shim_screen_end(void) {
   shim_state()->screen = NULL;
   shim_give_back(SIGTSTP, shim_on_screen_signal);
   shim_give_back(SIGWINCH, shim_on_screen_signal);
-  shim_each_crash(shim_give_back);
+  shim_take_crashes(0);
 }
 
 // Stops this process as Ctrl-Z does, with the terminal as it was; returns when it goes on.

@@ -109,7 +109,8 @@ struct TreeText {
       return [
         pen.line(
           [
-            Span(name(item.uuid) + own, .bold), Span("\(suffix(item.uuid))  \(item.valueHandle)  "), Span(Self.properties(item.properties), .dim),
+            Span(name(item.uuid) + own, .bold), Span("\(suffix(item.uuid))  \(item.valueHandle)  "),
+            Span(Self.properties(item.properties), .dim),
           ], width: width)
       ] + octets(peer.values[item.valueHandle]) { DecodedText.text($0, of: item.uuid, formats: facts.formats) }
     case .descriptor(let item, let owner, _):
