@@ -130,12 +130,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     runJobs()
     let isBusy = !jobs.isEmpty || !waitingForTurn.isEmpty
     let ready = pollDescriptors(timeout: isBusy ? 0 : pollTimeout())
+    let standsStill = isVirtual && timeStandsStill
     if isVirtual, !isBusy, !ready, hasReader {
       hasReader = false
       _ = pollDescriptors(timeout: Self.readersTime)
       return
     }
-    if isVirtual, !isBusy, !ready, foreign.withLock({ $0.isEmpty }), let due = timers.next { virtualNow = max(virtualNow, due) }
+    if isVirtual, !standsStill, !isBusy, !ready, foreign.withLock({ $0.isEmpty }), let due = timers.next {
+      virtualNow = max(virtualNow, due)
+    }
     for timer in timers.takeDue(now.nanoseconds) {
       shareLeft = Self.share
       timer.fire()
@@ -148,6 +151,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   /// Says that someone has begun to read what was written, and is behind.
   package func waitForReader() { hasReader = true }
+
+  /// Set while nothing is under way, and what comes next is for whoever types or writes commands to say: virtual time waits for them, as long as it takes.
+  package var timeStandsStill = false
 
   /// The jobs that are ready, and those that they make ready, up to a batch.
   private func runJobs() {
@@ -205,7 +211,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// Nanoseconds that poll may wait; nil for ever.
   private func pollTimeout() -> Int64? {
     guard let due = timers.next else { return nil }
-    return isVirtual ? 0 : max(0, due - now.nanoseconds)
+    if isVirtual { return timeStandsStill && due > virtualNow ? nil : 0 }
+    return max(0, due - now.nanoseconds)
   }
 
   private func pollDescriptors(timeout: Int64?) -> Bool {

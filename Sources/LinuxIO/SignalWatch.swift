@@ -13,6 +13,7 @@ package final class SignalWatch {
   private let handler: @LoopActor (Int32) -> Void
 
   package nonisolated static let ending = [SIGINT, SIGTERM, SIGHUP]
+  package nonisolated static let interrupt = SIGINT
   /// The process was stopped (Ctrl-Z) and goes on.
   package nonisolated static let resumed = SIGCONT
 

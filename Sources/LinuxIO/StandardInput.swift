@@ -12,6 +12,10 @@ package enum StandardInput {
     return [S_IFIFO, S_IFREG, S_IFSOCK].contains(status.st_mode & S_IFMT)
   }
 
+  package static nonisolated var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+  package static nonisolated var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
   /// Another program feeds it.
   package static nonisolated var isPipe: Bool {
     var status = stat()

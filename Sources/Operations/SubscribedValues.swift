@@ -86,6 +86,9 @@ package final class SubscribedValues {
     try await item.subscription?.cancel()
   }
 
+  /// - Throws: as `remove`.
+  package func removeAll() async throws { while let item = items.last { try await remove(item.characteristic) } }
+
   /// The next value, with the type of its characteristic. One taker at a time.
   /// - Returns: nil at `deadline`, and when `close(at:)` says so (see `isClosed`).
   /// - Throws: why the link ended, once nothing is left; CancellationError.

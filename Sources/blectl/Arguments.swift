@@ -1,4 +1,5 @@
 import ArgumentParser
+import LinuxIO
 import Text
 
 /// What is done to the words of the command line before the parser sees them.
@@ -8,7 +9,7 @@ enum Arguments {
   static func commandFirst(_ arguments: [String]) -> [String] {
     var leading: [String] = []
     var rest = arguments[...]
-    while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--" {
+    while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--", word != Execute.word {
       rest = rest.dropFirst()
       leading.append(word)
       if namesWithValue.contains(word), let value = rest.first {
@@ -20,6 +21,27 @@ enum Arguments {
     guard let command = rest.first, !leading.contains(where: answered.contains) else { return arguments }
     let words = leading + rest.dropFirst()
     return [command] + (command == Write.configuration.commandName ? valueLast(words) : words)
+  }
+
+  /// Without a command it is a session, where somebody sits at a terminal.
+  static func orSession(_ arguments: [String]) -> [String] {
+    guard StandardInput.isTerminal, StandardInput.outputIsTerminal, withoutCommand(arguments) else { return arguments }
+    return [Repl.configuration.commandName ?? ""] + arguments
+  }
+
+  /// Nothing but options that every command has.
+  private static func withoutCommand(_ arguments: [String]) -> Bool {
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      if namesWithValue.contains(word) {
+        rest = rest.dropFirst()
+      } else if !["--quiet", "--verbose", "--json"].contains(word), !namesWithValue.contains(where: { word.hasPrefix($0 + "=") }),
+        word.first != "-" || !word.dropFirst().allSatisfy({ "qv".contains($0) })
+      {
+        return false
+      }
+    }
+    return true
   }
 
   static var namesWithValue: [String] { ProcessOptions.namesWithValue + StepOptions.namesWithValue }
@@ -50,14 +72,14 @@ enum Arguments {
 
   /// - Throws: ValidationError for an option that takes one value and was given two, of which the parser would take the last. The parser's
   ///   description of the command is asked only when a name occurs twice.
-  static func refuseRepeated(_ arguments: [String]) throws {
+  static func refuseRepeated(_ arguments: [String], of type: (any ParsableCommand.Type)? = nil) throws {
     var seen: Set<String> = []
     var twice: [String] = []
     for word in arguments.prefix(while: { $0 != "--" }) where word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 {
       let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
       if !seen.insert(long[name] ?? name).inserted { twice.append(long[name] ?? name) }
     }
-    guard !twice.isEmpty, let command = Blectl.command(named: arguments.first ?? "") else { return }
+    guard !twice.isEmpty, let command = type ?? Blectl.command(named: arguments.first ?? "") else { return }
     let repeated = twice.first { name in
       options(of: command).contains { $0.name == name && $0.takesOneValue }
     }
@@ -68,14 +90,33 @@ enum Arguments {
   private static let long = ["-i": "--adapter", "-t": "--timeout", "-n": "--count", "-d": "--duration"]
 
   static func options(of command: any ParsableCommand.Type) -> [(name: String, takesOneValue: Bool)] {
+    described(command).compactMap { option in
+      option.names.first { $0.hasPrefix("--") }.map { ($0, option.takesValue && !option.isRepeating) }
+    }
+  }
+
+  struct Described {
+    /// With their hyphens.
+    let names: [String]
+    let takesValue: Bool
+    let isRepeating: Bool
+    /// In one line.
+    let help: String
+    /// What it takes, where that is a list.
+    let values: [String]
+  }
+
+  /// The options of a command as the parser describes them, which takes it a millisecond.
+  static func described(_ command: any ParsableCommand.Type) -> [Described] {
     guard let dump = try? JSONTree.parse(Array(command._dumpHelp().utf8)), case .array(let items)? = dump["command"]?["arguments"]?.kind
     else { return [] }
     return items.compactMap { item in
-      guard case .array(let names)? = item["names"]?.kind,
-        let name = names.first(where: { $0["kind"]?.string == "long" })?["name"]?.string
-      else { return nil }
-      guard item["kind"]?.string == "option", case .bool(false)? = item["isRepeating"]?.kind else { return ("--\(name)", false) }
-      return ("--\(name)", true)
+      guard case .array(let names)? = item["names"]?.kind else { return nil }
+      let isRepeating = if case .bool(true)? = item["isRepeating"]?.kind { true } else { false }
+      let values = if case .array(let list)? = item["allValues"]?.kind { list.compactMap(\.string) } else { [String]() }
+      return Described(
+        names: names.compactMap { name in name["name"]?.string.map { (name["kind"]?.string == "long" ? "--" : "-") + $0 } },
+        takesValue: item["kind"]?.string == "option", isRepeating: isRepeating, help: item["abstract"]?.string ?? "", values: values)
     }
   }
 }

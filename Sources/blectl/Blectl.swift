@@ -25,6 +25,8 @@ struct Blectl: ParsableCommand {
         --color WHEN        auto, always or never
         --trace FILE        write a btsnoop file
 
+      Several commands on one link: blectl -e 'read 2a19; write ffe1 01; wait ffe2' PEER
+
       Without a radio, everything works on the simulated one: blectl scan -i sim
 
       Exit codes: 0 done, 1 defect, 2 not found, 3 adapter unusable, 4 timed out, 5 peer refused, 6 link lost, 7 expectation failed, \
@@ -32,7 +34,7 @@ struct Blectl: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, MacFromAdv.self, SendFile.self,
+      Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, MacFromAdv.self, SendFile.self, Repl.self,
       Sim.self, Browse.self,
     ])
 
@@ -44,12 +46,13 @@ struct Blectl: ParsableCommand {
     {
       return command
     }
+    if arguments.first == Execute.word { return try Execute.parseAsRoot(Array(arguments.dropFirst())) }
     if let wrong = unknownCommand(in: arguments) { throw wrong }
     return try parseAsRoot(arguments)
   }
 
   static func command(named name: String) -> (any ParsableCommand.Type)? {
-    configuration.subcommands.first { $0.configuration.commandName == name }
+    name == Execute.word ? Execute.self : configuration.subcommands.first { $0.configuration.commandName == name }
   }
 
   static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }

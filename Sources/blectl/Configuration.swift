@@ -29,6 +29,7 @@ struct Configuration: Sendable {
         let peer = PeerSelector(String(decoding: text, as: UTF8.self).trimmed), case .address = peer
       else { throw Failure(.notFound, "@last: no device has been connected yet; name one by address, name:, mac: or service:") }
       return peer
+    case .current: throw Failure(.usage, "@. is the device that a session is about; there is no session here")
     case .alias(let name):
       let aliases = try await self.aliases()
       guard let text = aliases[name] else {

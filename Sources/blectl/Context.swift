@@ -12,13 +12,22 @@ import Text
 struct Context {
   let process: ProcessContext
   let step: StepOptions
+  let output: Output
+  /// The session that it is a command of, with the device that it is about; nil on the command line.
+  var shell: Shell?
+  var lane: Lane?
+  /// No device was named: only the one that is connected will do.
+  var isAboutCurrent = false
+  /// What is in each of its JSON records besides.
+  var members: [UInt8] = []
 
-  init(_ process: ProcessContext, _ step: StepOptions) {
+  /// - Parameter output: its own style; nil: the process's.
+  init(_ process: ProcessContext, _ step: StepOptions, _ output: Output? = nil) {
     self.process = process
     self.step = step
+    self.output = output ?? process.output
   }
 
-  var output: Output { process.output }
   var configuration: Configuration { process.configuration }
   var session: Session { process.session }
 
@@ -53,19 +62,33 @@ struct Context {
   func withPeer<T: Sendable>(
     _ target: Target, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
-    let selector = try await configuration.resolve(target.peer)
-    if let connection = session.connections.last(where: { $0.isOpen && $0.isMeant(by: selector) }) {
+    if let connection = lane?.connection, connection.isBeingRestored {
+      try await withDeadline(EventLoop.shared.now.advanced(by: step.limits.transaction)) { try await connection.untilRestored() }
+    }
+    if let connection = lane?.connection, connection.isOpen {
       try await target.requested.ask(connection.link, output)
       return try await body(connection)
     }
+    if isAboutCurrent { throw Failure.notConnected(lane?.problem) }
+    let connection = try await open(try await configuration.resolve(target.peer), target, exchangingMTU: exchangingMTU)
+    do {
+      let value = try await body(connection)
+      await session.disconnect(connection)
+      return value
+    } catch {
+      await session.disconnect(connection)
+      throw error
+    }
+  }
+
+  /// A link to the peer that stays until the session ends it. Nothing is left behind when this throws.
+  func open(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool = true) async throws -> Connection {
     let connection = try await connect(selector, target)
     do {
       if exchangingMTU || target.mtu != nil { try await exchangeMTU(target.mtu, connection.client) }
       try await target.requested.ask(connection.link, output)
       configuration.remember(connection.peer)
-      let value = try await body(connection)
-      await session.disconnect(connection)
-      return value
+      return connection
     } catch {
       await session.disconnect(connection)
       throw error
@@ -96,7 +119,7 @@ struct Context {
       output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
       if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
       do {
-        return try await session.connect(match.peer, name: match.name, limits: limits, exchangingMTU: false)
+        return try await session.connect(match.peer, name: match.name, foundBy: selector, limits: limits, exchangingMTU: false)
       } catch  where target.waits && Self.mayPass(error) && EventLoop.shared.now.advanced(by: pause) < deadline {
         output.status("\(Failure(error).message); still waiting")
         try await EventLoop.shared.sleep(for: pause)

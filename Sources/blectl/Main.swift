@@ -6,7 +6,7 @@ enum Main {
   static func main() {
     ThisProcess.prepare()
     NamesFile.use { Configuration(environment: ThisProcess.environment()) }
-    let arguments = Arguments.commandFirst(Array(CommandLine.arguments.dropFirst()))
+    let arguments = Arguments.commandFirst(Arguments.orSession(Array(CommandLine.arguments.dropFirst())))
     let command: any ParsableCommand
     do {
       try Arguments.refuseRepeated(arguments)
@@ -16,7 +16,7 @@ enum Main {
     ThisProcess.exit(Program.run(command, environment: ThisProcess.environment()))
   }
 
-  /// `help` and such run by themselves; `blectl` alone has nothing to do yet.
+  /// `help` and such run by themselves; `blectl` alone is a session where there is a terminal.
   private static func help(_ command: any ParsableCommand, _ arguments: [String]) -> Int32 {
     var command = command
     do {

@@ -14,6 +14,8 @@ final class ProcessContext {
   let options: ProcessOptions
   let output: Output
   let configuration: Configuration
+  /// What Ctrl-C means in a session whose commands it ends one at a time; nil: the end of the program.
+  var onInterrupt: (@LoopActor () -> Void)?
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   private var trace: SnoopFile?
   /// A trace may be asked for while the radio is in use: set it before that is opened.

@@ -16,10 +16,13 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var usesNames: Bool { get }
   /// Whether its time is the machine's, also where the simulated air would run faster.
   var isTimeReal: Bool { get }
+  /// Whether it goes on until somebody stops it.
+  var runsUntilStopped: Bool { get }
   @LoopActor func run(in context: Context) async throws
 }
 
 extension LoopCommand {
+  var runsUntilStopped: Bool { false }
   var usesNames: Bool { true }
   var isTimeReal: Bool { false }
 }
@@ -61,15 +64,21 @@ enum Program {
     let output = process.output
     var signal: Int32?
     let interrupted = Wait<Void>()
-    let signals = watch { number in
+    weak var signals: SignalWatch?
+    let watched = watch { number in
       if number == SignalWatch.resumed { return output.resumed() }
+      if number == SignalWatch.interrupt, let onInterrupt = process.onInterrupt {
+        signals?.rearm(number)
+        return onInterrupt()
+      }
       signal = number
       if number == 2 { output.breakLine() }
       task.cancel()
       interrupted.resume(returning: ())
     }
-    output.beforeFrame = { [weak signals] in signals?.deliver() }
-    defer { signals.cancel() }
+    signals = watched
+    output.beforeFrame = { [weak watched] in watched?.deliver() }
+    defer { watched.cancel() }
     var failure = await task.value
     await process.session.close()
     output.clearTransient()
@@ -113,7 +122,7 @@ enum Program {
 
   /// - Returns: the exit code of `error`, after telling the user about it.
   @LoopActor
-  private static func report(_ error: any Error, _ output: Output) -> Int32 {
+  static func report(_ error: any Error, _ output: Output) -> Int32 {
     if let status = error as? ExitStatus { return status.rawValue }
     if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
     let failure = Failure(error)
@@ -132,8 +141,9 @@ enum Program {
 
   /// Wrong use of the command line, help and version: what ArgumentParser says, in the form that was asked for.
   static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
-    if Blectl.exitCode(for: error) == .success {
-      let root: any ParsableCommand.Type = CompletedCommandLine.isWanted(by: arguments) ? CompletedCommandLine.self : Blectl.self
+    let type: (any ParsableCommand.Type)? = arguments.first == Execute.word ? Execute.self : nil
+    if (type ?? Blectl.self).exitCode(for: error) == .success {
+      let root: any ParsableCommand.Type = type ?? (CompletedCommandLine.isWanted(by: arguments) ? CompletedCommandLine.self : Blectl.self)
       return Output.writeWaiting(.output, root.fullMessage(for: error) + "\n") ? 0 : ExitStatus.output.rawValue
     }
     // A name that was not found may be in the file that cannot be used.
@@ -141,7 +151,7 @@ enum Program {
       Output.writeWaiting(.error, (arguments.contains("--json") ? json(failure) : "blectl: \(failure.message)") + "\n")
       return failure.exitStatus.rawValue
     }
-    let usage = UsageText(error, arguments)
+    let usage = UsageText(error, arguments, of: type)
     let text = arguments.contains("--json") ? json(Failure(.usage, usage.sentence)) : "blectl: \(usage.sentence)\n\(usage.usage)"
     Output.writeWaiting(.error, text + "\n")
     return ExitStatus.usage.rawValue

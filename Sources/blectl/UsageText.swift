@@ -9,12 +9,15 @@ struct UsageText {
   /// `Usage: …`, with where to read more.
   let usage: String
 
-  /// - Parameter arguments: the words of the command line, the command's name first.
-  init(_ error: any Error, _ arguments: [String]) {
-    let command = Blectl.command(named: arguments.first ?? "")
+  /// - Parameters:
+  ///   - arguments: the words of the command line, the command's name first.
+  ///   - type: the command, when it is none of the command line's.
+  init(_ error: any Error, _ arguments: [String], of type: (any ParsableCommand.Type)? = nil) {
+    let command = type ?? Blectl.command(named: arguments.first ?? "")
+    let root: any ParsableCommand.Type = type ?? Blectl.self
     // What was found out before the parser's turn is about that command all the same.
-    let whole = error is ValidationError ? (command ?? Blectl.self).fullMessage(for: error) : Blectl.fullMessage(for: error)
-    let message = Blectl.message(for: error)
+    let whole = error is ValidationError ? (command ?? root).fullMessage(for: error) : root.fullMessage(for: error)
+    let message = root.message(for: error)
     usage =
       whole.firstRange(of: "Usage:").map {
         String(whole[$0.lowerBound...]).replacing("See '\(arguments.first ?? "") --", with: "See 'blectl \(arguments.first ?? "") --")

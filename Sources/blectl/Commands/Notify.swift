@@ -7,7 +7,7 @@ import Operations
 import Terminal
 import Text
 
-struct Notify: LoopCommand {
+struct Notify: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "notify", _superCommandName: "blectl",
     abstract: "Show notifications and indications as they come.",
@@ -53,6 +53,8 @@ struct Notify: LoopCommand {
       throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration)")
     }
   }
+
+  var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }

@@ -7,7 +7,7 @@ import Operations
 import Terminal
 import Text
 
-struct Read: LoopCommand {
+struct Read: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "read", _superCommandName: "blectl",
     abstract: "Read values; long ones whole.",

@@ -80,6 +80,8 @@ struct Scan: LoopCommand {
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
   }
 
+  var runsUntilStopped: Bool { count == nil && duration == 0 }
+
   /// What is a record, as the options say.
   @LoopActor
   private func watch(_ configuration: Configuration) async throws -> DeviceWatch.Options {
@@ -151,6 +153,7 @@ struct ScannedPeerArgument: ExpressibleByArgument, Sendable {
     case .selector(.address(let address, let type)): peer = .selector(.address(address, type))
     case .last: peer = .last
     case .alias(let name): peer = .alias(name)
+    case .current: peer = .current
     case .selector, nil: return nil
     }
   }

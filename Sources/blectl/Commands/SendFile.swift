@@ -9,7 +9,7 @@ import Operations
 import Terminal
 import Text
 
-struct SendFile: LoopCommand {
+struct SendFile: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "send-file", _superCommandName: "blectl",
     abstract: "Push a file to a characteristic without losing a packet.",

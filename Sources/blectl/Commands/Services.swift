@@ -6,7 +6,7 @@ import GATT
 import Operations
 import Terminal
 
-struct Services: LoopCommand {
+struct Services: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "services", _superCommandName: "blectl",
     abstract: "Show the whole GATT tree: services, characteristics, properties, descriptors.")

@@ -7,7 +7,7 @@ import Operations
 import Terminal
 import Text
 
-struct Write: LoopCommand {
+struct Write: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "write", _superCommandName: "blectl",
     abstract: "Write a value, in segments when it does not fit, and wait for the answer if asked.",

@@ -11,4 +11,5 @@ enum ExitStatus: Int32, Error {
   case usage = 64
   case input = 66
   case output = 74
+  case interrupted = 130
 }

@@ -86,6 +86,7 @@ struct Failure: Error, Equatable {
     case let error as TransportError: self.init(error)
     case is ControllerUnplugged: self.init(.adapter, "the simulated adapter was removed")
     case let error as PeripheralFileError: self.init(.input, "\(error)")
+    case let error as ShellWordsError: self.init(error)
     case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
     case let error as MalformedPacket: self.init(.protocolViolation, "\(error)")
     default: self.init(.internal, "unexpected error, a defect of blectl: \(error)")

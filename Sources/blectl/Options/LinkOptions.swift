@@ -31,6 +31,9 @@ struct LinkOptions: ParsableArguments {
     if let retries, !(0...100).contains(retries) { throw ValidationError("--retries takes 0 to 100, not \(retries)") }
   }
 
+  /// Any of them.
+  var isGiven: Bool { mtu != nil || phy != nil || interval != nil || retries != nil || wait }
+
   var requested: RequestedParameters {
     RequestedParameters(phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })
   }

@@ -7,6 +7,8 @@ enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
   case selector(PeerSelector)
   /// The one connected last.
   case last
+  /// The one that a session is about.
+  case current
   /// From the configuration file.
   case alias(String)
 
@@ -14,6 +16,7 @@ enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
     switch self {
     case .selector(let selector): selector.description
     case .last: "@last"
+    case .current: "@."
     case .alias(let name): "@\(name)"
     }
   }
@@ -23,6 +26,8 @@ extension PeerArgument: ExpressibleByArgument {
   init?(argument: String) {
     if argument == "@last" {
       self = .last
+    } else if argument == "@." {
+      self = .current
     } else if argument.hasPrefix("@"), argument.count > 1 {
       self = .alias(String(argument.dropFirst()))
     } else {

@@ -1,0 +1,91 @@
+package import EventLoop
+import Glibc
+import SystemPackage
+
+/// The lines of a descriptor as whoever takes them asks for them: what is not taken stays with the writer.
+@LoopActor
+package final class LineReader {
+  package enum Line: Sendable, Equatable {
+    /// Without its line feed.
+    case octets([UInt8])
+    /// Longer than the limit; the rest of it is passed over.
+    case tooLong
+  }
+
+  private let descriptor: Int32
+  private let name: FileError.Path
+  private let limit: Int
+  private var buffer: [UInt8] = []
+  /// Of the buffer; what is before it was given out, or holds no line feed.
+  private var start = 0
+  private var searched = 0
+  private var isPassing = false
+  private var hasEnded = false
+  /// Somebody waits for the next line.
+  package private(set) var isWaiting = false
+
+  /// - Parameters:
+  ///   - descriptor: stays the caller's.
+  ///   - limit: octets of a line.
+  package init(_ descriptor: Int32 = STDIN_FILENO, limit: Int) {
+    self.descriptor = descriptor
+    name = nil
+    self.limit = limit
+  }
+
+  /// - Returns: nil at the end; a last line needs no line feed.
+  /// - Throws: FileError; CancellationError.
+  package func next() async throws -> Line? {
+    while true {
+      if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) { return take(upTo: end) }
+      searched = buffer.count
+      if buffer.count - start > limit {
+        isPassing = true
+        clear()
+      }
+      if hasEnded {
+        guard isPassing || start < buffer.count else { return nil }
+        return take(upTo: buffer.count)
+      }
+      try await fill()
+    }
+  }
+
+  private func take(upTo end: Int) -> Line {
+    let isTooLong = isPassing || end - start > limit
+    let line = isTooLong ? Line.tooLong : .octets(Array(buffer[start..<end]))
+    isPassing = false
+    start = min(end + 1, buffer.count)
+    searched = start
+    if start == buffer.count { clear() }
+    return line
+  }
+
+  private func clear() {
+    buffer.removeAll(keepingCapacity: buffer.count <= 65_536)
+    start = 0
+    searched = 0
+  }
+
+  private func fill() async throws {
+    // A regular file and /dev/null are always ready to poll(2), so one way serves all.
+    isWaiting = true
+    defer { isWaiting = false }
+    _ = try await EventLoop.shared.wait(for: descriptor, .readable)
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    do throws(Errno) {
+      let count = try SystemCall.read(descriptor, into: &chunk)
+      hasEnded = count == 0
+      if start > 0 {
+        buffer.removeFirst(start)
+        searched -= start
+        start = 0
+      }
+      buffer += chunk[..<count]
+    } catch .wouldBlock {
+    } catch {
+      // A terminal whose process group is not in the foreground, or that hung up.
+      throw FileError.unreadable(name, error)
+    }
+  }
+}

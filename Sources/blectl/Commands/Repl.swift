@@ -1,0 +1,36 @@
+import ArgumentParser
+import EventLoop
+import LinuxIO
+
+struct Repl: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "repl", _superCommandName: "blectl",
+    abstract: "An interactive session; with --json one for programs.",
+    discussion: """
+      On a terminal with editing, completion and history. Else commands are read from standard input, one a line; with --json each is answered \
+      by its records and {"event":"done","id":…,"status":…}.
+      """)
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  @Argument(help: "Connect this device first.")
+  var peer: PeerArgument?
+
+  func run(in context: Context) async throws {
+    let shell = Shell(context.process)
+    if let timeout = step.timeout {
+      var settings = ShellSettings()
+      settings.timeout = timeout
+      shell.change(settings)
+    }
+    try await Self.converse(shell, connecting: peer)
+  }
+
+  /// With whoever is at standard input.
+  /// - Parameter link: the device whose loss ends it, unless it is to be made again.
+  @LoopActor
+  static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: Lane? = nil) async throws {
+    try await InputSession(shell).run(connecting: peer, endingWith: link)
+  }
+}

@@ -1,0 +1,76 @@
+import Text
+
+/// What a program calls a command by.
+enum CommandIdentifier: Equatable {
+  /// The number of its line.
+  case line(Int)
+  /// A whole number, in its own digits.
+  case number(String)
+  case string(String)
+
+  /// As `cancel` names it.
+  var text: String {
+    switch self {
+    case .line(let number): "\(number)"
+    case .number(let text), .string(let text): text
+    }
+  }
+
+  var isLine: Bool { if case .line = self { true } else { false } }
+
+  func write(_ json: inout JSONLine) {
+    switch self {
+    case .line(let number): json.integer("id", number)
+    case .number(let digits): json.literal("id", digits)
+    case .string(let text): json.string("id", text)
+    }
+  }
+
+  /// As a further member of a record.
+  var member: [UInt8] {
+    var json = JSONLine()
+    write(&json)
+    // Without the braces and the line feed.
+    return [UInt8(ascii: ",")] + json.finished().dropFirst().dropLast(2)
+  }
+}
+
+/// A line of a session for programs: a command as people type it, or `{"id":…,"command":"read ffe1"}`.
+struct CommandRequest {
+  let id: CommandIdentifier
+  let command: String
+
+  struct Malformed: Error {
+    let id: CommandIdentifier
+    let failure: Failure
+  }
+
+  /// - Parameter line: its number, from 1.
+  init(_ text: String, line: Int) throws(Malformed) {
+    let trimmed = text.trimmed
+    guard trimmed.hasPrefix("{") else {
+      id = .line(line)
+      command = trimmed
+      return
+    }
+    var id = CommandIdentifier.line(line)
+    func malformed(_ why: String) -> Malformed {
+      Malformed(id: id, failure: Failure(.usage, "\(why); a line is a command, or {\"id\":1,\"command\":\"read ffe1\"}"))
+    }
+    let tree: JSONTree
+    do { tree = try JSONTree.parse(Array(trimmed.utf8)) } catch { throw malformed("the line is not JSON: \(error.reason)") }
+    switch tree["id"]?.kind {
+    case nil, .null?: break
+    case .string(let text)?: id = .string(text)
+    case .number(let digits)? where Int(digits).map { "\($0)" } == digits: id = .number(digits)
+    default: throw malformed("id is a string or a whole number, not \(tree["id"]?.noun ?? "nothing")")
+    }
+    guard case .object(let members) = tree.kind else { throw malformed("the line is \(tree.noun)") }
+    if let stranger = members.first(where: { !["id", "command"].contains($0.key) }) {
+      throw malformed("there is no member \(DisplayText.quote(stranger.key))")
+    }
+    guard let command = tree["command"]?.string else { throw malformed("command is missing, or no string") }
+    self.id = id
+    self.command = command
+  }
+}

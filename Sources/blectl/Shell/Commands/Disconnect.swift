@@ -1,0 +1,30 @@
+import ArgumentParser
+import Terminal
+import Text
+
+struct Disconnect: SessionCommand, PeerCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "disconnect", _superCommandName: "blectl",
+    abstract: "Take the link down. Afterwards no device is the current one.")
+  static let turn = ShellTurn.ofDevice
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+  @OptionGroup var who: PeerOptions
+
+  var usesNames: Bool { false }
+
+  func run(in context: Context) async throws {
+    guard let shell = context.shell, let lane = context.lane else { return }
+    guard let connection = lane.connection else { throw Failure.notConnected(lane.problem) }
+    await shell.disconnect(lane)
+    if context.output.style.json {
+      try await context.output.record {
+        $0.string("event", "disconnected")
+        connection.identify(in: &$0)
+      }
+    } else {
+      try await context.output.line("disconnected from \(connection.title)")
+    }
+  }
+}

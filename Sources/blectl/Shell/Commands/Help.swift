@@ -1,0 +1,35 @@
+import ArgumentParser
+import Terminal
+import Text
+
+struct Help: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "help", _superCommandName: "blectl", abstract: "List the commands, or say all about one.")
+  static let turn = ShellTurn.atOnce
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  @Argument(help: "A command.")
+  var name: String?
+
+  var usesNames: Bool { false }
+
+  func run(in context: Context) async throws {
+    guard let name else {
+      let width = ShellCommands.names.map(\.count).max() ?? 0
+      for type in ShellCommands.all {
+        let name = type.configuration.commandName ?? ""
+        try await context.output.line(name + String(repeating: " ", count: width + 2 - name.count) + type.configuration.abstract)
+      }
+      try await context.output.line(
+        "PEER may be left out: then the device that was connected last is meant. help COMMAND says more; !COMMAND is for the shell.")
+      return
+    }
+    guard let type = ShellCommands.type(named: name) else {
+      let meant = Likeness.nearest(to: name, among: ShellCommands.names).map { "did you mean \($0)? " } ?? ""
+      throw Failure(.usage, "there is no command \(DisplayText.quote(name)); \(meant)`help` lists them")
+    }
+    try await HelpText(text: type.helpMessage()).show(context.output)
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import GATT
+import Operations
+import Text
+
+struct Subscribe: SessionCommand, PeerCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "subscribe", _superCommandName: "blectl",
+    abstract: "Show notifications and indications as they come, while other commands run.",
+    discussion: "Until unsubscribe, or until the link is down.")
+  static let turn = ShellTurn.ofDevice
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: "What to subscribe to.")
+  var attributes: [String]
+
+  @Option(
+    name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
+    completion: .list(ValueFormat.names))
+  var format: ValueFormat = .auto
+
+  func run(in context: Context) async throws {
+    let selectors = try attributes.map { try Selector($0) }
+    guard let shell = context.shell, let lane = context.lane, let connection = lane.connection, connection.isOpen else {
+      throw Failure.notConnected(context.lane?.problem)
+    }
+    for selector in selectors {
+      let characteristic = try await connection.client.characteristic(selector)
+      try await shell.backgroundValues(lane, connection).add(characteristic, format)
+    }
+  }
+}
+
+struct Unsubscribe: SessionCommand, PeerCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unsubscribe", _superCommandName: "blectl",
+    abstract: "End what subscribe has begun; without ATTR all of it.")
+  static let turn = ShellTurn.ofDevice
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: "What not to show any more.")
+  var attributes: [String] = []
+
+  func run(in context: Context) async throws {
+    let selectors = try attributes.map { try Selector($0) }
+    guard let lane = context.lane, let connection = lane.connection, connection.isOpen else {
+      throw Failure.notConnected(context.lane?.problem)
+    }
+    guard let background = lane.background else {
+      throw Failure(.notFound, "nothing is subscribed to on \(connection.title); `subscribe ATTR` does")
+    }
+    if selectors.isEmpty { try await background.removeEach() }
+    for (selector, typed) in zip(selectors, attributes) {
+      let characteristic = try await connection.client.characteristic(selector)
+      guard background.contains(characteristic) else {
+        throw Failure(.notFound, "\(DisplayText.escape(typed)) is not subscribed to on \(connection.title)")
+      }
+      try await background.remove(characteristic)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+
+struct Use: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "use", _superCommandName: "blectl",
+    abstract: "Say which of the connected devices commands without a PEER are about.")
+  static let turn = ShellTurn.atOnce
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  @Argument(help: "A device that this session has connected.")
+  var peer: PeerArgument
+
+  var usesNames: Bool { false }
+
+  func run(in context: Context) async throws {
+    guard let shell = context.shell else { return }
+    guard let lane = try await shell.lane(for: peer) else {
+      let known = shell.lanes.map { $0.connection?.title ?? "\($0.selector)" }
+      throw Failure(
+        .notFound,
+        "\(peer) is not connected" + (known.isEmpty ? "" : "; connected: \(known.joined(separator: ", "))") + "; `connect \(peer)` does")
+    }
+    shell.use(lane)
+  }
+}

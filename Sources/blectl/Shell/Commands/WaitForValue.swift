@@ -1,0 +1,86 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import GATT
+import Operations
+import Terminal
+import Text
+
+struct WaitForValue: SessionCommand, PeerCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "wait", _superCommandName: "blectl",
+    abstract: "Wait for a notification or indication: the first that fits since the last command.",
+    discussion: """
+      Values that came since then count when the characteristic was subscribed to: by subscribe, or with -e, which looks ahead. \
+      --timeout is how long to wait for each, 10 seconds unless given; exits 4 when it is over.
+      """)
+  static let turn = ShellTurn.ofDevice
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: ArgumentHelp("The characteristic, and what the value begins with.", valueName: "attr[=hex|=\"text\"]"))
+  var pattern: PatternArgument
+
+  @Option(
+    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Wait for so many.", valueName: "n"))
+  var count: Int = 1
+
+  @Option(
+    name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
+    completion: .list(ValueFormat.names))
+  var format: ValueFormat = .auto
+
+  func validate() throws {
+    if count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
+  }
+
+  /// So that what the command before brings about is not missed.
+  @LoopActor
+  func subscribeAhead(in shell: Shell) async throws {
+    guard let connection = shell.current?.connection, connection.isOpen else { return }
+    _ = try await connection.client.subscribe(
+      try await connection.client.characteristic(try Selector(pattern.attribute)), keepingValues: false)
+  }
+
+  func run(in context: Context) async throws {
+    try pattern.check("wait")
+    guard let lane = context.lane, let connection = lane.connection, connection.isOpen else {
+      throw Failure.notConnected(context.lane?.problem)
+    }
+    let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
+    let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
+    do {
+      try await wait(for: characteristic, lane, connection, context)
+      try? await subscription.cancel()
+    } catch {
+      await shielded { try? await subscription.cancel() }
+      throw error
+    }
+  }
+
+  @LoopActor
+  private func wait(for characteristic: Characteristic, _ lane: Lane, _ connection: Connection, _ context: Context) async throws {
+    let limit = Duration.limited(seconds: step.timeout ?? 10)
+    for number in 0..<count {
+      let found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit)) {
+        $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
+      }
+      guard let found else {
+        let what = pattern.typed.map { " beginning with \(DisplayText.escape($0))" } ?? ""
+        let others =
+          lane.recent.last.map { "; the last value was \(ValueText.forEyes($0.event.value, of: $0.uuid)) (\($0.uuid?.description ?? "?"))" }
+          ?? "; nothing came"
+        throw Failure(
+          .timeout,
+          "\(number) of \(count) value(s)\(what) came on \(DisplayText.escape(pattern.attribute)) within \(limit.secondsText) s\(others)")
+      }
+      // In a session for people the background has shown it.
+      if context.output.style.json || !(lane.background?.contains(characteristic) ?? false) {
+        try await NotificationRecord.show(found.event, found.uuid, format, from: connection, context.output)
+      }
+    }
+  }
+}

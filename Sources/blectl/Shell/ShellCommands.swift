@@ -1,0 +1,61 @@
+import ArgumentParser
+import EventLoop
+import Text
+
+/// The commands that a session has.
+enum ShellCommands {
+  /// Those of the command line that make no sense inside of a session.
+  private static let outside: [any ParsableCommand.Type] = [Repl.self, Execute.self]
+
+  static let session: [any SessionCommand.Type] = [
+    Disconnect.self, Use.self, Subscribe.self, Unsubscribe.self, WaitForValue.self, Sleep.self, SetSetting.self, Help.self, Source.self,
+  ]
+
+  static let all: [any ParsableCommand.Type] =
+    Blectl.configuration.subcommands.filter { type in !outside.contains { $0 == type } } + session
+
+  private static let byName: [String: any ParsableCommand.Type] = Dictionary(
+    all.compactMap { type in type.configuration.commandName.map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
+
+  static var names: [String] { all.compactMap { $0.configuration.commandName } }
+
+  static func type(named name: String) -> (any ParsableCommand.Type)? { byName[name] }
+
+  /// The parser's description of a command takes a millisecond to ask for: kept.
+  @LoopActor private static var known: [String: CommandOptions] = [:]
+
+  @LoopActor
+  static func options(of type: any ParsableCommand.Type) -> CommandOptions {
+    let name = type.configuration.commandName ?? ""
+    if let options = known[name] { return options }
+    let options = CommandOptions(of: type)
+    known[name] = options
+    return options
+  }
+}
+
+/// What the options of a command are called, and which take a value.
+struct CommandOptions {
+  private let withValue: Set<String>
+
+  init(of type: any ParsableCommand.Type) {
+    withValue = Set(Arguments.described(type).filter(\.takesValue).flatMap(\.names))
+  }
+
+  func takesValue(_ option: String) -> Bool { withValue.contains(option) }
+
+  /// The index of the first word that is neither an option nor the value of one.
+  func firstArgument(in words: [String]) -> Int? {
+    var index = 0
+    while index < words.count {
+      let word = words[index]
+      if word == "--" { return index + 1 < words.count ? index + 1 : nil }
+      guard word.utf8.first == UInt8(ascii: "-"), word != "-" else { return index }
+      index += withValue.contains(word) ? 2 : 1
+    }
+    return nil
+  }
+
+  /// Where a first argument may be put when there is none.
+  func end(of words: [String]) -> Int { words.firstIndex(of: "--") ?? words.count }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import EventLoop
+import Text
+
+/// A command that is about one device: in a session it may be left out, then it is the current one.
+protocol PeerCommand: LoopCommand {
+  var who: PeerOptions { get }
+}
+
+/// A command of sessions only.
+protocol SessionCommand: LoopCommand {
+  static var turn: ShellTurn { get }
+}
+
+/// When a command of a session runs.
+enum ShellTurn {
+  /// Before the next line is looked at.
+  case atOnce
+  /// After those before it that are about the current device.
+  case ofDevice
+  /// Beside the others.
+  case aside
+}
+
+/// One line of a session, parsed by the same types as the command line.
+struct ShellLine {
+  /// The command's name.
+  let name: String
+  let command: any LoopCommand
+  /// No device is named: it is about the current one.
+  let isAboutCurrent: Bool
+
+  /// - Parameter words: at least one.
+  /// - Throws: Failure(.usage); HelpText.
+  @LoopActor
+  init(_ words: [String], _ settings: ShellSettings) throws {
+    let moved = Arguments.commandFirst(words)
+    name = moved.first ?? ""
+    guard let type = ShellCommands.type(named: name) else { throw Self.noCommand(name) }
+    var rest = Array(moved.dropFirst())
+    let options = ShellCommands.options(of: type)
+    let named = options.firstArgument(in: rest).map { PeerArgument(argument: rest[$0]) != nil } ?? false
+    isAboutCurrent = type is any PeerCommand.Type && !named && !rest.contains { ["-h", "--help"].contains($0) }
+    if isAboutCurrent {
+      // Also before what would be an option, which PEER never is.
+      rest.insert(PeerArgument.current.description, at: options.firstArgument(in: rest) ?? options.end(of: rest))
+    }
+    rest = Self.withDefaults(rest, type, settings, options)
+    do {
+      try Arguments.refuseRepeated([name] + rest, of: type)
+      guard let command = try type.parseAsRoot(rest) as? any LoopCommand else { throw Self.noCommand(name) }
+      self.command = command
+    } catch {
+      if let failure = error as? Failure { throw failure }
+      if type.exitCode(for: error) == .success { throw HelpText(text: type.fullMessage(for: error)) }
+      throw Failure(.usage, UsageText(error, [name] + rest, of: type).sentence)
+    }
+  }
+
+  private static func withDefaults(
+    _ words: [String], _ type: any ParsableCommand.Type, _ settings: ShellSettings, _ options: CommandOptions
+  )
+    -> [String]
+  {
+    var words = words
+    func add(_ option: String, _ value: String) {
+      guard options.takesValue(option), !words.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) else { return }
+      words.insert(contentsOf: [option, value], at: 0)
+    }
+    // What write's names is how its VALUE is read.
+    if let format = settings.format, type != Write.self { add("--as", format.name) }
+    if let timeout = settings.timeout, !words.contains(where: { $0.hasPrefix("-t") }) { add("--timeout", "\(timeout)") }
+    return words
+  }
+
+  private static func noCommand(_ name: String) -> Failure {
+    let meant = Likeness.nearest(to: name, among: ShellCommands.names).map { "did you mean \($0)? " } ?? ""
+    return Failure(.usage, "there is no command \(DisplayText.quote(name)); \(meant)`help` lists them")
+  }
+}
+
+/// What was asked for is help.
+struct HelpText: Error {
+  let text: String
+}

@@ -1,0 +1,45 @@
+import Text
+
+/// What `set` sets: what the commands of a session do where their own options do not say.
+struct ShellSettings: Equatable {
+  /// How values are shown.
+  var format: ValueFormat?
+  /// Seconds, as `--timeout`.
+  var timeout: Double?
+  /// Whether a link that is lost is made again.
+  var reconnect = false
+
+  static let names = ["format", "timeout", "reconnect"]
+
+  /// - Throws: Failure(.usage).
+  mutating func set(_ name: String, to value: String) throws {
+    switch name {
+    case "format":
+      guard let format = try? ValueFormat(value) else {
+        throw Failure(.usage, "format does not take \(DisplayText.quote(value)); it takes \(ValueFormat.choices)")
+      }
+      self.format = format == .auto ? nil : format
+    case "timeout":
+      if value == "default" {
+        timeout = nil
+        return
+      }
+      guard let seconds = Double(value), seconds > 0, seconds <= 86_400 else {
+        throw Failure(.usage, "timeout takes seconds between 0 and 86400, or default, not \(DisplayText.quote(value))")
+      }
+      timeout = seconds
+    case "reconnect":
+      guard value == "on" || value == "off" else { throw Failure(.usage, "reconnect is on or off, not \(DisplayText.quote(value))") }
+      reconnect = value == "on"
+    default:
+      let meant = Likeness.nearest(to: name, among: Self.names).map { " Did you mean \($0)?" } ?? ""
+      throw Failure(
+        .usage, "there is no setting \(DisplayText.quote(name)).\(meant) The settings are \(Self.names.joined(separator: ", ")).")
+    }
+  }
+
+  /// Each with its value, as `set` takes them.
+  var values: [(name: String, value: String)] {
+    [("format", format?.name ?? "auto"), ("timeout", timeout.map { "\($0)" } ?? "default"), ("reconnect", reconnect ? "on" : "off")]
+  }
+}
