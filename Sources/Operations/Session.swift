@@ -45,7 +45,8 @@ package final class Session {
     self.opening = opening
     defer { self.opening = nil }
     do {
-      let central = try await open()
+      let made = try await open()
+      let central: any Central = staysOpen ? SharedCentral(made) : made
       opened = central
       opening.resume(returning: central)
       return central

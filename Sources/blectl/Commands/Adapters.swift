@@ -5,6 +5,7 @@ import HCI
 import LEHost
 import LinuxBluetooth
 import LinuxIO
+import Operations
 import Terminal
 import Text
 
@@ -73,7 +74,8 @@ struct Adapters: LoopCommand {
       }
       return rows
     default:
-      guard let host = try await context.radio() as? HostCentral else { return [] }
+      let radio = try await context.radio()
+      guard let host = ((radio as? SharedCentral)?.central ?? radio) as? HostCentral else { return [] }
       let info = host.adapterInfo
       return [Row(name: host.name, address: info.address, isUp: true, state: "up", bus: bus(spec), le: true, features: info.features)]
     }

@@ -110,7 +110,7 @@ final class InputSession {
   private func follow(_ job: ShellJob, _ id: CommandIdentifier, _ number: Int) {
     let task = EventLoop.shared.spawn { [self] in
       let failure = await job.failure()
-      do { try await answer(id, number, job.wasEndedByInput ? nil : failure) } catch { broken.resume(throwing: error) }
+      do { try await answer(id, number, job.wasEndedByInput ? nil : failure, of: job.lane) } catch { broken.resume(throwing: error) }
       running.removeAll { $0.job === job }
       if running.isEmpty { EventLoop.shared.timeStandsStill = reader.isWaiting }
       roomForMore?.resume(returning: ())
@@ -132,7 +132,7 @@ final class InputSession {
 
   // MARK: Answers
 
-  private func answer(_ id: CommandIdentifier, _ number: Int, _ error: (any Error)?) async throws {
+  private func answer(_ id: CommandIdentifier, _ number: Int, _ error: (any Error)?, of lane: Lane? = nil) async throws {
     if let error = error as? OutputFailure { throw error }
     let failure = error.flatMap { Self.failure($0) }
     let status = Self.status(error)
@@ -142,7 +142,9 @@ final class InputSession {
       if number > 0 { failure.message = "line \(number): \(failure.message)" }
       return output.failure(failure.message)
     }
-    try await output.record {
+    let answer = Output(output.style, sharing: output)
+    answer.members = { [shell] in shell.members(of: lane) }
+    try await answer.record {
       $0.string("event", "done")
       id.write(&$0)
       $0.integer("status", status.rawValue)

@@ -124,7 +124,7 @@ final class Shell {
   }
 
   /// With several devices every record says which it is about.
-  private func members(of lane: Lane?) -> [UInt8] {
+  func members(of lane: Lane?) -> [UInt8] {
     guard let peer = lane?.connection?.peer, lanes.count(where: { $0.isConnected }) > 1 else { return [] }
     return Array(",\"peer\":\"\(peer)\"".utf8)
   }
@@ -251,7 +251,9 @@ final class Shell {
   }
 
   private func tell(_ restoration: Restoration, _ lane: Lane) {
-    let missing = restoration.missing.map { "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "it is not there any more")" }
+    let missing = restoration.missing.map {
+      "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "it is not there any more")"
+    }
     let restored = "\(restoration.subscriptions) subscription(s) restored"
     let lost = missing.isEmpty ? "" : "; not restored: \(missing.joined(separator: ", "))"
     tell(lane, "reconnected", "back after \(restoration.time.secondsText) s, \(restored)\(lost)") { json in

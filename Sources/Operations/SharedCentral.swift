@@ -1,0 +1,136 @@
+package import Bluetooth
+package import EventLoop
+package import GAP
+
+/// One radio for several who scan and connect at the same time, as the commands of a session do: they share one scan, of everything that any of them
+/// wants, and where the host cannot scan while it connects, the scan goes on afterwards.
+@LoopActor
+package final class SharedCentral: Central {
+  package let central: any Central
+
+  @LoopActor private final class Listener {
+    let parameters: ScanParameters
+    let report: @LoopActor (AdvertisingReport) -> Void
+    let ended = Wait<Void>()
+    /// Nil once it was called.
+    var started: (@LoopActor () -> Void)?
+
+    init(
+      _ parameters: ScanParameters, _ started: @escaping @LoopActor () -> Void, _ report: @escaping @LoopActor (AdvertisingReport) -> Void
+    ) {
+      self.parameters = parameters
+      self.started = started
+      self.report = report
+    }
+  }
+
+  private var listeners: [Listener] = []
+  private var scanning: Task<Void, Never>?
+  /// What the scan that runs was asked for.
+  private var present: ScanParameters?
+  private var connecting = 0
+  private var connected: Wait<Void>?
+
+  package init(_ central: any Central) { self.central = central }
+
+  package var onNote: (@LoopActor (GAPNote) -> Void)? {
+    get { central.onNote }
+    set { central.onNote = newValue }
+  }
+
+  // MARK: Scanning
+
+  package func scan(
+    _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
+  ) async throws {
+    let listener = Listener(parameters, started, report)
+    listeners.append(listener)
+    // Beginning and end wait for the scan that is to be ended; a cancelled task waits for that as well.
+    await shielded { await self.update() }
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await listener.ended.value()) } catch { outcome = .failure(error) }
+    listeners.removeAll { $0 === listener }
+    await shielded { await self.update() }
+    try outcome.get()
+  }
+
+  /// What all listeners want together: a report that one did not ask for, such as a scan response, does no harm to a shared table.
+  private var wanted: ScanParameters? {
+    guard var all = listeners.first?.parameters else { return nil }
+    for listener in listeners {
+      all.isActive = all.isActive || listener.parameters.isActive
+      all.phys.formUnion(listener.parameters.phys)
+    }
+    return all
+  }
+
+  /// Ends the scan when another or none is wanted, and begins the one that is.
+  private func update() async {
+    while true {
+      let wanted = wanted
+      if wanted == present {
+        for listener in listeners where present != nil && hasStarted { start(listener) }
+        return
+      }
+      if let scanning {
+        scanning.cancel()
+        await scanning.value
+        // Someone else may have gone on meanwhile.
+        if self.scanning == scanning { (self.scanning, present, hasStarted) = (nil, nil, false) }
+      } else if let wanted {
+        present = wanted
+        scanning = EventLoop.shared.spawn { await self.run(wanted) }
+      }
+    }
+  }
+
+  private var hasStarted = false
+
+  private func start(_ listener: Listener) {
+    let started = listener.started
+    listener.started = nil
+    started?()
+  }
+
+  private func run(_ parameters: ScanParameters) async {
+    while !Task.isCancelled {
+      do {
+        try await central.scan(parameters) {
+          self.hasStarted = true
+          for listener in self.listeners { self.start(listener) }
+        } report: { report in
+          for listener in self.listeners where listener.started == nil { listener.report(report) }
+        }
+        return
+      } catch GAPError.scanEnded where connecting > 0 {
+        let wait = connected ?? Wait<Void>()
+        connected = wait
+        try? await wait.value()
+      } catch {
+        if error is CancellationError { return }
+        // Whoever comes next begins anew.
+        (present, hasStarted) = (nil, false)
+        for listener in listeners { listener.ended.resume(throwing: error) }
+        return
+      }
+    }
+  }
+
+  // MARK: The rest
+
+  package func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
+    connecting += 1
+    defer {
+      connecting -= 1
+      if connecting == 0 {
+        connected?.resume(returning: ())
+        connected = nil
+      }
+    }
+    return try await central.connect(peer, timeout: timeout, retries: retries)
+  }
+
+  package func connectedPeer(_ address: Address) -> PeerAddress? { central.connectedPeer(address) }
+
+  package func close() async { await central.close() }
+}
