@@ -21,7 +21,7 @@ struct UsageText {
     usage =
       whole.firstRange(of: "Usage:").map {
         String(whole[$0.lowerBound...]).replacing("See '\(arguments.first ?? "") --", with: "See 'blectl \(arguments.first ?? "") --")
-      } ?? ""
+      } ?? "Usage: \(root.usageString().trimmed)\n  See 'blectl \(arguments.first ?? "") --help' for more information."
     let rest = whole.dropFirst(min(whole.count, "Error: ".count + message.count + 1))
     let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
     let words = Self.words(message, help, command)

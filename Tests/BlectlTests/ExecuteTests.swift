@@ -1,0 +1,109 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `-e`: several commands on one link.
+@Suite(.timeLimit(.minutes(2))) struct ExecuteTests {
+  private let band = "name:Band-7"
+
+  @Test func stepsOnOneLink() throws {
+    let result = try Blectl.run("-e", "read 2a19; write ff02 1b9901; wait ff01; read 2a00", band)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.lines.first == "3c  60 %" && result.lines.last?.hasPrefix("Band-7") == true)
+    // What wait waits for was subscribed to before the write.
+    #expect(result.lines.count == 3 && result.lines[1].contains("ff01 567b"), "\(result.text)")
+  }
+
+  @Test func theFirstFailureEndsItUnlessToldToGoOn() throws {
+    let steps = "read ffff; read 2a19"
+    let first = try Blectl.run("-e", steps, band)
+    #expect(first.status == 2 && first.output.isEmpty && first.errors.hasPrefix("blectl: read ffff: "), "\(first.errors)")
+    let all = try Blectl.run("-e", steps, band, "-k")
+    #expect(all.status == 2 && all.text == "3c  60 %\n" && all.errors.hasPrefix("blectl: read ffff: "))
+  }
+
+  @Test func recordsWithJSON() throws {
+    let result = try Blectl.run("--json", "-e", "read 2a19\nread ffff", band)
+    #expect(try result.records.map { $0.string("event") } == ["value"] && result.status == 2)
+    #expect(result.error?.string("kind") == "not_found")
+  }
+
+  /// Before a device is bothered.
+  @Test(arguments: [
+    ("", "no command in it"), ("read 2a19; rubbish", "rubbish: there is no command"), ("read 2a19; write ff02", "write ff02: "),
+    ("read 'x", "not closed"), ("read 2a19 -i sim", "belongs to the session"),
+  ])
+  func whatIsNoCommandIsSaidFirst(_ steps: String, _ mention: String) throws {
+    let result = try Blectl.run("-e", steps, band)
+    #expect(result.status == 64 && result.output.isEmpty && result.errors.contains(mention), "\(result.errors)\(result.text)")
+  }
+
+  @Test func withoutADeviceItConnectsItself() throws {
+    let result = try Blectl.run("-e", "connect \(band); read 2a19; disconnect; read 2a19")
+    #expect(result.status == 2 && result.lines.contains("3c  60 %") && result.errors.contains("no device is connected"), "\(result.errors)")
+  }
+
+  @Test func itsUsage() throws {
+    #expect(try Blectl.run("-e").errors.contains("Usage: blectl -e"))
+    #expect(try Blectl.run("-e").status == 64 && Blectl.run("-e", "sleep 0", "--first").status == 64)
+    let help = try Blectl.run("-e", "--help")
+    #expect(help.status == 0 && help.text.contains("USAGE: blectl -e"), "\(help.text)\(help.errors)")
+  }
+
+  @Test func waitSaysWhatCameInstead() throws {
+    let result = try Blectl.run("-e", "write ff02 1b9901; wait ff01=ff -t 3", band)
+    #expect(
+      result.status == 4 && result.errors.contains("0 of 1 value(s) beginning with ff came on ff01 within 3 s; the last value was "),
+      "\(result.errors)")
+  }
+}
+
+/// `connect` with commands on standard input, and sessions on a pipe for people.
+@Suite(.timeLimit(.minutes(2))) struct ConnectWithCommandsTests {
+  @Test(arguments: [["connect", "name:Band-7"], ["connect", "name:Band-7", "-"], ["repl", "name:Band-7"]])
+  func commandsAreRunOnTheLink(_ arguments: [String]) throws {
+    let result = try Blectl.run(arguments, input: Array("read 2a19\n\n# comment\nread ffff\nread 2a00".utf8))
+    #expect(result.status == 2 && result.lines.first?.hasPrefix("connected to ") == true)
+    #expect(result.lines.contains("3c  60 %") && result.lines.last?.hasPrefix("Band-7") == true)
+    #expect(result.errors.contains("blectl: line 4: "), "\(result.errors)")
+  }
+
+  @Test func withJSONAProgramTalks() throws {
+    let result = try Blectl.run(["connect", "name:Band-7", "--json"], input: Array("read 2a19\n".utf8))
+    #expect(try result.records.map { $0.string("event") } == ["connected", "value", "done"])
+  }
+
+  @Test func itEndsWithItsOneDevice() throws {
+    let running = try Blectl.start(["connect", Fleeting.peer], adapter: try Fleeting.adapter())
+    running.send(line: "write fff2 00")
+    running.send(line: "sleep 100")
+    #expect(running.wait().status == 6)
+  }
+
+  @Test func aFileOfCommands() throws {
+    let inner = try TemporaryFolder.file(Array("read 2a00\n".utf8))
+    let outer = try TemporaryFolder.file(Array("# battery\nread \\\n  2a19\nsource '\(inner)'\nread ffff\nread 2a01\n".utf8))
+    let result = try Blectl.run(["connect", "name:Band-7"], input: Array("source '\(outer)'\nread 2a19 --as u8\n".utf8))
+    #expect(result.status == 2 && result.lines.suffix(3).map { String($0.prefix(6)) } == ["3c  60", "Band-7", "60"], "\(result.text)")
+    #expect(result.errors.contains("line 1: ") && result.errors.contains("\(outer):5: "), "\(result.errors)")
+    let all = try Blectl.run(["connect", "name:Band-7"], input: Array("source -k '\(outer)'\n".utf8))
+    #expect(all.status == 2 && all.lines.count > 10, "\(all.text)")
+    let itself = TemporaryFolder.path()
+    try Data("source '\(itself)'\n".utf8).write(to: URL(fileURLWithPath: itself))
+    let endless = try Blectl.run("repl", input: Array("source '\(itself)'\n".utf8))
+    #expect(endless.status == 66 && endless.errors.contains("does one name itself?"), "\(endless.errors)")
+  }
+
+  @Test func settings() throws {
+    let result = try Blectl.run(
+      ["repl"],
+      input: Array(
+        "set format hex\nset timeout 3\nset\nconnect name:Band-7\nread 2a19\nset format auto\nread 2a19\nset format x\nset x\nwait ff01\n"
+          .utf8))
+    #expect(
+      result.lines.prefix(3) == ["format hex", "timeout 3.0", "reconnect off"] && result.lines.suffix(2) == ["3c", "3c  60 %"],
+      "\(result.text)")
+    #expect(result.errors.contains("line 8: format does not take") && result.errors.contains("line 9: there is no setting"))
+    #expect(result.errors.contains("within 3 s"), "\(result.errors)")
+  }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `repl --json`: a session for programs.
+@Suite(.timeLimit(.minutes(5))) struct ProgramSessionTests {
+  private func run(_ lines: [String], _ arguments: [String] = ["repl", "--json"], adapter: String = "sim") throws -> ProcessResult {
+    try Blectl.run(arguments, input: Array((lines.joined(separator: "\n") + "\n").utf8), adapter: adapter)
+  }
+
+  /// What the commands with each identifier ended with.
+  private func statuses(_ result: ProcessResult) throws -> [String: Int] {
+    Dictionary(
+      try result.records.filter { $0.string("event") == "done" }.map {
+        ($0.string("id") ?? $0.int("id").map { "\($0)" } ?? "?", $0.int("status") ?? -1)
+      },
+      uniquingKeysWith: { _, _ in -2 })
+  }
+
+  @Test func recordsThenOneThatSaysDone() throws {
+    let result = try run(["connect name:Band-7", "read 2a19", #"{"id":"x","command":"read 2a00"}"#, #"{"id":7,"command":"read ffff"}"#])
+    let records = try result.records
+    #expect(records.map { $0.string("event") } == ["connected", "done", "value", "done", "value", "done", "done"])
+    #expect(records.prefix(4).map { $0.int("id") } == [1, 1, 2, 2])
+    #expect(records[4].string("id") == "x" && records[5].string("id") == "x" && records[5].int("status") == 0)
+    #expect(records[6].int("id") == 7 && records[6].int("status") == 2 && records[6]["error"]?.string("kind") == "not_found")
+    #expect(records[2].string("value") == "3c" && records.allSatisfy { !$0.keys.contains("peer") })
+    #expect(result.status == 2 && result.errors.isEmpty)
+  }
+
+  @Test func linesThatAreNoneAreAnsweredAndTheSessionGoesOn() throws {
+    let lines = [
+      "rubbish", "read 'x", "{", "{}", #"{"id":[],"command":"help"}"#, #"{"id":"a","command":7}"#, #"{"id":"b","command":"sleep 0","x":1}"#,
+      #"[1]"#, "sleep", "sleep x", "read --nonsense 2a19", "sleep 0; sleep 0", "connect nowhere", "help rubbish", "repl",
+      "sim --listen unix:/x",
+    ]
+    let result = try run(lines + ["sleep 0"])
+    let all = try statuses(result)
+    #expect(all["17"] == 0 && all.count == 17, "\(all)")
+    #expect(all.filter { $0.key != "17" }.allSatisfy { $0.value == 64 }, "\(all)")
+    #expect(result.status == 64)
+    let hostile = try Blectl.run(["repl", "--json"], input: [0xFF, 0x00, 0x0A] + Array("# nothing\n\n\u{1B}[2J\nsleep 0".utf8))
+    #expect(try statuses(hostile) == ["1": 64, "4": 64, "5": 0], "\(hostile.text)")
+    #expect(!hostile.text.contains("\u{1B}"))
+  }
+
+  @Test func aCommandWithoutADeviceSaysSo() throws {
+    let result = try run(["read 2a19", "disconnect", "use name:Band-7", "connect AA:BB:CC:DD:EE:FF", "read 2a19"])
+    #expect(try statuses(result) == ["1": 2, "2": 2, "3": 2, "4": 2, "5": 2])
+    #expect(try result.records.last { $0.int("id") == 5 }?["error"]?.string("message")?.hasPrefix("not connected: ") == true)
+  }
+
+  @Test func withSeveralDevicesEveryRecordSaysWhichItIsAbout() throws {
+    let result = try run([
+      "connect name:Band-7", "connect name:Panel", "read 2a00", "use name:Band-7", "read 2a00", "read name:Panel 2a00",
+      "disconnect name:Panel", "sleep 1",
+      "read 2a00",
+    ])
+    #expect(result.status == 0, "\(result.text)")
+    func value(_ id: Int) throws -> Record? { try result.records.first { $0.int("id") == id && $0.string("event") == "value" } }
+    #expect(try value(3)?.string("text") == "Panel" && value(3)?.string("peer") == "D1:00:00:00:00:10/random")
+    #expect(try value(5)?.string("text") == "Band-7" && value(6)?.string("text") == "Panel")
+    #expect(try value(9)?.string("text") == "Band-7" && value(9)?.keys.contains("peer") == false)
+  }
+
+  /// A slow command of one device keeps nobody else waiting; those of one device keep their order.
+  @Test func devicesSideBySideTheirCommandsOneAfterTheOther() throws {
+    let result = try run([
+      "connect name:Band-7", "connect name:Panel", "use name:Band-7", "sleep 100", "read 2a00", "read name:Panel 2a00",
+    ])
+    let done = try result.records.filter { $0.string("event") == "done" }.map { $0.int("id") }
+    #expect(done.suffix(3) == [6, 4, 5], "\(done)")
+  }
+
+  @Test func whatIsSubscribedToComesByItself() throws {
+    let result = try run(["connect name:Band-7", "subscribe 2a37", "sleep 3.5", "unsubscribe 2a37", "sleep 10", "unsubscribe 2a37"])
+    let records = try result.records
+    let values = records.filter { $0.string("event") == "notification" }
+    #expect(values.count == 3 && values.allSatisfy { !$0.keys.contains("id") && $0.string("uuid") == "2a37" }, "\(result.text)")
+    #expect(try statuses(result)["6"] == 2)
+  }
+
+  @Test func aCommandThatGoesOnIsCancelled() throws {
+    let running = try Blectl.start(["repl", "--json"])
+    for line in ["connect name:Band-7", #"{"id":"beats","command":"notify 2a37"}"#, #"{"id":"next","command":"read 2a19"}"#] {
+      running.send(line: line)
+    }
+    #expect(running.waitForOutput(containing: #""uuid":"2a37""#))
+    for line in ["cancel nobody", "cancel beats"] { running.send(line: line) }
+    #expect(running.nextLine { $0.contains(#""id":"next""#) && $0.contains("done") } != nil)
+    running.endInput()
+    let result = running.wait()
+    #expect(try statuses(result) == ["1": 0, "beats": 130, "next": 0, "4": 2, "5": 0], "\(result.text.suffix(2000))")
+    #expect(result.status == 130)
+  }
+
+  /// What runs until it is stopped is stopped by the end of the input: as it was meant.
+  @Test func theEndOfTheInputEndsIt() throws {
+    let result = try run(["connect name:Band-7", "scan --duration 0", "notify 2a37"])
+    #expect(try statuses(result) == ["1": 0, "2": 0, "3": 0] && result.status == 0)
+  }
+
+  @Test func controlCEndsIt() throws {
+    let running = try Blectl.start(["repl", "--json"])
+    running.send(line: "connect name:Band-7")
+    #expect(running.waitForOutput(containing: "done"))
+    running.signal(SIGINT)
+    #expect(running.wait().status == 130)
+  }
+
+  @Test func aDeviceThatGoesIsTold() throws {
+    let result = try run(
+      ["connect \(Fleeting.peer)", "write fff2 00", "sleep 5", "read fff1", "connect", "read 2a00"], adapter: try Fleeting.adapter())
+    let lost = try result.records.first { $0.string("event") == "disconnected" }
+    #expect(lost?["error"]?.string("kind") == "link_lost" && lost?.string("address") == "D1:00:00:00:00:42", "\(result.text)")
+    #expect(try statuses(result) == ["1": 0, "2": 0, "3": 0, "4": 6, "5": 0, "6": 0])
+  }
+
+  @Test func itComesBackWithWhatWasSubscribedTo() throws {
+    let result = try run(
+      ["set reconnect on", "connect \(Fleeting.peer)", "subscribe fff1", "write fff2 00", "sleep 5", "read 2a00", "wait fff1 -t 30"],
+      adapter: try Fleeting.adapter())
+    #expect(try statuses(result).values.allSatisfy { $0 == 0 }, "\(result.text)")
+    let back = try result.records.first { $0.string("event") == "reconnected" }
+    #expect(back?.int("subscriptions") == 1 && back?.string("address") == "D1:00:00:00:00:42")
+  }
+
+  /// 24 hours of time, 144 losses, a value every ten seconds.
+  @Test func aDayOfLossesTakesNoMemory() throws {
+    let running = try Blectl.start(["repl", "--json"], adapter: try Fleeting.adapter())
+    for line in ["set reconnect on", "connect \(Fleeting.peer)", "subscribe fff1"] { running.send(line: line) }
+    var early = 0
+    for hour in 1...24 {
+      for part in 1...6 {
+        running.send(line: "sleep 595")
+        running.send(line: #"{"id":"\#(hour).\#(part)","command":"write fff2 00"}"#)
+        running.send(line: "sleep 5")
+      }
+      #expect(running.nextLine { $0.contains(#""id":"\#(hour).6""#) && $0.contains(#""status":0"#) } != nil)
+      if hour == 3 { early = try #require(running.peakMemory) }
+    }
+    let late = try #require(running.peakMemory)
+    running.endInput()
+    let result = running.wait()
+    let records = try result.records
+    #expect(records.count { $0.string("event") == "reconnected" } == 144)
+    #expect(records.count { $0.string("event") == "notification" } > 8000)
+    #expect(late - early < 1024, "\(early) kB after three hours, \(late) kB after 24")
+  }
+
+  @Test func tenThousandCommandsOfFourDevices() throws {
+    let peers = ["C0:FF:EE:00:00:07", "D1:00:00:00:00:10", "D1:00:00:00:00:01", "D1:00:00:00:00:02"]
+    let running = try Blectl.start(["repl", "--json"])
+    for peer in peers { running.send(line: "connect \(peer)") }
+    for _ in peers { #expect(running.nextLine { $0.contains("done") && $0.contains(#""status":0"#) } != nil) }
+    var (asked, answered) = (0, 0)
+    var values: [Int: String] = [:]
+    let handles = ["0x0003", "2a00", "generic_access/device_name", "2a01"]
+    func ask() {
+      running.send(line: #"{"id":\#(asked),"command":"read \#(peers[asked % 4]) \#(handles[asked / 4 % 4])"}"#)
+      asked += 1
+    }
+    for _ in 0..<16 { ask() }
+    while answered < 10_000, let line = running.nextLine(where: { _ in true }) {
+      let record = try Record(line)
+      let id = try #require(record.int("id"))
+      guard record.string("event") == "done" else {
+        #expect(record.string("event") == "value" && record.string("address") == peers[id % 4])
+        values[id] = record.string("value")
+        continue
+      }
+      guard record.int("status") == 0, values.removeValue(forKey: id) != nil else {
+        Issue.record("\(line)")
+        break
+      }
+      answered += 1
+      if asked < 10_000 { ask() }
+    }
+    #expect(answered == 10_000 && values.isEmpty)
+    running.endInput()
+    #expect(running.wait().status == 0)
+  }
+
+  /// Nobody reads: the link stays, what is too much is dropped and told, and the answers come when somebody does.
+  @Test func aReaderThatStopsDoesNotStopTheLinks() throws {
+    let running = try Blectl.start(["repl", "--json"], adapter: try Fleeting.adapter(), reading: .errorsOnly)
+    for line in ["connect \(Fleeting.peer)", "subscribe fff3", "sleep 600", "notify fff1 -n 1 -v", "read 2a00"] {
+      running.send(line: line)
+    }
+    #expect(running.waitForOutput(containing: "subscribed"))
+    running.startReading()
+    running.endInput()
+    let result = running.wait()
+    #expect(try statuses(result) == ["1": 0, "2": 0, "3": 0, "4": 0, "5": 0], "\(result.errors)")
+    #expect(result.errors.contains("were not shown"), "\(result.errors)")
+    #expect(try !result.records.contains { $0.string("event") == "disconnected" })
+  }
+}
+
+/// A device that hangs up when it is told to.
+enum Fleeting {
+  static let peer = "D1:00:00:00:00:42/random"
+
+  static func adapter() throws -> String {
+    let file = try TemporaryFolder.file(
+      Array(
+        """
+        { "name": "Fleeting", "address": "\(peer)", "advertisement": { "name": "Fleeting" }, "services": [
+          { "uuid": "fff0", "characteristics": [
+            { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 10000, "values": ["cafe"] } },
+            { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "disconnect": true, "after_ms": 200 } ] } ] },
+            { "uuid": "fff3", "properties": ["notify"], "periodic": { "every_ms": 20, "values": ["00112233445566778899aabbccddeeff"] } } ] } ] }
+        """.utf8))
+    return "sim:\(file)"
+  }
+}

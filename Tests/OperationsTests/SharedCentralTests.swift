@@ -1,0 +1,157 @@
+import Bluetooth
+import EventLoop
+import GAP
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite(.timeLimit(.minutes(1))) struct SharedCentralTests {
+  /// A radio that notes what it is asked for, and scans once at a time.
+  @LoopActor private final class Radio: Central {
+    var onNote: (@LoopActor (GAPNote) -> Void)?
+    /// What it scans for now.
+    var scanning: ScanParameters?
+    var scans: [ScanParameters] = []
+    var failure: (any Error)?
+    private var report: (@LoopActor (AdvertisingReport) -> Void)?
+    private var end = Wait<Void>()
+    let connected = Wait<any Link>()
+
+    func scan(
+      _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
+    ) async throws {
+      if let failure { throw failure }
+      guard scanning == nil else { throw GAPError.isScanning(adapter: "radio") }
+      scanning = parameters
+      scans.append(parameters)
+      self.report = report
+      end = Wait<Void>()
+      defer { scanning = nil }
+      started()
+      try await end.value()
+    }
+
+    func hear(_ text: String) {
+      report?(
+        AdvertisingReport(
+          pdu: .connectable, isConnectable: true, isScannable: true, peer: PeerAddress(Address(rawValue: 1), .public), rssi: -50,
+          data: Array(text.utf8)))
+    }
+
+    func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
+      end.resume(throwing: GAPError.scanEnded(adapter: "radio", connecting: peer))
+      return try await connected.value()
+    }
+
+    func connectedPeer(_ address: Address) -> PeerAddress? { nil }
+    func close() async {}
+  }
+
+  @LoopActor private final class Listener {
+    var heard: [String] = []
+    var started = 0
+    var failure: (any Error)?
+    private var task: Task<Void, Never>?
+
+    init(_ central: SharedCentral, active: Bool = true, phys: Set<PHY> = [.le1M]) {
+      var parameters = ScanParameters()
+      parameters.isActive = active
+      parameters.phys = phys
+      task = EventLoop.shared.spawn {
+        do {
+          try await central.scan(parameters) {
+            self.started += 1
+          } report: {
+            self.heard.append(String(decoding: $0.data, as: UTF8.self))
+          }
+        } catch { self.failure = error }
+      }
+    }
+
+    func end() async {
+      task?.cancel()
+      await task?.value
+    }
+
+    func untilEnded() async { await task?.value }
+  }
+
+  @LoopActor private func settle() async { for _ in 0..<50 { await Task.yield() } }
+
+  @Test func severalListenToOneScan() async throws {
+    try await onLoop {
+      let radio = Radio()
+      let central = SharedCentral(radio)
+      let first = Listener(central)
+      await settle()
+      radio.hear("a")
+      let second = Listener(central)
+      await settle()
+      radio.hear("b")
+      await first.end()
+      radio.hear("c")
+      #expect(radio.scanning != nil)
+      await second.end()
+      #expect(radio.scanning == nil && radio.scans.count == 1)
+      #expect(first.heard == ["a", "b"] && second.heard == ["b", "c"] && first.started == 1 && second.started == 1)
+      #expect(first.failure is CancellationError)
+    }
+  }
+
+  @Test func theScanIsOfAllThatIsWanted() async throws {
+    try await onLoop {
+      let radio = Radio()
+      let central = SharedCentral(radio)
+      let quiet = Listener(central, active: false)
+      await settle()
+      let coded = Listener(central, active: true, phys: [.coded])
+      await settle()
+      #expect(radio.scanning?.isActive == true && radio.scanning?.phys == [.le1M, .coded])
+      radio.hear("a")
+      await coded.end()
+      await settle()
+      #expect(radio.scanning?.isActive == false && radio.scanning?.phys == [.le1M])
+      radio.hear("b")
+      await quiet.end()
+      #expect(quiet.heard == ["a", "b"] && coded.heard == ["a"] && quiet.started == 1 && radio.scans.count == 3)
+    }
+  }
+
+  @Test func aScanThatHadToEndForAConnectionGoesOnAfterIt() async throws {
+    try await onLoop {
+      let radio = Radio()
+      let central = SharedCentral(radio)
+      let listener = Listener(central)
+      await settle()
+      let connecting = EventLoop.shared.spawn {
+        _ = try? await central.connect(PeerAddress(Address(rawValue: 2), .public), timeout: .seconds(1), retries: 0)
+      }
+      await settle()
+      #expect(radio.scanning == nil)
+      radio.connected.resume(throwing: GAPError.noConnection(PeerAddress(Address(rawValue: 2), .public), within: .seconds(1)))
+      await connecting.value
+      await settle()
+      radio.hear("a")
+      await listener.end()
+      #expect(listener.heard == ["a"] && listener.started == 1 && radio.scans.count == 2)
+    }
+  }
+
+  @Test func whatKeepsItFromScanningIsToldToAllAndNotForEver() async throws {
+    try await onLoop {
+      let radio = Radio()
+      let central = SharedCentral(radio)
+      radio.failure = GAPError.noPrimaryPHY
+      let listeners = [Listener(central), Listener(central)]
+      for listener in listeners { await listener.untilEnded() }
+      #expect(listeners.allSatisfy { $0.failure as? GAPError == .noPrimaryPHY && $0.started == 0 })
+      radio.failure = nil
+      let next = Listener(central)
+      await settle()
+      #expect(next.started == 1)
+      await next.end()
+      #expect(radio.scanning == nil)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Testing
+import Text
+
+@Suite struct ShellWordsTests {
+  @Test(arguments: [
+    ("read ffe1", [["read", "ffe1"]]), ("", []), ("  \t ", []), ("# a comment", []), ("read ffe1 # why", [["read", "ffe1"]]),
+    ("read a#b", [["read", "a#b"]]), ("a; b ;;c;", [["a"], ["b"], ["c"]]), ("a\nb\r\nc", [["a"], ["b"], ["c"]]),
+    ("write x 'a b' \"c;d\" e\\ f\\;g", [["write", "x", "a b", "c;d", "e f;g"]]),
+    ("--expect 'ffe2=\"OP\"'", [["--expect", "ffe2=\"OP\""]]),
+    ("a '' \"\"", [["a", "", ""]]), ("a'b'\"c\"d", [["abcd"]]), ("\"\\\"\\\\\\$\\`\\n\"", [["\"\\$`\\n"]]), ("'\\'", [["\\"]]),
+    ("a \\\nb", [["a", "b"]]), ("größe 'ü ä'", [["größe", "ü ä"]]), ("'a\nb'", [["a\nb"]]), ("# it's\nb", [["b"]]),
+  ])
+  func words(_ text: String, _ commands: [[String]]) throws { #expect(try ShellWords.commands(in: text) == commands) }
+
+  @Test(arguments: [
+    ("a 'b", ShellWordsError.unterminated("'")), ("a \"b", .unterminated("\"")), ("\"\\", .unterminated("\"")), ("a \\", .endsInBackslash),
+    ("a; b", .severalCommands),
+  ])
+  func whatIsNoLine(_ text: String, _ error: ShellWordsError) { #expect(throws: error) { try ShellWords.words(of: text) } }
+
+  @Test(arguments: ["a", "", "a b", "it's", "#x", "a;b", "\"", "\\", "$HOME", "größe", "ffe1=\"OP\"", "a\tb", "*"])
+  func aQuotedWordIsReadAsItWas(_ word: String) throws {
+    #expect(try ShellWords.words(of: "x \(ShellWords.quote(word)) y") == ["x", word, "y"])
+  }
+
+  @Test func plainWordsStayPlain() {
+    #expect(ShellWords.quote("C0:FF:EE:00:00:07/public") == "C0:FF:EE:00:00:07/public" && ShellWords.quote("@code.bin") == "@code.bin")
+  }
+}
