@@ -36,16 +36,17 @@ import Testing
         while read -r record; do
           echo "$record"
           case $record in
-            *'"value":"01'*'"ffb2"'* | *'"ffb2"'*'"value":"01'*)
+            *'"ffb2"'*'"value":"01'*)
               challenge=$(sed 's/.*"value":"01\\([0-9a-f]*\\)".*/\\1/' <<<"$record")
               python3 -c 'import hashlib, hmac, sys
       code = hmac.new(bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c"), bytes.fromhex(sys.argv[1] + "03"), hashlib.sha256)
-      print("03" + code.hexdigest(), end="")' "$challenge" | python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(sys.stdin.read()))' >code ;;
+      sys.stdout.buffer.write(b"\\x03" + code.digest())' "$challenge" >code ;;
           esac
         done
       rm code
       """
-    let result = try RunningProcess.run(["bash", "-c", script], environment: environment(Self.lock))
+    // The challenge expires while somebody else, who lives in real time, makes the code.
+    let result = try RunningProcess.run(["bash", "-c", script], environment: environment(Self.lock).merging(["BLECTL_CLOCK": "real"]) { $1 })
     let records = try result.records
     #expect(records.map { $0.string("value") }.suffix(2) == ["0200", "01"], "\(result.text)\(result.errors)")
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -105,5 +106,20 @@ import Testing
       "\(result.text)")
     #expect(result.errors.contains("line 8: format does not take") && result.errors.contains("line 9: there is no setting"))
     #expect(result.errors.contains("within 3 s"), "\(result.errors)")
+  }
+
+  @Test func aCommandOfTheShell() throws {
+    let result = try Blectl.run(
+      ["repl"], input: Array("!echo one; exit 3\n! cat </dev/null | true\nset reconnect on\nset reconnect\n!kill -9 $$\n".utf8))
+    #expect(result.status == 0 && result.text == "one\nreconnect on\n", "\(result.text)\(result.errors)")
+    #expect(try Blectl.run(["repl", "--json"], input: Array("!echo\n".utf8)).records.first?.int("status") == 64)
+  }
+
+  @Test func controlCEndsItToo() throws {
+    let running = try Blectl.start(["repl"])
+    running.send(line: "!echo begun; trap '' TERM; sleep 1000")
+    #expect(running.waitForOutput(containing: "begun"))
+    running.signal(SIGINT)
+    #expect(running.wait().status == 130)
   }
 }

@@ -91,6 +91,7 @@ final class InputSession {
 
   private func take(_ id: CommandIdentifier, _ text: String, number: Int) async throws {
     do {
+      if !isJSON, text.hasPrefix("!") { return try await shell.run(line: text) }
       let words = try ShellWords.words(of: text)
       if words.isEmpty {
         // Comments and blank lines have no answer where people read it; a program that asks gets one.

@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import GATT
+import LinuxIO
 import Operations
 import Terminal
 import Text
@@ -83,6 +84,18 @@ final class Shell {
     nesting += 1
     defer { nesting -= 1 }
     try await body()
+  }
+
+  /// A line as people type it: commands, one after the other, or `!` and a command of their shell.
+  /// - Throws: what failed first.
+  func run(line: String) async throws {
+    if let command = line.trimmed.after("!") {
+      try await process.output.flush(until: nil)
+      let status = try await ChildProcess.shell(command)
+      if status != 0 { process.output.status("!\(DisplayText.escape(command)) ended with \(status)") }
+      return
+    }
+    for words in try ShellWords.commands(in: line) { try await run(words) }
   }
 
   private func result(_ body: @LoopActor () async throws -> Void) async -> (any Error)? {

@@ -1,0 +1,56 @@
+import CLinux
+package import EventLoop
+import Glibc
+package import SystemPackage
+
+/// A command of the user's shell, on our standard streams.
+@LoopActor
+package enum ChildProcess {
+  /// Runs `sh -c` to its end; when the task is cancelled it is asked to end, and after a second made to.
+  /// - Returns: its exit status; 128 + N when the signal N ended it.
+  /// - Throws: Errno; CancellationError.
+  package static func shell(_ command: String) async throws -> Int32 {
+    let process = try start(["sh", "-c", command])
+    do {
+      let ended = OwnedDescriptor(try SystemCall.call { shim_pidfd_open(process) })
+      do { _ = try await EventLoop.shared.wait(for: ended.rawValue, .readable) } catch {
+        kill(process, SIGTERM)
+        await shielded {
+          _ = try? await race(
+            { _ = try await EventLoop.shared.wait(for: ended.rawValue, .readable) }, { try await RealTime.sleep(milliseconds: 1000) })
+        }
+        throw error
+      }
+    } catch {
+      kill(process, SIGKILL)
+      _ = try? result(of: process)
+      throw error
+    }
+    return try result(of: process)
+  }
+
+  private static func result(of process: pid_t) throws(Errno) -> Int32 {
+    var status: Int32 = 0
+    try SystemCall.call { unsafe waitpid(process, &status, 0) }
+    // WIFEXITED, WEXITSTATUS, WTERMSIG of wait(2).
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+  }
+
+  private static func start(_ arguments: [String]) throws(Errno) -> pid_t {
+    var process: pid_t = 0
+    var attributes = unsafe posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    // What we ignore it would ignore too.
+    var defaults = sigset_t()
+    unsafe sigemptyset(&defaults)
+    unsafe sigaddset(&defaults, SIGPIPE)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    defer { for word in unsafe words { unsafe free(word) } }
+    let code = unsafe posix_spawn(&process, "/bin/sh", nil, &attributes, &words, environ)
+    guard code == 0 else { throw Errno(rawValue: code) }
+    return process
+  }
+}
