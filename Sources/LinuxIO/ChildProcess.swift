@@ -1,7 +1,7 @@
 import CLinux
 package import EventLoop
 import Glibc
-package import SystemPackage
+import SystemPackage
 
 /// A command of the user's shell, on our standard streams.
 @LoopActor
@@ -38,7 +38,7 @@ package enum ChildProcess {
 
   private static func start(_ arguments: [String]) throws(Errno) -> pid_t {
     var process: pid_t = 0
-    var attributes = unsafe posix_spawnattr_t()
+    var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     // What we ignore it would ignore too.
@@ -48,7 +48,7 @@ package enum ChildProcess {
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
     var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    defer { for word in unsafe words { unsafe free(word) } }
+    defer { for unsafeword in unsafe words { unsafe free(word) } }
     let code = unsafe posix_spawn(&process, "/bin/sh", nil, &attributes, &words, environ)
     guard code == 0 else { throw Errno(rawValue: code) }
     return process

@@ -46,7 +46,8 @@ import Testing
       rm code
       """
     // The challenge expires while somebody else, who lives in real time, makes the code.
-    let result = try RunningProcess.run(["bash", "-c", script], environment: environment(Self.lock).merging(["BLECTL_CLOCK": "real"]) { $1 })
+    let result = try RunningProcess.run(
+      ["bash", "-c", script], environment: environment(Self.lock).merging(["BLECTL_CLOCK": "real"]) { $1 })
     let records = try result.records
     #expect(records.map { $0.string("value") }.suffix(2) == ["0200", "01"], "\(result.text)\(result.errors)")
   }
