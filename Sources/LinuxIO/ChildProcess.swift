@@ -48,7 +48,7 @@ package enum ChildProcess {
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
     var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    defer { for unsafeword in unsafe words { unsafe free(word) } }
+    defer { unsafe words.forEach { unsafe free($0) } }
     let code = unsafe posix_spawn(&process, "/bin/sh", nil, &attributes, &words, environ)
     guard code == 0 else { throw Errno(rawValue: code) }
     return process
