@@ -10,6 +10,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -35,28 +36,35 @@ typedef struct {
   int (*init)(EVP_MAC_CTX *, const unsigned char *, size_t, const OSSL_PARAM *);
   int (*update)(EVP_MAC_CTX *, const unsigned char *, size_t);
   int (*final)(EVP_MAC_CTX *, unsigned char *, size_t *, size_t);
+  int are_there;
 } shim_mac_functions;
+
+// Swift takes over functions and what is static in them, but no variables.
+static inline shim_mac_functions *shim_mac_table(void) {
+  static shim_mac_functions functions;
+  return &functions;
+}
+
+static inline void shim_mac_load(void) {
+  shim_mac_functions *functions = shim_mac_table();
+  void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return;
+  *(void **)&functions->fetch = dlsym(library, "EVP_MAC_fetch");
+  *(void **)&functions->free = dlsym(library, "EVP_MAC_free");
+  *(void **)&functions->new_context = dlsym(library, "EVP_MAC_CTX_new");
+  *(void **)&functions->free_context = dlsym(library, "EVP_MAC_CTX_free");
+  *(void **)&functions->init = dlsym(library, "EVP_MAC_init");
+  *(void **)&functions->update = dlsym(library, "EVP_MAC_update");
+  *(void **)&functions->final = dlsym(library, "EVP_MAC_final");
+  functions->are_there = functions->fetch && functions->free && functions->new_context && functions->free_context && functions->init &&
+                         functions->update && functions->final;
+}
 
 // NULL where the library, or one of the functions, is not there.
 static inline const shim_mac_functions *shim_mac_library(void) {
-  static shim_mac_functions functions;
-  static int is_tried, is_there;
-  if (!is_tried) {
-    is_tried = 1;
-    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
-    if (library) {
-      *(void **)&functions.fetch = dlsym(library, "EVP_MAC_fetch");
-      *(void **)&functions.free = dlsym(library, "EVP_MAC_free");
-      *(void **)&functions.new_context = dlsym(library, "EVP_MAC_CTX_new");
-      *(void **)&functions.free_context = dlsym(library, "EVP_MAC_CTX_free");
-      *(void **)&functions.init = dlsym(library, "EVP_MAC_init");
-      *(void **)&functions.update = dlsym(library, "EVP_MAC_update");
-      *(void **)&functions.final = dlsym(library, "EVP_MAC_final");
-      is_there = functions.fetch && functions.free && functions.new_context && functions.free_context && functions.init && functions.update &&
-                 functions.final;
-    }
-  }
-  return is_there ? &functions : NULL;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, shim_mac_load);
+  return shim_mac_table()->are_there ? shim_mac_table() : NULL;
 }
 
 static inline int shim_mac_is_available(void) { return shim_mac_library() != NULL; }

@@ -176,7 +176,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     return attributes[start..<min(end, attributes.count)]
   }
 
-  private static func isDeclaration(_ type: UUID) -> Bool {
+  static func isDeclaration(_ type: UUID) -> Bool {
     guard let short = type.short else { return false }
     return (0x2800...0x2803).contains(short)
   }

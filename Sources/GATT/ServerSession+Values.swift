@@ -125,7 +125,7 @@ extension ServerSession {
     case .readMultiple(let handles), .readMultipleVariable(let handles):
       let accesses = handles.compactMap { reading($0, database) }
       return accesses.count == handles.count ? accesses : []
-    case .readByType(let range, let type):
+    case .readByType(let range, let type) where !AttributeDatabase.isDeclaration(type):
       guard case .readByType(let items)? = try? readByType(range, type, mtu, database) else { return [] }
       return items.compactMap { reading($0.handle, database) }
     case .write(let handle, let value): return [writing(value, to: handle, .write, database)].compactMap { $0 }

@@ -24,7 +24,7 @@ package final class Air {
     package init() {}
   }
 
-  private let seed: UInt64
+  let seed: UInt64
   private var stations: [Station] = []
   private var listeners: [any AirListener] = []
   private var connections = 0

@@ -23,6 +23,8 @@ package final class VirtualPeripheral: Advertiser {
   private var servers: [Server] { links.map(\.server) }
   private var machine: PeripheralMachine
   private var timer: LoopTimer?
+  /// When the timer is due, in nanoseconds.
+  private var armed: Int64?
   private var periodic: [AttributeHandle: LoopTimer] = [:]
   private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
   private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
@@ -90,14 +92,20 @@ package final class VirtualPeripheral: Advertiser {
 
   private var now: Int64 { EventLoop.shared.now.nanoseconds }
 
-  private func catchUp() { perform(machine.advance(to: now, &store.database)) }
+  private func catchUp() { if let due = machine.due, due <= now { perform(machine.advance(to: now, &store.database)) } }
 
   /// Timers are kept waiting while nobody is connected, so that an air in which nothing is heard stands still.
   private func arm() {
+    let due = links.isEmpty && !machine.isWaiting ? nil : machine.due
+    guard due != armed else { return }
     timer?.cancel()
-    guard !links.isEmpty || machine.isWaiting else { return }
-    timer = machine.due.map { due in
-      EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in self?.catchUp() }
+    armed = due
+    timer = due.map { due in
+      EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in
+        self?.armed = nil
+        self?.catchUp()
+        self?.arm()
+      }
     }
   }
 
@@ -233,5 +241,12 @@ package final class VirtualPeripheral: Advertiser {
   /// As the client asked for it; indications are not piled up for a client that does not confirm.
   private func send(_ value: [UInt8], _ handle: AttributeHandle, _ server: Server) {
     if !server.notify(handle, value), !server.isIndicating { server.indicateWhenFree(handle, value) }
+  }
+}
+
+extension Air {
+  /// Devices that draw from the air's chance.
+  package func add(_ descriptions: [PeripheralDescription]) {
+    for description in descriptions { add(VirtualPeripheral(description, seed: seed)) }
   }
 }

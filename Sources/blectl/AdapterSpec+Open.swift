@@ -44,7 +44,7 @@ extension AdapterSpec {
       if let file { try PeripheralFile.parse(try await InputFile.read(file, limit: 4 << 20), name: file) } else {
         try Presets.peripherals()
       }
-    for description in descriptions { air.add(VirtualPeripheral(description)) }
+    air.add(descriptions)
     return air
   }
 }

@@ -15,7 +15,7 @@ struct TestAir {
   /// - Parameter text: peripherals as in a file of `sim:FILE`; the presets when left out.
   init(_ text: String = Presets.text) async throws {
     let air = Air()
-    for description in try PeripheralFile.parse(Array(text.utf8), name: "test") { air.add(VirtualPeripheral(description)) }
+    air.add(try PeripheralFile.parse(Array(text.utf8), name: "test"))
     central = HostCentral(VirtualController(air: air), name: "sim")
     try await central.start()
   }
