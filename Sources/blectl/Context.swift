@@ -31,6 +31,13 @@ struct Context {
   var configuration: Configuration { process.configuration }
   var session: Session { process.session }
 
+  /// - Throws: Failure(.usage) in a session, whose commands come from standard input.
+  func refuseInput() throws {
+    guard shell == nil else {
+      throw Failure(.usage, "- is standard input, where the commands of the session come from; name a file or a pipe instead")
+    }
+  }
+
   /// The radio of `--adapter`, opened at the first call.
   func radio() async throws -> any Central { try await session.central() }
 

@@ -45,6 +45,15 @@ import Testing
     #expect(!hostile.text.contains("\u{1B}"))
   }
 
+  /// Nobody reads what the next lines are.
+  @Test func standardInputHasTheCommands() throws {
+    let result = try run([
+      "write name:Band-7 ff02 -", "send-file name:Panel fff6 -", "mac-from-adv -d 3 --first", "mac-from-adv D1:00:00:00:00:01", "sleep 0",
+    ])
+    #expect(try statuses(result) == ["1": 64, "2": 64, "3": 0, "4": 0, "5": 0], "\(result.text)")
+    #expect(result.errors.isEmpty, "\(result.errors)")
+  }
+
   @Test func aCommandWithoutADeviceSaysSo() throws {
     let result = try run(["read 2a19", "disconnect", "use name:Band-7", "connect AA:BB:CC:DD:EE:FF", "read 2a19"])
     #expect(try statuses(result) == ["1": 2, "2": 2, "3": 2, "4": 2, "5": 2])

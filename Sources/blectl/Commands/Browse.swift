@@ -32,6 +32,8 @@ struct Browse: LoopCommand {
   }
 
   func run(in context: Context) async throws {
-    try await BrowserSession(context).run(peer.map { Target(peer: $0, takesFirst: first, demandsOne: unique, link: link) })
+    // Held here: its handlers only know it weakly.
+    let session = BrowserSession(context)
+    try await session.run(peer.map { Target(peer: $0, takesFirst: first, demandsOne: unique, link: link) })
   }
 }

@@ -73,13 +73,15 @@ struct MacFromAdv: LoopCommand {
     let rules = try rule.map { try MACRule($0) }
     let search = MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)
     let found = Found(search, context.output)
-    if hex != nil || peer != nil, StandardInput.isPipe {
+    // That of a session has its commands.
+    let isInputFree = context.shell == nil
+    if hex != nil || peer != nil, isInputFree, StandardInput.isPipe {
       context.output.note(
         "standard input is not read: \(hex != nil ? "--hex" : "PEER") says where to look; without it the lines there are read")
     }
     if let hex {
       try await offline(found, hex: hex)
-    } else if peer == nil, StandardInput.isFed {
+    } else if peer == nil, isInputFree, StandardInput.isFed {
       try await offline(found)
     } else {
       try await live(found, context)

@@ -77,6 +77,7 @@ struct SendFile: PeerCommand {
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
     let proof = try verify?.notifying.map { try Selector($0) }
+    if file == "-" { try context.refuseInput() }
     let whole = try await payload(context.output)
     let data = offset > 0 ? Array(whole[offset...]) : whole
     let output = context.output

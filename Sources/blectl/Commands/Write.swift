@@ -58,6 +58,7 @@ struct Write: PeerCommand {
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
     try answers.check()
+    if value == "-" { try context.refuseInput() }
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)
     try await context.withPeer(who.target) { connection in
       try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context.output) }, on: connection, context)
