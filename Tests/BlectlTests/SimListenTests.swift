@@ -112,6 +112,22 @@ import Testing
     }
   }
 
+  /// One air behind all of them, or none: what was made before the one that fails is removed.
+  @Test func severalAddresses() throws {
+    let (file, second) = (TemporaryPath(), TemporaryPath())
+    let air = try ListeningAir(["--stay", "--listen", "tcp:localhost:0", "--listen", "unix:\(file.path)", try Self.notes(1)])
+    let tcp = try #require(try air.process.nextLine { $0.contains("tcp:localhost:") }.map { try Record($0) }?.string("address"))
+    #expect(try air.blectl("write", "name:Note-1", "fff1", "aa").status == 0)
+    for adapter in [tcp, "unix:\(file.path)"] {
+      let read = try Blectl.run(["read", "name:Note-1", "fff1", "--json"], adapter: adapter, virtual: false)
+      #expect(try read.records.first?.string("value") == "aa", "\(read.errors)")
+    }
+    let failed = try Blectl.run(["sim", "--listen", "unix:\(second.path)", "--listen", tcp])
+    #expect(failed.status == 3 && failed.errors.contains("EADDRINUSE") && !Self.exists(second.path), "\(failed.errors)")
+    _ = air.end()
+    #expect(!Self.exists(file.path) && !Self.exists(air.path))
+  }
+
   /// What any of its controllers says is in it, in real time, with links told apart by their handles.
   @Test func theTraceHoldsEveryClient() throws {
     let trace = TemporaryPath()
