@@ -169,6 +169,28 @@ import Testing
     _ = air.end()
   }
 
+  /// Two programs that keep their links: what the one writes the other reads, once it has the device.
+  @Test func twoSessions() throws {
+    let air = try ListeningAir([try Self.notes(2)])
+    let sessions = try (1...2).map { _ in try air.start("repl", "--json") }
+    func status(_ session: RunningProcess, _ line: String) throws -> Int? {
+      session.send(line: line)
+      return try session.nextLine { $0.contains(#""event":"done""#) }.flatMap { try Record($0).int("status") }
+    }
+    for (number, session) in zip(1..., sessions) {
+      #expect(try status(session, "connect name:Note-\(number)") == 0)
+      #expect(try status(session, "write fff1 0\(number)") == 0)
+    }
+    #expect(try status(sessions[1], "connect name:Note-1 -t 1") == 2)
+    #expect(try status(sessions[0], "disconnect") == 0)
+    #expect(try status(sessions[1], "connect name:Note-1 -t 60") == 0)
+    sessions[1].send(line: "read fff1")
+    #expect(try sessions[1].nextLine { $0.contains(#""event":"value""#) }.flatMap { try Record($0).string("value") } == "01")
+    for session in sessions { session.endInput() }
+    #expect(sessions.map { $0.wait().status } == [0, 2])
+    #expect(air.process.wait().status == 0)
+  }
+
   /// A device takes one link: the second client does not see it, and has it as soon as it is free.
   @Test func twoContend() throws {
     let air = try ListeningAir(["--stay", try Self.notes(1)])
