@@ -25,6 +25,23 @@ static inline int shim_adapter_numbers(int socket, uint16_t numbers[HCI_MAX_DEV]
   return count;
 }
 
+// The LE links of an adapter, whoever made them, without the types of their addresses; returns how many there are (at most `room`), or -1 with errno.
+static inline int shim_le_links(int socket, uint16_t adapter, bdaddr_t *addresses, int room) {
+  enum { most = 64 };
+  struct {
+    struct hci_conn_list_req head;
+    struct hci_conn_info room[most];
+  } list;
+  memset(&list, 0, sizeof list);
+  list.head.dev_id = adapter;
+  list.head.conn_num = most;
+  if (ioctl(socket, HCIGETCONNLIST, &list) < 0) return -1;
+  int links = 0;
+  for (int index = 0; index < list.head.conn_num && index < most && links < room; index++)
+    if (list.room[index].type == 0x80 /* LE_LINK */ && list.room[index].state == BT_CONNECTED) addresses[links++] = list.room[index].bdaddr;
+  return links;
+}
+
 // On Bluetooth sockets the room that is left in the send buffer (the reverse of TCP), or perhaps, one day, what is used of it.
 static inline int shim_output_queue(int socket, int *octets) { return ioctl(socket, TIOCOUTQ, octets); }
 

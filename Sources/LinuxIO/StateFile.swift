@@ -8,11 +8,7 @@ package enum StateFile {
   package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
     let temporary = "\(path).\(getpid())"
     do throws(Errno) {
-      var folder = ""
-      for name in path.split(separator: "/").dropLast() {
-        folder += "/\(name)"
-        do throws(Errno) { _ = try SystemCall.call { unsafe mkdir(folder, 0o700) } } catch { if error != .fileExists { throw error } }
-      }
+      try makeFolders(above: path)
       let file = try SystemCall.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
       var rest = bytes[...]
       while !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
@@ -20,6 +16,14 @@ package enum StateFile {
     } catch {
       _ = unsafe unlink(temporary)
       throw .unwritable(path, error)
+    }
+  }
+
+  static func makeFolders(above path: String) throws(Errno) {
+    var folder = ""
+    for name in path.split(separator: "/").dropLast() {
+      folder += "/\(name)"
+      do throws(Errno) { _ = try SystemCall.call { unsafe mkdir(folder, 0o700) } } catch { if error != .fileExists { throw error } }
     }
   }
 }

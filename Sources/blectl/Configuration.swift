@@ -4,7 +4,7 @@ import LinuxIO
 import Operations
 import Text
 
-/// The user's files and environment: `$XDG_CONFIG_HOME/blectl/config.json` with aliases, `names.json` there with names (see `NamesFile`), `$XDG_STATE_HOME/blectl/last` with the last peer.
+/// The user's files and environment: `$XDG_CONFIG_HOME/blectl/config.json` with aliases, `names.json` there with names (see `NamesFile`), `$XDG_STATE_HOME/blectl/devices` with the devices that were connected and the aliases given in sessions.
 struct Configuration: Sendable {
   private let environment: [String: String]
 
@@ -25,16 +25,19 @@ struct Configuration: Sendable {
     switch argument {
     case .selector(let selector): return selector
     case .last:
-      guard let path = statePath, let text = try? await InputFile.read(path, limit: 256),
-        let peer = PeerSelector(String(decoding: text, as: UTF8.self).trimmed), case .address = peer
-      else { throw Failure(.notFound, "@last: no device has been connected yet; name one by address, name:, mac: or service:") }
-      return peer
+      if let device = KnownDevices.last(in: deviceLog) { return .address(device.peer.address, device.peer.type) }
+      throw Failure(.notFound, "@last: no device has been connected yet; name one by address, name:, mac: or service:")
     case .current: throw Failure(.usage, "@. is the device that a session is about; there is no session here")
     case .alias(let name):
       let aliases = try await self.aliases()
       guard let text = aliases[name] else {
-        let known = aliases.isEmpty ? "none are defined" : "known: " + aliases.keys.sorted().joined(separator: ", ")
-        throw Failure(.notFound, "@\(name): no such alias in \(configPath ?? "the configuration") (\(known))")
+        let given = KnownDevices(parsing: deviceLog).aliases
+        if let peer = given[name] { return peer }
+        let known = (Array(aliases.keys) + given.keys).sorted()
+        throw Failure(
+          .notFound,
+          "@\(name): no such alias in \(configPath ?? "the configuration"), and none was given in a session (\(known.isEmpty ? "none are defined" : "known: " + known.joined(separator: ", ")))"
+        )
       }
       guard let peer = PeerArgument(argument: text) else {
         throw Failure(.input, "@\(name) in \(configPath ?? "the configuration") is not a peer: \(text)")
@@ -44,10 +47,54 @@ struct Configuration: Sendable {
     }
   }
 
-  /// For `@last`. A home that cannot be written is not worth a message at every connect.
-  func remember(_ peer: PeerAddress) {
+  // MARK: Known devices
+
+  /// For `@last` and `peers`. A home that cannot be written is not worth a message at every connect.
+  @LoopActor
+  func remember(_ connection: Connection) {
+    let device = KnownDevices.Device(
+      connection.peer, name: connection.name, selector: connection.selector, time: Timestamp.text(EventLoop.shared.wallClock))
+    try? add(.connected(device))
+  }
+
+  /// Gives a peer a name that outlives the session, or takes it back with nil.
+  /// - Throws: Failure for what is no name, or is one of the configuration file's, which stands above; FileError.
+  @LoopActor
+  func setAlias(_ name: String, to peer: PeerSelector?) async throws {
+    guard KnownDevices.isAlias(name) else {
+      throw Failure(
+        .usage,
+        "\(DisplayText.quote(name)) cannot be an alias: 1 to 64 characters without blanks or any of @ ; , # { } and quotes, and not last")
+    }
+    if try await aliases()[name] != nil {
+      throw Failure(.usage, "@\(name) is an alias in \(configPath ?? "the configuration"), which stands above those given in sessions")
+    }
+    guard statePath != nil else { throw Failure(.output, "there is no folder to keep aliases in: neither XDG_STATE_HOME nor HOME is set") }
+    try add(.alias(name, peer))
+  }
+
+  /// Devices that were connected before, and all aliases: those of the configuration file that name a device themselves stand above.
+  @LoopActor
+  func knownDevices() async throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
+    let known = KnownDevices(parsing: deviceLog)
+    let own = try await aliases().compactMapValues { text -> PeerSelector? in
+      if case .selector(let selector)? = PeerArgument(argument: text) { selector } else { nil }
+    }
+    return (known.devices, known.aliases.merging(own) { $1 })
+  }
+
+  /// Octets from which the log is written anew.
+  private static let logLimit = 64 << 10
+
+  private func add(_ record: KnownDevices.Record) throws(FileError) {
     guard let path = statePath else { return }
-    try? StateFile.write(Array("\(peer)\n".utf8), to: path)
+    try StateLog.append(record.line, to: path, limit: Self.logLimit) { KnownDevices(parsing: $0).log }
+  }
+
+  /// A state that cannot be read is none.
+  private var deviceLog: [UInt8] {
+    guard let path = statePath, let log = try? InputFile.readIfThere(path, limit: 17 * Self.logLimit) else { return [] }
+    return log
   }
 
   @LoopActor
@@ -73,7 +120,7 @@ struct Configuration: Sendable {
 
   var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
-  private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "last") }
+  private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }
 
   private func path(_ variable: String, _ fallback: String, _ file: String) -> String? {
     // The XDG specification: relative paths are to be ignored.

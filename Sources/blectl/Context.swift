@@ -94,7 +94,7 @@ struct Context {
     do {
       if exchangingMTU || target.mtu != nil { try await exchangeMTU(target.mtu, connection.client) }
       try await target.requested.ask(connection.link, output)
-      configuration.remember(connection.peer)
+      configuration.remember(connection)
       return connection
     } catch {
       await session.disconnect(connection)

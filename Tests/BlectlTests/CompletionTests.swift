@@ -6,7 +6,8 @@ import Testing
   /// What is typed so far, and what is offered, among other things or alone.
   static let typed: [(line: String, offers: [String], isAll: Bool)] = [
     (
-      "blectl ", ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "sim", "browse"],
+      "blectl ",
+      ["adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "peers", "sim", "browse"],
       false
     ),
     ("blectl sc", ["scan"], true),

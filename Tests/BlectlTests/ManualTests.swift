@@ -23,7 +23,7 @@ import Testing
     let commands = try Self.commands()
     #expect(
       Set(commands.keys) == [
-        "adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "repl", "sim", "browse",
+        "adapters", "scan", "connect", "services", "read", "write", "notify", "mac-from-adv", "send-file", "repl", "peers", "sim", "browse",
       ])
     let parts = page.components(separatedBy: "\n.Sh COMMANDS\n")
     try #require(parts.count == 2)

@@ -30,7 +30,15 @@ final class ScriptedCentral: Central {
     try await EventLoop.shared.sleep(for: .seconds(86_400))
   }
 
-  func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link { throw CancellationError() }
+  /// What was connected, and when.
+  private(set) var attempts: [LoopClock.Instant] = []
+
+  func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
+    attempts.append(EventLoop.shared.now)
+    throw GAPError.noConnection(peer, within: timeout)
+  }
+
+  var scanWouldEnd: Bool { isScanning }
 
   func connectedPeer(_ address: Address) -> PeerAddress? { connected.first { $0.address == address } }
 

@@ -241,7 +241,7 @@ final class BrowserSession {
       attend(connection)
       if let mtu = target?.mtu { try await connection.client.exchangeMTU(mtu) } else { try await connection.client.exchangeMTU() }
       if let target { try await target.requested.ask(connection.link, context.output) }
-      context.configuration.remember(peer)
+      context.configuration.remember(connection)
       browser.connected(peer, mtu: connection.client.mtu, at: now)
       browser.link((try? await connection.link.parameters()) ?? LinkParameters(), of: peer, at: now)
       changed()

@@ -31,6 +31,16 @@ extension Failure {
     return " (\(list)); name:\(wider) would match one"
   }
 
+  init(_ error: RestorationError) {
+    switch error {
+    case .gaveUp(let time, let tries, let last):
+      let reason = last.map { "; at last: \(Failure($0).message)" } ?? ""
+      self.init(.linkLost, "the link was not restored in \(time.secondsText) s, in \(tries == 1 ? "one try" : "\(tries) tries")\(reason)")
+    case .ended: self.init(.linkLost, "the connection was ended")
+    case .isUnderWay: self.init(.linkLost, "the link is lost, and is being restored already")
+    }
+  }
+
   init(_ error: MACSearchError) {
     let message =
       switch error {

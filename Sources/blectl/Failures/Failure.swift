@@ -64,6 +64,7 @@ struct Failure: Error, Equatable {
     switch error {
     case let error as Failure: self = error
     case let error as PeerSearchError: self.init(error)
+    case let error as RestorationError: self.init(error)
     case let error as MACSearchError: self.init(error)
     case let error as NotACharacteristic: self.init(error)
     case let error as TransferError: self.init(error)

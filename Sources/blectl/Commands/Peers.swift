@@ -1,0 +1,148 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import LinuxBluetooth
+import Operations
+import Terminal
+import Text
+
+struct Peers: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "peers", _superCommandName: "blectl",
+    abstract: "List the links of the adapter and the devices that were connected before.",
+    discussion: """
+      Links are shown whoever made them, on the kernel's adapters; of every other radio only those of this session. Nothing is scanned, so \
+      a device that is listed need not be there.
+      """)
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  var usesNames: Bool { false }
+
+  func run(in context: Context) async throws {
+    let output = context.output
+    let peers = try await PeerList.read(context)
+    if output.style.json {
+      for peer in peers {
+        try await output.record {
+          $0.string("event", "peer")
+          $0.string("address", peer.address?.description)
+          $0.string("address_type", peer.type?.rawValue)
+          $0.string("name", peer.name)
+          $0.bool("connected", peer.isConnected)
+          $0.bool("ours", peer.isOurs)
+          $0.string("last_connected", peer.lastConnected)
+          $0.strings("aliases", peer.aliases)
+          $0.string("found_by", peer.selector?.description)
+        }
+      }
+      return
+    }
+    guard !peers.isEmpty else { return output.note("no link, and no device was connected before") }
+    var table = Table(["PEER", "NAME", "STATE", "LAST CONNECTED", "ALIASES"])
+    for peer in peers {
+      table.add([
+        peer.text, peer.name.map { output.forEyes(DisplayText.escape($0)) } ?? "-",
+        peer.isOurs ? "connected here" : peer.isConnected == true ? "connected" : "-",
+        // To the second, as a clock has it.
+        peer.lastConnected.map { String($0.prefix(19)).replacing("T", with: " ") + " UTC" } ?? "-",
+        peer.aliases.map { "@\($0)" }.joined(separator: " "),
+      ])
+    }
+    for line in table.lines(width: output.outIsTerminal ? output.width : nil) { try await output.line(line) }
+  }
+}
+
+/// The peers that need no scan to be known.
+struct PeerList {
+  struct Peer: Equatable {
+    /// Nil for an alias of something that is not named by its address.
+    var address: Address?
+    /// Nil where the kernel does not tell.
+    var type: AddressType?
+    var name: String?
+    /// Nil when nobody knows.
+    var isConnected: Bool?
+    /// By this session.
+    var isOurs = false
+    /// RFC 3339.
+    var lastConnected: String?
+    var aliases: [String] = []
+    /// By which it was found, or what the alias stands for.
+    var selector: PeerSelector?
+
+    var text: String {
+      address.map { "\($0)" + (type.map { "/\($0.rawValue)" } ?? "") } ?? selector.map { DisplayText.escape("\($0)") } ?? "-"
+    }
+  }
+
+  private(set) var peers: [Peer] = []
+
+  /// Links first, then who was connected last, then aliases of the others.
+  @LoopActor
+  static func read(_ context: Context) async throws -> [Peer] {
+    let (devices, aliases) = try await context.configuration.knownDevices()
+    var links: [AdapterLink]? = []
+    do { links = try Self.links(context) } catch let error as AdapterProblem {
+      links = nil
+      context.output.note("\(Failure(error).message); only what is known from before is listed")
+    }
+    let own = context.session.connections.filter(\.isOpen).map {
+      Peer(address: $0.peer.address, type: $0.peer.type, name: $0.name, selector: $0.selector)
+    }
+    return PeerList(own: own, links: links, devices: devices, aliases: aliases).peers
+  }
+
+  /// Nil: the adapter does not say.
+  @LoopActor
+  private static func links(_ context: Context) throws -> [AdapterLink]? {
+    guard case .kernel(let index) = try context.process.adapter() else { return [] }
+    return try AdapterList.choose(index).links()
+  }
+
+  /// - Parameters:
+  ///   - own: this session's.
+  ///   - links: the adapter's; nil when nobody knows.
+  ///   - devices: who was connected longest ago first.
+  init(own: [Peer], links: [AdapterLink]?, devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
+    for var peer in own {
+      (peer.isConnected, peer.isOurs) = (true, true)
+      if case .address? = peer.selector { peer.selector = nil }
+      peers.append(peer)
+    }
+    for link in links ?? [] where index(of: link.address, link.type) == nil {
+      peers.append(Peer(address: link.address, type: link.type, isConnected: true))
+    }
+    for device in devices.reversed() {
+      // One that the kernel lists without its type is known by its address.
+      if let index = index(of: device.peer.address, device.peer.type) {
+        peers[index].type = device.peer.type
+        peers[index].name = peers[index].name ?? device.name
+        peers[index].lastConnected = device.time
+        peers[index].selector = peers[index].selector ?? device.selector
+      } else {
+        peers.append(
+          Peer(
+            address: device.peer.address, type: device.peer.type, name: device.name, isConnected: links == nil ? nil : false,
+            lastConnected: device.time, selector: device.selector))
+      }
+    }
+    for (name, selector) in aliases.sorted(by: { $0.key < $1.key }) { add(name, selector, isKnown: links != nil) }
+  }
+
+  private func index(of address: Address, _ type: AddressType?) -> Int? {
+    peers.firstIndex { $0.address == address && ($0.type == nil || type == nil || $0.type == type) }
+  }
+
+  private mutating func add(_ alias: String, _ selector: PeerSelector, isKnown: Bool) {
+    if case .address(let address, let type) = selector {
+      if let index = index(of: address, type) { return peers[index].aliases.append(alias) }
+      peers.append(Peer(address: address, type: type, isConnected: isKnown ? false : nil, aliases: [alias]))
+    } else if let index = peers.firstIndex(where: { $0.selector == selector }) {
+      peers[index].aliases.append(alias)
+    } else {
+      peers.append(Peer(aliases: [alias], selector: selector))
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Glibc
+import LinuxIO
+import TestSupport
+import Testing
+
+/// The file that several processes add lines to.
+@Suite struct StateLogTests {
+  private let folder = TemporaryFolder.path()
+  private var path: String { folder + "/state/blectl/devices" }
+
+  private func append(_ text: String, limit: Int = 1 << 20, shorten: ([UInt8]) -> [UInt8] = { $0 }) throws {
+    try StateLog.append(Array("\(text)\n".utf8), to: path, limit: limit, shorten: shorten)
+  }
+
+  private var lines: [String] { (try? String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)) ?? [] }
+
+  private func mode(_ path: String) throws -> Int {
+    try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+  }
+
+  @Test func isMadeForTheUserOnly() throws {
+    try append("one")
+    try append("two")
+    #expect(lines == ["one", "two"])
+    #expect(try mode(path) == 0o600 && mode(folder + "/state") == 0o700)
+  }
+
+  @Test func isShortenedWhenItIsLong() throws {
+    for number in 0..<100 { try append("line \(number)", limit: 100) { Array($0.suffix(16)) } }
+    #expect(lines.last == "line 99" && lines.count < 15)
+    #expect(try mode(path) == 0o600)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/state/blectl") == ["devices"])
+  }
+
+  /// A full disk has left half a line.
+  @Test func aHalfLineStaysAlone() throws {
+    try append("one")
+    let file = try #require(FileHandle(forWritingAtPath: path))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data("hal".utf8))
+    try append("two")
+    #expect(lines == ["one", "hal", "two"])
+  }
+
+  /// Threads stand for processes: each opens the file anew, and locks belong to what was opened.
+  @Test func nothingIsLostAmongMany() async throws {
+    let path = path
+    let shorten: @Sendable ([UInt8]) -> [UInt8] = { contents in
+      // The same lines, each once.
+      contents.split(separator: 0x0A).filter { !$0.isEmpty }.flatMap { $0 + [0x0A] }
+    }
+    await withTaskGroup { group in
+      for writer in 0..<8 {
+        group.addTask {
+          for number in 0..<200 {
+            // Written anew at almost every line.
+            try? StateLog.append(Array("\(writer)-\(number)\n".utf8), to: path, limit: 700, shorten: shorten)
+          }
+        }
+      }
+    }
+    for writer in 0..<8 {
+      let own = lines.filter { $0.hasPrefix("\(writer)-") }
+      #expect(own == (0..<200).map { "\(writer)-\($0)" })
+    }
+  }
+
+  /// Who has stopped while it writes the file anew keeps nobody waiting.
+  @Test func aLockThatStaysIsNoReasonToWait() throws {
+    try append("one")
+    let file = try #require(FileHandle(forReadingAtPath: path))
+    #expect(flock(file.fileDescriptor, LOCK_EX) == 0)
+    try append("two", limit: 1)
+    #expect(lines == ["one", "two"])
+  }
+
+  /// A folder that takes no new files: the log ends growing.
+  @Test func isBoundedWhereItCannotBeShortened() throws {
+    try append("one")
+    // A folder in the place of what is written before it is renamed; root may write anywhere.
+    try FileManager.default.createDirectory(atPath: "\(path).\(getpid())", withIntermediateDirectories: false)
+    var failures = 0
+    for _ in 0..<400 { do { try append("more", limit: 100) } catch { failures += 1 } }
+    let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    #expect(size <= 16 * 100 + 5 && failures > 0)
+  }
+
+  @Test(arguments: ["/dev/null/no/file", "/proc/devices-of-mine", "/dev/null"]) func whatCannotBeWritten(_ path: String) {
+    #expect(throws: FileError.self) { try StateLog.append([0x0A], to: path, limit: 100) { $0 } }
+  }
+
+  @Test func aFullDisk() throws {
+    #expect(throws: FileError.self) { try StateLog.append(Array("one\n".utf8), to: "/dev/full", limit: 100) { $0 } }
+  }
+
+  @Test func aPipeIsNoReasonToWait() throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    #expect(unsafe mkfifo(folder + "/pipe", 0o600) == 0)
+    #expect(throws: FileError.self) { try StateLog.append([0x0A], to: folder + "/pipe", limit: 100) { $0 } }
+  }
+}
