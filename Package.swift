@@ -106,7 +106,7 @@ let package = Package(
     .testTarget(
       name: "KernelTests",
       dependencies: [
-        "blectl", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "TestSupport", system,
+        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "TestSupport", system,
       ]),
   ],
   swiftLanguageModes: [.v6]

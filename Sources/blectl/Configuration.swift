@@ -33,7 +33,7 @@ struct Configuration: Sendable {
       guard let text = aliases[name] else {
         let given = KnownDevices(parsing: deviceLog).aliases
         if let peer = given[name] { return peer }
-        let known = (Array(aliases.keys) + given.keys).sorted()
+        let known = Set(aliases.keys).union(given.keys).sorted()
         throw Failure(
           .notFound,
           "@\(name): no such alias in \(configPath ?? "the configuration"), and none was given in a session (\(known.isEmpty ? "none are defined" : "known: " + known.joined(separator: ", ")))"

@@ -65,28 +65,6 @@ struct Connect: PeerCommand {
 
   @LoopActor
   private func report(_ connection: Connection, _ output: Output) async throws {
-    let link = try await connection.link.parameters()
-    if output.style.json {
-      try await output.record {
-        $0.string("event", "connected")
-        connection.identify(in: &$0)
-        $0.integer("mtu", connection.client.mtu)
-        $0.number("interval_ms", link.interval?.inMilliseconds)
-        $0.integer("latency", link.latency)
-        $0.number("supervision_timeout_ms", link.supervisionTimeout?.inMilliseconds)
-        $0.string("phy", link.phy?.name)
-        $0.integer("data_length", link.maxTxOctets)
-        $0.integer("rssi", link.rssi)
-      }
-    } else {
-      try await output.line("connected to \(connection.peer)" + (connection.name.map { " (\(DisplayText.escape($0)))" } ?? ""))
-      let facts: [(String, String?)] = [
-        ("MTU", "\(connection.client.mtu) octets"), ("interval", link.interval.map { "\($0.inMilliseconds) ms" }),
-        ("latency", link.latency.map { "\($0) events" }),
-        ("supervision timeout", link.supervisionTimeout.map { "\($0.inMilliseconds) ms" }),
-        ("PHY", link.phy?.name), ("data length", link.maxTxOctets.map { "\($0) octets" }), ("RSSI", link.rssi.map { "\($0) dBm" }),
-      ]
-      for case (let name, let value?) in facts { try await output.line("  \(name): \(value)") }
-    }
+    try await LinkFacts(of: connection).show("connected", "connected to ", of: connection, output)
   }
 }

@@ -1,0 +1,57 @@
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import Operations
+import Terminal
+import Text
+
+/// What is known of a link now: the same in a record and for the eye, whichever command shows it.
+struct LinkFacts {
+  /// ATT_MTU in effect.
+  let mtu: Int
+  let parameters: LinkParameters
+
+  /// - Throws: why the link was lost.
+  @LoopActor
+  init(of connection: Connection) async throws {
+    parameters = try await connection.link.parameters()
+    mtu = connection.client.mtu
+  }
+
+  func write(_ json: inout JSONLine) {
+    json.integer("mtu", mtu)
+    json.number("interval_ms", parameters.interval?.inMilliseconds)
+    json.integer("latency", parameters.latency)
+    json.number("supervision_timeout_ms", parameters.supervisionTimeout?.inMilliseconds)
+    json.string("phy", parameters.phy?.name)
+    json.integer("data_length", parameters.maxTxOctets)
+    json.integer("rssi", parameters.rssi)
+  }
+
+  /// What is not known is left out.
+  var lines: [String] {
+    let facts: [(String, String?)] = [
+      ("MTU", "\(mtu) octets"), ("interval", parameters.interval.map { "\($0.inMilliseconds) ms" }),
+      ("latency", parameters.latency.map { "\($0) events" }),
+      ("supervision timeout", parameters.supervisionTimeout.map { "\($0.inMilliseconds) ms" }),
+      ("PHY", parameters.phy?.name), ("data length", parameters.maxTxOctets.map { "\($0) octets" }),
+      ("RSSI", parameters.rssi.map { "\($0) dBm" }),
+    ]
+    return facts.compactMap { name, value in value.map { "\(name): \($0)" } }
+  }
+
+  /// A record, or a line and what belongs to it.
+  @LoopActor
+  func show(_ event: String, _ title: String, of connection: Connection, _ output: Output) async throws {
+    if output.style.json {
+      return try await output.record {
+        $0.string("event", event)
+        connection.identify(in: &$0)
+        write(&$0)
+      }
+    }
+    try await output.line(title + "\(connection.peer)" + (connection.name.map { " (\(DisplayText.escape($0)))" } ?? ""))
+    for line in lines { try await output.line("  \(line)") }
+  }
+}
