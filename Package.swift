@@ -97,8 +97,8 @@ let package = Package(
     .testTarget(
       name: "BlectlTests",
       dependencies: [
-        "blectl", "Terminal", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop",
-        "Text", "TestSupport", system,
+        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
+        "EventLoop", "Text", "TestSupport", argumentParser, system,
       ]),
     .testTarget(
       name: "InteropTests", dependencies: ["blectl", "LEHost", "LinuxIO", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"],
