@@ -21,9 +21,6 @@ package protocol Central: AnyObject {
   ///   is left behind.
   func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link
 
-  /// A scan is on that `connect` would end: who connects without being asked to waits for its end.
-  var scanWouldEnd: Bool { get }
-
   /// The device with this address when it has a link to this adapter already, whoever made it: it does not advertise then. Nil when there
   /// is none, or nobody knows.
   func connectedPeer(_ address: Address) -> PeerAddress?

@@ -15,8 +15,6 @@ package final class HostCentral: GAP.Central, LinkController {
   /// The links that are up.
   package var openLinks: [HostLink] { links.values.sorted { $0.handle < $1.handle } }
 
-  package var scanWouldEnd: Bool { false }
-
   package func connectedPeer(_ address: Address) -> PeerAddress? { links.values.first { $0.peer.address == address }?.peer }
   /// Packets from the controller that did not follow their format; they were ignored.
   package var malformedPackets: Int { controller.malformed }

@@ -131,8 +131,6 @@ package final class KernelCentral: GAP.Central, LinkController {
     }
   }
 
-  package var scanWouldEnd: Bool { scan != nil }
-
   package func connectedPeer(_ address: Address) -> PeerAddress? {
     ManagementConnections.read(adapter: adapter.index)?.first { $0.address == address }
   }

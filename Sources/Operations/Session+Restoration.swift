@@ -60,10 +60,6 @@ extension Session {
   private func tryToRestore(_ connection: Connection, within limit: Duration) async throws -> Part {
     let central = try await central()
     let deadline = EventLoop.shared.now.advanced(by: limit)
-    while central.scanWouldEnd {
-      guard EventLoop.shared.now < deadline else { throw GAPError.noConnection(connection.peer, within: limit) }
-      try await EventLoop.shared.sleep(for: .milliseconds(500))
-    }
     let peer = try await central.findAgain(connection, within: limit)
     let rest = max(.milliseconds(1), EventLoop.shared.now.duration(to: deadline))
     let link = try await central.connect(peer, timeout: rest, retries: connection.limits.retries)

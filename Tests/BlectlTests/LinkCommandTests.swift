@@ -13,8 +13,10 @@ import Testing
 /// rssi, params and mtu on a link that stays.
 @Suite struct LinkCommandTests {
   /// A session on the simulated air, and what its commands print.
-  @LoopActor private final class Shell {
+  @LoopActor private final class Terminal {
     let process: ProcessContext
+    private let shell: blectl.Shell
+    private var lanes: [String: Lane] = [:]
     private let ends: [Int32]
 
     init(json: Bool = true) throws {
@@ -25,20 +27,24 @@ import Testing
       let configuration = Configuration(environment: ["BLECTL_ADAPTER": "sim"])
       let options = try MTU.parse(["name:panel", "-v"] + (json ? ["--json"] : [])).process
       process = ProcessContext(options, Output(options.outputStyle, out: ends[1], err: ends[1], environment: { _ in nil }), configuration)
-      process.session.staysOpen = true
+      shell = blectl.Shell(process)
     }
 
     isolated deinit { for end in ends { close(end) } }
 
     func connect(_ name: String) async throws -> Connection {
       let match = try await process.session.central().find(PeerSearch(.name(name), takesFirst: true))
-      return try await process.session.connect(match.peer, name: match.name, foundBy: .name(name), exchangingMTU: false)
+      let connection = try await process.session.connect(match.peer, name: match.name, foundBy: .name(name), exchangingMTU: false)
+      lanes["name:\(name)"] = shell.adopt(connection, as: .name(name))
+      return connection
     }
 
     /// - Returns: what it printed, both streams together.
     func run(_ type: any LoopCommand.Type, _ words: String...) async throws -> [String] {
       let command = try #require(try type.parseAsRoot(words) as? any LoopCommand)
-      do { try await command.run(in: Context(process, command.step)) } catch {
+      var context = Context(process, command.step)
+      (context.shell, context.lane) = (shell, lanes[words.first ?? ""])
+      do { try await command.run(in: context) } catch {
         _ = try await printed()
         throw error
       }
@@ -55,7 +61,7 @@ import Testing
 
   @Test func mtu() async throws {
     try await onLoop {
-      let shell = try Shell()
+      let shell = try Terminal()
       let panel = try await shell.connect("panel")
       let before = try Record(try #require(try await shell.run(MTU.self, "name:panel").last))
       #expect(before.int("mtu") == 23 && before.bool("exchanged") == false && before.string("name") == "Panel")
@@ -74,7 +80,7 @@ import Testing
 
   @Test func params() async throws {
     try await onLoop {
-      let shell = try Shell()
+      let shell = try Terminal()
       _ = try await shell.connect("panel")
       let before = try Record(try #require(try await shell.run(Params.self, "name:panel").last))
       #expect(before.string("event") == "link" && before.string("phy") == "1m" && before.int("rssi") != nil)
@@ -96,7 +102,7 @@ import Testing
 
   @Test func paramsForTheEye() async throws {
     try await onLoop {
-      let shell = try Shell(json: false)
+      let shell = try Terminal(json: false)
       _ = try await shell.connect("panel")
       let lines = try await shell.run(Params.self, "name:panel")
       #expect(
@@ -110,7 +116,7 @@ import Testing
 
   @Test func rssi() async throws {
     try await onLoop {
-      let shell = try Shell()
+      let shell = try Terminal()
       let panel = try await shell.connect("panel")
       let once = try await shell.run(Rssi.self, "name:panel")
       #expect(once.count == 1)

@@ -30,15 +30,7 @@ final class ScriptedCentral: Central {
     try await EventLoop.shared.sleep(for: .seconds(86_400))
   }
 
-  /// What was connected, and when.
-  private(set) var attempts: [LoopClock.Instant] = []
-
-  func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
-    attempts.append(EventLoop.shared.now)
-    throw GAPError.noConnection(peer, within: timeout)
-  }
-
-  var scanWouldEnd: Bool { isScanning }
+  func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link { throw CancellationError() }
 
   func connectedPeer(_ address: Address) -> PeerAddress? { connected.first { $0.address == address } }
 

@@ -9,7 +9,7 @@ import Text
 
 /// The link itself, for sessions that stay open: a one-shot command that only looks at a link is `connect`.
 
-struct Rssi: LoopCommand {
+struct Rssi: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "rssi", _superCommandName: "blectl",
     abstract: "Show how strong the peer's signal is.", discussion: "One reading, unless --count or --every ask for more.")
@@ -27,16 +27,18 @@ struct Rssi: LoopCommand {
   var every: Double?
 
   var usesNames: Bool { false }
+  var runsUntilStopped: Bool { readings == 0 }
 
   func validate() throws {
     if let count, count < 0 { throw ValidationError("--count takes 0 or more, not \(count)") }
     if let every, !(every >= 0.1 && every <= 86_400) { throw ValidationError("--every takes seconds from 0.1 to 86400, not \(every)") }
   }
 
+  /// 0: without end, which a distance alone asks for.
+  private var readings: Int { count ?? (every == nil ? 1 : 0) }
+
   func run(in context: Context) async throws {
     let output = context.output
-    // A distance alone asks for readings without end.
-    let last = count ?? (every == nil ? 1 : 0)
     let pause = Duration.limited(seconds: every ?? 1)
     try await context.withPeer(who.target, exchangingMTU: false) { connection in
       var number = 0
@@ -55,7 +57,7 @@ struct Rssi: LoopCommand {
           try await output.line("\(rssi) dBm")
         }
         number += 1
-        if number == last { return }
+        if number == readings { return }
         let next = EventLoop.shared.now.advanced(by: pause)
         try await race({ try await EventLoop.shared.sleep(until: next) }, { throw try await connection.client.untilClosed() })
       }
@@ -63,7 +65,7 @@ struct Rssi: LoopCommand {
   }
 }
 
-struct Params: LoopCommand {
+struct Params: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "params", _superCommandName: "blectl",
     abstract: "Show the parameters of the link, or ask for others.",
@@ -99,7 +101,7 @@ struct Params: LoopCommand {
   }
 }
 
-struct MTU: LoopCommand {
+struct MTU: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "mtu", _superCommandName: "blectl",
     abstract: "Show the MTU of the link, or exchange it.",
