@@ -41,6 +41,15 @@ struct LinkFacts {
     return facts.compactMap { name, value in value.map { "\(name): \($0)" } }
   }
 
+  /// `MTU 185, 15 ms, 1M, 251 octets, -61 dBm`: for a session, where the prompt follows.
+  var short: String {
+    let facts = [
+      "MTU \(mtu)", parameters.interval.map { "\($0.inMilliseconds) ms" }, parameters.phy.map { $0.name.uppercased() },
+      parameters.maxTxOctets.map { "\($0) octets" }, parameters.rssi.map { "\($0) dBm" },
+    ]
+    return facts.compactMap(\.self).joined(separator: ", ")
+  }
+
   /// A record, or a line and what belongs to it.
   @LoopActor
   func show(_ event: String, _ title: String, of connection: Connection, _ output: Output) async throws {

@@ -108,6 +108,24 @@ import Testing
     #expect(result.errors.contains("within 3 s"), "\(result.errors)")
   }
 
+  @Test func aDeviceGetsAName() throws {
+    let home = TemporaryFolder.path()
+    let lines = [
+      "alias", "connect name:Band-7", "alias band", "alias panel name:Panel", "alias", "disconnect", "read @band 2a19",
+      "alias panel --delete", "alias",
+      "alias", "read @panel 2a00", "alias x", "alias 'a b' name:x", "alias x --delete",
+    ]
+    let first = try Blectl.run(["repl"], input: Array(lines.joined(separator: "\n").utf8), environment: ["XDG_STATE_HOME": home])
+    let names = first.lines.filter { $0.hasPrefix("@") }
+    #expect(
+      names == ["@band C0:FF:EE:00:00:07/public", "@panel name:Panel", "@band C0:FF:EE:00:00:07/public", "@band C0:FF:EE:00:00:07/public"],
+      "\(first.text)")
+    #expect(first.lines.contains("3c  60 %"))
+    for line in [11, 12, 13, 14] { #expect(first.errors.contains("line \(line): "), "\(first.errors)") }
+    // And on the command line.
+    #expect(try Blectl.run(["read", "@band", "2a19"], environment: ["XDG_STATE_HOME": home]).text == "3c  60 %\n")
+  }
+
   @Test func aCommandOfTheShell() throws {
     let result = try Blectl.run(
       ["repl"], input: Array("!echo one; exit 3\n! cat </dev/null | true\nset reconnect on\nset reconnect\n!kill -9 $$\n".utf8))

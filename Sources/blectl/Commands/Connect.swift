@@ -51,16 +51,24 @@ struct Connect: PeerCommand {
     guard let lane = context.lane else { return }
     if let connection = lane.connection, connection.isOpen {
       try await who.target.requested.ask(connection.link, context.output)
-      return try await report(connection, context.output)
+      return try await reportShortly(connection, context.output)
     }
     do {
       let connection = try await context.open(lane.selector, who.target)
       shell.adopt(connection, as: lane)
-      try await report(connection, context.output)
+      try await reportShortly(connection, context.output)
     } catch {
       if !lane.isConnected { lane.fail(error) }
       throw error
     }
+  }
+
+  @LoopActor
+  private func reportShortly(_ connection: Connection, _ output: Output) async throws {
+    guard !output.style.json else { return try await report(connection, output) }
+    let name = connection.name.map { $0.isEmpty ? "" : "\(DisplayText.escape($0)) " } ?? ""
+    try await output.line(
+      "connected to \(name)\(name.isEmpty ? "\(connection.peer)" : "(\(connection.peer))"), \(try await LinkFacts(of: connection).short)")
   }
 
   @LoopActor

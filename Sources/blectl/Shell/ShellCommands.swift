@@ -7,8 +7,9 @@ enum ShellCommands {
   /// Those of the command line that make no sense inside of a session.
   private static let outside: [any ParsableCommand.Type] = [Repl.self, Execute.self, Sim.self, Browse.self]
 
-  static let session: [any SessionCommand.Type] = [
-    Disconnect.self, Use.self, Subscribe.self, Unsubscribe.self, WaitForValue.self, Sleep.self, SetSetting.self, Help.self, Source.self,
+  static let session: [any LoopCommand.Type] = [
+    Rssi.self, Params.self, MTU.self, Alias.self, Disconnect.self, Use.self, Subscribe.self, Unsubscribe.self, WaitForValue.self,
+    Sleep.self, SetSetting.self, Help.self, Source.self,
   ]
 
   static let all: [any ParsableCommand.Type] =

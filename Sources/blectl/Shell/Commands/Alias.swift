@@ -1,0 +1,67 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import Operations
+import Terminal
+import Text
+
+struct Alias: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "alias", _superCommandName: "blectl",
+    abstract: "Give a device a name of your own: @NAME, here and on every command line.",
+    discussion: "Without NAME the names are listed; without PEER the current device gets it.")
+  static let turn = ShellTurn.ofDevice
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  @Argument(help: "1 to 64 characters.")
+  var name: String?
+
+  @Argument(help: "The device.")
+  var peer: PeerArgument?
+
+  @Flag(help: "The name means nothing any more.")
+  var delete = false
+
+  var usesNames: Bool { false }
+
+  func validate() throws {
+    if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME, and no PEER.") }
+  }
+
+  func run(in context: Context) async throws {
+    guard let name else { return try await list(context) }
+    if delete {
+      guard try await context.configuration.knownDevices().aliases[name] != nil else {
+        throw Failure(.notFound, "@\(DisplayText.escape(name)): no such alias")
+      }
+      return try await context.configuration.setAlias(name, to: nil)
+    }
+    try await context.configuration.setAlias(name, to: try await meant(context))
+  }
+
+  @LoopActor
+  private func meant(_ context: Context) async throws -> PeerSelector {
+    if let peer, peer != .current { return try await context.configuration.resolve(peer) }
+    guard let lane = context.lane, let connection = lane.connection else { throw Failure.notConnected(context.lane?.problem) }
+    // An address that changes is no name for long.
+    if let selector = connection.selector, connection.peer.randomKind == .resolvablePrivate { return selector }
+    return .address(connection.peer.address, connection.peer.type)
+  }
+
+  @LoopActor
+  private func list(_ context: Context) async throws {
+    for (name, peer) in try await context.configuration.knownDevices().aliases.sorted(by: { $0.key < $1.key }) {
+      if context.output.style.json {
+        try await context.output.record {
+          $0.string("event", "alias")
+          $0.string("name", name)
+          $0.string("peer", "\(peer)")
+        }
+      } else {
+        try await context.output.line("@\(name) \(DisplayText.escape("\(peer)"))")
+      }
+    }
+  }
+}
