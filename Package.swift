@@ -31,6 +31,7 @@ let package = Package(
     .systemLibrary(name: "CBluetooth"),
     .systemLibrary(name: "CCrypto"),
     .systemLibrary(name: "CCurses"),
+    .systemLibrary(name: "CReadline"),
     .target(
       name: "Bluetooth", dependencies: ["CCrypto", "Text"], swiftSettings: settings,
       // The static one: a shared libcrypto would be loaded at every start.
@@ -51,9 +52,11 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "Operations", dependencies: ["GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(
-      name: "Terminal", dependencies: ["CCurses", "EventLoop", "Text"], swiftSettings: settings,
+      name: "Terminal", dependencies: ["CCurses", "CReadline", "EventLoop", "Text"], swiftSettings: settings,
       // The static ones: shared libraries would be loaded at every start.
-      linkerSettings: [.linkedLibrary(":libncursesw.a"), .linkedLibrary(":libtinfo.a")]),
+      linkerSettings: [
+        .linkedLibrary(":libncursesw.a"), .linkedLibrary(":libreadline.a"), .linkedLibrary(":libtinfo.a"),
+      ]),
     .executableTarget(
       name: "blectl",
       dependencies: [

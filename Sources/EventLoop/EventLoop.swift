@@ -130,15 +130,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     runJobs()
     let isBusy = !jobs.isEmpty || !waitingForTurn.isEmpty
     let ready = pollDescriptors(timeout: isBusy ? 0 : pollTimeout())
-    let standsStill = isVirtual && timeStandsStill
     if isVirtual, !isBusy, !ready, hasReader {
       hasReader = false
       _ = pollDescriptors(timeout: Self.readersTime)
       return
     }
-    if isVirtual, !standsStill, !isBusy, !ready, foreign.withLock({ $0.isEmpty }), let due = timers.next {
-      virtualNow = max(virtualNow, due)
-    }
+    if isVirtual, !isBusy, !ready, foreign.withLock({ $0.isEmpty }), let due = nextDue { virtualNow = max(virtualNow, due) }
     for timer in timers.takeDue(now.nanoseconds) {
       shareLeft = Self.share
       timer.fire()
@@ -149,11 +146,24 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private static let readersTime: Int64 = 200_000_000
   private var hasReader = false
 
+  /// In virtual time the clock stops here, until it is set anew: someone who lives in real time is at the keyboard. Nil: it goes on.
+  package var horizon: LoopClock.Instant?
+
+  /// Of the timers that the clock may come to.
+  private var nextDue: Int64? {
+    guard let due = timers.next else { return nil }
+    if isVirtual, let horizon, due > horizon.nanoseconds { return nil }
+    return due
+  }
+
   /// Says that someone has begun to read what was written, and is behind.
   package func waitForReader() { hasReader = true }
 
   /// Set while nothing is under way, and what comes next is for whoever types or writes commands to say: virtual time waits for them, as long as it takes.
-  package var timeStandsStill = false
+  package var timeStandsStill: Bool {
+    get { horizon != nil }
+    set { horizon = newValue ? now : nil }
+  }
 
   /// The jobs that are ready, and those that they make ready, up to a batch.
   private func runJobs() {
@@ -210,9 +220,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   /// Nanoseconds that poll may wait; nil for ever.
   private func pollTimeout() -> Int64? {
-    guard let due = timers.next else { return nil }
-    if isVirtual { return timeStandsStill && due > virtualNow ? nil : 0 }
-    return max(0, due - now.nanoseconds)
+    guard let due = nextDue else { return nil }
+    return isVirtual ? 0 : max(0, due - now.nanoseconds)
   }
 
   private func pollDescriptors(timeout: Int64?) -> Bool {

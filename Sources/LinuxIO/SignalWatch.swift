@@ -9,13 +9,17 @@ package final class SignalWatch {
   private var readEnd: OwnedDescriptor
   private var writeEnd: OwnedDescriptor
   private var watch: Watch?
-  private let signals: [Int32]
+  private var signals: [Int32]
   private let handler: @LoopActor (Int32) -> Void
 
   package nonisolated static let ending = [SIGINT, SIGTERM, SIGHUP]
   package nonisolated static let interrupt = SIGINT
   /// The process was stopped (Ctrl-Z) and goes on.
   package nonisolated static let resumed = SIGCONT
+  /// Ctrl-Z.
+  package nonisolated static let stopping = SIGTSTP
+  /// The terminal has another size.
+  package nonisolated static let resized = SIGWINCH
 
   /// One watch at a time in a process: the handler knows one pipe.
   /// - Parameter handler: gets the signal's number.
@@ -53,6 +57,20 @@ package final class SignalWatch {
   /// Watches for `signal` once more: a session in which Ctrl-C ends the current command only.
   package func rearm(_ signal: Int32) {
     if watch != nil { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
+  }
+
+  /// Another one, which is a call each time that it comes after `rearm`.
+  package func add(_ signal: Int32) {
+    guard watch != nil, !signals.contains(signal), !Self.isIgnored(signal) else { return }
+    signals.append(signal)
+    rearm(signal)
+  }
+
+  /// Stops the process, and with it what it has started on its terminal, as Ctrl-Z does by default. Returns when it goes on.
+  package func stop() {
+    _ = shim_default_signal(Self.stopping)
+    _ = kill(0, Self.stopping)
+    rearm(Self.stopping)
   }
 
   /// Default dispositions again. Idempotent.

@@ -19,6 +19,7 @@ package enum StateFile {
     }
   }
 
+  /// Those that are missing, for the user only.
   static func makeFolders(above path: String) throws(Errno) {
     var folder = ""
     for name in path.split(separator: "/").dropLast() {

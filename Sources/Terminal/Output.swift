@@ -146,6 +146,11 @@ package final class Output {
   /// Nothing waits to be written.
   package var isFlushed: Bool { streams.out.queued == 0 && streams.err.queued == 0 }
 
+  /// Where a line that is typed is shown: where results are, else where messages are; nil when neither is a terminal.
+  var promptSink: Sink? { outIsTerminal ? streams.out : errIsTerminal ? streams.err : nil }
+  var resultSink: Sink { streams.out }
+  nonisolated var paintsPrompt: Bool { outIsTerminal ? colorOut : colorErr }
+
   package nonisolated func paint(_ text: String, _ paint: Paint) -> String { colorOut ? paint.apply(text) : text }
 
   // MARK: Messages
@@ -196,7 +201,8 @@ package final class Output {
 
   /// Shows `text` on the last line of the terminal until the next message or progress replaces it.
   package func progress(_ text: String) {
-    guard canAnimateErr, streams.err.queued == 0, streams.emit("\r\u{1B}[K" + forEyes(text)) else { return }
+    let isFree = streams.err.queued == 0 && streams.err.bottomLine?.isActive != true
+    guard canAnimateErr, isFree, streams.emit("\r\u{1B}[K" + forEyes(text)) else { return }
     streams.eraseTransient = "\r\u{1B}[K"
   }
 

@@ -11,5 +11,8 @@ package enum Paint: String, Sendable {
   case cyan = "36"
 
   /// Between the escape sequences that switch it on and everything off.
-  package func apply(_ text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
+  package func apply(_ text: String) -> String { begin + text + Self.end }
+
+  var begin: String { "\u{1B}[\(rawValue)m" }
+  static let end = "\u{1B}[0m"
 }

@@ -30,6 +30,12 @@ package final class Sink {
   /// It took no more when it was last written to; the watch says when it does.
   private var isBlocked = false
   private var waiting: [Wait<Void>] = []
+  /// What stands below all that is written here, and makes way for it.
+  package weak var bottomLine: (any BottomLine)?
+  /// While it is true nothing is written unless there is much: what was taken is not all yet.
+  package var isHeld = false { didSet { if !isHeld { writeNow() } } }
+  /// What was taken so far ends with the end of a line.
+  package private(set) var isAtLineStart = true
 
   /// - Parameters:
   ///   - descriptor: stays the caller's.
@@ -71,18 +77,38 @@ package final class Sink {
     if queued >= limit, !isBlocked { writeSome() }
     if let failure { throw failure }
     guard queued < limit + reserve else { return false }
-    queue += bytes
+    append(bytes)
     // Many small records become one write, but none waits for more than that.
     if queued >= Self.enough, !isBlocked { writeSome() } else { setWatch() }
     return true
+  }
+
+  private func append(_ bytes: [UInt8]) {
+    if let bottomLine { queue += bottomLine.makeWay() }
+    queue += bytes
+    // Live views end with what erases the rest of the screen.
+    if let last = bytes.last { isAtLineStart = last == UInt8(ascii: "\n") || bytes.suffix(4).elementsEqual("\n\u{1B}[J".utf8) }
+  }
+
+  /// What was written last had no end of its line: it gets one.
+  func endLine() {
+    queue.append(UInt8(ascii: "\n"))
+    isAtLineStart = true
+  }
+
+  /// What the bottom line shows of itself. Always taken: somebody types no more than that.
+  package func draw(_ bytes: [UInt8]) {
+    guard failure == nil, !bytes.isEmpty else { return }
+    queue += bytes
+    writeNow()
   }
 
   /// Waits for room and writes what can be written at once; the rest is taken.
   /// - Throws: OutputFailure; CancellationError.
   package func write(_ bytes: [UInt8]) async throws {
     try await untilRoom()
-    queue += bytes
-    if !isBlocked { writeSome() }
+    append(bytes)
+    if !isBlocked, !isHeld || queued >= Self.enough { writeSome() } else { setWatch() }
     if let failure { throw failure }
   }
 
@@ -110,7 +136,7 @@ package final class Sink {
   }
 
   /// Writes what is taken now, without waiting for the loop's next turn.
-  package func writeNow() { if !isBlocked { writeSome() } }
+  package func writeNow() { if !isBlocked, !isHeld { writeSome() } }
 
   private func progress(until deadline: LoopClock.Instant?) async throws -> Void? {
     let wait = Wait<Void>()
@@ -172,7 +198,7 @@ package final class Sink {
   }
 
   private func setWatch() {
-    let interest: Interest = queued > 0 ? .writable : []
+    let interest: Interest = queued > 0 && (isBlocked || !isHeld) ? .writable : []
     if let watch {
       watch.setInterest(interest)
     } else if interest != [] {
@@ -188,4 +214,13 @@ package final class Sink {
 package struct OutputFailure: Error {
   package let isClosedPipe: Bool
   package let reason: String
+}
+
+/// What stands on the last lines of a terminal while somebody types there.
+@LoopActor
+package protocol BottomLine: AnyObject {
+  /// Somebody types now.
+  var isActive: Bool { get }
+  /// What erases it. It sees to it by itself that it is drawn again.
+  func makeWay() -> [UInt8]
 }

@@ -98,7 +98,7 @@ struct Configuration: Sendable {
   }
 
   @LoopActor
-  private func aliases() async throws -> [String: String] {
+  func aliases() async throws -> [String: String] {
     guard let path = configPath, InputFile.exists(path) else { return [:] }
     let tree: JSONTree
     do { tree = try JSONTree.parse(try await InputFile.read(path, limit: 1 << 20)) } catch let error as JSONTree.Failure {
@@ -120,6 +120,7 @@ struct Configuration: Sendable {
 
   var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
+  var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
   private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }
 
   private func path(_ variable: String, _ fallback: String, _ file: String) -> String? {

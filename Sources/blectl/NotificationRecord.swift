@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import EventLoop
 import GATT
+import LinuxIO
 import Operations
 import Terminal
 import Text
@@ -32,5 +33,13 @@ enum NotificationRecord {
       let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)
       return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.forEyes(value))")
     }
+  }
+  /// For whoever types meanwhile: the time of day where they are, and the name.
+  static func brief(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) -> [UInt8] {
+    let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
+    let time = local.split(separator: "T").last?.dropLast() ?? ""
+    let what = uuid.map { AssignedNumbers.snakeName(of: $0).flatMap { $0.isEmpty ? nil : $0 } ?? "\($0)" } ?? event.handle.description
+    let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)
+    return Output.line("  \(output.paint(String(time), .dim))  \(output.paint(what, .bold))  \(output.forEyes(value))")
   }
 }

@@ -14,13 +14,17 @@ final class ProcessContext {
   let options: ProcessOptions
   let output: Output
   let configuration: Configuration
-  /// What Ctrl-C means in a session whose commands it ends one at a time; nil: the end of the program.
-  var onInterrupt: (@LoopActor () -> Void)?
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   private var trace: SnoopFile?
   /// A trace may be asked for while the radio is in use: set it before that is opened.
   var tracesLater = false
   private let tap = SwitchedTap()
+  /// The devices that are heard, when that is kept: set it before the radio is opened.
+  var seen: SeenDevices?
+  /// The watch over signals while the command runs.
+  weak var signals: SignalWatch?
+  /// Sees every signal first: in a session Ctrl-C ends one command only. - Returns: whether it is dealt with.
+  var onSignal: (@LoopActor (Int32) -> Bool)?
 
   init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration) {
     self.options = options
@@ -39,7 +43,7 @@ final class ProcessContext {
     tap.target = try await openTrace()
     let central = try await adapter().open(tap: tracesLater ? tap : trace)
     central.onNote = { [output] in output.note($0.text) }
-    return central
+    return seen.map { OverheardCentral(central, $0) } ?? central
   }
 
   /// That of `--trace`, opened at the first call.

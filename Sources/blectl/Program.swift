@@ -64,19 +64,15 @@ enum Program {
     let output = process.output
     var signal: Int32?
     let interrupted = Wait<Void>()
-    weak var signals: SignalWatch?
     let watched = watch { number in
+      if process.onSignal?(number) == true { return }
       if number == SignalWatch.resumed { return output.resumed() }
-      if number == SignalWatch.interrupt, let onInterrupt = process.onInterrupt {
-        signals?.rearm(number)
-        return onInterrupt()
-      }
       signal = number
       if number == 2 { output.breakLine() }
       task.cancel()
       interrupted.resume(returning: ())
     }
-    signals = watched
+    process.signals = watched
     output.beforeFrame = { [weak watched] in watched?.deliver() }
     defer { watched.cancel() }
     var failure = await task.value

@@ -9,8 +9,12 @@ package final class PseudoTerminal: @unchecked Sendable {
   private let reading = DispatchGroup()
   private let collected = Collected(streams: 1)
 
-  /// - Parameter locale: of the environment's `LC_ALL`.
-  package init(_ command: [String], columns: Int, rows: Int, environment: [String: String] = [:], locale: String = "C.UTF-8") throws {
+  /// - Parameters:
+  ///   - locale: of the environment's `LC_ALL`.
+  ///   - hasKeys: it is the program's standard input too, and its controlling terminal, so that Ctrl-C is a signal.
+  package init(
+    _ command: [String], columns: Int, rows: Int, environment: [String: String] = [:], locale: String = "C.UTF-8", hasKeys: Bool = false
+  ) throws {
     // What posix_openpt(3) and ptsname(3) do, which Glibc's module leaves out: TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
     master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var (lock, number): (Int32, Int32) = (0, 0)
@@ -22,15 +26,14 @@ package final class PseudoTerminal: @unchecked Sendable {
     guard slave >= 0 else { throw POSIXError(.ENXIO) }
     resize(columns: columns, rows: rows)
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["--default-signal=INT,TERM,HUP"] + command
+    process.arguments = ["--default-signal=INT,TERM,HUP"] + (hasKeys ? ["setsid", "--ctty", "--wait"] : []) + command
     let own = ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TERM": "xterm", "LC_ALL": locale]
     process.environment = own.merging(environment) { $1 }
     let handle = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
-    (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, handle, handle)
+    (process.standardInput, process.standardOutput, process.standardError) = (hasKeys ? handle : FileHandle.nullDevice, handle, handle)
     try process.run()
     close(slave)
-    let process = process
-    DispatchQueue.global().asyncAfter(deadline: .now() + 120) { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 120) { [weak self] in self?.kill() }
     reading.enter()
     Thread.detachNewThread { [master, collected, reading] in
       var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -42,7 +45,18 @@ package final class PseudoTerminal: @unchecked Sendable {
     }
   }
 
-  deinit { close(master) }
+  /// A test that failed halfway leaves nothing running.
+  deinit {
+    kill()
+    close(master)
+  }
+
+  private func kill() {
+    guard process.isRunning else { return }
+    // What `setsid` has started: TIOCSIG sends it to the terminal's foreground processes.
+    _ = ioctl(master, 0x4004_5436, SIGQUIT)
+    Glibc.kill(process.processIdentifier, SIGKILL)
+  }
 
   package func resize(columns: Int, rows: Int) {
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
@@ -56,13 +70,36 @@ package final class PseudoTerminal: @unchecked Sendable {
     collected.wait { out, _ in String(decoding: out.dropFirst(octets), as: UTF8.self).contains(text) }
   }
 
-  package func interrupt() { kill(process.processIdentifier, SIGINT) }
+  /// Presses keys.
+  package func type(_ keys: String) {
+    var rest = Array(keys.utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Waits until the terminal shows what fits. - Returns: false when the program ended, or a minute, without it.
+  package func wait(columns: Int, where fits: (TerminalScreen) -> Bool) -> Bool {
+    collected.wait { out, _ in fits(TerminalScreen(out, columns: columns)) }
+  }
+
+  package func interrupt() { Glibc.kill(process.processIdentifier, SIGINT) }
 
   /// What Ctrl-Z does, also to a program that has no shell above it. Returns when it has stopped.
   package func stop() {
-    kill(process.processIdentifier, SIGSTOP)
+    Glibc.kill(process.processIdentifier, SIGSTOP)
     var information = unsafe siginfo_t()
     _ = unsafe waitid(P_PID, id_t(process.processIdentifier), &information, WSTOPPED | WNOWAIT)
+  }
+
+  /// It shows what is typed by itself, and hands it on line by line.
+  package var echoes: Bool {
+    let end = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    defer { close(end) }
+    var settings = termios()
+    return unsafe tcgetattr(end, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
   }
 
   /// What another program shows on it, a shell for example.
@@ -73,7 +110,7 @@ package final class PseudoTerminal: @unchecked Sendable {
     close(end)
   }
 
-  package func resume() { kill(process.processIdentifier, SIGCONT) }
+  package func resume() { Glibc.kill(process.processIdentifier, SIGCONT) }
 
   /// - Returns: its exit status, and all that it wrote.
   package func finish() -> (status: Int32, text: String) {

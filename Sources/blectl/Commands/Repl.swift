@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLoop
 import LinuxIO
+import Terminal
 
 struct Repl: LoopCommand {
   static let configuration = CommandConfiguration(
@@ -31,6 +32,7 @@ struct Repl: LoopCommand {
   /// - Parameter link: the device whose loss ends it, unless it is to be made again.
   @LoopActor
   static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: Lane? = nil) async throws {
+    if !shell.process.output.style.json, let terminal = InteractiveShell(shell) { return try await terminal.run(connecting: peer) }
     try await InputSession(shell).run(connecting: peer, endingWith: link)
   }
 }

@@ -16,6 +16,8 @@ final class Shell {
   private(set) var lanes: [Lane] = []
   /// Something about the devices has changed: for prompts.
   var onChange: (@LoopActor () -> Void)?
+  /// By somebody at a terminal.
+  var isTyped = false
 
   /// Commands that are about no device.
   private let others = TurnQueue()
@@ -26,6 +28,8 @@ final class Shell {
   init(_ process: ProcessContext) {
     self.process = process
     process.session.staysOpen = true
+    // Whoever types wants them completed.
+    if StandardInput.isTerminal { process.seen = SeenDevices() }
     process.output.members = { [weak self] in self?.members(of: nil) ?? [] }
   }
 
@@ -152,11 +156,16 @@ final class Shell {
   /// What is subscribed to in the background.
   func backgroundValues(_ lane: Lane, _ connection: Connection) -> BackgroundValues {
     let output = output(of: lane)
+    let isTyped = isTyped
     return lane.backgroundValues {
       BackgroundValues(connection) { count in
         if !output.isBroken { output.note("\(count) value(s) were not shown, because nobody read the output") }
       } show: { event, uuid, format in
-        try await output.write(NotificationRecord.octets(event, uuid, format, from: connection, output))
+        let isBrief = isTyped && !output.style.json
+        try await output.write(
+          isBrief
+            ? NotificationRecord.brief(event, uuid, format, output)
+            : NotificationRecord.octets(event, uuid, format, from: connection, output))
       }
     }
   }

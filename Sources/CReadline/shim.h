@@ -1,0 +1,152 @@
+// GNU readline's callback interface without callbacks into Swift: keys go in by shim_feed, what it would have written to the terminal comes out
+// by shim_drawn, and its longjmp crosses only C. Readline's state is global, so there is one of all this; and these statics exist once for each
+// object file that uses them, so only one Swift file may.
+#ifndef BLECTL_CREADLINE_H
+#define BLECTL_CREADLINE_H
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+enum { shim_wants_more, shim_has_line, shim_has_end, shim_wants_completion };
+
+// Swift only knows those with a value.
+static const uint8_t *shim_keys = NULL;
+static const uint8_t *shim_keys_end = NULL;
+static char *shim_line = NULL;
+static int shim_event = 0;
+static FILE *shim_screen = NULL;
+static char *shim_octets = NULL;
+static size_t shim_count = 0;
+
+static int shim_getc(FILE *stream) { (void)stream; return shim_keys < shim_keys_end ? *shim_keys++ : EOF; }
+
+// Readline asks whether an escape is a key of its own or begins one. The default waits for the terminal.
+static int shim_has_keys(void) { return shim_keys < shim_keys_end; }
+
+static void shim_leave_terminal_alone(int meta) { (void)meta; }
+static void shim_leave_terminal(void) {}
+static char *shim_no_completions(const char *text, int state) { (void)text; (void)state; return NULL; }
+
+static int shim_on_completion(int count, int key) {
+  (void)count; (void)key;
+  shim_event = shim_wants_completion;
+  return 0;
+}
+
+// NULL at the end of the input.
+static void shim_on_line(char *line) {
+  shim_event = line ? shim_has_line : shim_has_end;
+  free(shim_line);
+  shim_line = line;
+  // Else the next prompt would be shown at once.
+  rl_callback_handler_remove();
+}
+
+// `input` is never read here, only asked for its size; `name` is what the user's inputrc may ask for. -1 without memory.
+static inline int shim_begin(int input, const char *name, int is_utf8) {
+  if (!rl_instream || fileno(rl_instream) != input) rl_instream = input == STDIN_FILENO ? stdin : fdopen(input, "r");
+  if (!rl_instream) return -1;
+  if (shim_screen) return 0;
+  shim_screen = open_memstream(&shim_octets, &shim_count);
+  if (!shim_screen) return -1;
+  rl_outstream = shim_screen;
+  rl_readline_name = strdup(name);
+  rl_catch_signals = 0;
+  rl_catch_sigwinch = 0;
+  rl_change_environment = 0;
+  rl_getc_function = shim_getc;
+  rl_input_available_hook = shim_has_keys;
+  rl_prep_term_function = shim_leave_terminal_alone;
+  rl_deprep_term_function = shim_leave_terminal;
+  rl_completion_entry_function = shim_no_completions;
+  // Without a locale, or with one that is not installed, the terminal shows UTF-8 all the same.
+  if (!setlocale(LC_CTYPE, "") || (is_utf8 && strcmp(nl_langinfo(CODESET), "UTF-8") != 0)) setlocale(LC_CTYPE, is_utf8 ? "C.UTF-8" : "C");
+  rl_initialize();
+  // A terminal that the database does not know can what all can.
+  if (!rl_get_termcap("ce") && rl_terminal_name && strcmp(rl_terminal_name, "dumb") != 0) rl_reset_terminal("xterm");
+  rl_tty_set_echoing(1);
+  // The bell would be written to stderr.
+  rl_variable_bind("bell-style", "none");
+  // Those that list would ask on the terminal, and wait for the answer.
+  rl_bind_key_in_map('\t', shim_on_completion, emacs_standard_keymap);
+  rl_bind_key_in_map('\t', shim_on_completion, vi_insertion_keymap);
+  rl_bind_keyseq_in_map("\033?", shim_on_completion, emacs_standard_keymap);
+  rl_bind_keyseq_in_map("\033*", shim_on_completion, emacs_standard_keymap);
+  return 0;
+}
+
+// Whether what stands on the terminal can be erased, and pasted text be told from typed.
+static inline int shim_can_erase(void) { return rl_get_termcap("ce") != NULL; }
+static inline int shim_marks_pastes(void) {
+  const char *value = rl_variable_value("enable-bracketed-paste");
+  return value && strcmp(value, "on") == 0 && shim_can_erase();
+}
+
+// A new line begins at the cursor, with the prompt.
+static inline void shim_begin_line(const char *prompt) { rl_callback_handler_install(prompt, shim_on_line); }
+static inline void shim_end_line(void) { rl_callback_handler_remove(); }
+
+// Takes keys until all are used or something came of them; returns what, and how many it took.
+static inline int shim_feed(const uint8_t *keys, size_t count, size_t *taken) {
+  shim_event = shim_wants_more;
+  shim_keys = keys;
+  shim_keys_end = keys + count;
+  while (shim_event == shim_wants_more && shim_keys < shim_keys_end) rl_callback_read_char();
+  *taken = (size_t)(shim_keys - keys);
+  shim_keys = shim_keys_end = NULL;
+  return shim_event;
+}
+
+// What was drawn since, until shim_drawn_taken.
+static inline const char *shim_drawn(size_t *count) {
+  fflush(shim_screen);
+  *count = shim_count;
+  return shim_octets;
+}
+static inline void shim_drawn_taken(void) { rewind(shim_screen); }
+
+static inline const char *shim_accepted(void) { return shim_line ? shim_line : ""; }
+static inline const char *shim_typed(void) { return rl_line_buffer ? rl_line_buffer : ""; }
+static inline int shim_cursor(void) { return rl_point; }
+
+// In a search the prompt is another.
+static inline int shim_is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0; }
+
+static inline void shim_wipe(void) { rl_clear_visible_line(); }
+static inline void shim_redraw(void) { rl_forced_update_display(); }
+static inline void shim_set_prompt(const char *prompt) { rl_set_prompt(prompt); }
+
+// The cursor goes behind the typed line, which is no longer to be edited.
+static inline void shim_abandon(void) {
+  rl_callback_sigcleanup();
+  rl_free_line_state();
+  rl_point = rl_end;
+  rl_redisplay();
+  rl_callback_handler_remove();
+}
+
+static inline void shim_replace(int before, const char *text) {
+  rl_begin_undo_group();
+  int start = before < rl_point ? rl_point - before : 0;
+  rl_delete_text(start, rl_point);
+  rl_point = start;
+  rl_insert_text(text);
+  rl_end_undo_group();
+  rl_redisplay();
+}
+
+// `is_shown`: the line stands on the terminal.
+static inline void shim_resize(int is_shown) { if (is_shown) rl_resize_terminal(); else rl_reset_screen_size(); }
+
+static inline void shim_remember(const char *line) { add_history(line); }
+static inline void shim_remember_at_most(int count) { stifle_history(count); }
+
+#endif

@@ -1,0 +1,316 @@
+package import EventLoop
+import Glibc
+import Text
+
+/// Lines that are typed on the terminal of standard input, with GNU readline's keys, history and inputrc. What others write through `Output`
+/// meanwhile appears above the line, which stays as it is. One at a time in a process.
+@LoopActor
+package final class LineEditor: BottomLine {
+  /// A piece of the prompt, without escape sequences.
+  package struct PromptPart: Sendable, Equatable {
+    let text: String
+    let paint: Paint?
+
+    package init(_ text: String, _ paint: Paint? = nil) {
+      self.text = text
+      self.paint = paint
+    }
+  }
+
+  /// What a key for completion brings about.
+  package struct Completion: Sendable, Equatable {
+    /// Octets before the cursor that `text` is put in the place of.
+    package var replaced = 0
+    package var text = ""
+    /// What else could follow; shown above the line when there is no single answer.
+    package var candidates: [Candidate] = []
+
+    package init() {}
+  }
+
+  /// Shown before what is typed. May be set at any time.
+  package var prompt: [PromptPart] = [] { didSet { if prompt != oldValue { promptChanged() } } }
+  /// - Parameter: what stands before the cursor.
+  package var complete: (@LoopActor (String) -> Completion?)?
+  /// A line that belongs to the history was typed.
+  package var onRemember: (@LoopActor (String) -> Void)?
+  /// Lines that the history holds.
+  package static let historyLimit = 5000
+
+  private let output: Output
+  private let screen: Sink
+  private let input: Int32
+  private let mode: TerminalMode
+  private var watch: Watch?
+  private var wait: Wait<String?>?
+  /// Keys that came and were not used yet.
+  private var keys: [UInt8] = []
+  private var pasted = PastedText()
+  /// Lines of a paste that had several.
+  private var lines: [String] = []
+  private var last: String?
+  /// The prompt and the line stand on the terminal.
+  private var isShown = false
+  private var promptIsStale = false
+  private var redraw: LoopTimer?
+
+  /// - Parameters:
+  ///   - input: the descriptor whose keys are read.
+  ///   - name: what the user's inputrc may ask for (`$if NAME`).
+  /// - Returns: nil where `input` is no terminal, or nothing that shows the line is.
+  package init?(_ output: Output, input: Int32 = STDIN_FILENO, name: String) {
+    guard let screen = output.promptSink, let mode = TerminalMode(input), Readline.begin(input, name: name, isUTF8: output.isUTF8) else {
+      return nil
+    }
+    self.output = output
+    self.screen = screen
+    self.input = input
+    self.mode = mode
+    Readline.rememberAtMost(Self.historyLimit)
+    screen.bottomLine = self
+  }
+
+  /// Lines of earlier runs, the oldest first.
+  package func remember(_ lines: [String]) {
+    for line in lines { Readline.remember(line) }
+    last = lines.last ?? last
+  }
+
+  // MARK: One line
+
+  /// Waits until a line was typed. Keys that came before it was asked for are used first.
+  /// - Returns: nil when the input has ended: Ctrl-D on an empty line, or a terminal that is gone.
+  /// - Throws: CancellationError; the line is abandoned then.
+  package func line() async throws -> String? {
+    if !lines.isEmpty { return lines.removeFirst() }
+    try Task.checkCancellation()
+    let wait = Wait<String?>()
+    self.wait = wait
+    mode.enter()
+    beginLine()
+    watch = EventLoop.shared.watch(input, .readable) { [weak self] _ in self?.read() }
+    use()
+    // Whoever types lives in real time.
+    EventLoop.shared.horizon = EventLoop.shared.now
+    defer {
+      EventLoop.shared.horizon = nil
+      self.wait = nil
+      watch?.cancel()
+      watch = nil
+    }
+    do { return try await wait.value() } catch {
+      abandon("")
+      throw error
+    }
+  }
+
+  /// How long a key takes in virtual time.
+  private static let keyTime = Duration.milliseconds(100)
+
+  private func read() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe Glibc.read(input, &buffer, buffer.count)
+    guard count > 0 else {
+      if count < 0, errno == EINTR || errno == EAGAIN { return }
+      abandon("")
+      wait?.resume(returning: nil)
+      return
+    }
+    if let horizon = EventLoop.shared.horizon { EventLoop.shared.horizon = horizon.advanced(by: Self.keyTime * count) }
+    keys += pasted.pass(buffer[..<count])
+    use()
+  }
+
+  /// Gives readline the keys that are there.
+  private func use() {
+    guard !keys.isEmpty, wait?.isSettled == false else { return }
+    show()
+    var rest = keys[...]
+    while !rest.isEmpty, wait?.isSettled == false {
+      switch Readline.feed(&rest) {
+      case .wantsMore: break
+      case .wantsCompletion: completeNow()
+      case .line(let octets): accept(String(decoding: octets, as: UTF8.self))
+      case .end:
+        end("\n")
+        wait?.resume(returning: nil)
+      }
+    }
+    keys = Array(rest)
+    if promptIsStale { promptChanged() }
+    flush()
+  }
+
+  private func accept(_ line: String) {
+    end("")
+    // What was pasted may have several.
+    var parts = line.split(whereSeparator: \.isNewline).map(String.init)
+    for part in parts { remember(typed: part) }
+    let first = parts.isEmpty ? "" : parts.removeFirst()
+    lines += parts
+    wait?.resume(returning: first)
+  }
+
+  private func remember(typed line: String) {
+    guard line != last, let first = line.first, !first.isWhitespace else { return }
+    last = line
+    Readline.remember(line)
+    onRemember?(line)
+  }
+
+  /// Ctrl-C: the typed line is cleared, and a new one begins below.
+  package func interrupt() {
+    guard wait?.isSettled == false else { return }
+    keys = []
+    lines = []
+    abandon("^C\n")
+    beginLine()
+  }
+
+  private func abandon(_ mark: String) {
+    lines = []
+    guard isActive else { return }
+    show()
+    Readline.abandon()
+    end(mark.isEmpty ? "\n" : mark)
+  }
+
+  // MARK: On the terminal
+
+  /// Readline has a line, whether it is shown now or not.
+  package private(set) var isActive = false
+
+  private func beginLine() {
+    // What was shown last may have been octets without an end of their line.
+    beginRow()
+    isActive = true
+    isShown = true
+    promptIsStale = false
+    if Readline.marksPastes { screen.draw(Array("\u{1B}[?2004h".utf8)) }
+    Readline.resize(isShown: false)
+    Readline.beginLine(prompt: promptText)
+    flush()
+  }
+
+  /// The line is over as far as readline is concerned.
+  private func end(_ mark: String) {
+    redraw?.cancel()
+    redraw = nil
+    isActive = false
+    isShown = false
+    flush()
+    screen.draw(Array(((Readline.marksPastes ? "\u{1B}[?2004l" : "") + mark).utf8))
+  }
+
+  private func flush() {
+    screen.draw(Readline.drawn())
+    screen.isHeld = false
+  }
+
+  private func beginRow() { if !screen.isAtLineStart { screen.endLine() } }
+
+  /// It is drawn again in this turn of the loop, however much is written.
+  package func makeWay() -> [UInt8] {
+    guard isShown else { return [] }
+    screen.isHeld = true
+    let erases = Readline.canErase
+    let columns = DisplayText.width(prompt.map(\.text).joined()) + DisplayText.width(String(decoding: Readline.typed, as: UTF8.self))
+    if erases { Readline.wipe() }
+    isShown = false
+    redraw = EventLoop.shared.schedule(at: EventLoop.shared.now) { [weak self] in
+      self?.show()
+      self?.flush()
+    }
+    if erases { return Readline.drawn() }
+    // A terminal that cannot erase shows one line, which readline moves sideways.
+    return Array(("\r" + String(repeating: " ", count: max(0, min(columns, output.width - 1))) + "\r").utf8)
+  }
+
+  private func show() {
+    guard isActive, !isShown else { return }
+    redraw?.cancel()
+    redraw = nil
+    isShown = true
+    beginRow()
+    if promptIsStale, !Readline.isSearching {
+      promptIsStale = false
+      Readline.setPrompt(promptText)
+    }
+    Readline.redraw()
+  }
+
+  private func promptChanged() {
+    promptIsStale = true
+    guard isShown, !Readline.isSearching else { return }
+    screen.draw(makeWay())
+    show()
+    flush()
+  }
+
+  /// The terminal has another size.
+  package func resized() {
+    Readline.resize(isShown: isShown)
+    if isShown { flush() }
+  }
+
+  /// The process goes on after it was stopped, or gave the terminal to another program: nothing of what stands there is ours.
+  package func resumed() {
+    guard isActive else { return }
+    mode.enter()
+    isShown = false
+    screen.draw(Array("\r\(Readline.canErase ? "\u{1B}[J" : "")\(Readline.marksPastes ? "\u{1B}[?2004h" : "")".utf8))
+    Readline.resize(isShown: false)
+    show()
+    flush()
+  }
+
+  /// Gives the terminal back as it was, for another program or for good: `line` and `resumed` take it again. Idempotent.
+  package func release() {
+    if isActive, Readline.marksPastes { screen.draw(Array("\u{1B}[?2004l".utf8)) }
+    mode.leave()
+  }
+
+  /// For good.
+  package func close() {
+    abandon("")
+    release()
+    screen.bottomLine = nil
+  }
+
+  private var promptText: String {
+    prompt.map { part in
+      let text = output.isUTF8 ? part.text : DisplayText.ascii(part.text)
+      guard let paint = part.paint, output.paintsPrompt else { return text }
+      return "\u{1}\(paint.begin)\u{2}\(text)\u{1}\(Paint.end)\u{2}"
+    }.joined()
+  }
+
+  // MARK: Completion
+
+  /// What was to be completed when nothing was found.
+  private var uncompleted: (typed: [UInt8], cursor: Int)?
+
+  /// There may be more to complete by now: does so if what was typed is as it was when the key was pressed.
+  package func completeAgain() {
+    guard isActive, let uncompleted, Readline.typed == uncompleted.typed, Readline.cursor == uncompleted.cursor else { return }
+    show()
+    completeNow()
+    flush()
+  }
+
+  private func completeNow() {
+    let typed = Readline.typed
+    uncompleted = nil
+    guard let completion = complete?(String(decoding: typed.prefix(Readline.cursor), as: UTF8.self)) else {
+      uncompleted = (typed, Readline.cursor)
+      return
+    }
+    if !completion.candidates.isEmpty {
+      let list = CandidateList(completion.candidates).lines(width: output.width, height: output.height)
+      _ = try? screen.offer(Array((list.map { output.forEyes($0) }.joined(separator: "\n") + "\n").utf8), reserve: Output.reserve)
+      show()
+    }
+    let replaced = min(completion.replaced, Readline.cursor)
+    if replaced > 0 || !completion.text.isEmpty { Readline.replace(replaced, by: completion.text) }
+  }
+}

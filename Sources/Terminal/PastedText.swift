@@ -1,0 +1,59 @@
+/// Finds what was pasted among the keys of a terminal that marks it: readline must get that whole, because it waits for its end.
+struct PastedText {
+  private static let begin = Array("\u{1B}[200~".utf8)
+  private static let end = Array("\u{1B}[201~".utf8)
+  /// Octets of one paste; what is more is dropped.
+  static let limit = 1 << 18
+
+  /// The beginning of a mark, perhaps.
+  private var held: [UInt8] = []
+  /// How many of those readline has already: an escape is a key of its own when nothing follows it.
+  private var given = 0
+  /// From the mark on, until the other one has come.
+  private var pasted: [UInt8]?
+  private var isTooLong = false
+
+  /// - Parameter keys: as they came.
+  /// - Returns: those that may be given to readline now.
+  mutating func pass(_ keys: some Sequence<UInt8>) -> [UInt8] {
+    var passed: [UInt8] = []
+    for key in keys {
+      if pasted == nil { outside(key, &passed) } else { inside(key, &passed) }
+    }
+    if held.count == 1, given == 0 {
+      passed += held
+      given = 1
+    }
+    return passed
+  }
+
+  private mutating func outside(_ key: UInt8, _ passed: inout [UInt8]) {
+    if !Self.begin.starts(with: held + [key]) {
+      passed += held.dropFirst(given)
+      (held, given) = ([], 0)
+      guard key == Self.begin[0] else { return passed.append(key) }
+    }
+    held.append(key)
+    guard held.count == Self.begin.count else { return }
+    pasted = Array(held.dropFirst(given))
+    (held, given) = ([], 0)
+  }
+
+  private mutating func inside(_ key: UInt8, _ passed: inout [UInt8]) {
+    guard var text = pasted else { return }
+    pasted = nil
+    text.append(key)
+    if key == Self.end.last, text.suffix(Self.end.count).elementsEqual(Self.end) {
+      if !isTooLong { passed += text }
+      isTooLong = false
+      return
+    }
+    if text.count >= Self.limit {
+      // It is given what there is; of the rest only the end matters.
+      if !isTooLong { passed += text + Self.end }
+      isTooLong = true
+      text = Array(text.suffix(Self.end.count))
+    }
+    pasted = text
+  }
+}

@@ -1,0 +1,44 @@
+// For termios: its shim is the first in this room to include that.
+import CCurses
+package import EventLoop
+import Glibc
+
+/// The terminal's settings while keys are read one by one: no echo, no lines. Ctrl-C and Ctrl-Z still are signals.
+@LoopActor
+package final class TerminalMode {
+  private let descriptor: Int32
+  private let user: termios
+  private var isOurs = false
+
+  /// - Returns: nil when it is no terminal.
+  package init?(_ descriptor: Int32) {
+    var now = termios()
+    guard unsafe tcgetattr(descriptor, &now) == 0 else { return nil }
+    self.descriptor = descriptor
+    user = now
+  }
+
+  isolated deinit { leave() }
+
+  /// At once, without waiting for what is still to be shown there; what was typed before stays to be read. Idempotent.
+  package func enter() {
+    guard !isOurs else { return }
+    var raw = user
+    raw.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
+    // Ctrl-S searches forward.
+    raw.c_iflag &= ~tcflag_t(ICRNL | INLCR | IXON)
+    unsafe withUnsafeMutableBytes(of: &raw.c_cc) { characters in
+      unsafe characters[Int(VMIN)] = 1
+      unsafe characters[Int(VTIME)] = 0
+    }
+    isOurs = unsafe tcsetattr(descriptor, TCSANOW, &raw) == 0
+  }
+
+  /// The user's own settings again. Idempotent.
+  package func leave() {
+    guard isOurs else { return }
+    isOurs = false
+    var settings = user
+    _ = unsafe tcsetattr(descriptor, TCSANOW, &settings)
+  }
+}

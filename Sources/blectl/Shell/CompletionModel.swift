@@ -1,0 +1,112 @@
+import ATT
+import Bluetooth
+import GATT
+import Text
+
+/// What there is to be named: commands, devices, the attributes of one of them.
+struct CompletionModel: Sendable {
+  struct Device: Sendable, Equatable {
+    /// With its type.
+    var address: String
+    var name: String?
+    /// What is known of it: how strong it is, when it was connected.
+    var hint = ""
+  }
+
+  struct Attribute: Sendable, Equatable {
+    var service: UUID?
+    var uuid: UUID
+    var handle: AttributeHandle
+    var properties: Properties
+    /// What the firmware calls it (2901).
+    var description: String?
+  }
+
+  var commands: [(name: String, hint: String)] = []
+  var devices: [Device] = []
+  /// Without the `@`.
+  var aliases: [String] = []
+  /// Nil: no device is connected, or its services are not known yet.
+  var attributes: [Attribute]?
+  /// Commands may leave out PEER.
+  var isConnected = false
+
+  /// A candidate, and by what it may be found. What is typed must be the beginning of one of the keys.
+  struct Entry: Equatable {
+    /// As it stands in the line, without quotes.
+    let text: String
+    /// In small letters.
+    let keys: [String]
+    let hint: String
+    /// Another way to name what an entry before it names: nobody needs to see both who has not typed anything.
+    var isOther = false
+    /// Something may follow without a blank.
+    var goesOn = false
+
+    /// - Parameter typed: in small letters.
+    func isFound(by typed: String) -> Bool { keys.contains { $0.hasPrefix(typed) } }
+  }
+
+  // MARK: Entries
+
+  /// By name where that is enough and can be typed, else by address.
+  func peers() -> [Entry] {
+    var named: [String: Int] = [:]
+    for device in devices { if let name = device.name { named[name.lowercased(), default: 0] += 1 } }
+    var entries = [Entry(text: "@last", keys: ["@last"], hint: "the device connected last")]
+    entries += aliases.sorted().map { Entry(text: "@\($0)", keys: ["@\($0)".lowercased(), $0.lowercased()], hint: "alias") }
+    for device in devices {
+      let address = device.address.lowercased()
+      let bare = address.filter { $0 != ":" }
+      guard let name = device.name, !name.isEmpty else {
+        entries.append(Entry(text: device.address, keys: [address, bare], hint: device.hint))
+        continue
+      }
+      let isOne = named[name.lowercased()] == 1 && Self.canBeTyped(name)
+      let hints = [isOne ? device.address : DisplayText.escape(name), device.hint].filter { !$0.isEmpty }
+      // Whoever types the address gets the address.
+      entries.append(
+        Entry(
+          text: isOne ? "name:\(name)" : device.address, keys: ["name:\(name)".lowercased(), name.lowercased()],
+          hint: hints.joined(separator: " ")))
+      entries.append(
+        Entry(
+          text: device.address, keys: [address, bare],
+          hint: [DisplayText.escape(name), device.hint].filter { !$0.isEmpty }.joined(separator: " "), isOther: true))
+    }
+    return entries
+  }
+
+  /// A pattern that means this name only, of characters that print.
+  private static func canBeTyped(_ name: String) -> Bool {
+    DisplayText.isPrintable(Array(name.utf8)) && !name.contains { "*?[]\\".contains($0) } && name.utf8.count <= 64
+  }
+
+  func attributes(for use: CommandShape.AttributeUse) -> [Entry] {
+    var seen: [UUID: Int] = [:]
+    var entries: [Entry] = []
+    for attribute in attributes ?? [] {
+      let count = (seen[attribute.uuid] ?? 0) + 1
+      seen[attribute.uuid] = count
+      guard use.allows(attribute.properties) else { continue }
+      let index = count > 1 ? "[\(count)]" : ""
+      let uuid = "\(attribute.uuid)"
+      let path = attribute.service.map { "\($0)/\(uuid)" } ?? uuid
+      let name = AssignedNumbers.snakeName(of: attribute.uuid).flatMap { $0.isEmpty ? nil : $0 }
+      let text = (name ?? uuid) + index
+      let handle = attribute.handle.description
+      let said = attribute.description.map { "\"\(DisplayText.clip(DisplayText.escape($0), to: 40))\"" }
+      let properties = attribute.properties.names.map { $0 == "write_without_response" ? "write_cmd" : $0 }.joined(separator: " ")
+      func hint(_ other: String) -> String { [other, said, properties].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", ") }
+      entries.append(
+        Entry(
+          text: text, keys: [text.lowercased(), attribute.description?.lowercased()].compactMap(\.self),
+          hint: hint(name == nil ? handle : path)))
+      if name != nil {
+        entries.append(Entry(text: uuid + index, keys: [(uuid + index).lowercased()], hint: hint(name ?? ""), isOther: true))
+      }
+      entries.append(Entry(text: handle, keys: [handle.lowercased()], hint: hint(text), isOther: true))
+    }
+    return entries
+  }
+}

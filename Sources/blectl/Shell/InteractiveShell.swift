@@ -1,0 +1,154 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import LinuxIO
+import Operations
+import Terminal
+import Text
+
+/// The session of somebody at a terminal: prompt, line, command, and again.
+@LoopActor
+final class InteractiveShell {
+  let shell: Shell
+  let editor: LineEditor
+  private let history: LineHistory?
+  /// The lines of this session and of earlier ones.
+  private var lines: [String] = []
+  /// The command that runs in the foreground.
+  private var running: Task<OutputFailure?, Never>?
+
+  // What completion keeps.
+  var shapes: [String: CommandShape] = [:]
+  var aliases: [String] = []
+  /// What the firmware of a device calls its attributes (2901).
+  var descriptions: (client: Client, texts: [AttributeHandle: String])?
+  var learning: Task<Void, Never>?
+
+  var process: ProcessContext { shell.process }
+  private var output: Output { process.output }
+
+  /// - Returns: nil where nobody can type: standard input is no terminal, or none shows what is typed.
+  init?(_ shell: Shell) {
+    guard let editor = LineEditor(shell.process.output, name: "blectl") else { return nil }
+    self.shell = shell
+    self.editor = editor
+    history = shell.process.configuration.historyPath.map { LineHistory($0, limit: LineEditor.historyLimit) }
+  }
+
+  /// Runs lines until Ctrl-D, or until the terminal is gone.
+  /// - Parameter peer: connected first.
+  func run(connecting peer: PeerArgument?) async throws {
+    watchSignals()
+    defer {
+      process.onSignal = nil
+      shell.onChange = nil
+      learning?.cancel()
+      editor.close()
+    }
+    remember()
+    shell.isTyped = true
+    // A configuration that is wrong is told of by whoever uses it.
+    aliases = (try? await process.configuration.knownDevices()).map { Array($0.aliases.keys) } ?? []
+    editor.complete = { [weak self] in self?.complete($0) }
+    shell.onChange = { [weak self] in self?.showState() }
+    if let peer { try await runInForeground { try await self.shell.run(["connect", peer.description]) } }
+    showState()
+    while let line = try await editor.line() {
+      switch line.trimmed {
+      case "": continue
+      case "exit", "quit": return
+      case "history": for line in lines { try await output.line(DisplayText.escape(line)) }
+      case let text: try await runInForeground { try await self.execute(text) }
+      }
+    }
+  }
+
+  /// Ctrl-C ends it, and nothing else.
+  private func runInForeground(_ body: @escaping @LoopActor () async throws -> Void) async throws {
+    let task = EventLoop.shared.spawn { [output] () -> OutputFailure? in
+      do { try await body() } catch let error as OutputFailure { return error } catch {
+        // Whoever has pressed Ctrl-C knows.
+        if !(error is CancellationError) { _ = Program.report(error, output) }
+      }
+      output.clearTransient()
+      return nil
+    }
+    running = task
+    let broken = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    running = nil
+    if let broken { throw broken }
+    try Task.checkCancellation()
+  }
+
+  private func execute(_ line: String) async throws {
+    // Another program may have the terminal.
+    if line.hasPrefix("!") { editor.release() }
+    try await shell.run(line: line)
+  }
+
+  // MARK: Prompt
+
+  private func showState() {
+    guard let lane = shell.current else { return editor.prompt = [.init("blectl> ")] }
+    // Half of a line is for what is typed.
+    let width = max(8, output.width / 2 - 12)
+    let name = DisplayText.clip(DisplayText.escape(lane.title), to: width)
+    let state = lane.isConnected ? "" : lane.restoration != nil ? " (lost)" : lane.problem != nil ? " (lost)" : " (not connected)"
+    editor.prompt = [.init(name, .bold), .init(state, .red), .init("> ")]
+  }
+
+  // MARK: History
+
+  private func remember() {
+    guard let history else { return }
+    do throws(FileError) { lines = try history.read() } catch { return output.note(Failure(error).message) }
+    editor.remember(lines)
+    var isBroken = false
+    editor.onRemember = { [weak self] line in
+      self?.lines.append(line)
+      guard !isBroken else { return }
+      // A home that cannot be written to is told of once.
+      do throws(FileError) { try history.append(line) } catch {
+        isBroken = true
+        self?.output.note("\(Failure(error).message); lines are not kept for the next time")
+      }
+    }
+  }
+
+  // MARK: Signals
+
+  private func watchSignals() {
+    for signal in [SignalWatch.stopping, SignalWatch.resized] { process.signals?.add(signal) }
+    process.onSignal = { [weak self] in self?.deal(with: $0) ?? false }
+  }
+
+  private func deal(with signal: Int32) -> Bool {
+    switch signal {
+    case SignalWatch.interrupt:
+      if let running { running.cancel() } else { editor.interrupt() }
+    case SignalWatch.resized: editor.resized()
+    case SignalWatch.stopping:
+      editor.release()
+      // It returns at once where there is no job control, and SIGCONT does not follow.
+      process.signals?.stop()
+      fallthrough
+    case SignalWatch.resumed:
+      output.resumed()
+      editor.resumed()
+      return true
+    default: return false
+    }
+    process.signals?.rearm(signal)
+    return true
+  }
+}
+
+extension Lane {
+  /// For people: the device's name, or how it was named.
+  fileprivate var title: String { connection?.title ?? selector.description }
+}

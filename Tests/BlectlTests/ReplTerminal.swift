@@ -1,0 +1,55 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `blectl repl` on a terminal, typed into, on the simulated air in virtual time: a key takes 0.1 s there, and while nobody types time stands still.
+final class ReplTerminal {
+  let terminal: PseudoTerminal
+  let columns: Int
+  /// With the history in `blectl/history`.
+  let state: String
+
+  init(
+    _ arguments: [String] = ["repl"], columns: Int = 80, state: String = TemporaryFolder.path(), environment: [String: String] = [:],
+    locale: String = "C.UTF-8", adapter: String = "sim"
+  ) throws {
+    self.columns = columns
+    self.state = state
+    let own = [
+      "BLECTL_CLOCK": "virtual", "BLECTL_ADAPTER": adapter, "NO_COLOR": "1", "XDG_STATE_HOME": state, "INPUTRC": "/dev/null", "TZ": "UTC",
+    ]
+    terminal = try PseudoTerminal(
+      [Blectl.path] + arguments, columns: columns, rows: 24, environment: own.merging(environment) { $1 }, locale: locale, hasKeys: true)
+    // Before that the terminal itself would show what is typed.
+    try shows("blectl>", column: 8)
+  }
+
+  func type(_ keys: String) { terminal.type(keys) }
+
+  /// Waits until the cursor is in such a line: behind it, or in the column.
+  func shows(_ line: String, column: Int? = nil, _ place: SourceLocation = #_sourceLocation) throws {
+    let isShown = terminal.wait(columns: columns) { $0.cursor.line == line && (column == nil || $0.cursor.column == column) }
+    try #require(isShown, "\(screen.lines), \(screen.cursor)", sourceLocation: place)
+  }
+
+  /// Waits until a line is shown somewhere above the cursor.
+  func says(_ fits: @escaping (String) -> Bool, _ place: SourceLocation = #_sourceLocation) throws {
+    try #require(terminal.wait(columns: columns) { $0.lines.contains(where: fits) }, "\(screen.lines)", sourceLocation: place)
+  }
+
+  func says(_ line: String, _ place: SourceLocation = #_sourceLocation) throws { try says({ $0 == line }, place) }
+
+  var screen: TerminalScreen { TerminalScreen(terminal.octets, columns: columns) }
+
+  /// Ctrl-D on an empty line.
+  func leave(_ place: SourceLocation = #_sourceLocation) -> TerminalScreen {
+    type("\u{4}")
+    let (status, _) = terminal.finish()
+    let screen = screen
+    #expect(status == 0 && screen.unknown.isEmpty && screen.modes.isEmpty, "\(status): \(screen)", sourceLocation: place)
+    return screen
+  }
+
+  var history: String? { try? String(contentsOfFile: state + "/blectl/history", encoding: .utf8) }
+}
