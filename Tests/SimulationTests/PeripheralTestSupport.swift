@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import EventLoop
+import Foundation
 import GATT
 import Simulation
 import Text
@@ -55,4 +56,15 @@ extension PeripheralDescription {
   func hex(_ uuid: String) -> String { Hex.encode(little(handle(uuid))) }
   /// Its client configuration.
   func configuration(_ uuid: String) -> String { Hex.encode(little(handle(uuid).next)) }
+}
+
+/// The files of man/examples.
+enum ExampleFiles {
+  static let all = ["challenge-lock.json", "wristband.json"]
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("man/examples")
+
+  static func octets(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appendingPathComponent(name))) }
+
+  static func read(_ name: String) throws -> PeripheralDescription { try PeripheralFile.parse(octets(name), name: name)[0] }
 }
