@@ -71,8 +71,9 @@ static inline void shim_take_crashes(int take) {
     action.sa_handler = shim_on_crash;
     // A stack that has overflowed takes no handler: the runtime has made another.
     action.sa_flags = SA_ONSTACK;
-    if (take) sigaction(crashes[index], &action, before);
-    else sigaction(crashes[index], before, NULL);
+    // What is ignored is no crash.
+    if (take && sigaction(crashes[index], NULL, before) == 0 && before->sa_handler == SIG_IGN) continue;
+    sigaction(crashes[index], take ? &action : before, NULL);
   }
 }
 

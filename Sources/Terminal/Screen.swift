@@ -72,7 +72,8 @@ package final class Screen {
   package func draw(_ frame: Frame) -> Bool {
     guard isOpen, frame != drawn else { return true }
     var poller = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-    guard unsafe poll(&poller, 1, 0) > 0 else { return false }
+    // In virtual time the same is drawn whatever the reader does.
+    guard unsafe EventLoop.shared.isVirtual || poll(&poller, 1, 0) > 0 else { return false }
     for (row, line) in frame.lines.enumerated() where !drawn.lines.indices.contains(row) || drawn.lines[row] != line {
       var column = 0
       for span in line.spans {

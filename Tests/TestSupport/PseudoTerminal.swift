@@ -26,7 +26,7 @@ package final class PseudoTerminal: @unchecked Sendable {
     guard slave >= 0 else { throw POSIXError(.ENXIO) }
     resize(columns: columns, rows: rows)
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["--default-signal=INT,TERM,HUP"] + (hasKeys ? ["setsid", "--ctty", "--wait"] : []) + command
+    process.arguments = ["--default-signal=INT,TERM,HUP,QUIT"] + (hasKeys ? ["setsid", "--ctty", "--wait"] : []) + command
     let own = ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TERM": "xterm", "LC_ALL": locale]
     process.environment = own.merging(environment) { $1 }
     let handle = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
@@ -83,6 +83,16 @@ package final class PseudoTerminal: @unchecked Sendable {
   /// Waits until the terminal shows what fits. - Returns: false when the program ended, or a minute, without it.
   package func wait(columns: Int, where fits: (TerminalScreen) -> Bool) -> Bool {
     collected.wait { out, _ in fits(TerminalScreen(out, columns: columns)) }
+  }
+
+  /// Waits until all that was written so far fits. - Returns: false when the program ended, or a minute, without it.
+  package func wait(where fits: ([UInt8]) -> Bool) -> Bool { collected.wait { out, _ in fits(out) } }
+
+  /// Sends a signal to what runs in the foreground.
+  package func signal(_ number: Int32) {
+    // TIOCGPGRP, which the other end knows too.
+    var group: pid_t = 0
+    if unsafe ioctl(master, UInt(TIOCGPGRP), &group) == 0, group > 0 { Glibc.kill(-group, number) }
   }
 
   package func interrupt() { Glibc.kill(process.processIdentifier, SIGINT) }

@@ -13,14 +13,14 @@ extension Browser {
       var spans = [Span(LogText.time(entry.time) + " ", .dim)]
       if let peer = entry.peer, several { spans.append(Span("\(title(of: peer)) ", Frame.Style(.cyan))) }
       switch entry.content {
-      case .note(let text): spans.append(Span(pen.safe(text)))
-      case .problem(let text): spans.append(Span(pen.safe(text), Frame.Style(.red)))
+      case .note(let text): spans.append(Span(pen.said(text)))
+      case .problem(let text): spans.append(Span(pen.said(text), Frame.Style(.red)))
       case .pdu(let direction, let octets, let handle, let elapsed):
         let peer = entry.peer.flatMap { peers[$0] }
         let facts = handle.flatMap { peer?.characteristic($0) }.flatMap { peer?.facts($0) }
         spans.append(Span(direction == .sent ? "→ " : "← ", direction == .sent ? Frame.Style(.cyan) : Frame.Style(.green)))
         let text = LogText.text(octets, handle, in: peer?.table, facts: facts)
-        spans.append(Span(pen.isUTF8 ? text : DisplayText.ascii(DisplayText.asciiLines(text))))
+        spans.append(Span(pen.said(text)))
         if let elapsed { spans.append(Span("  (\(elapsed / 1_000_000) ms)", .dim)) }
       }
       return pen.line(spans, width: width)
@@ -57,11 +57,11 @@ extension Browser {
       field("value", .value, shown, isShort ? history : ""), field("format", .format, form.format, "← → others"),
       field("mode", .mode, form.mode.rawValue, "← → others"), pen.line([], width: width),
     ]
-    lines.append(pen.line(form.problem.map { [Span(pen.safe($0), Frame.Style(.red))] } ?? octets(form), width: width))
+    lines.append(pen.line(form.problem.map { [Span(pen.said($0), Frame.Style(.red))] } ?? octets(form), width: width))
     lines.append(warning(form, width))
     let written = BrowserPeer.Written(format: form.format, text: typed.text, mode: form.mode)
     let command = commandLine.write(form.peer, form.attribute, written, in: peers[form.peer]?.table)
-    lines.append(pen.line([Span("= " + pen.safe(command), .dim)], width: width))
+    lines.append(pen.line([Span("= " + pen.said(command), .dim)], width: width))
     let uuid = form.attribute.uuid
     let name = uuid.flatMap { AssignedNumbers.name(of: $0) }.map { "\(pen.safe($0)) " } ?? ""
     frame.lines += pen.box(
@@ -81,7 +81,7 @@ extension Browser {
       return [Span("  " + Quantity.octets(octets.count), .dim), Span(octets.isEmpty ? "" : "  " + hex)]
     case .failure(let error):
       // What is half typed is not wrong yet: Enter says so.
-      return [Span("  " + pen.safe(Failure(error).message), .dim)]
+      return [Span("  " + pen.said(Failure(error).message), .dim)]
     }
   }
 
@@ -119,11 +119,14 @@ extension Browser {
 
   /// What was said last, else what the keys do.
   func lastLine(_ width: Int) -> Frame.Line {
-    if let said { return pen.line([Span(pen.safe(said.text), said.isProblem ? Frame.Style(.red) : .bold)], width: width) }
-    return pen.line(
-      hints.flatMap { [Span($0.0, .bold), Span(" \($0.1)  ", .dim)] },
-      right: tracing.map { [Span("trace: \(pen.safe($0))", Frame.Style(.cyan))] } ?? [],
-      width: width)
+    if let said { return pen.line([Span(pen.said(said.text), said.isProblem ? Frame.Style(.red) : .bold)], width: width) }
+    let end = tracing.map { [Span("trace: \(pen.safe($0))  ", Frame.Style(.cyan))] } ?? []
+    let always = overlay == nil ? Self.spans([("?", "help"), ("q", "quit")]) : []
+    return pen.line(Self.spans(hints), right: end + always, width: width)
+  }
+
+  private static func spans(_ hints: [(key: String, what: String)]) -> [Span] {
+    hints.enumerated().flatMap { [Span(($0 > 0 ? "  " : "") + $1.key, .bold), Span(" \($1.what)", .dim)] }
   }
 
   private var hints: [(String, String)] {
@@ -132,17 +135,14 @@ extension Browser {
     case .form: return [("Enter", "write"), ("Tab", "next field"), ("↑↓", "earlier values"), ("Esc", "back")]
     case .prompt, nil: break
     }
-    if plotted != nil { return [("p", "back"), ("↑↓", "another"), ("l", "log"), ("?", "help"), ("q", "quit")] }
-    let common = [("l", "log"), ("y", "copy as command"), ("p", "plot"), ("?", "help"), ("q", "quit")]
+    if plotted != nil { return [("p", "back"), ("l", "log")] }
+    let common = [("l", "log"), ("y", "copy command"), ("p", "plot"), ("T", "trace")]
     let isConnected = shownPeer?.isConnected == true
     switch pane {
     case .tree where shownPeer?.table != nil && !isConnected: return [("Enter", "connect again"), ("Tab", "devices")] + common
     case .tree where shownPeer?.table != nil:
-      return [("r", "read"), ("w", "write"), ("s", "subscribe"), ("a", "read all"), ("/", "find")] + common.dropLast(2) + [
-        ("d", "disconnect")
-      ]
-        + common.suffix(2)
-    case .log: return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close"), ("?", "help"), ("q", "quit")]
+      return [("r", "read"), ("w", "write"), ("s", "subscribe"), ("a", "read all"), ("/", "find"), ("d", "disconnect")] + common
+    case .log: return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close")]
     case .devices, .tree:
       return [("Enter", isConnected ? "its services" : "connect"), ("/", "filter")] + (isConnected ? [("d", "disconnect")] : []) + common
     }

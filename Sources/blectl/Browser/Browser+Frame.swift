@@ -46,7 +46,7 @@ extension Browser {
     return Frame(
       (0..<max(0, height)).map { row in
         pen.line(
-          words.indices.contains(row) ? [Span(pen.isUTF8 ? words[row] : DisplayText.asciiLines(words[row]))] : [], width: max(0, width))
+          words.indices.contains(row) ? [Span(pen.said(words[row]))] : [], width: max(0, width))
       })
   }
 
@@ -135,7 +135,7 @@ extension Browser {
     let details = AdvertisingDetail.lines(device, BTHomeKeys()) { $0 }
     let hint = device.isConnectable ? ["", "Enter connects"] : ["", "it does not accept connections"]
     detailTop = max(0, min(detailTop, details.count + 2 - room))
-    return (details.map { (pen.isUTF8 ? $0 : DisplayText.ascii(DisplayText.asciiLines($0)), Frame.Style.plain) } + hint.map { ($0, .dim) })
+    return (details.map { (pen.said($0), Frame.Style.plain) } + hint.map { ($0, .dim) })
       .dropFirst(detailTop).map { pen.line([Span($0.0, $0.1)], width: width) }
   }
 
@@ -157,7 +157,7 @@ extension Browser {
         peer.link.phy.map { $0.name.uppercased() },
       ]
       for fact in facts.compactMap({ $0 }).map({ " · \($0)" }) {
-        guard pen.columns([name] + right) + DisplayText.width(state + fact) + 8 <= layout.tree.width else { break }
+        guard pen.columns([name] + right) + DisplayText.width(state + fact) + 7 <= layout.tree.width else { break }
         right.append(Span(fact, .dim))
       }
     case .closed(let reason): state += reason == nil ? "not connected" : "link lost"

@@ -27,7 +27,7 @@ extension Browser {
     case .character("p"): plot()
     case .character("/"):
       let isTree = pane == .tree && shownPeer?.table != nil
-      overlay = .prompt(Prompt(purpose: isTree ? .search : .filter, field: LineField(isTree ? search : filter)))
+      overlay = .prompt(Prompt(purpose: isTree ? .search : .filter, field: LineField(isTree ? "" : filter)))
     case .character("n"): findNext(after: true)
     case .tab: focus(1)
     case .backTab: focus(-1)

@@ -132,6 +132,9 @@ struct Browser {
     peers[peer]?.take(value, of: handle, at: time)
   }
 
+  /// Something was asked of the device by itself; `finished` ends that.
+  mutating func began(_ peer: PeerAddress) { peers[peer]?.pending += 1 }
+
   mutating func finished(_ peer: PeerAddress) { if let count = peers[peer]?.pending, count > 0 { peers[peer]?.pending = count - 1 } }
 
   mutating func pdu(_ direction: ATT.Direction, _ octets: [UInt8], of peer: PeerAddress, at time: Int64) {

@@ -16,11 +16,13 @@ final class BrowserSession {
   private let ended = Wait<Void>()
   private(set) var links: [PeerAddress: Connection] = [:]
   var subscriptions: [PeerAddress: [AttributeHandle: Subscription]] = [:]
+  private var observers: [PeerAddress: ValueObserver] = [:]
   private var tasks: [Int: Task<Void, Never>] = [:]
   private var nextTask = 0
   /// Connections that are being made: a controller that cannot scan meanwhile is asked again when there is none.
   private var connecting = 0
   private var drawTimer: LoopTimer?
+  private var drawDue: LoopClock.Instant?
   private var drawnAt: LoopClock.Instant?
 
   /// Eyes are slower, and a busy air is not.
@@ -34,6 +36,7 @@ final class BrowserSession {
   init(_ context: Context) {
     self.context = context
     browser = Browser(isUTF8: context.output.isUTF8, adapter: context.process.options.adapter)
+    browser.tracing = context.process.options.trace
   }
 
   /// Returns when the user has had enough.
@@ -61,22 +64,25 @@ final class BrowserSession {
     self.screen = screen
     let notes = radio.onNote
     radio.onNote = { [weak self] in self?.note($0.text) }
-    defer {
-      screen.end()
-      drawTimer?.cancel()
-      radio.onNote = notes
-      for task in tasks.values { task.cancel() }
-    }
     output.fullScreen = Output.FullScreen { [weak self] in
       self?.note($0)
     } resumed: { [weak self] in
       self?.screen?.redraw()
     }
-    defer { output.fullScreen = nil }
     draw()
+    for connection in context.session.connections where connection.isOpen { adopt(connection) }
     spawn { await $0.listen(radio, selector, target) }
     spawn { await $0.followSignals() }
-    try await ended.value()
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await ended.value()) } catch { outcome = .failure(error) }
+    output.fullScreen = nil
+    screen.end()
+    self.screen = nil
+    drawTimer?.cancel()
+    radio.onNote = notes
+    for task in tasks.values { task.cancel() }
+    await release()
+    try outcome.get()
   }
 
   // MARK: The screen
@@ -98,8 +104,8 @@ final class BrowserSession {
     let now = EventLoop.shared.now
     let due = drawnAt.map { $0.advanced(by: interval) } ?? now
     if due <= now { return draw() }
-    drawTimer?.cancel()
-    drawTimer = EventLoop.shared.schedule(at: due) { [weak self] in self?.draw() }
+    if drawDue.map({ $0 <= due }) ?? false { return }
+    schedule(at: due)
   }
 
   private func draw() {
@@ -108,7 +114,14 @@ final class BrowserSession {
     drawnAt = EventLoop.shared.now
     let frame = browser.frame(width: screen.columns, height: screen.rows, at: EventLoop.shared.wallClock)
     let isTaken = screen.draw(frame)
-    drawTimer = EventLoop.shared.schedule(after: isTaken ? Self.tick : Self.frameInterval) { [weak self] in self?.draw() }
+    drawDue = nil
+    schedule(at: EventLoop.shared.now.advanced(by: isTaken ? Self.tick : Self.frameInterval))
+  }
+
+  private func schedule(at due: LoopClock.Instant) {
+    drawTimer?.cancel()
+    drawDue = due
+    drawTimer = EventLoop.shared.schedule(at: due) { [weak self] in self?.draw() }
   }
 
   // MARK: What is done
@@ -258,6 +271,27 @@ final class BrowserSession {
     }
   }
 
+  /// A link that the session had before.
+  private func adopt(_ connection: Connection) {
+    links[connection.peer] = connection
+    attend(connection)
+    browser.connecting(connection.peer, name: connection.name)
+    browser.connected(connection.peer, mtu: connection.client.mtu, at: now)
+    browser.began(connection.peer)
+    ask(connection.peer) { try await $0.look(into: $1) }
+  }
+
+  /// Leaves the links to the session, as they were.
+  private func release() async {
+    let limit = EventLoop.shared.now.advanced(by: .seconds(1))
+    let ending = subscriptions.values.flatMap(\.values)
+    await shielded { _ = try? await withDeadline(limit) { for subscription in ending { try? await subscription.cancel() } } }
+    for (peer, connection) in links {
+      observers[peer]?.cancel()
+      context.session.onClient?(connection.client)
+    }
+  }
+
   /// Hears everything that comes over a link, its end too.
   private func attend(_ connection: Connection) {
     let (peer, client) = (connection.peer, connection.client)
@@ -268,9 +302,11 @@ final class BrowserSession {
     }
     client.onNote = { [weak self] note in
       self?.note(note.text, of: peer)
-      if case .servicesChanged = note { self?.ask(peer) { try await $0.look(into: $1) } }
+      guard case .servicesChanged = note else { return }
+      self?.browser.began(peer)
+      self?.ask(peer) { try await $0.look(into: $1) }
     }
-    _ = client.observeValues { [weak self] event in
+    observers[peer] = client.observeValues { [weak self] event in
       self?.browser.value(.success(event.value), of: event.handle, from: peer, at: event.wallClock)
       self?.changed()
     }

@@ -12,6 +12,12 @@ struct Pen {
   /// What somebody else wrote.
   func safe(_ text: String) -> String { isUTF8 ? DisplayText.escape(text) : DisplayText.ascii(DisplayText.escape(text)) }
 
+  /// A sentence, in which what somebody else wrote is escaped already.
+  func said(_ text: String) -> String {
+    let text = DisplayText.isPrintable(Array(text.utf8)) ? text : DisplayText.escape(text)
+    return isUTF8 ? text : DisplayText.ascii(DisplayText.asciiLines(text))
+  }
+
   /// - Parameters:
   ///   - right: at the right edge, where there is room for it.
   ///   - highlight: of the whole line, whatever the styles of its parts are.
@@ -62,7 +68,7 @@ struct Pen {
       result.append(Frame.Line(edge + (index < lines.count ? lines[index] : blank).spans + edge))
     }
     result.append(line([Span("└" + String(repeating: "─", count: inside) + "┘", border)], width: width))
-    return result
+    return Array(result.prefix(max(0, height)))
   }
 
   /// Between two parts of a box.

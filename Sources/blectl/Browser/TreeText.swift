@@ -39,7 +39,7 @@ struct TreeText {
     case .descriptor(let item, let owner, _):
       let text = peer.facts(owner).text(item)
       return pen.line(
-        [Span("      "), Span(columns(name(item.uuid), nameWidth - 4), .dim), Span(" "), Span(pen.safe(text ?? ""), .plain)],
+        [Span("      "), Span(columns(name(item.uuid), nameWidth - 4), .dim), Span(" "), Span(pen.said(text ?? ""))],
         right: width >= 50 ? [Span("\(item.handle)", .dim)] : [], width: width, highlight: highlight)
     }
   }
@@ -48,7 +48,7 @@ struct TreeText {
 
   private func characteristic(_ item: Characteristic, _ isFolded: Bool, _ peer: BrowserPeer, _ highlight: Frame.Style?) -> Frame.Line {
     let facts = peer.facts(item)
-    let isOn = peer.subscribed.contains(item.valueHandle)
+    let isOn = peer.isConnected && peer.subscribed.contains(item.valueHandle)
     let canSend = !item.properties.isDisjoint(with: [.notify, .indicate])
     let fold = item.descriptors.isEmpty ? " " : isFolded ? "▸" : "▾"
     var title = name(item.uuid)
@@ -60,7 +60,7 @@ struct TreeText {
       Span(columns(title, nameWidth)), Span(" "),
     ]
     var right: [Span] = []
-    if width >= 76, let history = peer.histories[item.valueHandle], history.count > 1 {
+    if width >= 64, let history = peer.histories[item.valueHandle], history.count > 1 {
       right.append(Span(pen.spark(history.tail(10)), Frame.Style(.cyan)))
     }
     if width >= 52, let time = peer.times[item.valueHandle] { right.append(Span(" " + LogText.time(time, milliseconds: false), .dim)) }
@@ -79,8 +79,8 @@ struct TreeText {
         DecodedText.text(octets, of: facts.characteristic.uuid, formats: facts.formats)
         ?? ValueText.text(octets).flatMap { octets.count > 1 ? "\"\(pen.safe($0))\"" : nil }
       guard let meaning else { return [Span(hex)] }
-      return [Span(pen.isUTF8 ? meaning : DisplayText.asciiLines(meaning), .bold), Span("  " + hex, .dim)]
-    case .failure(let error)?: return [Span("(\(Failure(error).word))", Frame.Style(.yellow))]
+      return [Span(pen.said(meaning), .bold), Span("  " + hex, .dim)]
+    case .failure(let error)?: return [Span(pen.said("(\(Failure(error).word))"), Frame.Style(.yellow))]
     case nil: return []
     }
   }
@@ -128,10 +128,10 @@ struct TreeText {
       let hex =
         octets.isEmpty ? "(empty)" : stride(from: 0, to: octets.count, by: 1).map { Hex.encode([octets[$0]]) }.joined(separator: " ")
       return [
-        pen.line([Span(pen.isUTF8 ? text : DisplayText.asciiLines(text))], width: width),
+        pen.line([Span(pen.said(text))], width: width),
         pen.line([Span(hex, .dim)], right: octets.count > 8 ? [Span("\(octets.count) octets", .dim)] : [], width: width),
       ]
-    case .failure(let error)?: return [pen.line([Span(pen.safe(Failure(error).message), Frame.Style(.yellow))], width: width)]
+    case .failure(let error)?: return [pen.line([Span(pen.said(Failure(error).message), Frame.Style(.yellow))], width: width)]
     case nil: return []
     }
   }

@@ -1,0 +1,188 @@
+import ATT
+import Bluetooth
+import GATT
+import Terminal
+import Testing
+import Text
+
+@testable import blectl
+
+/// What the browser draws, at every size and whatever the air says.
+struct BrowserFrameTests {
+  static let sizes = [(20, 5), (39, 9), (40, 10), (60, 20), (80, 24), (89, 25), (90, 25), (100, 30), (160, 50), (300, 100), (1, 1)]
+
+  /// What a browser can look like.
+  static func states(isUTF8: Bool) -> [(String, Browser)] {
+    var states: [(String, Browser)] = [
+      ("empty", Browser(isUTF8: isUTF8)), ("devices", BrowserFixture.browser(devices: 30, isUTF8: isUTF8)),
+      ("connected", BrowserFixture.connected(isUTF8: isUTF8)),
+    ]
+    func add(_ name: String, _ change: (inout Browser) -> Void) {
+      var browser = BrowserFixture.connected(isUTF8: isUTF8)
+      change(&browser)
+      states.append((name, browser))
+    }
+    add("unfolded") { $0.press(.down, .down, .down, .right, .down, .down) }
+    add("descriptor") { $0.peers[BrowserFixture.peer(0)]?.reveal(0x14) }
+    add("log") { browser in
+      browser.press(.character("l"))
+      for octet in UInt8(0)...40 { browser.pdu(.received, [0x1B, 0x12, 0, octet], of: BrowserFixture.peer(0), at: BrowserFixture.begin) }
+      browser.pdu(.sent, [0x0A, 3, 0], of: BrowserFixture.peer(0), at: BrowserFixture.begin)
+      browser.pdu(.received, [0x01, 0x0A, 3, 0, 2], of: BrowserFixture.peer(0), at: BrowserFixture.begin)
+      browser.pdu(.received, [0x0B] + Array("\u{1B}]52;c;\u{7}温".utf8), of: BrowserFixture.peer(0), at: BrowserFixture.begin)
+      for hostile in [[], [0x1B], [0x0B], [0x01, 0x02], [0xFF] + Array("\u{1B}[2J".utf8), [UInt8](repeating: 0x1B, count: 512)] as [[UInt8]]
+      { browser.pdu(.received, hostile, of: BrowserFixture.peer(0), at: BrowserFixture.begin) }
+    }
+    add("form") { browser in
+      browser.peers[BrowserFixture.peer(0)]?.reveal(0x22)
+      browser.press(.character("w"))
+      browser.type(String(repeating: "0a", count: 200) + "\u{202E}温")
+    }
+    add("help") { $0.press(.character("?")) }
+    add("prompt") { browser in
+      browser.press(.character("T"))
+      browser.type(String(repeating: "/long", count: 80) + "温\u{202E}")
+    }
+    add("filter") { browser in
+      browser.press(.tab, .character("/"))
+      browser.type("nobody\u{1B}")
+    }
+    add("plot") { browser in
+      browser.peers[BrowserFixture.peer(0)]?.reveal(0x12)
+      for number in 0..<500 {
+        let time = BrowserFixture.begin + Int64(number) * 10_000_000
+        browser.value(.success([UInt8(number % 101)]), of: 0x12, from: BrowserFixture.peer(0), at: time)
+      }
+      browser.press(.character("p"))
+    }
+    add("signal") { $0.press(.tab, .character("p")) }
+    add("lost") { $0.closed(BrowserFixture.peer(0), "the link was lost\u{7}", at: BrowserFixture.begin) }
+    add("connecting") { browser in
+      browser.press(.escape, .end, .enter)
+    }
+    add("refused") { browser in
+      let error = GATTError.errorResponse(.readNotPermitted, to: .read(3), on: nil)
+      browser.value(.failure(error), of: 3, from: BrowserFixture.peer(0), at: BrowserFixture.begin)
+    }
+    add("long values") { browser in
+      browser.value(.success([UInt8](repeating: 0x41, count: 512)), of: 0x24, from: BrowserFixture.peer(0), at: BrowserFixture.begin)
+      browser.value(.success([]), of: 3, from: BrowserFixture.peer(0), at: BrowserFixture.begin)
+      browser.peers[BrowserFixture.peer(0)]?.reveal(0x24)
+    }
+    return states
+  }
+
+  @Test(arguments: [true, false]) func everyLineHasItsWidthAndNothingEscapes(_ isUTF8: Bool) {
+    for (name, browser) in Self.states(isUTF8: isUTF8) {
+      for (width, height) in Self.sizes {
+        var browser = browser
+        let frame = browser.frame(width: width, height: height, at: BrowserFixture.begin + 3 * BrowserFixture.second)
+        #expect(frame.lines.count == height, "\(name) \(width)×\(height)")
+        for line in frame.lines {
+          #expect(DisplayText.width(line.text) == width, "\(name) \(width)×\(height): \(line.text)")
+          #expect(DisplayText.isPrintable(Array(line.text.utf8)), "\(name) \(width)×\(height): \(line.text)")
+          if !isUTF8 { #expect(line.text.utf8.allSatisfy { $0 < 0x80 }, "\(name): \(line.text)") }
+        }
+        if let cursor = frame.cursor {
+          #expect((0..<height).contains(cursor.row) && (0..<width).contains(cursor.column), "\(name) \(width)×\(height)")
+        }
+        // Drawn once more it is the same: nothing jumps.
+        #expect(browser.frame(width: width, height: height, at: BrowserFixture.begin + 3 * BrowserFixture.second) == frame, "\(name)")
+      }
+    }
+  }
+
+  @Test func tooSmallIsSaidPolitely() {
+    var browser = BrowserFixture.browser()
+    #expect(browser.text(39, 10).joined(separator: "\n").contains("This window has 39×10."))
+    #expect(browser.text(40, 10).first?.contains("Devices") == true)
+    // It still ends.
+    _ = browser.frame(width: 10, height: 3, at: BrowserFixture.begin)
+    #expect(browser.press(.character("q")) == [.quit])
+  }
+
+  @Test func sixtyByTwentyShowsWhatIsNeeded() {
+    var browser = BrowserFixture.connected()
+    let tree = browser.text(60, 20)
+    #expect(tree.first?.contains("Panel · connected 00:00:01") == true, "\(tree)")
+    #expect(tree.contains { $0.contains("Main \\x1bcell") && $0.contains("60 %") && $0.contains("3c") }, "\(tree)")
+    browser.press(.tab)
+    let devices = browser.text(60, 20)
+    #expect(devices.contains { $0.contains("● ") && $0.contains("Panel") && $0.contains("D1:00:00:00:00:00 r") }, "\(devices)")
+    #expect(devices.contains { $0.contains("\\x1b[31mEvil") }, "\(devices)")
+  }
+
+  @Test func whatIsMeantStandsBesideTheOctetsAndTheNameOfTheFirmware() throws {
+    var browser = BrowserFixture.at(0x12)
+    let screen = browser.text()
+    #expect(screen.contains { $0.contains("Main \\x1bcell") && $0.contains("60 %  3c") && $0.contains("00:00:01") }, "\(screen)")
+    #expect(screen.contains { $0.contains("Battery Level \"Main \\x1bcell\" 2a19  0x0012  read, notify") }, "\(screen)")
+    browser.press(.right, .down, .down)
+    #expect(browser.cursor == 0x14)
+    #expect(browser.text().contains { $0.contains("Characteristic User Description 2901  0x0014") })
+  }
+
+  @Test func aThousandDevicesAndFiveHundredAttributes() throws {
+    var browser = BrowserFixture.browser(devices: 1000)
+    browser.press(.end)
+    let screen = browser.text()
+    #expect(screen.first?.contains("974–1000 of 1000") == true, "\(screen.first ?? "")")
+    var service = Service(uuid: UUID(0xFFE0), handle: 1, endHandle: 0xFFFF, isPrimary: true)
+    service.characteristics = (1...500).map { number in
+      let handle = AttributeHandle(clamping: 2 * number)
+      return Characteristic(uuid: UUID(0xFF00), handle: handle, valueHandle: handle.next, endHandle: handle.next, properties: .read)
+    }
+    browser = BrowserFixture.connected(table: AttributeTable(services: [service]))
+    browser.press(.end)
+    #expect(browser.cursor == 1001)
+    #expect(browser.text().contains { $0.contains("ff00 0x03e9") || $0.contains("ff00  0x03e9") })
+  }
+
+  @Test func aLossIsShownAndHowToComeBack() {
+    var browser = BrowserFixture.connected()
+    browser.closed(BrowserFixture.peer(0), "the link was lost", at: BrowserFixture.begin)
+    let screen = browser.text()
+    #expect(screen.first?.contains("Panel · link lost") == true && screen.last?.hasPrefix("Panel: the link was lost") == true, "\(screen)")
+    #expect(screen.contains { $0.contains("│! ") })
+    // The values stay, and after some seconds the keys are told again.
+    #expect(screen.contains { $0.contains("60 %") })
+    _ = browser.text()
+    #expect(browser.text(at: BrowserFixture.begin + 60 * BrowserFixture.second).last?.hasPrefix("Enter connect again") == true)
+  }
+
+  @Test func logSaysWhatAPDUIs() {
+    var browser = BrowserFixture.connected()
+    browser.press(.character("l"))
+    let peer = BrowserFixture.peer(0)
+    let time = BrowserFixture.begin + 5_013_000_000
+    browser.pdu(.sent, [0x0A, 0x12, 0], of: peer, at: time)
+    browser.pdu(.received, [0x0B, 60], of: peer, at: time + 23_000_000)
+    browser.pdu(.received, [0x1B, 0x12, 0, 61], of: peer, at: time + 30_000_000)
+    browser.pdu(.sent, [0x52, 0x22, 0, 1, 2], of: peer, at: time + 40_000_000)
+    browser.pdu(.received, [0x01, 0x0A, 3, 0, 2], of: peer, at: time + 50_000_000)
+    browser.pdu(.received, [0xFF], of: peer, at: time + 60_000_000)
+    let screen = browser.text()
+    for line in [
+      "00:00:05.013 → read request 0x0012 2a19 ", "00:00:05.036 ← read response  3c  60 %  (23 ms) ",
+      "00:00:05.043 ← notification 0x0012 2a19  3d  61 % ", "00:00:05.053 → write command 0x0022 ffe1  0102 ",
+      "00:00:05.063 ← error response to read request 0x0003: Read Not Permitted (0x02) ", "00:00:05.073 ← opcode 0xff ",
+    ] {
+      #expect(screen.contains { $0.contains(line) }, "\(line): \(screen)")
+    }
+  }
+
+  @Test func plotsHaveTheirEnds() {
+    let samples = (0...100).map { SampleHistory.Sample(time: BrowserFixture.begin + Int64($0) * BrowserFixture.second, value: Double($0)) }
+    let now = BrowserFixture.begin + 100 * BrowserFixture.second
+    let utf8 = Plot(pen: Pen(isUTF8: true), width: 40, height: 11).lines(samples, now: now).map(\.text)
+    #expect(utf8.count == 11 && utf8[0].hasPrefix("100│") && utf8[9].hasPrefix("  0│"), "\(utf8)")
+    #expect(utf8[0].hasSuffix("⠉") || utf8[0].contains("⠔") || utf8[0].contains("⡠"), "\(utf8)")
+    #expect(utf8[10].hasPrefix("    -100 s") && utf8[10].hasSuffix("now"), "\(utf8)")
+    let ascii = Plot(pen: Pen(isUTF8: false), width: 40, height: 11).lines(samples, now: now).map(\.text)
+    #expect(ascii[0].hasSuffix("*") && ascii[9].dropFirst(4).hasPrefix("*"), "\(ascii)")
+    // The same number all the time has an axis too.
+    let flat = samples.map { SampleHistory.Sample(time: $0.time, value: 5) }
+    #expect(Plot(pen: Pen(isUTF8: false), width: 40, height: 11).lines(flat, now: now).contains { $0.text.hasPrefix("5|**") })
+    #expect(Plot(pen: Pen(isUTF8: true), width: 40, height: 11).lines([], now: now).first?.text.hasPrefix("no numbers yet") == true)
+  }
+}

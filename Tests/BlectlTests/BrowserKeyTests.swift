@@ -1,0 +1,388 @@
+import ATT
+import Bluetooth
+import GATT
+import Operations
+import Terminal
+import Testing
+
+@testable import blectl
+
+/// Every key of the browser, without a terminal.
+struct BrowserKeyTests {
+  typealias Fixture = BrowserFixture
+
+  private let peer = BrowserFixture.peer(0)
+
+  // MARK: Devices
+
+  @Test func movingAmongDevices() {
+    var browser = Fixture.browser(devices: 40)
+    let order = browser.devices.map(\.peer)
+    for (keys, index) in [
+      ([Key.down], 1), ([.character("j")], 1), ([.down, .up], 0), ([.down, .character("k")], 0), ([.up], 0), ([.pageDown], 26),
+      ([.pageDown, .pageUp], 0), ([.end], 39), ([.character("G")], 39), ([.end, .home], 0), ([.end, .character("g")], 0),
+      ([.end, .down], 39),
+      ([.wheelDown(row: 3, column: 3)], 3), ([.wheelDown(row: 3, column: 3), .wheelUp(row: 3, column: 3)], 0),
+      ([.click(row: 4, column: 5)], 3),
+    ] {
+      browser.press(.home)
+      browser.selected = nil
+      _ = browser.text()
+      for key in keys { browser.press(key) }
+      #expect(browser.shown == order[index], "\(keys)")
+    }
+  }
+
+  @Test func enterConnectsOnce() {
+    var browser = Fixture.browser()
+    #expect(browser.press(.enter) == [.connect(peer)])
+    #expect(browser.pane == .tree && browser.peers[peer]?.state == .connecting)
+    browser.press(.escape)
+    #expect(browser.pane == .devices)
+    #expect(browser.press(.enter) == [])
+    browser.connected(peer, mtu: 23, at: Fixture.begin)
+    browser.press(.escape)
+    #expect(browser.press(.enter) == [] && browser.pane == .tree)
+    #expect(browser.press(.character("d")) == [.disconnect(peer)])
+    browser.closed(peer, nil, at: Fixture.begin)
+    #expect(browser.press(.character("d")) == [])
+    browser.press(.escape)
+    #expect(browser.press(.enter) == [.connect(peer)])
+  }
+
+  @Test func aBeaconIsNotConnected() {
+    var browser = Browser(isUTF8: true)
+    browser.heard(Fixture.report(1, rssi: -50, connectable: false), at: Fixture.begin)
+    _ = browser.text()
+    #expect(browser.press(.enter) == [])
+    #expect(browser.said?.isProblem == true)
+  }
+
+  @Test func theMouseChoosesAndOnceMoreConnects() {
+    var browser = Fixture.browser()
+    let second = browser.devices[1].peer
+    #expect(browser.press(.click(row: 2, column: 4)) == [] && browser.shown == second)
+    #expect(browser.press(.click(row: 2, column: 4)) == [.connect(second)])
+    #expect(browser.press(.click(row: 20, column: 4)) == [])
+  }
+
+  @Test func filtering() {
+    var browser = Fixture.browser(devices: 8)
+    browser.press(.character("/"))
+    browser.type("panel")
+    _ = browser.text()
+    #expect(browser.devices.map(\.peer) == [Fixture.peer(0)])
+    browser.press(.enter)
+    #expect(browser.text().first?.contains("Devices with “panel”") == true)
+    browser.press(.escape)
+    _ = browser.text()
+    #expect(browser.devices.count == 8)
+    // By address; Escape in the prompt shows all again.
+    browser.press(.character("/"))
+    browser.type("00:03")
+    _ = browser.text()
+    #expect(browser.devices.map(\.peer) == [Fixture.peer(3)])
+    browser.press(.escape)
+    _ = browser.text()
+    #expect(browser.devices.count == 8)
+  }
+
+  @Test func attributeKeysAmongDevicesSayWhereTheyBelong() {
+    var browser = Fixture.browser()
+    for key in "rwsa " {
+      #expect(browser.press(.character(key)) == [])
+      #expect(browser.said != nil)
+    }
+    var connected = Fixture.connected()
+    connected.press(.escape)
+    #expect(connected.press(.character("a")) == [.readAll(peer)])
+    #expect(connected.press(.character("r")) == [])
+  }
+
+  // MARK: The tree
+
+  @Test func movingInTheTree() {
+    var browser = Fixture.connected()
+    for (keys, handle) in [
+      ([Key.down], 3), ([.character("j")], 3), ([.down, .down, .down], 0x12), ([.down, .up], 1), ([.end], 0x24), ([.end, .home], 1),
+      ([.character("G"), .character("g")], 1), ([.pageDown], 0x24), ([.pageDown, .pageUp], 1),
+      // Left goes up, right opens, Space does either.
+      ([.down, .left], 1), ([.down, .down, .down, .right, .down], 0x13), ([.down, .down, .down, .right, .down, .left], 0x12),
+      ([.down, .down, .down, .character(" "), .down, .down], 0x14), ([.down, .down, .down, .character(" "), .character(" "), .down], 0x20),
+      // A folded service hides its rows.
+      ([.left, .down], 0x10), ([.left, .right, .down], 3), ([.enter, .down], 0x10),
+    ] as [([Key], AttributeHandle)] {
+      browser = Fixture.connected()
+      for key in keys { browser.press(key) }
+      #expect(browser.cursor == handle, "\(keys)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      (0x03, "r", [BrowserAction.read(BrowserFixture.peer(0), 0x03)]), (0x12, "r", [.read(BrowserFixture.peer(0), 0x12)]),
+      (0x14, "r", [.read(BrowserFixture.peer(0), 0x14)]), (0x24, "r", []), (0x22, "r", []), (0x10, "r", []),
+      (0x12, "s", [.subscribe(BrowserFixture.peer(0), 0x12)]), (0x13, "s", [.subscribe(BrowserFixture.peer(0), 0x12)]),
+      (0x24, "s", [.subscribe(BrowserFixture.peer(0), 0x24)]), (0x22, "s", []), (0x10, "s", []), (0x03, "s", []),
+      (0x12, "a", [.readAll(BrowserFixture.peer(0))]), (0x10, "w", []),
+    ] as [(AttributeHandle, Character, [BrowserAction])])
+  func keysOnAttributes(_ handle: AttributeHandle, _ key: Character, _ actions: [BrowserAction]) {
+    var browser = Fixture.at(handle)
+    #expect(browser.press(.character(key)) == actions)
+    // What is not done is said.
+    #expect((browser.said != nil) == actions.isEmpty)
+  }
+
+  @Test func enterDoesWhatIsLikely() {
+    for (handle, actions) in [
+      (0x03, [BrowserAction.read(peer, 0x03)]), (0x24, [.subscribe(peer, 0x24)]), (0x14, [.read(peer, 0x14)]),
+    ] as [(AttributeHandle, [BrowserAction])] {
+      var browser = Fixture.at(handle)
+      #expect(browser.press(.enter) == actions)
+    }
+    var browser = Fixture.at(0x22)
+    #expect(browser.press(.enter) == [])
+    guard case .form = browser.overlay else {
+      Issue.record("no form")
+      return
+    }
+  }
+
+  @Test func subscribedIsEndedByTheSameKey() {
+    var browser = Fixture.at(0x12)
+    browser.peers[peer]?.subscribed = [0x12]
+    #expect(browser.press(.character("s")) == [.unsubscribe(peer, 0x12)])
+  }
+
+  @Test func aKeyThatIsHeldDownDoesNotPileUp() {
+    var browser = Fixture.at(0x12)
+    let asked = (0..<100).filter { _ in !browser.press(.character("r")).isEmpty }.count
+    #expect(asked == 32)
+    browser.finished(peer)
+    #expect(!browser.press(.character("r")).isEmpty)
+  }
+
+  @Test func afterALossEnterConnectsAndOthersSaySo() {
+    var browser = Fixture.at(0x12)
+    browser.closed(peer, "lost", at: Fixture.begin)
+    for key in "rs" { #expect(browser.press(.character(key)) == [] && browser.said?.isProblem == true) }
+    #expect(browser.press(.enter) == [.connect(peer)])
+    #expect(browser.press(.enter) == [])
+  }
+
+  @Test func searching() {
+    var browser = Fixture.connected()
+    browser.press(.character("/"))
+    browser.type("2901")
+    browser.press(.enter)
+    #expect(browser.cursor == 0x14)
+    for (text, handle) in [("ffe", 0x20), ("main", 0x12), ("0x0024", 0x24)] as [(String, AttributeHandle)] {
+      browser.search = ""
+      browser.press(.home, .character("/"))
+      browser.type(text)
+      browser.press(.enter)
+      #expect(browser.cursor == handle, "\(text)")
+    }
+    browser.search = "ffe"
+    browser.press(.home, .character("n"))
+    #expect(browser.cursor == 0x20)
+    browser.press(.character("n"))
+    #expect(browser.cursor == 0x22)
+    browser.press(.character("n"), .character("n"))
+    #expect(browser.cursor == 0x20)
+    browser.search = ""
+    browser.press(.character("/"))
+    browser.type("nothing")
+    browser.press(.enter)
+    #expect(browser.said?.isProblem == true)
+  }
+
+  @Test func theMouseInTheTree() {
+    var browser = Fixture.connected()
+    // Row 1 is the first inside the border.
+    #expect(browser.press(.click(row: 2, column: 60)) == [] && browser.cursor == 3)
+    #expect(browser.press(.click(row: 2, column: 60)) == [.read(peer, 3)])
+    browser.press(.wheelDown(row: 3, column: 60))
+    #expect(browser.cursor == 0x20)
+  }
+
+  // MARK: Writing
+
+  @Test func writing() {
+    var browser = Fixture.at(0x22)
+    browser.press(.character("w"))
+    browser.type("01 0")
+    browser.press(.backspace, .backspace)
+    browser.type("ff")
+    #expect(browser.press(.enter) == [.write(peer, 0x22, [1, 0xFF], .auto)])
+    // What was written comes back; what was being typed too.
+    browser.press(.character("w"), .up)
+    #expect(browser.text().contains { $0.contains("value   01ff") && $0.contains("1 of 1 written before") })
+    browser.press(.down, .character("7"))
+    #expect(browser.press(.enter) == [.write(peer, 0x22, [7], .auto)])
+    // Another format and mode.
+    browser.press(.character("w"), .tab, .right, .tab, .right, .backTab, .character("u"), .tab, .tab)
+    browser.type("300")
+    #expect(browser.text().contains { $0.contains("blectl write D1:00:00:00:00:00/random ffe1 --as u") })
+    browser.press(.escape)
+    #expect(browser.overlay == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("hex", "0100", [1, 0]), ("utf8", "AT", [0x41, 0x54]), ("u16le", "258", [2, 1]), ("i8", "-1", [255]), ("base64", "AQI=", [1, 2]),
+    ] as [(String, String, [UInt8])])
+  func formats(_ format: String, _ text: String, _ octets: [UInt8]) {
+    let attribute = BrowserFixture.table.attribute(at: 0x22)
+    var form = WriteForm(attribute, of: peer, earlier: [BrowserPeer.Written(format: format, text: "x", mode: .command)])
+    for character in text { _ = form.handle(.character(character)) }
+    #expect(form.handle(.enter) == .write(octets, BrowserPeer.Written(format: format, text: text, mode: .command)))
+  }
+
+  @Test func wrongValuesStayInTheForm() {
+    var form = WriteForm(BrowserFixture.table.attribute(at: 0x22), of: peer, earlier: [])
+    _ = form.handle(.character("x"))
+    #expect(form.handle(.enter) == .editing && form.problem?.contains("not hex") == true)
+    _ = form.handle(.backspace)
+    // Nothing is more often forgotten than meant.
+    #expect(form.handle(.enter) == .editing && form.problem?.contains("empty") == true)
+    #expect(form.handle(.enter) == .write([], BrowserPeer.Written(format: "hex", text: "", mode: .auto)))
+    #expect(form.handle(.escape) == .cancelled)
+  }
+
+  // MARK: Everywhere
+
+  @Test func panesAndTheLog() {
+    var browser = Fixture.connected()
+    for (key, pane) in [(Key.tab, Browser.Pane.devices), (.tab, .tree), (.backTab, .devices), (.backTab, .tree)] {
+      browser.press(key)
+      #expect(browser.pane == pane)
+    }
+    browser.press(.character("l"), .tab)
+    #expect(browser.showsLog && browser.pane == .log)
+    for _ in 0..<100 { browser.pdu(.sent, [0x0A, 3, 0], of: peer, at: Fixture.begin) }
+    _ = browser.text()
+    for (key, below) in [(Key.up, 1), (.up, 2), (.down, 1), (.pageUp, 7), (.end, 0), (.wheelUp(row: 25, column: 5), 3)] {
+      browser.press(key)
+      #expect(browser.log.below == below, "\(key)")
+    }
+    // What is read stays where it is.
+    browser.pdu(.sent, [0x0A, 3, 0], of: peer, at: Fixture.begin)
+    #expect(browser.log.below == 4)
+    browser.press(.character("l"))
+    #expect(!browser.showsLog && browser.pane == .devices)
+  }
+
+  @Test func theLogForgets() {
+    var browser = Fixture.connected()
+    for _ in 0..<10_000 { browser.pdu(.sent, [0x0A, 3, 0], of: peer, at: Fixture.begin) }
+    #expect((BrowserLog.capacity...2 * BrowserLog.capacity).contains(browser.log.entries.count))
+  }
+
+  @Test func plotting() {
+    var browser = Fixture.at(0x22)
+    browser.press(.character("p"))
+    #expect(browser.plotted == nil && browser.said?.isProblem == true)
+    browser.peers[peer]?.reveal(0x12)
+    browser.press(.character("p"))
+    #expect(browser.plotted == .value(peer, 0x12))
+    #expect(browser.text().first?.contains("Panel · Battery Level") == true)
+    browser.press(.character("p"))
+    #expect(browser.plotted == nil)
+    browser.press(.escape, .character("p"))
+    #expect(browser.plotted == .signal(peer))
+    browser.press(.down)
+    #expect(browser.plotted == .signal(browser.devices[1].peer))
+    browser.press(.escape)
+    #expect(browser.plotted == nil)
+  }
+
+  @Test func tracing() {
+    var browser = Fixture.browser()
+    #expect(browser.press(.character("T")) == [])
+    #expect(browser.text().last?.hasPrefix("trace to file: blectl.btsnoop") == true)
+    browser.press(.control("u"))
+    browser.type("/tmp/x")
+    #expect(browser.press(.enter) == [.trace("/tmp/x")])
+    browser.tracing = "/tmp/x"
+    #expect(browser.press(.character("T")) == [.trace(nil)])
+    browser.tracing = nil
+    #expect(browser.press(.character("T"), .escape) == [])
+    #expect(browser.press(.character("T"), .control("u"), .enter) == [])
+  }
+
+  @Test func helpAndTheEnd() {
+    var browser = Fixture.browser()
+    browser.press(.character("?"))
+    #expect(browser.text().first?.contains("Keys") == true)
+    browser.press(.down)
+    #expect(browser.text().dropFirst().first?.contains("another device") == true)
+    // Whatever is pressed there only closes it.
+    #expect(browser.press(.character("q")) == [] && browser.overlay == nil)
+    #expect(browser.press(.control("l")) == [.redraw])
+    #expect(browser.press(.character("q")) == [.quit])
+    #expect(browser.press(.control("c")) == [.quit])
+    #expect(browser.press(.character("Z"), .delete, .control("z")) == [])
+  }
+
+  // MARK: The command that does the same
+
+  @Test func copying() {
+    func copied(_ change: (inout Browser) -> Void) -> String? {
+      var browser = Fixture.connected(adapter: "sim")
+      change(&browser)
+      guard case .copy(let text)? = browser.press(.character("y")).first else { return nil }
+      return text
+    }
+    let address = "D1:00:00:00:00:00/random"
+    let devices = copied { $0.press(.tab) }
+    #expect(devices == "blectl -i sim services \(address) --values")
+    func at(_ handle: AttributeHandle) -> (inout Browser) -> Void { { $0.peers[BrowserFixture.peer(0)]?.reveal(handle) } }
+    #expect(copied(at(0x10)) == "blectl -i sim services \(address) --values")
+    #expect(copied(at(0x12)) == "blectl -i sim read \(address) 2a19")
+    #expect(copied(at(0x14)) == "blectl -i sim read \(address) 2a19@2901")
+    #expect(copied(at(0x24)) == "blectl -i sim notify \(address) ffe2")
+    #expect(copied(at(0x22)) == "blectl -i sim write \(address) ffe1 00")
+    let written = copied {
+      at(0x22)(&$0)
+      $0.press(.character("w"), .tab, .right, .backTab)
+      $0.type("it's")
+      $0.press(.enter)
+    }
+    #expect(written == "blectl -i sim write \(address) ffe1 --as utf8 'it'\\''s'")
+  }
+
+  /// Two of a kind are named by their service, or by their handle.
+  @Test func selectorsMeanOneAttribute() throws {
+    var services: [Service] = []
+    for (number, uuid) in [(0, 0x180F), (1, 0xFFE0), (2, 0xFFE0)] as [(Int, UInt32)] {
+      let handle = AttributeHandle(clamping: 0x10 + 8 * number)
+      var service = Service(uuid: UUID(uuid), handle: handle, endHandle: AttributeHandle(clamping: handle.number + 7), isPrimary: true)
+      service.characteristics = [
+        Characteristic(
+          uuid: UUID(0x2A19), handle: handle.next, valueHandle: handle.next.next, endHandle: service.endHandle, properties: .read)
+      ]
+      services.append(service)
+    }
+    let table = AttributeTable(services: services)
+    let texts = [0x12, 0x1A, 0x22].map { BrowserCommandLine.selector(table.attribute(at: $0), in: table) }
+    #expect(texts == ["180f/2a19", "0x001a", "0x0022"])
+  }
+
+  @Test func editing() {
+    for (keys, text, cursor) in [
+      ([.character("a"), .character("b")], "oneab", 5), ([.home, .character("x")], "xone", 1), ([.left, .backspace], "oe", 1),
+      ([.left, .delete], "on", 2), ([.control("a"), .control("k")], "", 0), ([.control("u")], "", 0), ([.control("w")], "", 0),
+      ([.left, .left, .left, .left], "one", 0), ([.right], "one", 3), ([.home, .end], "one", 3), ([.home, .backspace], "one", 0),
+      ([.end, .delete], "one", 3),
+    ] as [([Key], String, Int)] {
+      var field = LineField("one")
+      let areTaken = keys.map { field.handle($0) }
+      #expect(areTaken.allSatisfy { $0 })
+      #expect(field.text == text && field.cursor == cursor, "\(keys)")
+    }
+    var field = LineField()
+    let others = [Key.up, .click(row: 1, column: 1), .enter].map { field.handle($0) }
+    #expect(others == [false, false, false])
+  }
+}
