@@ -192,7 +192,7 @@ import Testing
   }
 
   /// To the last flag; and after a crash, which a shell has to live with.
-  @Test(arguments: [0, SIGSEGV, SIGQUIT, SIGABRT]) func theTerminalIsTheSame(_ signal: Int32) throws {
+  @Test(arguments: [0, SIGSEGV]) func theTerminalIsTheSame(_ signal: Int32) throws {
     let (before, after) = (TemporaryPath(), TemporaryPath())
     let screen = FullScreen(columns: 80, rows: 24)
     // With a process group of its own: the signal is for the browser alone.

@@ -53,8 +53,8 @@ package final class PseudoTerminal: @unchecked Sendable {
 
   private func kill() {
     guard process.isRunning else { return }
-    // What `setsid` has started: TIOCSIG sends it to the terminal's foreground processes.
-    _ = ioctl(master, 0x4004_5436, SIGQUIT)
+    // What `setsid` has started too.
+    signal(SIGKILL)
     Glibc.kill(process.processIdentifier, SIGKILL)
   }
 

@@ -47,7 +47,8 @@ struct Browser {
   var overlay: Overlay?
   var plotted: Plotted?
   var showsLog = false
-  var filter = ""
+  /// The next key may come before the next frame, and is about what passes.
+  var filter = "" { didSet { if filter != oldValue { arrange(inView: layout.devices.inside, at: arrangedAt) } } }
   var search = ""
   /// The device under the cursor; nil: the first, whoever that is.
   var selected: PeerAddress?
@@ -58,6 +59,7 @@ struct Browser {
   private(set) var said: (text: String, isProblem: Bool, since: Int64?)?
   /// The devices in the order of the last frame.
   private(set) var devices: [DeviceView] = []
+  private(set) var arrangedAt: Int64 = 0
   var layout = BrowserLayout(width: 80, height: 24, hasLog: false, bottom: 0)
 
   /// How many devices are remembered, connected ones beside.
@@ -164,6 +166,7 @@ struct Browser {
 
   /// Puts the devices in order, as many as are seen at once being `room`.
   mutating func arrange(inView room: Int, at time: Int64) {
+    arrangedAt = time
     var heard = order.arrange(watch.devicesWithRecords, inView: room, at: time)
     let known = Set(heard.map(\.peer))
     // Those that were connected without having been heard.
