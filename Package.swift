@@ -10,6 +10,8 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
+  // So that the linker can leave out what nobody calls, and put together what every start needs.
+  .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
 ]
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
@@ -63,10 +65,16 @@ let package = Package(
         "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
         "EventLoop", "Text", argumentParser, system,
       ],
-      swiftSettings: settings,
+      exclude: ["StartOrder.txt"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
       linkerSettings: [
-        .unsafeFlags(["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"], .when(configuration: .release))
+        .unsafeFlags(
+          [
+            "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+            // See scripts/update-start-order.
+            "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Sources/blectl/StartOrder.txt", "-Xlinker",
+            "--no-warn-symbol-ordering",
+          ], .when(configuration: .release)),
       ]),
 
     .target(
