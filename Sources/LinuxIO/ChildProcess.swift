@@ -47,9 +47,14 @@ package enum ChildProcess {
     unsafe sigaddset(&defaults, SIGPIPE)
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    // What else comes on standard input is ours, unless somebody types it.
+    var actions = posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    if isatty(STDIN_FILENO) == 0 { unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
     var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
     defer { unsafe words.forEach { unsafe free($0) } }
-    let code = unsafe posix_spawn(&process, "/bin/sh", nil, &attributes, &words, environ)
+    let code = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, environ)
     guard code == 0 else { throw Errno(rawValue: code) }
     return process
   }

@@ -5,11 +5,13 @@ package enum ShellWords {
   package static func commands(in text: String) throws(ShellWordsError) -> [[String]] {
     var commands: [[String]] = []
     var words: [String] = []
-    // Nil between words: '' is one.
-    var word: String?
+    var word = ""
+    // Also in one that has nothing in it: '' is a word.
+    var isInWord = false
     func endWord() {
-      if let ended = word { words.append(ended) }
-      word = nil
+      if isInWord { words.append(word) }
+      word = ""
+      isInWord = false
     }
     func endCommand() {
       endWord()
@@ -21,18 +23,25 @@ package enum ShellWords {
       switch character {
       case "'":
         guard let end = rest.firstIndex(of: "'") else { throw .unterminated("'") }
-        word = (word ?? "") + rest[..<end]
+        word += rest[..<end]
+        isInWord = true
         rest = rest[rest.index(after: end)...]
-      case "\"": word = (word ?? "") + (try quoted(&rest))
+      case "\"":
+        word += try quoted(&rest)
+        isInWord = true
       case "\\":
         guard let next = rest.popFirst() else { throw .endsInBackslash }
         // The line goes on.
-        if !next.isNewline { word = (word ?? "") + String(next) }
+        if next.isNewline { continue }
+        word.append(next)
+        isInWord = true
       case ";": endCommand()
-      case "#" where word == nil: rest = rest.drop { !$0.isNewline }
+      case "#" where !isInWord: rest = rest.drop { !$0.isNewline }
       case let blank where blank.isNewline: endCommand()
       case " ", "\t": endWord()
-      default: word = (word ?? "") + String(character)
+      default:
+        word.append(character)
+        isInWord = true
       }
     }
     endCommand()
@@ -54,7 +63,8 @@ package enum ShellWords {
       case "\"": return text
       case "\\":
         guard let next = rest.popFirst() else { throw .unterminated("\"") }
-        text += "\"\\$`".contains(next) ? String(next) : "\\\(next)"
+        if !"\"\\$`".contains(next) { text.append("\\") }
+        text.append(next)
       default: text.append(character)
       }
     }

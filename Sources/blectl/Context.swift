@@ -69,9 +69,7 @@ struct Context {
   func withPeer<T: Sendable>(
     _ target: Target, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
-    if let connection = lane?.connection, connection.isBeingRestored {
-      try await withDeadline(EventLoop.shared.now.advanced(by: step.limits.transaction)) { try await connection.untilRestored() }
-    }
+    if lane?.connection != nil { try await untilItIsBack() }
     if let connection = lane?.connection, connection.isOpen {
       try await target.requested.ask(connection.link, output)
       return try await body(connection)
@@ -88,6 +86,28 @@ struct Context {
     }
   }
 
+  /// The link of the device that a command of a session is about; one that is lost and may come back is waited for.
+  /// - Throws: Failure when there is none.
+  func liveConnection() async throws -> Connection {
+    try await untilItIsBack()
+    guard let connection = lane?.connection, connection.isOpen else { throw Failure.notConnected(lane?.problem) }
+    return connection
+  }
+
+  /// Returns when the link is there, or nobody makes it again, or the limit of a transaction is over.
+  func untilItIsBack() async throws {
+    guard let lane, let shell else { return }
+    let end = EventLoop.shared.now.advanced(by: step.limits.transaction)
+    while let connection = lane.connection, !connection.isOpen, shell.settings.reconnect, lane.mayComeBack, EventLoop.shared.now < end {
+      if connection.isBeingRestored {
+        _ = try await withDeadline(end) { try await connection.untilRestored() }
+      } else {
+        // The loss is known, and what follows from it not yet.
+        try await EventLoop.shared.sleep(for: .milliseconds(1))
+      }
+    }
+  }
+
   /// A link to the peer that stays until the session ends it. Nothing is left behind when this throws.
   func open(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool = true) async throws -> Connection {
     let connection = try await connect(selector, target)
@@ -95,6 +115,7 @@ struct Context {
       if exchangingMTU || target.mtu != nil { try await exchangeMTU(target.mtu, connection.client) }
       try await target.requested.ask(connection.link, output)
       configuration.remember(connection)
+      lane?.lastPeer = connection.peer
       return connection
     } catch {
       await session.disconnect(connection)

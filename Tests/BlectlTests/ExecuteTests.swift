@@ -23,6 +23,15 @@ import Testing
     #expect(all.status == 2 && all.text == "3c  60 %\n" && all.errors.hasPrefix("blectl: read ffff: "))
   }
 
+  /// What is wrong with a wait that was looked ahead at is the wait's, and its subscription ends with it.
+  @Test func lookingAheadBlamesNobodyElse() throws {
+    let result = try Blectl.run("-e", "read 2a19; wait ffff -t 1; read 2a00", band, "-k")
+    #expect(
+      result.status == 2 && result.lines.first == "3c  60 %" && result.errors.hasPrefix("blectl: wait ffff -t 1: "), "\(result.errors)")
+    let two = try Blectl.run("-e", "connect name:Band-7; connect name:Panel; use name:Band-7; wait 2a37; read 2a37@2902")
+    #expect(two.status == 0 && two.lines.last?.hasPrefix("0000") == true, "\(two.text)\(two.errors)")
+  }
+
   @Test func recordsWithJSON() throws {
     let result = try Blectl.run("--json", "-e", "read 2a19\nread ffff", band)
     #expect(try result.records.map { $0.string("event") } == ["value"] && result.status == 2)
@@ -89,6 +98,11 @@ import Testing
     #expect(result.errors.contains("line 1: ") && result.errors.contains("\(outer):5: "), "\(result.errors)")
     let all = try Blectl.run(["connect", "name:Band-7"], input: Array("source -k '\(outer)'\n".utf8))
     #expect(all.status == 2 && all.lines.count > 10, "\(all.text)")
+    for (text, status) in [("read 2a19 \\", Int32(64)), ("# c:\\\nread ffff", 2), ("read 2a19\r\nread ffff\r\n", 2)] {
+      let file = try TemporaryFolder.file(Array(text.utf8))
+      let result = try Blectl.run(["connect", "name:Band-7"], input: Array("source '\(file)'\n".utf8))
+      #expect(result.status == status && (status == 64 || result.errors.contains("\(file):2: ")), "\(text): \(result.errors)")
+    }
     let itself = TemporaryFolder.path()
     try Data("source '\(itself)'\n".utf8).write(to: URL(fileURLWithPath: itself))
     let endless = try Blectl.run("repl", input: Array("source '\(itself)'\n".utf8))

@@ -126,6 +126,58 @@ import Testing
     #expect(try statuses(result) == ["1": 0, "2": 0, "3": 0, "4": 6, "5": 0, "6": 0])
   }
 
+  /// Whatever it is: subscribe and wait as well.
+  @Test func commandsWaitUntilItIsBack() throws {
+    let result = try run(
+      [
+        "set reconnect on", "connect \(Fleeting.peer)", "subscribe fff1", "write fff2 00", "sleep 0.3", "read 2a00", "subscribe fff3",
+        "wait fff3 -t 30", "connect", "wait fff1 -t 30",
+      ], adapter: try Fleeting.adapter())
+    #expect(try statuses(result).values.allSatisfy { $0 == 0 }, "\(result.text.suffix(2000))")
+  }
+
+  @Test func whichDeviceIsGoneIsSaid() throws {
+    let result = try run(
+      [
+        "connect \(Fleeting.peer)", "connect \(Fleeting.other)", "write \(Fleeting.peer) fff2 00", "sleep 5",
+        "disconnect \(Fleeting.other)",
+      ],
+      adapter: try Fleeting.adapter())
+    let lost = try result.records.first { $0.string("event") == "disconnected" && !$0.keys.contains("id") }
+    #expect(lost?.string("peer") == Fleeting.peer, "\(result.text)")
+  }
+
+  /// Links that are lost and made again by hand leave nothing behind.
+  @Test func reconnectingByHandTakesNoMemory() throws {
+    let running = try Blectl.start(["repl", "--json"], adapter: try Fleeting.adapter())
+    var early = 0
+    for number in 1...600 {
+      for line in ["connect \(Fleeting.peer)", "subscribe fff1", "write fff2 00"] { running.send(line: line) }
+      running.send(line: #"{"id":"\#(number)!","command":"sleep 10"}"#)
+      #expect(running.nextLine { $0.contains(#""id":"\#(number)!""#) } != nil)
+      if number == 100 { early = try #require(running.peakMemory) }
+    }
+    let late = try #require(running.peakMemory)
+    running.endInput()
+    #expect(running.wait().status == 0)
+    #expect(late - early < 1500, "\(early) kB after 100 links, \(late) kB after 600")
+  }
+
+  @Test func controlCEndsItAlsoWhenNobodyReads() throws {
+    let running = try Blectl.start(["repl", "--json"], reading: .errorsOnly)
+    running.send(line: "connect name:Band-7")
+    for _ in 0..<2000 { running.send(line: "services") }
+    running.send(line: "notify 2a37 -n 1 -v")
+    #expect(running.waitForOutput(containing: "subscribed"))
+    running.signal(SIGINT)
+    #expect(running.wait().status == 130)
+  }
+
+  @Test func helpIsARecord() throws {
+    let result = try run(["help", "help read", "read --help"])
+    #expect(try result.records.filter { $0.string("event") == "help" }.count == 3 && result.status == 0)
+  }
+
   @Test func itComesBackWithWhatWasSubscribedTo() throws {
     let result = try run(
       ["set reconnect on", "connect \(Fleeting.peer)", "subscribe fff1", "write fff2 00", "sleep 5", "read 2a00", "wait fff1 -t 30"],
@@ -210,16 +262,19 @@ import Testing
 /// A device that hangs up when it is told to.
 enum Fleeting {
   static let peer = "D1:00:00:00:00:42/random"
+  /// Another one, that stays.
+  static let other = "D1:00:00:00:00:43/random"
 
   static func adapter() throws -> String {
     let file = try TemporaryFolder.file(
       Array(
         """
+        [ { "name": "Staying", "address": "\(other)", "advertisement": { "name": "Staying" } },
         { "name": "Fleeting", "address": "\(peer)", "advertisement": { "name": "Fleeting" }, "services": [
           { "uuid": "fff0", "characteristics": [
             { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 10000, "values": ["cafe"] } },
             { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "disconnect": true, "after_ms": 200 } ] } ] },
-            { "uuid": "fff3", "properties": ["notify"], "periodic": { "every_ms": 20, "values": ["00112233445566778899aabbccddeeff"] } } ] } ] }
+            { "uuid": "fff3", "properties": ["notify"], "periodic": { "every_ms": 20, "values": ["00112233445566778899aabbccddeeff"] } } ] } ] } ]
         """.utf8))
     return "sim:\(file)"
   }

@@ -59,6 +59,9 @@ struct Notify: PeerCommand {
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
     for value in write { try value.check() }
+    if reconnect, context.shell != nil {
+      throw Failure(.usage, "--reconnect is for the command line; in a session `set reconnect on` makes lost links again")
+    }
     let state = State()
     var pause = Duration.milliseconds(500)
     while true {

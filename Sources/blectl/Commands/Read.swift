@@ -39,6 +39,7 @@ struct Read: PeerCommand {
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
+    if raw, context.output.style.json { throw Failure(.usage, "--raw and --json exclude each other.") }
     let output = context.output
     try await context.withPeer(who.target, exchangingMTU: false) { connection in
       try await connection.client.read(selectors) { index, found in

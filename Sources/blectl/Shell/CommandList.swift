@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLoop
+import GATT
 import Terminal
 import Text
 
@@ -14,22 +15,29 @@ struct CommandList {
     var commands: [(String, [String])] = []
     var line = ""
     var first = 1
-    for (index, part) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      if line.isEmpty { first = index + 1 }
-      line += part
-      // An odd number of them: the last one escapes the line feed.
-      if part.reversed().prefix(while: { $0 == "\\" }).count % 2 == 1 {
-        line.removeLast()
-        continue
-      }
-      let place = name.map { "\(DisplayText.escape($0)):\(first)" }
-      do { commands += try ShellWords.commands(in: line).map { (place ?? $0.map(ShellWords.quote).joined(separator: " "), $0) } } catch {
+    var place: String?
+    func words(of line: String) throws -> [(String, [String])] {
+      do { return try ShellWords.commands(in: line).map { (place ?? $0.map(ShellWords.quote).joined(separator: " "), $0) } } catch {
         var failure = Failure(error)
         if let place { failure.message = "\(place): \(failure.message)" }
         throw failure
       }
+    }
+    for (index, part) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      if line.isEmpty { first = index + 1 }
+      place = name.map { "\(DisplayText.escape($0)):\(first)" }
+      line += part
+      // An odd number of them: the last one escapes the line feed. A comment ends with its line.
+      let goesOn = part.reversed().prefix { $0 == "\\" }.count % 2 == 1 && part.drop { " \t".contains($0) }.first != "#"
+      if goesOn {
+        line.removeLast()
+        continue
+      }
+      commands += try words(of: line)
       line = ""
     }
+    // Nothing follows what the last line said would.
+    if !line.isEmpty { commands += try words(of: line + "\\") }
     self.commands = commands
   }
 
@@ -51,9 +59,13 @@ struct CommandList {
   @LoopActor
   func run(in shell: Shell, keepGoing: Bool, members: [UInt8] = [], _ output: Output) async throws {
     var first: ExitStatus?
+    var ahead: [Subscription] = []
     for (index, command) in commands.enumerated() {
       do {
-        try await subscribeAhead(from: index + 1, in: shell)
+        if command.words.first != WaitForValue.configuration.commandName {
+          await Self.end(&ahead)
+          try await subscribeAhead(from: index, in: shell, &ahead)
+        }
         try await shell.run(command.words, members: members)
       } catch let error as ExitStatus {
         guard keepGoing else { throw error }
@@ -67,17 +79,30 @@ struct CommandList {
         first = first ?? failure.exitStatus
       }
     }
+    await Self.end(&ahead)
     if let first { throw first }
   }
 
-  /// What the next command waits for may come before that command is looked at.
+  /// Those that change which device is the current one, or may.
+  private static let changing = ["connect", "use", "disconnect", "source"]
+
+  /// What the commands behind wait for may come before they are looked at. What is wrong with them they say themselves.
   @LoopActor
-  private func subscribeAhead(from index: Int, in shell: Shell) async throws {
-    for command in commands[index...] {
+  private func subscribeAhead(from index: Int, in shell: Shell, _ subscriptions: inout [Subscription]) async throws {
+    guard let name = commands[index].words.first, !Self.changing.contains(name) else { return }
+    for command in commands[(index + 1)...] {
       guard command.words.first == WaitForValue.configuration.commandName, let line = try? ShellLine(command.words, shell.settings),
         let wait = line.command as? WaitForValue, line.isAboutCurrent
       else { return }
-      try await wait.subscribeAhead(in: shell)
+      do {
+        if let subscription = try await wait.subscribeAhead(in: shell) { subscriptions.append(subscription) }
+      } catch { if error is CancellationError { throw error } }
     }
+  }
+
+  @LoopActor
+  private static func end(_ subscriptions: inout [Subscription]) async {
+    for subscription in subscriptions { try? await subscription.cancel() }
+    subscriptions = []
   }
 }

@@ -13,7 +13,6 @@ final class InputSession {
   private let reader = LineReader(limit: lineLimit)
   private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
   private var roomForMore: Wait<Void>?
-  private var idle: Wait<Void>?
   /// Of the first line that failed.
   private var firstFailure: (line: Int, status: ExitStatus)?
   private let broken = Wait<Void>()
@@ -45,7 +44,12 @@ final class InputSession {
         })
       await endAll(cancelling: { _ in false })
     } catch {
-      await endAll(cancelling: { _ in true })
+      for entry in running {
+        entry.job.cancel()
+        // Who waits for a reader waits no longer.
+        entry.task.cancel()
+      }
+      await endAll(cancelling: { _ in false })
       throw error
     }
     if let firstFailure { throw firstFailure.status }
@@ -53,7 +57,7 @@ final class InputSession {
 
   private func conversation(connecting peer: PeerArgument?) async throws {
     defer { EventLoop.shared.timeStandsStill = false }
-    if let peer { try await take(.line(0), "connect \(ShellWords.quote(peer.description))", number: 0) }
+    if let peer { try await shell.run(["connect", peer.description]) }
     var number = 0
     while true {
       if running.count >= Self.pendingLimit {
@@ -111,7 +115,9 @@ final class InputSession {
   private func follow(_ job: ShellJob, _ id: CommandIdentifier, _ number: Int) {
     let task = EventLoop.shared.spawn { [self] in
       let failure = await job.failure()
-      do { try await answer(id, number, job.wasEndedByInput ? nil : failure, of: job.lane) } catch { broken.resume(throwing: error) }
+      do { try await answer(id, number, job.wasEndedByInput && failure is CancellationError ? nil : failure, of: job.lane) } catch {
+        broken.resume(throwing: error)
+      }
       running.removeAll { $0.job === job }
       if running.isEmpty { EventLoop.shared.timeStandsStill = reader.isWaiting }
       roomForMore?.resume(returning: ())

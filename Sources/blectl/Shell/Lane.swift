@@ -21,6 +21,8 @@ final class Lane {
   private var loss: Task<Void, Never>?
   /// Makes a lost link again.
   var restoration: Task<Void, Never>?
+  /// Of the present link or the one before.
+  var lastPeer: PeerAddress?
 
   /// More than anybody looks back at.
   static let recentLimit = 1024
@@ -37,6 +39,7 @@ final class Lane {
     observer?.cancel()
     loss?.cancel()
     self.connection = connection
+    lastPeer = connection.peer
     problem = nil
     observer = connection.client.observeValues { [weak self] event in self?.add(event) }
     loss = EventLoop.shared.spawn { [weak self] in
@@ -52,6 +55,9 @@ final class Lane {
     restoration?.cancel()
     (observer, loss, connection, background, restoration) = (nil, nil, nil, nil, nil)
   }
+
+  /// A link that is lost is made again, or that has yet to be decided.
+  var mayComeBack: Bool { problem == nil || restoration != nil }
 
   func fail(_ error: any Error) { problem = error }
 

@@ -112,7 +112,8 @@ final class Shell {
   private func parse(_ words: [String]) throws -> ShellLine {
     if let line = parsed[words] { return line }
     let line = try ShellLine(words, settings)
-    // A program that polls says the same again and again.
+    // A program that polls says the same again and again; long values it does not.
+    guard words.reduce(0, { $0 + $1.utf8.count }) < 256 else { return line }
     if parsed.count > 256 { parsed = [:] }
     parsed[words] = line
     return line
@@ -142,7 +143,9 @@ final class Shell {
 
   /// With several devices every record says which it is about.
   func members(of lane: Lane?) -> [UInt8] {
-    guard let peer = lane?.connection?.peer, lanes.count(where: { $0.isConnected }) > 1 else { return [] }
+    guard let lane, let peer = lane.connection?.peer ?? lane.lastPeer, lanes.contains(where: { $0 !== lane && $0.isConnected }) else {
+      return []
+    }
     return Array(",\"peer\":\"\(peer)\"".utf8)
   }
 
@@ -181,6 +184,8 @@ final class Shell {
       guard let current else {
         throw Failure(.notFound, "no device is connected: `connect PEER` first, or name the PEER behind \(line.name)")
       }
+      // Now, and not when its turn has come: lines behind it may have connected another.
+      if command is Disconnect { self.current = nil }
       return current
     }
     let known = try await lane(for: command.who.peer)
@@ -240,7 +245,6 @@ final class Shell {
     await lane.background?.end()
     lane.detach()
     if let connection { await process.session.disconnect(connection) }
-    if current === lane { current = nil }
     onChange?()
   }
 
@@ -267,6 +271,7 @@ final class Shell {
         tell(restoration, lane)
       } catch {
         if !(error is CancellationError) { lane.fail(error) }
+        lane.restoration = nil
       }
       onChange?()
     }
@@ -288,7 +293,7 @@ final class Shell {
 
   /// Of what happens without a command.
   private func tell(_ lane: Lane, _ event: String, _ text: String, _ members: (inout JSONLine) -> Void) {
-    let output = process.output
+    let output = output(of: lane)
     guard output.style.json else { return output.note(lane.connection.map { "\($0.title): \(text)" } ?? text) }
     _ = try? output.offerRecord(reserve: Output.reserve) {
       $0.string("event", event)

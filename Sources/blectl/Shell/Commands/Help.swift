@@ -18,12 +18,13 @@ struct Help: SessionCommand {
   func run(in context: Context) async throws {
     guard let name else {
       let width = ShellCommands.names.map(\.count).max() ?? 0
-      for type in ShellCommands.all {
+      var lines = ShellCommands.all.map { type in
         let name = type.configuration.commandName ?? ""
-        try await context.output.line(name + String(repeating: " ", count: width + 2 - name.count) + type.configuration.abstract)
+        return name + String(repeating: " ", count: width + 2 - name.count) + type.configuration.abstract
       }
-      try await context.output.line(
+      lines.append(
         "PEER may be left out: then the device that was connected last is meant. help COMMAND says more; !COMMAND is for the shell.")
+      try await HelpText(text: lines.joined(separator: "\n")).show(context.output)
       return
     }
     guard let type = ShellCommands.type(named: name) else {

@@ -25,6 +25,7 @@ struct Source: SessionCommand {
 
   func run(in context: Context) async throws {
     guard let shell = context.shell else { return }
+    if file == "-" { try context.refuseInput() }
     let octets = try await InputFile.read(file, limit: Self.limit)
     guard let text = String(validating: octets, as: UTF8.self) else { throw Failure(.input, "\(DisplayText.quote(file)) is not UTF-8") }
     try await shell.nested(atMost: Self.depth, "\(DisplayText.quote(file))") {

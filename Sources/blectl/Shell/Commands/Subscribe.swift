@@ -24,9 +24,8 @@ struct Subscribe: SessionCommand, PeerCommand {
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
-    guard let shell = context.shell, let lane = context.lane, let connection = lane.connection, connection.isOpen else {
-      throw Failure.notConnected(context.lane?.problem)
-    }
+    let connection = try await context.liveConnection()
+    guard let shell = context.shell, let lane = context.lane else { return }
     for selector in selectors {
       let characteristic = try await connection.client.characteristic(selector)
       try await shell.backgroundValues(lane, connection).add(characteristic, format)
@@ -49,10 +48,8 @@ struct Unsubscribe: SessionCommand, PeerCommand {
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
-    guard let lane = context.lane, let connection = lane.connection, connection.isOpen else {
-      throw Failure.notConnected(context.lane?.problem)
-    }
-    guard let background = lane.background else {
+    let connection = try await context.liveConnection()
+    guard let background = context.lane?.background else {
       throw Failure(.notFound, "nothing is subscribed to on \(connection.title); `subscribe ATTR` does")
     }
     if selectors.isEmpty { try await background.removeEach() }

@@ -39,17 +39,16 @@ struct WaitForValue: SessionCommand, PeerCommand {
 
   /// So that what the command before brings about is not missed.
   @LoopActor
-  func subscribeAhead(in shell: Shell) async throws {
-    guard let connection = shell.current?.connection, connection.isOpen else { return }
-    _ = try await connection.client.subscribe(
+  func subscribeAhead(in shell: Shell) async throws -> Subscription? {
+    guard let connection = shell.current?.connection, connection.isOpen else { return nil }
+    return try await connection.client.subscribe(
       try await connection.client.characteristic(try Selector(pattern.attribute)), keepingValues: false)
   }
 
   func run(in context: Context) async throws {
     try pattern.check("wait")
-    guard let lane = context.lane, let connection = lane.connection, connection.isOpen else {
-      throw Failure.notConnected(context.lane?.problem)
-    }
+    let connection = try await context.liveConnection()
+    guard let lane = context.lane else { return }
     let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
     let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
     do {
