@@ -4,7 +4,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LineReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct LineReaderTests {
   /// What comes out of a pipe into which `parts` are written, each once the one before was taken.
   @LoopActor private func lines(_ parts: [String], limit: Int = 10) async throws -> [LineReader.Line] {
     var ends: [Int32] = [-1, -1]
@@ -16,12 +16,15 @@ import Testing
         let octets = Array(part.utf8)
         _ = unsafe write(end, octets, octets.count)
         // Until the reader waits for more.
-        repeat { await Task.yield() } while !reader.isWaiting
+        repeat { await Task.yield() } while !reader.isWaiting && !Task.isCancelled
       }
       close(end)
     }
     var lines: [LineReader.Line] = []
-    while let line = try await reader.next() { lines.append(line) }
+    do { while let line = try await reader.next() { lines.append(line) } } catch {
+      writing.cancel()
+      throw error
+    }
     await writing.value
     close(ends[0])
     return lines
