@@ -14,6 +14,7 @@ package enum ChildProcess {
     do {
       let ended = OwnedDescriptor(try SystemCall.call { shim_pidfd_open(process) })
       do { _ = try await EventLoop.shared.wait(for: ended.rawValue, .readable) } catch {
+        kill(-process, SIGTERM)
         kill(process, SIGTERM)
         await shielded {
           _ = try? await race(
@@ -22,6 +23,7 @@ package enum ChildProcess {
         throw error
       }
     } catch {
+      kill(-process, SIGKILL)
       kill(process, SIGKILL)
       _ = try? result(of: process)
       throw error
@@ -46,12 +48,15 @@ package enum ChildProcess {
     unsafe sigemptyset(&defaults)
     unsafe sigaddset(&defaults, SIGPIPE)
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    // On a terminal it belongs to whom Ctrl-C there is for; else it has a group of its own, so that all of it can be ended.
+    let isTyped = isatty(STDIN_FILENO) != 0
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | (isTyped ? 0 : POSIX_SPAWN_SETPGROUP)))
     // What else comes on standard input is ours, unless somebody types it.
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    if isatty(STDIN_FILENO) == 0 { unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
+    if !isTyped { unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
     var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
     defer { unsafe words.forEach { unsafe free($0) } }
     let code = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, environ)

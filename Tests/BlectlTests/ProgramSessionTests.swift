@@ -163,16 +163,6 @@ import Testing
     #expect(late - early < 1500, "\(early) kB after 100 links, \(late) kB after 600")
   }
 
-  @Test func controlCEndsItAlsoWhenNobodyReads() throws {
-    let running = try Blectl.start(["repl", "--json"], reading: .errorsOnly)
-    running.send(line: "connect name:Band-7")
-    for _ in 0..<2000 { running.send(line: "services") }
-    running.send(line: "notify 2a37 -n 1 -v")
-    #expect(running.waitForOutput(containing: "subscribed"))
-    running.signal(SIGINT)
-    #expect(running.wait().status == 130)
-  }
-
   @Test func helpIsARecord() throws {
     let result = try run(["help", "help read", "read --help"])
     #expect(try result.records.filter { $0.string("event") == "help" }.count == 3 && result.status == 0)

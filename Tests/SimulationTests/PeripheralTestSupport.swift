@@ -8,8 +8,18 @@ import Text
 
 /// A client that talks to a virtual peripheral in PDUs, without air.
 @LoopActor
-final class PeripheralTestClient: ATT.Channel {
-  var handler: (@LoopActor (ATT.ChannelEvent) -> Void)?
+final class PeripheralTestClient {
+  /// What the peripheral has of it. It does not hold the client: one that a test is done with must not go on, in virtual time, for ever.
+  @LoopActor private final class Wire: ATT.Channel {
+    var handler: (@LoopActor (ATT.ChannelEvent) -> Void)?
+    weak var client: PeripheralTestClient?
+
+    func send(_ pdu: [UInt8]) { client?.send(pdu) }
+    func waitUntilWritable() async throws {}
+    func close() { client?.isClosed = true }
+  }
+
+  private let wire = Wire()
   /// When it came, since the client connected, and what.
   private(set) var log: [(milliseconds: Int64, pdu: String)] = []
   private(set) var isClosed = false
@@ -19,24 +29,23 @@ final class PeripheralTestClient: ATT.Channel {
 
   init(_ peripheral: VirtualPeripheral) {
     self.peripheral = peripheral
-    peripheral.connected(self)
+    wire.client = self
+    peripheral.connected(wire)
   }
 
-  func send(_ pdu: [UInt8]) {
+  private func send(_ pdu: [UInt8]) {
     log.append((begin.duration(to: EventLoop.shared.now).wholeNanoseconds / 1_000_000, Hex.encode(pdu)))
   }
-  func waitUntilWritable() async throws {}
-  func close() { isClosed = true }
 
-  func write(_ hex: String) { handler?(.received(Hex.decode(hex) ?? [])) }
-  func write(_ octets: [UInt8]) { handler?(.received(octets)) }
+  func write(_ hex: String) { wire.handler?(.received(Hex.decode(hex) ?? [])) }
+  func write(_ octets: [UInt8]) { wire.handler?(.received(octets)) }
   /// The answer to a request.
   func ask(_ hex: String) -> String {
     let before = log.count
     write(hex)
     return log.dropFirst(before).first?.pdu ?? ""
   }
-  func drop() { handler?(.closed(ControllerErrorCode.connectionTimeout)) }
+  func drop() { wire.handler?(.closed(ControllerErrorCode.connectionTimeout)) }
   func take() -> [String] {
     defer { log = [] }
     return log.map(\.pdu)

@@ -48,10 +48,11 @@ struct ShellLine {
     rest = Self.withDefaults(rest, type, settings, options)
     do {
       try Arguments.refuseRepeated([name] + rest, of: type)
-      guard let command = try type.parseAsRoot(rest) as? any LoopCommand else { throw Self.noCommand(name) }
+      // What the parser gives for --help is a command of its own.
+      guard let command = try type.parseAsRoot(rest) as? any LoopCommand else { throw HelpText(text: type.helpMessage()) }
       self.command = command
     } catch {
-      if let failure = error as? Failure { throw failure }
+      if error is Failure || error is HelpText { throw error }
       if type.exitCode(for: error) == .success { throw HelpText(text: type.fullMessage(for: error)) }
       throw Failure(.usage, UsageText(error, [name] + rest, of: type).sentence)
     }
