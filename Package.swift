@@ -74,7 +74,7 @@ let package = Package(
             // See scripts/update-start-order.
             "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Sources/blectl/StartOrder.txt", "-Xlinker",
             "--no-warn-symbol-ordering",
-          ], .when(configuration: .release)),
+          ], .when(configuration: .release))
       ]),
 
     .target(
