@@ -32,8 +32,9 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CBluetooth"),
     .systemLibrary(name: "CCrypto"),
-    .systemLibrary(name: "CCurses"),
-    .systemLibrary(name: "CReadline"),
+    // Not headers like the others: what they keep exists once, however Swift is optimised.
+    .target(name: "CCurses", cSettings: [.treatAllWarnings(as: .error)]),
+    .target(name: "CReadline", cSettings: [.treatAllWarnings(as: .error)]),
     .target(
       name: "Bluetooth", dependencies: ["CCrypto", "Text"], swiftSettings: settings,
       // The static one: a shared libcrypto would be loaded at every start.

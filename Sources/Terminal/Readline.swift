@@ -1,7 +1,7 @@
 import CReadline
 import EventLoop
 
-/// GNU readline, which has one line at a time in a process, and draws into memory. The only file that may use CReadline (see there).
+/// GNU readline, which has one line at a time in a process, and draws into memory.
 @LoopActor
 enum Readline {
   enum Event: Equatable {

@@ -7,7 +7,7 @@ import Text
 /// One device of a session: its link, what is subscribed to in the background, and the commands that wait for it.
 @LoopActor
 final class Lane {
-  /// How the user named it; nil: not by name.
+  /// How the user named it.
   let selector: PeerSelector
   let queue = TurnQueue()
   private(set) var connection: Connection?

@@ -57,7 +57,6 @@ final class Shell {
     let turn = (command as? any SessionCommand).map { type(of: $0).turn }
     switch turn {
     case .atOnce?: return ShellJob(lane, done: await result { try await command.run(in: context) })
-    case .aside?: return ShellJob(lane) { [context] in await self.result { try await command.run(in: context) } }
     case .ofDevice?, nil: break
     }
     let queue = lane?.queue ?? others

@@ -18,8 +18,6 @@ enum ShellTurn {
   case atOnce
   /// After those before it that are about the current device.
   case ofDevice
-  /// Beside the others.
-  case aside
 }
 
 /// One line of a session, parsed by the same types as the command line.

@@ -1,23 +1,16 @@
-// What Swift cannot import of ncurses: its macros, attributes and mouse buttons; and what a signal's handler does, which only C can say.
-#ifndef BLECTL_CCURSES_H
-#define BLECTL_CCURSES_H
+#include "shim.h"
 
-#define NCURSES_WIDECHAR 1
-#define NCURSES_NOMACROS
-#include <curses.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <signal.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 // Of <term.h>, whose macros have every word's name.
 extern char *tigetstr(const char *);
 
-// What handlers need, who may not call ncurses. It exists once for each object file that uses it, so only one Swift file may.
-struct shim_state {
+// What handlers need, who may not call ncurses.
+static struct {
   SCREEN *screen;
   int pipe;
   struct termios before;
@@ -25,31 +18,24 @@ struct shim_state {
   char leave[256];
   // Who would hear of crashes: the Swift runtime, for one.
   struct sigaction crash[NSIG];
-};
-
-// In a function: Swift leaves out statics of another kind.
-static inline struct shim_state *shim_state(void) {
-  static struct shim_state state;
-  return &state;
-}
-
+} shim_state;
 
 static void shim_on_screen_signal(int number) {
   int saved = errno;
   unsigned char octet = (unsigned char)number;
-  if (write(shim_state()->pipe, &octet, 1) < 0) { /* full: an earlier one is still unread, which is enough */ }
+  if (write(shim_state.pipe, &octet, 1) < 0) { /* full: an earlier one is still unread, which is enough */ }
   errno = saved;
 }
 
 // Even a defect of ours leaves a terminal that can be typed on.
 static void shim_on_crash(int number) {
-  tcsetattr(STDIN_FILENO, TCSANOW, &shim_state()->before);
-  if (write(STDOUT_FILENO, shim_state()->leave, strlen(shim_state()->leave)) < 0) { /* there is none any more */ }
-  sigaction(number, &shim_state()->crash[number], NULL);
+  tcsetattr(STDIN_FILENO, TCSANOW, &shim_state.before);
+  if (write(STDOUT_FILENO, shim_state.leave, strlen(shim_state.leave)) < 0) { /* there is none any more */ }
+  sigaction(number, &shim_state.crash[number], NULL);
   raise(number);
 }
 
-static inline void shim_take(int number, void (*handler)(int)) {
+static void shim_take(int number, void (*handler)(int)) {
   struct sigaction action;
   if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL) return;
   memset(&action, 0, sizeof action);
@@ -58,15 +44,15 @@ static inline void shim_take(int number, void (*handler)(int)) {
   sigaction(number, &action, NULL);
 }
 
-static inline void shim_give_back(int number, void (*handler)(int)) {
+static void shim_give_back(int number, void (*handler)(int)) {
   struct sigaction action;
   if (sigaction(number, NULL, &action) == 0 && action.sa_handler == handler) signal(number, SIG_DFL);
 }
 
-static inline void shim_take_crashes(int take) {
+static void shim_take_crashes(int take) {
   const int crashes[] = { SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV };
   for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) {
-    struct sigaction action, *before = &shim_state()->crash[crashes[index]];
+    struct sigaction action, *before = &shim_state.crash[crashes[index]];
     memset(&action, 0, sizeof action);
     action.sa_handler = shim_on_crash;
     // A stack that has overflowed takes no handler: the runtime has made another.
@@ -77,32 +63,31 @@ static inline void shim_take_crashes(int take) {
   }
 }
 
-static inline void shim_leave_with(const char *name) {
-  char *leave = shim_state()->leave;
+static void shim_leave_with(const char *name) {
+  char *leave = shim_state.leave;
   const char *text = tigetstr(name);
   if (!text || text == (char *)-1) return;
   // Padding ($<5>) is for terminals of other days.
   if (strlen(leave) + strlen(text) < 200 && !strstr(text, "$<")) strcat(leave, text);
 }
 
-// Takes the terminal. 0 when its kind is not known; the handlers are installed before, so that ncurses leaves the signals alone.
-static inline int shim_screen_start(int utf8, int colours, int pipe) {
+int shim_screen_start(int utf8, int colours, int pipe) {
   setlocale(LC_CTYPE, "");
   int is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   if (utf8 && !is_utf8) setlocale(LC_CTYPE, "C.UTF-8");
   if (!utf8) setlocale(LC_CTYPE, "C");
-  tcgetattr(STDIN_FILENO, &shim_state()->before);
-  shim_state()->pipe = pipe;
+  tcgetattr(STDIN_FILENO, &shim_state.before);
+  shim_state.pipe = pipe;
   shim_take(SIGTSTP, shim_on_screen_signal);
   shim_take(SIGWINCH, shim_on_screen_signal);
-  shim_state()->screen = newterm(NULL, stdout, stdin);
-  if (!shim_state()->screen) return 0;
-  shim_state()->leave[0] = 0;
+  shim_state.screen = newterm(NULL, stdout, stdin);
+  if (!shim_state.screen) return 0;
+  shim_state.leave[0] = 0;
   shim_leave_with("sgr0");
   shim_leave_with("rmkx");
   shim_leave_with("cnorm");
   shim_leave_with("rmcup");
-  strcat(shim_state()->leave, "\x1b[?1000l\x1b[?1006l");
+  strcat(shim_state.leave, "\x1b[?1000l\x1b[?1006l");
   shim_take_crashes(1);
   cbreak();
   noecho();
@@ -136,66 +121,60 @@ static inline int shim_screen_start(int utf8, int colours, int pipe) {
   return 1;
 }
 
-static inline void shim_screen_end(void) {
-  if (!shim_state()->screen) return;
+void shim_screen_end(void) {
+  if (!shim_state.screen) return;
   mousemask(0, NULL);
   endwin();
-  delscreen(shim_state()->screen);
-  shim_state()->screen = NULL;
+  delscreen(shim_state.screen);
+  shim_state.screen = NULL;
   shim_give_back(SIGTSTP, shim_on_screen_signal);
   shim_give_back(SIGWINCH, shim_on_screen_signal);
   shim_take_crashes(0);
 }
 
-// Stops this process as Ctrl-Z does, with the terminal as it was; returns when it goes on.
-static inline void shim_screen_stop(void) {
+void shim_screen_stop(void) {
   endwin();
   signal(SIGTSTP, SIG_DFL);
   raise(SIGTSTP);
   shim_take(SIGTSTP, shim_on_screen_signal);
 }
 
-// Everything is drawn anew: others may have written to the terminal. Its modes are ours again.
-static inline void shim_screen_resume(void) {
+void shim_screen_resume(void) {
   reset_prog_mode();
   clearok(curscr, TRUE);
 }
 
-static inline void shim_screen_draw(int row, int column, const char *text, int colour, int bold, int dim, int reverse) {
+void shim_screen_draw(int row, int column, const char *text, int colour, int bold, int dim, int reverse) {
   attr_t attributes = (bold ? A_BOLD : 0) | (dim ? A_DIM : 0) | (reverse ? A_REVERSE : 0);
   wattr_set(stdscr, attributes, (short)(has_colors() ? colour : 0), NULL);
   mvwaddnstr(stdscr, row, column, text, -1);
 }
 
-static inline void shim_screen_clear_rest(int row, int column) {
+void shim_screen_clear_rest(int row, int column) {
   wattr_set(stdscr, A_NORMAL, 0, NULL);
   if (wmove(stdscr, row, column) == OK) wclrtoeol(stdscr);
 }
 
-static inline void shim_screen_show(int row, int column) {
+void shim_screen_show(int row, int column) {
   if (row >= 0) wmove(stdscr, row, column);
   curs_set(row >= 0 ? 1 : 0);
   wrefresh(stdscr);
 }
 
-static inline int shim_screen_rows(void) { return getmaxy(stdscr); }
-static inline int shim_screen_columns(void) { return getmaxx(stdscr); }
+int shim_screen_rows(void) { return getmaxy(stdscr); }
+int shim_screen_columns(void) { return getmaxx(stdscr); }
 
-// 0: none; 1: a character; 2: a key of its own.
-static inline int shim_screen_key(int *key) {
+int shim_screen_key(int *key) {
   wint_t code = 0;
   int kind = wget_wch(stdscr, &code);
   *key = (int)code;
   return kind == OK ? 1 : kind == KEY_CODE_YES ? 2 : 0;
 }
 
-// 1: clicked, 4: wheel up, 5: wheel down, 0: something else.
-static inline int shim_screen_mouse(int *row, int *column) {
+int shim_screen_mouse(int *row, int *column) {
   MEVENT event;
   if (getmouse(&event) != OK) return 0;
   *row = event.y;
   *column = event.x;
   return event.bstate & BUTTON1_PRESSED ? 1 : event.bstate & BUTTON4_PRESSED ? 4 : event.bstate & BUTTON5_PRESSED ? 5 : 0;
 }
-
-#endif

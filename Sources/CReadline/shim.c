@@ -1,12 +1,7 @@
-// GNU readline's callback interface without callbacks into Swift: keys go in by shim_feed, what it would have written to the terminal comes out
-// by shim_drawn, and its longjmp crosses only C. Readline's state is global, so there is one of all this; and these statics exist once for each
-// object file that uses them, so only one Swift file may.
-#ifndef BLECTL_CREADLINE_H
-#define BLECTL_CREADLINE_H
+#include "shim.h"
 
 #include <langinfo.h>
 #include <locale.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +10,6 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
-enum { shim_wants_more, shim_has_line, shim_has_end, shim_wants_completion };
-
-// Swift only knows those with a value.
 static const uint8_t *shim_keys = NULL;
 static const uint8_t *shim_keys_end = NULL;
 static char *shim_line = NULL;
@@ -50,8 +42,7 @@ static void shim_on_line(char *line) {
   rl_callback_handler_remove();
 }
 
-// `input` is never read here, only asked for its size; `name` is what the user's inputrc may ask for. -1 without memory.
-static inline int shim_begin(int input, const char *name, int is_utf8) {
+int shim_begin(int input, const char *name, int is_utf8) {
   if (!rl_instream || fileno(rl_instream) != input) rl_instream = input == STDIN_FILENO ? stdin : fdopen(input, "r");
   if (!rl_instream) return -1;
   if (shim_screen) return 0;
@@ -83,19 +74,16 @@ static inline int shim_begin(int input, const char *name, int is_utf8) {
   return 0;
 }
 
-// Whether what stands on the terminal can be erased, and pasted text be told from typed.
-static inline int shim_can_erase(void) { return rl_get_termcap("ce") != NULL; }
-static inline int shim_marks_pastes(void) {
+int shim_can_erase(void) { return rl_get_termcap("ce") != NULL; }
+int shim_marks_pastes(void) {
   const char *value = rl_variable_value("enable-bracketed-paste");
   return value && strcmp(value, "on") == 0 && shim_can_erase();
 }
 
-// A new line begins at the cursor, with the prompt.
-static inline void shim_begin_line(const char *prompt) { rl_callback_handler_install(prompt, shim_on_line); }
-static inline void shim_end_line(void) { rl_callback_handler_remove(); }
+void shim_begin_line(const char *prompt) { rl_callback_handler_install(prompt, shim_on_line); }
+void shim_end_line(void) { rl_callback_handler_remove(); }
 
-// Takes keys until all are used or something came of them; returns what, and how many it took.
-static inline int shim_feed(const uint8_t *keys, size_t count, size_t *taken) {
+int shim_feed(const uint8_t *keys, size_t count, size_t *taken) {
   shim_event = shim_wants_more;
   shim_keys = keys;
   shim_keys_end = keys + count;
@@ -105,27 +93,24 @@ static inline int shim_feed(const uint8_t *keys, size_t count, size_t *taken) {
   return shim_event;
 }
 
-// What was drawn since, until shim_drawn_taken.
-static inline const char *shim_drawn(size_t *count) {
+const char *shim_drawn(size_t *count) {
   fflush(shim_screen);
   *count = shim_count;
   return shim_octets;
 }
-static inline void shim_drawn_taken(void) { rewind(shim_screen); }
+void shim_drawn_taken(void) { rewind(shim_screen); }
 
-static inline const char *shim_accepted(void) { return shim_line ? shim_line : ""; }
-static inline const char *shim_typed(void) { return rl_line_buffer ? rl_line_buffer : ""; }
-static inline int shim_cursor(void) { return rl_point; }
+const char *shim_accepted(void) { return shim_line ? shim_line : ""; }
+const char *shim_typed(void) { return rl_line_buffer ? rl_line_buffer : ""; }
+int shim_cursor(void) { return rl_point; }
 
-// In a search the prompt is another.
-static inline int shim_is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0; }
+int shim_is_searching(void) { return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0; }
 
-static inline void shim_wipe(void) { rl_clear_visible_line(); }
-static inline void shim_redraw(void) { rl_forced_update_display(); }
-static inline void shim_set_prompt(const char *prompt) { rl_set_prompt(prompt); }
+void shim_wipe(void) { rl_clear_visible_line(); }
+void shim_redraw(void) { rl_forced_update_display(); }
+void shim_set_prompt(const char *prompt) { rl_set_prompt(prompt); }
 
-// The cursor goes behind the typed line, which is no longer to be edited.
-static inline void shim_abandon(void) {
+void shim_abandon(void) {
   rl_callback_sigcleanup();
   rl_free_line_state();
   rl_point = rl_end;
@@ -133,7 +118,7 @@ static inline void shim_abandon(void) {
   rl_callback_handler_remove();
 }
 
-static inline void shim_replace(int before, const char *text) {
+void shim_replace(int before, const char *text) {
   rl_begin_undo_group();
   int start = before < rl_point ? rl_point - before : 0;
   rl_delete_text(start, rl_point);
@@ -143,10 +128,7 @@ static inline void shim_replace(int before, const char *text) {
   rl_redisplay();
 }
 
-// `is_shown`: the line stands on the terminal.
-static inline void shim_resize(int is_shown) { if (is_shown) rl_resize_terminal(); else rl_reset_screen_size(); }
+void shim_resize(int is_shown) { if (is_shown) rl_resize_terminal(); else rl_reset_screen_size(); }
 
-static inline void shim_remember(const char *line) { add_history(line); }
-static inline void shim_remember_at_most(int count) { stifle_history(count); }
-
-#endif
+void shim_remember(const char *line) { add_history(line); }
+void shim_remember_at_most(int count) { stifle_history(count); }

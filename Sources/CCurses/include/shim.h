@@ -1,0 +1,32 @@
+// What Swift cannot import of ncurses: its macros, attributes and mouse buttons; and what a signal's handler does, which only C can say.
+#ifndef BLECTL_CCURSES_H
+#define BLECTL_CCURSES_H
+
+#define NCURSES_WIDECHAR 1
+#define NCURSES_NOMACROS
+#include <curses.h>
+#include <signal.h>
+#include <termios.h>
+
+// Takes the terminal. 0 when its kind is not known; the handlers are installed before, so that ncurses leaves the signals alone.
+int shim_screen_start(int utf8, int colours, int pipe);
+void shim_screen_end(void);
+
+// Stops this process as Ctrl-Z does, with the terminal as it was; returns when it goes on.
+void shim_screen_stop(void);
+
+// Everything is drawn anew: others may have written to the terminal. Its modes are ours again.
+void shim_screen_resume(void);
+void shim_screen_draw(int row, int column, const char *text, int colour, int bold, int dim, int reverse);
+void shim_screen_clear_rest(int row, int column);
+void shim_screen_show(int row, int column);
+int shim_screen_rows(void);
+int shim_screen_columns(void);
+
+// 0: none; 1: a character; 2: a key of its own.
+int shim_screen_key(int *key);
+
+// 1: clicked, 4: wheel up, 5: wheel down, 0: something else.
+int shim_screen_mouse(int *row, int *column);
+
+#endif
