@@ -34,12 +34,15 @@ enum NotificationRecord {
       return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.forEyes(value))")
     }
   }
+
   /// For whoever types meanwhile: the time of day where they are, and the name.
-  static func brief(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, _ output: Output) -> [UInt8] {
+  /// - Parameter device: whose it is, where that is not plain.
+  static func brief(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, of device: String?, _ output: Output) -> [UInt8] {
     let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
     let time = local.split(separator: "T").last?.dropLast() ?? ""
     let what = uuid.map { AssignedNumbers.snakeName(of: $0).flatMap { $0.isEmpty ? nil : $0 } ?? "\($0)" } ?? event.handle.description
     let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)
-    return Output.line("  \(output.paint(String(time), .dim))  \(output.paint(what, .bold))  \(output.forEyes(value))")
+    let whose = device.map { output.forEyes($0) + "  " } ?? ""
+    return Output.line("  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.forEyes(value))")
   }
 }

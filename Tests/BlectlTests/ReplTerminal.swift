@@ -27,6 +27,19 @@ final class ReplTerminal {
 
   func type(_ keys: String) { terminal.type(keys) }
 
+  /// Types a line and waits until it was carried out: until the next prompt.
+  func enter(_ line: String, _ place: SourceLocation = #_sourceLocation) throws {
+    let before = terminal.octets.count
+    type(line + "\r")
+    let isDone = terminal.wait { octets in
+      guard octets.dropFirst(before).contains(UInt8(ascii: "\n")) else { return false }
+      let screen = TerminalScreen(octets, columns: columns)
+      // The terminal may have broken it.
+      return screen.isAtPrompt && (line.isEmpty || screen.lines.joined().contains(line))
+    }
+    try #require(isDone, "\(screen.lines), \(screen.cursor)", sourceLocation: place)
+  }
+
   /// Waits until the cursor is in such a line: behind it, or in the column.
   func shows(_ line: String, column: Int? = nil, _ place: SourceLocation = #_sourceLocation) throws {
     let isShown = terminal.wait(columns: columns) { $0.cursor.line == line && (column == nil || $0.cursor.column == column) }
@@ -52,4 +65,9 @@ final class ReplTerminal {
   }
 
   var history: String? { try? String(contentsOfFile: state + "/blectl/history", encoding: .utf8) }
+}
+
+extension TerminalScreen {
+  /// Nothing is typed, and no command runs.
+  var isAtPrompt: Bool { cursor.line.hasSuffix(">") && cursor.column == cursor.line.count + 1 }
 }

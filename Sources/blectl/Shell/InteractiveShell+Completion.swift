@@ -25,6 +25,8 @@ extension InteractiveShell {
       learn(connection)
       return model
     }
+    // Until the device has said its own names, its attributes are found by the others.
+    if descriptions?.client !== connection.client { learn(connection) }
     let texts = descriptions?.client === connection.client ? descriptions?.texts ?? [:] : [:]
     model.attributes = table.services.flatMap { service in
       service.characteristics.map {

@@ -147,8 +147,3 @@ final class InteractiveShell {
     return true
   }
 }
-
-extension Lane {
-  /// For people: the device's name, or how it was named.
-  fileprivate var title: String { connection?.title ?? selector.description }
-}

@@ -29,6 +29,9 @@ final class Lane {
 
   init(_ selector: PeerSelector) { self.selector = selector }
 
+  /// For people: the device's name, or how it was named.
+  var title: String { connection?.title ?? selector.description }
+
   var isConnected: Bool { connection?.isOpen ?? false }
 
   func isMeant(by selector: PeerSelector) -> Bool { self.selector == selector || connection?.isMeant(by: selector) ?? false }

@@ -142,11 +142,11 @@ final class Shell {
 
   /// With several devices every record says which it is about.
   func members(of lane: Lane?) -> [UInt8] {
-    guard let lane, let peer = lane.connection?.peer ?? lane.lastPeer, lanes.contains(where: { $0 !== lane && $0.isConnected }) else {
-      return []
-    }
+    guard let lane, let peer = lane.connection?.peer ?? lane.lastPeer, isOneOfSeveral(lane) else { return [] }
     return Array(",\"peer\":\"\(peer)\"".utf8)
   }
+
+  private func isOneOfSeveral(_ lane: Lane) -> Bool { lanes.contains { $0 !== lane && $0.isConnected } }
 
   /// For what arrives unasked.
   private func output(of lane: Lane) -> Output {
@@ -162,11 +162,12 @@ final class Shell {
     return lane.backgroundValues {
       BackgroundValues(connection) { count in
         if !output.isBroken { output.note("\(count) value(s) were not shown, because nobody read the output") }
-      } show: { event, uuid, format in
+      } show: { [weak self, weak lane] event, uuid, format in
+        let device = lane.flatMap { self?.isOneOfSeveral($0) ?? false ? $0.title : nil }
         let isBrief = isTyped && !output.style.json
         try await output.write(
           isBrief
-            ? NotificationRecord.brief(event, uuid, format, output)
+            ? NotificationRecord.brief(event, uuid, format, of: device, output)
             : NotificationRecord.octets(event, uuid, format, from: connection, output))
       }
     }

@@ -1,0 +1,214 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `blectl repl` with its commands, on the simulated air in virtual time.
+@Suite(.timeLimit(.minutes(5))) struct ReplTests {
+  /// Says something of itself every second once subscribed to, hangs up when it is written to, and has a name for that.
+  private static func fleeting() throws -> String {
+    try air(
+      """
+      [ { "name": "Fleeting", "address": "D1:00:00:00:00:42/random", "advertisement": { "name": "Fleeting" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 1000, "values": ["cafe"] } },
+          { "uuid": "fff2", "properties": ["write"], "descriptors": [ { "uuid": "2901", "value": { "utf8": "Door" } } ],
+            "reactions": [ { "then": [ { "disconnect": true, "after_ms": 200 } ] } ] } ] } ] } ]
+      """)
+  }
+
+  private static func air(_ text: String) throws -> String { "sim:" + (try TemporaryFolder.file(Array(text.utf8))) }
+
+  private func connected(columns: Int = 80, environment: [String: String] = [:]) throws -> ReplTerminal {
+    let repl = try ReplTerminal(columns: columns, environment: environment)
+    try repl.enter("connect name:Band-7")
+    try repl.shows("Band-7>", column: 8)
+    return repl
+  }
+
+  // MARK: What arrives while somebody types
+
+  @Test(arguments: [80, 40]) func notificationsAppearAboveTheLine(_ columns: Int) throws {
+    let repl = try connected(columns: columns)
+    try repl.enter("subscribe 2a37")
+    // Each key takes 0.1 s, and a value comes every second.
+    repl.type("read battery_level --as u8\u{1B}[D\u{1B}[D\u{1B}[D")
+    try repl.says { $0.contains("heart_rate_measurement") }
+    try repl.shows("Band-7> read battery_level --as u8", column: 31)
+    repl.type("\u{5}\u{1B}[D\u{1B}[D\u{1B}[C\u{1B}[C\u{1B}[D\u{1B}[C")
+    try repl.shows("Band-7> read battery_level --as u8", column: 34)
+    try repl.enter("")
+    try repl.says("60")
+    let screen = repl.leave()
+    // The line is there once: nothing of it is left above.
+    #expect(screen.lines.count { $0.hasPrefix("Band-7> read") } == 1, "\(screen.lines)")
+  }
+
+  @Test func dumbTerminalsShowNotificationsToo() throws {
+    let repl = try connected(environment: ["TERM": "dumb"])
+    try repl.enter("subscribe 2a37")
+    repl.type("xxxxxxxxxxxxxxxxxxxxxxxxx")
+    try repl.says { $0.contains("heart_rate_measurement") }
+    try repl.shows("Band-7> xxxxxxxxxxxxxxxxxxxxxxxxx")
+    repl.type("\u{15}")
+    try repl.shows("Band-7>", column: 8)
+    _ = repl.leave()
+    #expect(!repl.terminal.octets.contains(0x1B))
+  }
+
+  @Test func aLostLinkIsInThePromptUntilItIsBack() throws {
+    let repl = try ReplTerminal(adapter: try Self.fleeting())
+    try repl.enter("connect name:Fleeting")
+    try repl.enter("set reconnect on")
+    try repl.enter("subscribe fff1")
+    try repl.enter("write fff2 00")
+    repl.type("read ")
+    try repl.says { $0.contains("was lost") }
+    try repl.shows("Fleeting (lost)> read", column: 22)
+    repl.type("\u{15}")
+    // What is about the device waits for it.
+    try repl.enter("wait fff1 -t 60")
+    try repl.says { $0.contains("Fleeting: back after") }
+    try repl.shows("Fleeting>", column: 10)
+    #expect(repl.screen.lines.contains { $0.hasSuffix("fff1  cafe") })
+    // Without it the link stays away.
+    try repl.enter("set reconnect off")
+    try repl.enter("write fff2 00")
+    try repl.enter("sleep 30")
+    try repl.shows("Fleeting (lost)>", column: 17)
+    try repl.enter("connect")
+    try repl.shows("Fleeting>", column: 10)
+    _ = repl.leave()
+  }
+
+  @Test func twoDevices() throws {
+    let repl = try connected()
+    try repl.enter("subscribe 2a37")
+    try repl.enter("connect name:Panel")
+    try repl.shows("Panel>", column: 7)
+    try repl.enter("read name:Band-7 2a19 --as u8")
+    try repl.says("60")
+    try repl.enter("use name:Band-7")
+    try repl.shows("Band-7>", column: 8)
+    try repl.enter("sleep 2")
+    // Now it has to be said whose value it is.
+    try repl.says { $0.contains("Band-7  heart_rate_measurement") }
+    try repl.enter("disconnect name:Panel")
+    try repl.shows("Band-7>", column: 8)
+    try repl.enter("disconnect")
+    try repl.shows("blectl>", column: 8)
+    _ = repl.leave()
+  }
+
+  // MARK: Completion
+
+  @Test func tabCompletes() throws {
+    let repl = try ReplTerminal()
+    repl.type("sc\t")
+    try repl.shows("blectl> scan", column: 13)
+    try repl.enter("-q --duration 1")
+    // A device that was heard.
+    repl.type("conn\tba\t")
+    try repl.shows("blectl> connect name:Band-7")
+    try repl.enter("")
+    // Nobody has looked at its services yet.
+    repl.type("read batt\t")
+    try repl.shows("Band-7> read battery_level", column: 27)
+    repl.type("\u{17}\t")
+    try repl.says { $0.hasPrefix("battery_level (180f/2a19, read") }
+    try repl.shows("Band-7> read", column: 13)
+    // One of the two can be written to, the other notifies.
+    repl.type("\u{15}write ff\t")
+    try repl.shows("Band-7> write ff02", column: 19)
+    repl.type("\u{15}subscribe ff\t")
+    try repl.shows("Band-7> subscribe ff01", column: 23)
+    repl.type("\u{15}subscribe --as u16\t")
+    try repl.says("u16le  u16be")
+    try repl.shows("Band-7> subscribe --as u16", column: 26)
+    repl.type("\u{15}")
+    try repl.shows("Band-7>", column: 8)
+    _ = repl.leave()
+  }
+
+  /// Also when the services are known, and only the device's own names are not.
+  @Test func tabCompletesWhatTheDeviceCallsIt() throws {
+    let repl = try ReplTerminal(adapter: try Self.fleeting())
+    try repl.enter("connect name:Fleeting")
+    try repl.enter("services -q")
+    repl.type("write doo\t")
+    try repl.shows("Fleeting> write fff2", column: 21)
+    repl.type("\u{15}")
+    _ = repl.leave()
+  }
+
+  @Test func nothingEscapesFromTheAir() throws {
+    let repl = try ReplTerminal(
+      adapter: try Self.air(
+        #"[ { "name": "Evil", "address": "D1:00:00:00:00:01/random", "advertisement": { "name": "\u001b]0;x\u0007\u202eEvil" } } ]"#))
+    try repl.enter("scan -q --duration 1")
+    repl.type("connect d1\t")
+    try repl.shows("blectl> connect D1:00:00:00:00:01/random")
+    try repl.enter("")
+    try repl.says { $0.hasPrefix("connected to D1:00:00:00:00:01") }
+    repl.type("use \t")
+    try repl.says { $0.contains("\\x1b]0;x\\x07\\u{202e}Evil") }
+    repl.type("\u{15}")
+    let screen = repl.leave()
+    #expect(!String(decoding: repl.terminal.octets, as: UTF8.self).contains("\u{202E}") && screen.unknown.isEmpty)
+  }
+
+  // MARK: The end of a command, and of the session
+
+  /// In real time: virtual time would be over before anybody can press a key.
+  @Test(arguments: [
+    "scan --duration 0 --json", "adapters; sleep 1000", "connect name:Nobody -t 100", "services name:Nobody -t 100",
+    "read name:Nobody 2a19 -t 100", "write name:Nobody ff02 00 -t 100", "notify 2a37", "subscribe name:Nobody ff01 -t 100",
+    "wait ff01 -t 100", "mac-from-adv name:Nobody -t 100", "send-file name:Nobody fff6 /etc/passwd -t 100", "sleep 1000", "!sleep 1000",
+    "params name:Nobody -t 100", "rssi name:Nobody -t 100", "mtu name:Nobody -t 100",
+  ])
+  func interruptEndsEachCommand(_ command: String) throws {
+    let repl = try connected(environment: ["BLECTL_CLOCK": "real"])
+    repl.type(command + "\r")
+    #expect(repl.terminal.wait(columns: 80) { $0.cursor.line != "Band-7> \(command)" && $0.lines.contains("Band-7> \(command)") })
+    repl.type("\u{3}")
+    #expect(repl.terminal.wait(columns: 80) { $0.isAtPrompt }, "\(repl.screen.lines)")
+    try repl.enter("history")
+    _ = repl.leave()
+    #expect(repl.screen.lines.contains(command) && repl.terminal.echoes)
+  }
+
+  @Test func theSystemsShellAndTheEnd() throws {
+    let repl = try ReplTerminal()
+    try repl.enter("!stty -a | grep -c ' icanon .* echo '; exit 3")
+    try repl.says("1")
+    try repl.says { $0.hasSuffix("ended with 3") }
+    // A line typed while a command runs waits for the prompt.
+    repl.type("sleep 1\rexit\r")
+    let (status, _) = repl.terminal.finish()
+    #expect(status == 0 && repl.screen.modes.isEmpty && repl.terminal.echoes)
+  }
+
+  @Test func errorsAreToldAndTheSessionGoesOn() throws {
+    let repl = try ReplTerminal()
+    try repl.enter("raed x")
+    try repl.says { $0.hasPrefix("blectl: there is no command \"raed\"; did you mean read?") }
+    try repl.enter("read 'x")
+    try repl.says { $0.hasPrefix("blectl: a ' is not closed") }
+    try repl.enter("read 2a19")
+    try repl.says { $0.hasPrefix("blectl: no device is connected") }
+    try repl.enter("connect name:Band-7; read 2a19; read zzzz; disconnect")
+    // The rest of the line is not carried out.
+    try repl.shows("Band-7>", column: 8)
+    _ = repl.leave()
+  }
+
+  @Test func aFileOfCommands() throws {
+    let file = try TemporaryFolder.file(Array("# A comment.\nconnect name:Band-7\nread 2a19 --as u8\nread zzzz\nread 2a19 --as hex\n".utf8))
+    let repl = try ReplTerminal()
+    try repl.enter("source \(file)")
+    try repl.shows("Band-7>", column: 8)
+    try repl.says("60")
+    #expect(repl.screen.lines.joined().contains("\(file):4: "), "\(repl.screen.lines)")
+    #expect(!repl.screen.lines.contains("3c"))
+    _ = repl.leave()
+  }
+}
