@@ -43,7 +43,7 @@ let package = Package(
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
+    .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(
       name: "Simulation", dependencies: ["GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
       swiftSettings: settings),
@@ -64,7 +64,7 @@ let package = Package(
       name: "blectl",
       dependencies: [
         "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
-        "EventLoop", "Text", argumentParser, system,
+        "EventLoop", "Text", argumentParser, deque, system,
       ],
       exclude: ["StartOrder.txt"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.

@@ -41,14 +41,16 @@ extension HostCentral {
 
   /// - Returns: nil when there is none at `deadline`.
   private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink? {
-    guard try await initiators.take(until: deadline) else { return nil }
+    let place = initiators.enter()
+    defer { place.leave() }
+    guard try await place.untilTurn(until: deadline) else { return nil }
     let link: HostLink?
     do {
       let initiation = Initiation(peer)
       self.initiation = initiation
       defer {
         self.initiation = nil
-        initiators.give()
+        place.leave()
       }
       try check()
       try Task.checkCancellation()

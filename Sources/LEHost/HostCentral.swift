@@ -24,7 +24,7 @@ package final class HostCentral: GAP.Central, LinkController {
   var links: [ConnectionHandle: HostLink] = [:]
   /// The connection being made; others wait for their turn.
   var initiation: Initiation?
-  let initiators = InitiatorQueue()
+  let initiators = TurnQueue()
   var scan: Scan?
   /// Devices seen on the coded PHY: they can only be reached there. Bounded.
   var codedPeers: Set<PeerAddress> = []

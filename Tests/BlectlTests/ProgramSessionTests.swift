@@ -9,15 +9,6 @@ import Testing
     try Blectl.run(arguments, input: Array((lines.joined(separator: "\n") + "\n").utf8), adapter: adapter)
   }
 
-  /// What the commands with each identifier ended with.
-  private func statuses(_ result: ProcessResult) throws -> [String: Int] {
-    Dictionary(
-      try result.records.filter { $0.string("event") == "done" }.map {
-        ($0.string("id") ?? $0.int("id").map { "\($0)" } ?? "?", $0.int("status") ?? -1)
-      },
-      uniquingKeysWith: { _, _ in -2 })
-  }
-
   @Test func recordsThenOneThatSaysDone() throws {
     let result = try run(["connect name:Band-7", "read 2a19", #"{"id":"x","command":"read 2a00"}"#, #"{"id":7,"command":"read ffff"}"#])
     let records = try result.records
@@ -36,12 +27,12 @@ import Testing
       "sim --listen unix:/x",
     ]
     let result = try run(lines + ["sleep 0"])
-    let all = try statuses(result)
+    let all = try result.statuses
     #expect(all["17"] == 0 && all.count == 17, "\(all)")
     #expect(all.filter { $0.key != "17" }.allSatisfy { $0.value == 64 }, "\(all)")
     #expect(result.status == 64)
     let hostile = try Blectl.run(["repl", "--json"], input: [0xFF, 0x00, 0x0A] + Array("# nothing\n\n\u{1B}[2J\nsleep 0".utf8))
-    #expect(try statuses(hostile) == ["1": 64, "4": 64, "5": 0], "\(hostile.text)")
+    #expect(try hostile.statuses == ["1": 64, "4": 64, "5": 0], "\(hostile.text)")
     #expect(!hostile.text.contains("\u{1B}"))
   }
 
@@ -50,13 +41,13 @@ import Testing
     let result = try run([
       "write name:Band-7 ff02 -", "send-file name:Panel fff6 -", "mac-from-adv -d 3 --first", "mac-from-adv D1:00:00:00:00:01", "sleep 0",
     ])
-    #expect(try statuses(result) == ["1": 64, "2": 64, "3": 0, "4": 0, "5": 0], "\(result.text)")
+    #expect(try result.statuses == ["1": 64, "2": 64, "3": 0, "4": 0, "5": 0], "\(result.text)")
     #expect(result.errors.isEmpty, "\(result.errors)")
   }
 
   @Test func aCommandWithoutADeviceSaysSo() throws {
     let result = try run(["read 2a19", "disconnect", "use name:Band-7", "connect AA:BB:CC:DD:EE:FF", "read 2a19"])
-    #expect(try statuses(result) == ["1": 2, "2": 2, "3": 2, "4": 2, "5": 2])
+    #expect(try result.statuses == ["1": 2, "2": 2, "3": 2, "4": 2, "5": 2])
     #expect(try result.records.last { $0.int("id") == 5 }?["error"]?.string("message")?.hasPrefix("not connected: ") == true)
   }
 
@@ -87,7 +78,7 @@ import Testing
     let records = try result.records
     let values = records.filter { $0.string("event") == "notification" }
     #expect(values.count == 3 && values.allSatisfy { !$0.keys.contains("id") && $0.string("uuid") == "2a37" }, "\(result.text)")
-    #expect(try statuses(result)["6"] == 2)
+    #expect(try result.statuses["6"] == 2)
   }
 
   @Test func aCommandThatGoesOnIsCancelled() throws {
@@ -100,14 +91,14 @@ import Testing
     #expect(running.nextLine { $0.contains(#""id":"next""#) && $0.contains("done") } != nil)
     running.endInput()
     let result = running.wait()
-    #expect(try statuses(result) == ["1": 0, "beats": 130, "next": 0, "4": 2, "5": 0], "\(result.text.suffix(2000))")
+    #expect(try result.statuses == ["1": 0, "beats": 130, "next": 0, "4": 2, "5": 0], "\(result.text.suffix(2000))")
     #expect(result.status == 130)
   }
 
   /// What runs until it is stopped is stopped by the end of the input: as it was meant.
   @Test func theEndOfTheInputEndsIt() throws {
     let result = try run(["connect name:Band-7", "scan --duration 0", "notify 2a37"])
-    #expect(try statuses(result) == ["1": 0, "2": 0, "3": 0] && result.status == 0)
+    #expect(try result.statuses == ["1": 0, "2": 0, "3": 0] && result.status == 0)
   }
 
   @Test func controlCEndsIt() throws {
@@ -123,7 +114,7 @@ import Testing
       ["connect \(Fleeting.peer)", "write fff2 00", "sleep 5", "read fff1", "connect", "read 2a00"], adapter: try Fleeting.adapter())
     let lost = try result.records.first { $0.string("event") == "disconnected" }
     #expect(lost?["error"]?.string("kind") == "link_lost" && lost?.string("address") == "D1:00:00:00:00:42", "\(result.text)")
-    #expect(try statuses(result) == ["1": 0, "2": 0, "3": 0, "4": 6, "5": 0, "6": 0])
+    #expect(try result.statuses == ["1": 0, "2": 0, "3": 0, "4": 6, "5": 0, "6": 0])
   }
 
   /// Whatever it is: subscribe and wait as well.
@@ -133,7 +124,7 @@ import Testing
         "set reconnect on", "connect \(Fleeting.peer)", "subscribe fff1", "write fff2 00", "sleep 0.3", "read 2a00", "subscribe fff3",
         "wait fff3 -t 30", "connect", "wait fff1 -t 30",
       ], adapter: try Fleeting.adapter())
-    #expect(try statuses(result).values.allSatisfy { $0 == 0 }, "\(result.text.suffix(2000))")
+    #expect(try result.statuses.values.allSatisfy { $0 == 0 }, "\(result.text.suffix(2000))")
   }
 
   @Test func whichDeviceIsGoneIsSaid() throws {
@@ -172,7 +163,7 @@ import Testing
     let result = try run(
       ["set reconnect on", "connect \(Fleeting.peer)", "subscribe fff1", "write fff2 00", "sleep 5", "read 2a00", "wait fff1 -t 30"],
       adapter: try Fleeting.adapter())
-    #expect(try statuses(result).values.allSatisfy { $0 == 0 }, "\(result.text)")
+    #expect(try result.statuses.values.allSatisfy { $0 == 0 }, "\(result.text)")
     let back = try result.records.first { $0.string("event") == "reconnected" }
     #expect(back?.int("subscriptions") == 1 && back?.string("address") == "D1:00:00:00:00:42")
   }
@@ -243,7 +234,7 @@ import Testing
     running.startReading()
     running.endInput()
     let result = running.wait()
-    #expect(try statuses(result) == ["1": 0, "2": 0, "3": 0, "4": 0, "5": 0], "\(result.errors)")
+    #expect(try result.statuses == ["1": 0, "2": 0, "3": 0, "4": 0, "5": 0], "\(result.errors)")
     #expect(result.errors.contains("were not shown"), "\(result.errors)")
     #expect(try !result.records.contains { $0.string("event") == "disconnected" })
   }

@@ -42,12 +42,7 @@ struct Execute: LoopCommand {
   func run(in context: Context) async throws {
     let list = try CommandList(commands)
     if list.isEmpty { throw Failure(.usage, "-e has no command in it") }
-    let shell = Shell(context.process)
-    if let timeout = step.timeout {
-      var settings = ShellSettings()
-      settings.timeout = timeout
-      shell.change(settings)
-    }
+    let shell = Shell(context.process, timeout: step.timeout)
     // What is no command is said before a device is bothered.
     try list.check(shell.settings)
     if let peer {

@@ -8,7 +8,7 @@ import Operations
 import Terminal
 import Text
 
-struct MacFromAdv: LoopCommand {
+struct MacFromAdv: ListeningCommand {
   static let configuration = CommandConfiguration(
     commandName: "mac-from-adv", _superCommandName: "blectl",
     abstract: "The MAC inside the advertisement.",

@@ -19,13 +19,7 @@ struct Repl: LoopCommand {
   var peer: PeerArgument?
 
   func run(in context: Context) async throws {
-    let shell = Shell(context.process)
-    if let timeout = step.timeout {
-      var settings = ShellSettings()
-      settings.timeout = timeout
-      shell.change(settings)
-    }
-    try await Self.converse(shell, connecting: peer)
+    try await Self.converse(Shell(context.process, timeout: step.timeout), connecting: peer)
   }
 
   /// With whoever is at standard input.

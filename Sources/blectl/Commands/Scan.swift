@@ -7,7 +7,7 @@ import Operations
 import Terminal
 import Text
 
-struct Scan: LoopCommand {
+struct Scan: ListeningCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan", _superCommandName: "blectl",
     abstract: "Show advertisements.",

@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 import LinuxIO
 import Operations
@@ -8,19 +9,40 @@ import Text
 /// answered by its records and one that says that it is done. Without, one after the other.
 @LoopActor
 final class InputSession {
+  /// One that was read.
+  private struct Line {
+    let id: CommandIdentifier
+    let number: Int
+    let text: String
+
+    /// Of memory, about.
+    var octets: Int { text.utf8.count + 128 }
+  }
+
   private let shell: Shell
   private let output: Output
   private let reader = LineReader(limit: lineLimit)
+  private var number = 0
+  private var hasEnded = false
+  /// Read, and not looked at yet.
+  private var waiting: Deque<Line> = []
+  /// It is looked at, and not started yet.
+  private var beginning: (id: CommandIdentifier, isCancelled: Bool)?
   private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
-  private var roomForMore: Wait<Void>?
+  /// Of all lines that are not answered.
+  private var octets = 0
+  /// Something has come or is over.
+  private var change: Wait<Void>?
   /// Of the first line that failed.
   private var firstFailure: (line: Int, status: ExitStatus)?
   private let broken = Wait<Void>()
 
   /// Octets of a line: a value of 1 MiB in hex, and a command around it.
   static let lineLimit = 4 << 20
-  /// Commands that may wait: more are not read.
-  static let pendingLimit = 4096
+  /// Octets of lines without an answer; what comes then is refused, so that what follows is read: it may be the `cancel` that makes room.
+  static let octetLimit = 64 << 20
+  /// Commands that may be under way, most of them waiting for their device.
+  static let runningLimit = 4096
 
   init(_ shell: Shell) {
     self.shell = shell
@@ -42,98 +64,157 @@ final class InputSession {
           guard let link else { return try await self.broken.value() }
           try await race({ try await self.broken.value() }, { try await self.shell.untilLost(link) })
         })
-      await endAll(cancelling: { _ in false })
     } catch {
       for entry in running {
         entry.job.cancel()
         // Who waits for a reader waits no longer.
         entry.task.cancel()
       }
-      await endAll(cancelling: { _ in false })
+      for entry in running { await entry.task.value }
       throw error
     }
     if let firstFailure { throw firstFailure.status }
   }
 
   private func conversation(connecting peer: PeerArgument?) async throws {
-    defer { EventLoop.shared.timeStandsStill = false }
     if let peer { try await shell.run(["connect", peer.description]) }
-    var number = 0
+    // Without JSON nothing is read while a command runs, which may read there itself.
+    let reading = isJSON ? EventLoop.shared.spawn { await self.read() } : nil
+    defer {
+      reading?.cancel()
+      EventLoop.shared.timeStandsStill = false
+    }
     while true {
-      if running.count >= Self.pendingLimit {
+      if !isHeld, running.count < Self.runningLimit, let line = waiting.popFirst() {
+        try await begin(line)
+        settle()
+      } else if hasEnded, waiting.isEmpty, running.isEmpty {
+        return
+      } else if !isJSON {
+        try await readLine()
+      } else {
         let wait = Wait<Void>()
-        roomForMore = wait
+        change = wait
         try await wait.value()
       }
-      EventLoop.shared.timeStandsStill = running.isEmpty
-      let line = try await reader.next()
-      EventLoop.shared.timeStandsStill = false
-      guard let line else { break }
-      number += 1
-      try await take(line, number)
     }
-    // What runs until it is stopped has been stopped.
-    await endAll { $0.runsUntilStopped }
   }
+
+  /// Nothing is started behind one that holds the lines.
+  private var isHeld: Bool { running.last?.job.holdsLines ?? false }
+
+  /// What has changed may let the conversation go on; where nothing is under way, time waits for who writes.
+  private func settle() {
+    change?.resume(returning: ())
+    if isIdle { EventLoop.shared.timeStandsStill = reader.isWaiting }
+  }
+
+  private var isIdle: Bool { running.isEmpty && waiting.isEmpty && beginning == nil }
 
   // MARK: Lines
 
-  private func take(_ line: LineReader.Line, _ number: Int) async throws {
+  private func read() async { do { while !hasEnded { try await readLine() } } catch { broken.resume(throwing: error) } }
+
+  private func readLine() async throws {
+    EventLoop.shared.timeStandsStill = isIdle
+    let line = try await reader.next()
+    EventLoop.shared.timeStandsStill = false
+    number += 1
     switch line {
-    case .tooLong:
+    case nil:
+      hasEnded = true
+      shell.endInput()
+    case .tooLong?:
       try await answer(.line(number), number, Failure(.usage, "the line has more than \(Self.lineLimit) octets; it was passed over"))
-    case .octets(let octets):
-      guard let text = String(validating: octets, as: UTF8.self) else {
-        return try await answer(.line(number), number, Failure(.usage, "the line is not UTF-8"))
+    case .octets(let octets)?:
+      if let text = String(validating: octets, as: UTF8.self) {
+        do { try await take(try CommandRequest(text, line: number)) } catch let error as CommandRequest.Malformed {
+          try await answer(error.id, number, error.failure)
+        }
+      } else {
+        try await answer(.line(number), number, Failure(.usage, "the line is not UTF-8"))
       }
-      do {
-        let request = try CommandRequest(text, line: number)
-        try await take(request.id, request.command, number: number)
-      } catch let error as CommandRequest.Malformed { try await answer(error.id, number, error.failure) }
     }
+    settle()
   }
 
-  private func take(_ id: CommandIdentifier, _ text: String, number: Int) async throws {
+  private func take(_ request: CommandRequest) async throws {
+    let line = Line(id: request.id, number: number, text: request.command)
+    // Whatever waits.
+    if line.octets < 4096, let words = try? ShellWords.words(of: line.text), words.first == Self.cancel {
+      return try await answer(line.id, number, try await cancel(words))
+    }
+    guard octets + line.octets <= Self.octetLimit else {
+      return try await answer(
+        line.id, number, Failure(.usage, "lines of \(Self.octetLimit >> 20) MiB wait already; say it again when some are done"))
+    }
+    waiting.append(line)
+    octets += line.octets
+  }
+
+  /// Starts a command; without JSON runs it.
+  private func begin(_ line: Line) async throws {
+    beginning = (line.id, false)
+    var isFollowed = false
+    defer {
+      beginning = nil
+      if !isFollowed { octets -= line.octets }
+    }
     do {
-      if !isJSON, text.hasPrefix("!") { return try await shell.run(line: text) }
-      let words = try ShellWords.words(of: text)
+      if !isJSON, line.text.hasPrefix("!") { return try await shell.run(line: line.text) }
+      let words = try ShellWords.words(of: line.text)
       if words.isEmpty {
         // Comments and blank lines have no answer where people read it; a program that asks gets one.
-        if isJSON, !id.isLine { try await answer(id, number, nil) }
+        if isJSON, !line.id.isLine { try await answer(line.id, line.number, nil) }
         return
       }
-      if words.first == Self.cancel { return try await answer(id, number, cancel(words)) }
-      let job = try await shell.start(words, members: isJSON ? id.member : [])
-      guard isJSON else { return try await answer(id, number, await job.failureCancellingWithTask()) }
-      follow(job, id, number)
+      let job = try await shell.start(words, members: isJSON ? line.id.member : [])
+      guard isJSON else { return try await answer(line.id, line.number, await job.failureCancellingWithTask()) }
+      if beginning?.isCancelled ?? false { job.cancel() }
+      follow(job, line)
+      isFollowed = true
     } catch {
       if error is CancellationError || error is OutputFailure { throw error }
-      try await answer(id, number, error)
+      try await answer(line.id, line.number, error)
     }
   }
 
-  private func follow(_ job: ShellJob, _ id: CommandIdentifier, _ number: Int) {
+  private func follow(_ job: ShellJob, _ line: Line) {
     let task = EventLoop.shared.spawn { [self] in
       let failure = await job.failure()
-      do { try await answer(id, number, job.wasEndedByInput && failure is CancellationError ? nil : failure, of: job.lane) } catch {
-        broken.resume(throwing: error)
-      }
+      do { try await answer(line.id, line.number, failure, of: job.lane) } catch { broken.resume(throwing: error) }
       running.removeAll { $0.job === job }
-      if running.isEmpty { EventLoop.shared.timeStandsStill = reader.isWaiting }
-      roomForMore?.resume(returning: ())
+      octets -= line.octets
+      settle()
     }
-    running.append((id, job, task))
+    running.append((line.id, job, task))
   }
 
   /// `cancel ID`.
   static let cancel = "cancel"
 
-  private func cancel(_ words: [String]) -> Failure? {
+  private func cancel(_ words: [String]) async throws -> Failure? {
     guard isJSON else { return Failure(.usage, "cancel is for programs: commands run one after the other here; Ctrl-C ends the session") }
     guard words.count == 2 else { return Failure(.usage, "cancel takes one ID: that of a command that has not been answered") }
-    let meant = running.filter { $0.id.text == words[1] }
-    if meant.isEmpty { return Failure(.notFound, "no command with the ID \(DisplayText.quote(words[1])) is running or waiting") }
-    for entry in meant { entry.job.cancel() }
+    let isMeant = { (id: CommandIdentifier) in id.text == words[1] }
+    var isKnown = false
+    if let id = beginning?.id, isMeant(id) {
+      beginning = (id, true)
+      isKnown = true
+    }
+    for entry in running where isMeant(entry.id) {
+      entry.job.cancel()
+      isKnown = true
+    }
+    let lines = waiting.filter { isMeant($0.id) }
+    waiting.removeAll { isMeant($0.id) }
+    for line in lines {
+      octets -= line.octets
+      try await answer(line.id, line.number, CancellationError())
+    }
+    guard isKnown || !lines.isEmpty else {
+      return Failure(.notFound, "no command with the ID \(DisplayText.quote(words[1])) is running or waiting")
+    }
     return nil
   }
 
@@ -174,14 +255,6 @@ final class InputSession {
     case is ExitStatus: nil
     case is CancellationError: Failure(.interrupted, "cancelled")
     default: Failure(error)
-    }
-  }
-
-  private func endAll(cancelling isMeant: (ShellJob) -> Bool) async {
-    for entry in running where isMeant(entry.job) { entry.job.endByInput() }
-    while let entry = running.first {
-      await withTaskCancellationHandler(operation: { await entry.task.value }, onCancel: { entry.job.cancel() })
-      running.removeAll { $0.job === entry.job }
     }
   }
 }

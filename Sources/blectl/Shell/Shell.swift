@@ -21,12 +21,15 @@ final class Shell {
 
   /// Commands that are about no device.
   private let others = TurnQueue()
+  private let inputEnd = Wait<Void>()
   private var losses: [Wait<Void>] = []
   private var nesting = 0
   private var parsed: [[String]: ShellLine] = [:]
 
-  init(_ process: ProcessContext) {
+  /// - Parameter timeout: as `set timeout`.
+  init(_ process: ProcessContext, timeout: Double? = nil) {
     self.process = process
+    settings.timeout = timeout
     process.session.staysOpen = true
     // Whoever types wants them completed.
     if StandardInput.isTerminal { process.seen = SeenDevices() }
@@ -57,22 +60,32 @@ final class Shell {
     let turn = (command as? any SessionCommand).map { type(of: $0).turn }
     switch turn {
     case .atOnce?: return ShellJob(lane, done: await result { try await command.run(in: context) })
+    case .beforeOthers?: return ShellJob(lane, holdsLines: true) { [context] in await self.result { try await command.run(in: context) } }
     case .ofDevice?, nil: break
     }
-    let queue = lane?.queue ?? others
-    let place = queue.enter()
-    let isWait = command is WaitForValue
-    return ShellJob(lane, runsUntilStopped: command.runsUntilStopped) { [context] in
+    let place = (lane?.queue ?? others).enter()
+    return ShellJob(lane) { [context] in
       defer {
         place.leave()
         if let lane { self.tidy(lane) }
       }
       return await self.result {
-        try await place.untilTurn()
-        if !isWait { lane?.forget() }
-        try await command.run(in: context)
+        try await self.endingWithInput(command) {
+          try await place.untilTurn()
+          if command is any ListeningCommand { place.leave() }
+          if !(command is WaitForValue) { lane?.forget() }
+          try await command.run(in: context)
+        }
       }
     }
+  }
+
+  /// No more commands will come: what runs until it is stopped is stopped, as it was meant to be, and so is what comes yet.
+  func endInput() { inputEnd.resume(returning: ()) }
+
+  private func endingWithInput(_ command: any LoopCommand, _ body: @escaping @LoopActor () async throws -> Void) async throws {
+    guard command.runsUntilStopped else { return try await body() }
+    try await race(body) { try await self.inputEnd.value() }
   }
 
   /// Runs one command to its end. - Throws: as `start`, and what the command threw.

@@ -22,6 +22,11 @@ enum ShellCommands {
 
   static func type(named name: String) -> (any ParsableCommand.Type)? { byName[name] }
 
+  static func unknown(_ name: String) -> Failure {
+    let meant = Likeness.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
+    return Failure(.usage, "there is no command \(DisplayText.quote(name)); \(meant)`help` lists them")
+  }
+
   /// The parser's description of a command takes a millisecond to ask for: kept.
   @LoopActor private static var known: [String: CommandOptions] = [:]
 

@@ -5,16 +5,13 @@ import EventLoop
 final class ShellJob {
   /// Nil when it is about none.
   let lane: Lane?
+  /// It decides what the lines behind it are about: they are looked at when it is over.
+  let holdsLines: Bool
   private let task: Task<(any Error)?, Never>
 
-  /// It goes on until somebody stops it.
-  let runsUntilStopped: Bool
-  /// Stopped by the end of the input: as it was meant to be.
-  private(set) var wasEndedByInput = false
-
-  init(_ lane: Lane?, runsUntilStopped: Bool = false, _ body: @escaping @LoopActor @Sendable () async -> (any Error)?) {
+  init(_ lane: Lane?, holdsLines: Bool = false, _ body: @escaping @LoopActor @Sendable () async -> (any Error)?) {
     self.lane = lane
-    self.runsUntilStopped = runsUntilStopped
+    self.holdsLines = holdsLines
     task = EventLoop.shared.spawn(body)
   }
 
@@ -22,11 +19,6 @@ final class ShellJob {
   convenience init(_ lane: Lane?, done failure: (any Error)?) { self.init(lane) { failure } }
 
   nonisolated func cancel() { task.cancel() }
-
-  func endByInput() {
-    wasEndedByInput = runsUntilStopped
-    task.cancel()
-  }
 
   /// As `failure`; a task that is cancelled while it waits cancels the command.
   func failureCancellingWithTask() async -> (any Error)? {

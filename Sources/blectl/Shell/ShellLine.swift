@@ -7,6 +7,9 @@ protocol PeerCommand: LoopCommand {
   var who: PeerOptions { get }
 }
 
+/// A command that listens to everybody, and is in nobody's way.
+protocol ListeningCommand: LoopCommand {}
+
 /// A command of sessions only.
 protocol SessionCommand: LoopCommand {
   static var turn: ShellTurn { get }
@@ -16,6 +19,8 @@ protocol SessionCommand: LoopCommand {
 enum ShellTurn {
   /// Before the next line is looked at.
   case atOnce
+  /// As long as it takes: lines behind it are looked at when it is over.
+  case beforeOthers
   /// After those before it that are about the current device.
   case ofDevice
 }
@@ -34,7 +39,7 @@ struct ShellLine {
   init(_ words: [String], _ settings: ShellSettings) throws {
     let moved = Arguments.commandFirst(words)
     name = moved.first ?? ""
-    guard let type = ShellCommands.type(named: name) else { throw Self.noCommand(name) }
+    guard let type = ShellCommands.type(named: name) else { throw ShellCommands.unknown(name) }
     var rest = Array(moved.dropFirst())
     let options = ShellCommands.options(of: type)
     let named = options.firstArgument(in: rest).map { PeerArgument(argument: rest[$0]) != nil } ?? false
@@ -70,11 +75,6 @@ struct ShellLine {
     if let format = settings.format, type != Write.self { add("--as", format.name) }
     if let timeout = settings.timeout, !words.contains(where: { $0.hasPrefix("-t") }) { add("--timeout", "\(timeout)") }
     return words
-  }
-
-  private static func noCommand(_ name: String) -> Failure {
-    let meant = Likeness.nearest(to: name, among: ShellCommands.names).map { "did you mean \($0)? " } ?? ""
-    return Failure(.usage, "there is no command \(DisplayText.quote(name)); \(meant)`help` lists them")
   }
 }
 

@@ -27,10 +27,7 @@ struct Help: SessionCommand {
       try await HelpText(text: lines.joined(separator: "\n")).show(context.output)
       return
     }
-    guard let type = ShellCommands.type(named: name) else {
-      let meant = Likeness.nearest(to: name, among: ShellCommands.names).map { "did you mean \($0)? " } ?? ""
-      throw Failure(.usage, "there is no command \(DisplayText.quote(name)); \(meant)`help` lists them")
-    }
+    guard let type = ShellCommands.type(named: name) else { throw ShellCommands.unknown(name) }
     try await HelpText(text: type.helpMessage()).show(context.output)
   }
 }

@@ -6,7 +6,7 @@ struct Source: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "source", _superCommandName: "blectl",
     abstract: "Run the commands of a file, one a line; stops at the first that fails.")
-  static let turn = ShellTurn.atOnce
+  static let turn = ShellTurn.beforeOthers
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var step: StepOptions

@@ -1,27 +1,27 @@
 import EventLoop
-import GAP
 import TestSupport
 import Testing
 
-@Suite struct InitiatorQueueTests {
+@Suite struct TurnQueueTests {
   private enum Outcome: Equatable { case turn(at: Duration), late(at: Duration), cancelled(at: Duration) }
 
   /// Each asks for its turn at once, in order, and keeps it for a while.
   @LoopActor
-  private func outcomes(_ queue: InitiatorQueue, _ all: [(limit: Int, keeps: Int, cancelledAfter: Int?)]) async throws -> [Outcome] {
+  private func outcomes(_ queue: TurnQueue, _ all: [(limit: Int, keeps: Int, cancelledAfter: Int?)]) async throws -> [Outcome] {
     let start = EventLoop.shared.now
     var tasks: [Task<Outcome, Never>] = []
     for one in all {
       let task = EventLoop.shared.spawn { () -> Outcome in
         func elapsed() -> Duration { start.duration(to: EventLoop.shared.now) }
+        let place = queue.enter()
+        defer { place.leave() }
         do {
-          guard try await queue.take(until: start.advanced(by: .seconds(one.limit))) else { return .late(at: elapsed()) }
+          guard try await place.untilTurn(until: start.advanced(by: .seconds(one.limit))) else { return .late(at: elapsed()) }
         } catch {
           return .cancelled(at: elapsed())
         }
         let turn = elapsed()
         try? await EventLoop.shared.sleep(for: .seconds(one.keeps))
-        queue.give()
         return .turn(at: turn)
       }
       if let time = one.cancelledAfter { EventLoop.shared.schedule(after: .seconds(time)) { task.cancel() } }
@@ -35,7 +35,7 @@ import Testing
 
   @Test func turnsComeInOrderWithinEverybodysOwnLimit() async throws {
     try await onLoop {
-      let queue = InitiatorQueue()
+      let queue = TurnQueue()
       let first = try await self.outcomes(
         queue, [(10, 3, nil), (10, 2, nil), (1, 9, nil), (10, 9, 2), (10, 0, nil)])
       #expect(
@@ -49,14 +49,21 @@ import Testing
 
   @Test func aCancelledTaskAsksForNothing() async throws {
     try await onLoop {
-      let queue = InitiatorQueue()
+      let queue = TurnQueue()
       let task = EventLoop.shared.spawn { () -> Bool in
-        do { return try await queue.take(until: EventLoop.shared.now.advanced(by: .seconds(1))) } catch { return false }
+        let place = queue.enter()
+        defer { place.leave() }
+        do { return try await place.untilTurn(until: EventLoop.shared.now.advanced(by: .seconds(1))) } catch { return false }
       }
       task.cancel()
       #expect(await !task.value)
-      let isFree = try await queue.take(until: EventLoop.shared.now)
+      #expect(queue.isEmpty)
+      let place = queue.enter()
+      let isFree = try await place.untilTurn(until: EventLoop.shared.now)
       #expect(isFree)
+      place.leave()
+      place.leave()
+      #expect(queue.isEmpty)
     }
   }
 }
