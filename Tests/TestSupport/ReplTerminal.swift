@@ -1,16 +1,15 @@
 import Foundation
 import Glibc
-import TestSupport
-import Testing
+package import Testing
 
 /// `blectl repl` on a terminal, typed into, on the simulated air in virtual time: a key takes 0.1 s there, and while nobody types time stands still.
-final class ReplTerminal {
-  let terminal: PseudoTerminal
-  let columns: Int
+package final class ReplTerminal {
+  package let terminal: PseudoTerminal
+  package let columns: Int
   /// With the history in `blectl/history`.
-  let state: String
+  package let state: String
 
-  init(
+  package init(
     _ arguments: [String] = ["repl"], columns: Int = 80, state: String = TemporaryFolder.path(), environment: [String: String] = [:],
     locale: String = "C.UTF-8", adapter: String = "sim"
   ) throws {
@@ -25,10 +24,10 @@ final class ReplTerminal {
     try shows("blectl>", column: 8)
   }
 
-  func type(_ keys: String) { terminal.type(keys) }
+  package func type(_ keys: String) { terminal.type(keys) }
 
   /// Types a line and waits until it was carried out: until the next prompt.
-  func enter(_ line: String, _ place: SourceLocation = #_sourceLocation) throws {
+  package func enter(_ line: String, _ place: SourceLocation = #_sourceLocation) throws {
     let before = terminal.octets.count
     type(line + "\r")
     let isDone = terminal.wait { octets in
@@ -41,22 +40,22 @@ final class ReplTerminal {
   }
 
   /// Waits until the cursor is in such a line: behind it, or in the column.
-  func shows(_ line: String, column: Int? = nil, _ place: SourceLocation = #_sourceLocation) throws {
+  package func shows(_ line: String, column: Int? = nil, _ place: SourceLocation = #_sourceLocation) throws {
     let isShown = terminal.wait(columns: columns) { $0.cursor.line == line && (column == nil || $0.cursor.column == column) }
     try #require(isShown, "\(screen.lines), \(screen.cursor)", sourceLocation: place)
   }
 
   /// Waits until a line is shown somewhere above the cursor.
-  func says(_ fits: @escaping (String) -> Bool, _ place: SourceLocation = #_sourceLocation) throws {
+  package func says(_ fits: @escaping (String) -> Bool, _ place: SourceLocation = #_sourceLocation) throws {
     try #require(terminal.wait(columns: columns) { $0.lines.contains(where: fits) }, "\(screen.lines)", sourceLocation: place)
   }
 
-  func says(_ line: String, _ place: SourceLocation = #_sourceLocation) throws { try says({ $0 == line }, place) }
+  package func says(_ line: String, _ place: SourceLocation = #_sourceLocation) throws { try says({ $0 == line }, place) }
 
-  var screen: TerminalScreen { TerminalScreen(terminal.octets, columns: columns) }
+  package var screen: TerminalScreen { TerminalScreen(terminal.octets, columns: columns) }
 
   /// Ctrl-D on an empty line.
-  func leave(_ place: SourceLocation = #_sourceLocation) -> TerminalScreen {
+  package func leave(_ place: SourceLocation = #_sourceLocation) -> TerminalScreen {
     type("\u{4}")
     let (status, _) = terminal.finish()
     let screen = screen
@@ -64,10 +63,10 @@ final class ReplTerminal {
     return screen
   }
 
-  var history: String? { try? String(contentsOfFile: state + "/blectl/history", encoding: .utf8) }
+  package var history: String? { try? String(contentsOfFile: state + "/blectl/history", encoding: .utf8) }
 }
 
 extension TerminalScreen {
   /// Nothing is typed, and no command runs.
-  var isAtPrompt: Bool { cursor.line.hasSuffix(">") && cursor.column == cursor.line.count + 1 }
+  package var isAtPrompt: Bool { cursor.line.hasSuffix(">") && cursor.column == cursor.line.count + 1 }
 }
