@@ -32,9 +32,9 @@ struct LinkFacts {
   /// What is not known is left out.
   var lines: [String] {
     let facts: [(String, String?)] = [
-      ("MTU", "\(mtu) octets"), ("interval", parameters.interval.map { "\($0.inMilliseconds) ms" }),
+      ("MTU", "\(mtu) octets"), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),
       ("latency", parameters.latency.map { "\($0) events" }),
-      ("supervision timeout", parameters.supervisionTimeout.map { "\($0.inMilliseconds) ms" }),
+      ("supervision timeout", parameters.supervisionTimeout.map { "\($0.millisecondsText) ms" }),
       ("PHY", parameters.phy?.name), ("data length", parameters.maxTxOctets.map { "\($0) octets" }),
       ("RSSI", parameters.rssi.map { "\($0) dBm" }),
     ]
@@ -44,7 +44,7 @@ struct LinkFacts {
   /// `MTU 185, 15 ms, 1M, 251 octets, -61 dBm`: for a session, where the prompt follows.
   var short: String {
     let facts = [
-      "MTU \(mtu)", parameters.interval.map { "\($0.inMilliseconds) ms" }, parameters.phy.map { $0.name.uppercased() },
+      "MTU \(mtu)", parameters.interval.map { "\($0.millisecondsText) ms" }, parameters.phy.map { $0.name.uppercased() },
       parameters.maxTxOctets.map { "\($0) octets" }, parameters.rssi.map { "\($0) dBm" },
     ]
     return facts.compactMap(\.self).joined(separator: ", ")

@@ -55,8 +55,8 @@ struct RequestedParameters: Sendable, Equatable {
     if let phy { requests.append(Request(what: "PHY", wanted: phy.name) { try await link.requestPHY(phy).phy?.name }) }
     if let interval {
       requests.append(
-        Request(what: "interval", wanted: "\(interval.inMilliseconds) ms") {
-          try await link.requestInterval(interval).interval.map { "\($0.inMilliseconds) ms" }
+        Request(what: "interval", wanted: "\(interval.millisecondsText) ms") {
+          try await link.requestInterval(interval).interval.map { "\($0.millisecondsText) ms" }
         })
     }
     return requests

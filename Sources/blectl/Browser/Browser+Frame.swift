@@ -153,7 +153,7 @@ extension Browser {
       }
       // As much as has room beside the name.
       let facts = [
-        peer.mtu.map { "MTU \($0)" }, peer.link.interval.map { "\(Plot.number($0.inMilliseconds)) ms" },
+        peer.mtu.map { "MTU \($0)" }, peer.link.interval.map { "\($0.millisecondsText) ms" },
         peer.link.phy.map { $0.name.uppercased() },
       ]
       for fact in facts.compactMap({ $0 }).map({ " · \($0)" }) {

@@ -6,7 +6,7 @@ extension Failure {
   init(_ error: GAPError) {
     switch error {
     case .intervalOutOfRange(let interval):
-      self.init(.usage, "a connection interval is 7.5 ms to 4 s, not \(interval.inMilliseconds) ms")
+      self.init(.usage, "a connection interval is 7.5 ms to 4 s, not \(interval.millisecondsText) ms")
     case .dataLengthOutOfRange(let octets): self.init(.usage, "a data length is 27 to 251 octets, not \(octets)")
     case .noPrimaryPHY: self.init(.usage, "devices advertise on the 1M or the coded PHY")
     case .cannotScan(let adapter, let phy, let hasExtended):
@@ -62,7 +62,7 @@ extension Failure {
 
   private static func words(_ procedure: LinkProcedure) -> String {
     switch procedure {
-    case .connectionInterval(let interval): "a connection interval of \(interval.inMilliseconds) ms"
+    case .connectionInterval(let interval): "a connection interval of \(interval.millisecondsText) ms"
     case .phy(let phy): "the \(phy.name) PHY"
     case .dataLength(let octets): "a data length of \(octets) octets"
     }
@@ -75,8 +75,8 @@ extension GAPNote {
     switch self {
     case .tryingAgain(let peer): return "the connection to \(peer.address) failed to be established; trying again"
     case .intervalChanged(let peer, let interval, let wish):
-      let change = "\(peer) has asked for another connection interval and got it: \(interval.inMilliseconds) ms"
-      return wish.map { "\(change); asking for \($0.inMilliseconds) ms once more" } ?? change
+      let change = "\(peer) has asked for another connection interval and got it: \(interval.millisecondsText) ms"
+      return wish.map { "\(change); asking for \($0.millisecondsText) ms once more" } ?? change
     case .unreadableReports(let adapter, let count):
       return "\(count) advertising report(s) of \(adapter) are missing: they were malformed, or of a type that nobody has defined yet"
     case .scan(let adapter, .piggyBack):

@@ -139,7 +139,11 @@ extension Duration {
   var secondsText: String {
     let whole = components
     if whole.attoseconds == 0 { return "\(whole.seconds)" }
-    let seconds = (inSeconds * 1000).rounded() / 1000
-    return seconds == seconds.rounded() && abs(seconds) < 1e9 ? "\(Int(seconds))" : "\(seconds)"
+    return Self.text((inSeconds * 1000).rounded() / 1000)
   }
+
+  /// In milliseconds, without a fraction when there is none: `15`, `7.5`.
+  var millisecondsText: String { Self.text(inMilliseconds) }
+
+  private static func text(_ number: Double) -> String { number == number.rounded() && abs(number) < 1e9 ? "\(Int(number))" : "\(number)" }
 }

@@ -99,7 +99,7 @@ final class InteractiveShell {
     let width = max(8, output.width / 2 - 12)
     let name = DisplayText.clip(DisplayText.escape(lane.title), to: width)
     let state = lane.isConnected ? "" : lane.restoration != nil ? " (lost)" : lane.problem != nil ? " (lost)" : " (not connected)"
-    editor.prompt = [.init(name, .bold), .init(state, .red), .init("> ")]
+    editor.prompt = [.init(name, .bold)] + (state.isEmpty ? [] : [.init(state, .red)]) + [.init("> ")]
   }
 
   // MARK: History
