@@ -74,7 +74,8 @@ struct Connect: PeerCommand {
     guard !output.style.json else { return try await report(connection, output) }
     let name = connection.name.map { $0.isEmpty ? "" : "\(DisplayText.escape($0)) " } ?? ""
     try await output.line(
-      "connected to \(name)\(name.isEmpty ? "\(connection.peer)" : "(\(connection.peer.address))"), \(try await LinkFacts(of: connection).short)")
+      "connected to \(name)\(name.isEmpty ? "\(connection.peer)" : "(\(connection.peer.address))"), \(try await LinkFacts(of: connection).short)"
+    )
   }
 
   @LoopActor
