@@ -53,8 +53,9 @@ package final class BoundedQueue<Element> {
   package var isClosed: Bool { end != nil }
 
   /// The taker gives up: what it has not taken is dropped, and told.
-  package func abandon() {
-    dropped += items.count
+  /// - Parameter taken: elements that it took for nothing.
+  package func abandon(taken: Int = 0) {
+    dropped += items.count + taken
     items = []
     tellOfDropped()
     close()

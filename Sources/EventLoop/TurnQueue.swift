@@ -6,8 +6,8 @@ package final class TurnQueue {
   /// A place in the queue. It has to be left on every path.
   @LoopActor
   package final class Place {
-    fileprivate let turn = Wait<Void>()
-    private unowned let queue: TurnQueue
+    fileprivate var turn = Wait<Void>()
+    fileprivate unowned var queue: TurnQueue
 
     fileprivate init(_ queue: TurnQueue) { self.queue = queue }
 
@@ -41,6 +41,18 @@ package final class TurnQueue {
     places.append(place)
     places.first?.turn.resume(returning: ())
     return place
+  }
+
+  /// All who are here go to the end of another queue, in their order; whoever has the turn here has to wait for it there.
+  package func join(_ other: TurnQueue) {
+    guard other !== self else { return }
+    for place in places {
+      place.queue = other
+      if place.turn.isSettled { place.turn = Wait() }
+    }
+    other.places += places
+    places = []
+    other.places.first?.turn.resume(returning: ())
   }
 
   private func remove(_ place: Place) {

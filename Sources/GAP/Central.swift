@@ -8,6 +8,9 @@ package protocol Central: AnyObject {
   /// What is done on the user's behalf without being asked.
   var onNote: (@LoopActor (GAPNote) -> Void)? { get set }
 
+  /// Why nothing can be done with the adapter any more, as after it was pulled out; nil as long as it works.
+  var failure: (any Error)? { get }
+
   /// Scans until the task is cancelled; the scan is off when this returns or throws.
   /// - Parameter started: called once when the controller has confirmed that it scans.
   /// - Throws: CancellationError at the end; GAPError, ControllerError, or an error of the host when scanning is impossible.

@@ -16,6 +16,7 @@ package final class HostCentral: GAP.Central, LinkController {
   package var openLinks: [HostLink] { links.values.sorted { $0.handle < $1.handle } }
 
   package func connectedPeer(_ address: Address) -> PeerAddress? { links.values.first { $0.peer.address == address }?.peer }
+  package var failure: (any Error)? { controller.failure }
   /// Packets from the controller that did not follow their format; they were ignored.
   package var malformedPackets: Int { controller.malformed }
 

@@ -26,7 +26,8 @@ final class HCISocket {
   private var observers: [Int: @LoopActor (HCI.Event) -> Void] = [:]
   private var nextObserver = 0
   private var pending: [Pending] = []
-  private var failure: (any Error)?
+  /// Why no more can come.
+  private(set) var failure: (any Error)?
   private var onEnd: [Int: @LoopActor (any Error) -> Void] = [:]
   /// The last command of someone else's, until it is answered. The kernel gives the controller one command at a time, whoever sent it, so
   /// the next answer is the answer to this one, even when one of ours with the same opcode waits for its turn.

@@ -8,6 +8,7 @@ package import HCI
 package final class KernelCentral: GAP.Central, LinkController {
   package let adapter: AdapterInfo
   package var onNote: (@LoopActor (GAPNote) -> Void)?
+  package var failure: (any Error)? { hci.failure }
 
   let hci: HCISocket
   private let tap: (any HCI.Tap)?

@@ -45,12 +45,7 @@ package final class Connection {
 
   /// Whether a search would mean this peer, as far as is known without one.
   package func isMeant(by selector: PeerSelector) -> Bool {
-    if selector == self.selector { return true }
-    return switch selector {
-    case .address(let address, let type): address == peer.address && (type == nil || type == peer.type)
-    case .name(let pattern): name.map { Glob.matches(pattern, $0) } ?? false
-    case .mac, .service: false
-    }
+    selector == self.selector || selector.means(peer, named: name)
   }
 
   /// Waits for the end of a restoration that is under way. - Throws: CancellationError.

@@ -52,6 +52,22 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
+  /// Whether a search would mean this peer, as far as is known without one.
+  /// - Parameter name: nil when it was not heard.
+  package func means(_ peer: PeerAddress, named name: String?) -> Bool {
+    switch self {
+    case .address(let address, let type): address == peer.address && (type == nil || type == peer.type)
+    case .name(let pattern): name.map { Glob.matches(pattern, $0) } ?? false
+    case .mac, .service: false
+    }
+  }
+
+  /// Whether both mean one device, whoever is there: an address is the same without its type.
+  package func isSame(as other: Self) -> Bool {
+    guard case .address(let address, let type) = self, case .address(address, let otherType) = other else { return self == other }
+    return type == nil || otherType == nil || type == otherType
+  }
+
   func matches(_ device: DeviceView) -> Bool {
     switch self {
     case .address(let address, let type): device.peer.address == address && (type == nil || type == device.peer.type)

@@ -32,18 +32,22 @@ package final class Session {
   /// - Parameter open: makes the adapter ready, at the first need.
   package init(open: @escaping @LoopActor () async throws -> any Central) { self.open = open }
 
-  /// The adapter, opened once, whoever asks first.
+  /// The adapter, opened once, whoever asks first; and anew when it has died.
   /// - Throws: what `open` throws; the next call tries again.
   package func central() async throws -> any Central {
-    if let opened { return opened }
+    if let opened, opened.failure == nil { return opened }
     while let opening {
       // Whoever opens it may be cancelled; the others go on and open it themselves.
       do { return try await opening.value() } catch is CancellationError { try Task.checkCancellation() }
     }
-    if let opened { return opened }
+    if let opened, opened.failure == nil { return opened }
     let opening = Wait<any Central>()
     self.opening = opening
     defer { self.opening = nil }
+    if let dead = opened {
+      opened = nil
+      await shielded { await dead.close() }
+    }
     do {
       let made = try await open()
       let central: any Central = staysOpen ? SharedCentral(made) : made
@@ -55,12 +59,6 @@ package final class Session {
       throw error
     }
   }
-
-  /// The peer that commands without one are about: the one connected last that is still there.
-  package var current: Connection? { connections.last { $0.isOpen } }
-
-  /// The open connection to a peer.
-  package func connection(to peer: PeerAddress) -> Connection? { connections.last { $0.peer == peer && $0.isOpen } }
 
   /// Connects; other links stay as they are.
   /// - Parameters:

@@ -38,6 +38,8 @@ package final class SharedCentral: Central {
     set { central.onNote = newValue }
   }
 
+  package var failure: (any Error)? { central.failure }
+
   // MARK: Scanning
 
   package func scan(

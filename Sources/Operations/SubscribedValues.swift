@@ -2,6 +2,7 @@ import ATT
 package import Bluetooth
 package import EventLoop
 package import GATT
+package import Text
 
 /// The values of several characteristics in the order of arrival, each from the moment before the peer was asked to send them. While nobody takes
 /// them the link goes on, and they wait.
@@ -13,6 +14,7 @@ package final class SubscribedValues {
     var characteristic: Characteristic
     /// Nil where discovery has not seen it.
     let place: CharacteristicPlace?
+    var format: ValueFormat
     /// Nil while the link is lost, and when it could not be restored.
     var subscription: Subscription?
   }
@@ -20,9 +22,9 @@ package final class SubscribedValues {
   private var client: Client
   /// Nil when this ends with the link.
   private weak var connection: Connection?
-  private let values: BoundedQueue<(ValueEvent, UUID)>
-  /// Those that are listened to, by their value handle.
-  private var types: [AttributeHandle: UUID] = [:]
+  private let values: BoundedQueue<(ValueEvent, UUID, ValueFormat)>
+  /// The types of those that are listened to, and how their values are shown, by their value handle.
+  private var types: [AttributeHandle: (UUID, ValueFormat)] = [:]
   private var items: [Item] = []
   private var observer: ValueObserver?
   private var loss: Task<Void, Never>?
@@ -51,7 +53,7 @@ package final class SubscribedValues {
   private func observe() {
     observer?.cancel()
     observer = client.observeValues { [weak self] event in
-      if let self, let uuid = types[event.handle] { values.add((event, uuid)) }
+      if let self, let (uuid, format) = types[event.handle] { values.add((event, uuid, format)) }
     }
   }
 
@@ -59,15 +61,17 @@ package final class SubscribedValues {
   package var characteristics: [Characteristic] { items.compactMap { $0.subscription == nil ? nil : $0.characteristic } }
 
   /// Subscribes. One that is subscribed to already stays so.
+  /// - Parameter format: how its values are to be shown from now on, for whoever takes them.
   /// - Throws: as `Client.subscribe`.
-  package func add(_ characteristic: Characteristic) async throws {
-    guard types.updateValue(characteristic.uuid, forKey: characteristic.valueHandle) == nil else { return }
+  package func add(_ characteristic: Characteristic, as format: ValueFormat = .auto) async throws {
+    if let index = items.firstIndex(where: { $0.characteristic.valueHandle == characteristic.valueHandle }) { items[index].format = format }
+    guard types.updateValue((characteristic.uuid, format), forKey: characteristic.valueHandle) == nil else { return }
     let client = client
     do {
       let subscription = try await client.subscribe(characteristic, keepingValues: false)
       let place = client.table?.place(of: characteristic)
       items.removeAll { $0.subscription == nil && place != nil && $0.place == place }
-      items.append(Item(characteristic: characteristic, place: place, subscription: subscription))
+      items.append(Item(characteristic: characteristic, place: place, format: format, subscription: subscription))
     } catch {
       if client === self.client { types[characteristic.valueHandle] = nil }
       throw error
@@ -92,7 +96,18 @@ package final class SubscribedValues {
   /// The next value, with the type of its characteristic. One taker at a time.
   /// - Returns: nil at `deadline`, and when `close(at:)` says so (see `isClosed`).
   /// - Throws: why the link ended, once nothing is left; CancellationError.
-  package func next(until deadline: LoopClock.Instant?) async throws -> (ValueEvent, UUID)? { try await values.next(until: deadline) }
+  package func next(until deadline: LoopClock.Instant?) async throws -> (ValueEvent, UUID)? {
+    try await nextToShow(until: deadline).map { ($0.0, $0.1) }
+  }
+
+  /// As `next`, with how `add` said that it is to be shown.
+  package func nextToShow(until deadline: LoopClock.Instant?) async throws -> (ValueEvent, UUID, ValueFormat)? {
+    try await values.next(until: deadline)
+  }
+
+  /// The taker gives up: how many values it leaves is told.
+  /// - Parameter taken: those that it took for nothing.
+  package func abandon(taken: Int) { values.abandon(taken: taken) }
 
   /// What comes later is not given out.
   package func close(at end: LoopClock.Instant) { values.close(at: end) }
@@ -137,14 +152,14 @@ package final class SubscribedValues {
     var count = 0
     var missing: [Restoration.Missing] = []
     // By place: while one is written, others may be added or removed.
-    for (place, old) in items.map({ ($0.place, $0.characteristic) }) {
+    for (place, old, format) in items.map({ ($0.place, $0.characteristic, $0.format) }) {
       func index() -> Int? { items.firstIndex { $0.place == place && $0.characteristic == old && $0.subscription == nil } }
       guard index() != nil else { continue }
       guard let place, let new = table.characteristic(at: place) else {
         missing.append(Restoration.Missing(characteristic: old, reason: nil))
         continue
       }
-      types[new.valueHandle] = new.uuid
+      types[new.valueHandle] = (new.uuid, format)
       do {
         let subscription = try await client.subscribe(new, keepingValues: false)
         guard let index = index() else {

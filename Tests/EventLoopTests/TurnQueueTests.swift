@@ -66,4 +66,32 @@ import Testing
       #expect(queue.isEmpty)
     }
   }
+
+  /// Two queues become one: those of the second come behind, in their order, also the one that had its turn.
+  @Test func oneQueueJoinsAnother() async throws {
+    try await onLoop {
+      let (first, second) = (TurnQueue(), TurnQueue())
+      var order: [String] = []
+      let places = [first, first, second, second].map { $0.enter() }
+      try await places[2].untilTurn()
+      second.join(first)
+      second.join(second)
+      #expect(second.isEmpty && !first.isEmpty)
+      let tasks = zip(places, ["a", "b", "c", "d"]).reversed().map { place, name in
+        EventLoop.shared.spawn {
+          try? await place.untilTurn()
+          order.append(name)
+          place.leave()
+        }
+      }
+      for task in tasks { await task.value }
+      #expect(order == ["a", "b", "c", "d"] && first.isEmpty)
+      // Whoever joins a queue that is empty has the turn at once.
+      let place = first.enter()
+      first.join(second)
+      try await place.untilTurn()
+      place.leave()
+      #expect(second.isEmpty)
+    }
+  }
 }

@@ -92,7 +92,7 @@ import Testing
       central.batches = [(.milliseconds(20), [report(1)])]
       await #expect(throws: Broken.self) { try await central.listen(ScanParameters(), for: .seconds(1)) { _, _ in throw Broken() } }
       #expect(!central.isScanning)
-      central.failure = Broken()
+      central.scanFailure = Broken()
       await #expect(throws: Broken.self) { try await central.listen(ScanParameters(), for: .seconds(1)) { _, _ in .goOn } }
     }
   }

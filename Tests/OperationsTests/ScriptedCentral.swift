@@ -10,6 +10,8 @@ final class ScriptedCentral: Central {
   var batches: [(after: Duration, reports: [AdvertisingReport])] = []
   var startDelay = Duration.zero
   var connected: [PeerAddress] = []
+  /// What scanning throws.
+  var scanFailure: (any Error)?
   var failure: (any Error)?
   private(set) var scans = 0
   private(set) var isScanning = false
@@ -17,7 +19,7 @@ final class ScriptedCentral: Central {
   func scan(
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {
-    if let failure { throw failure }
+    if let scanFailure { throw scanFailure }
     scans += 1
     isScanning = true
     defer { isScanning = false }

@@ -13,6 +13,8 @@ import Testing
     /// What it scans for now.
     var scanning: ScanParameters?
     var scans: [ScanParameters] = []
+    /// What scanning throws.
+    var scanFailure: (any Error)?
     var failure: (any Error)?
     private var report: (@LoopActor (AdvertisingReport) -> Void)?
     private var end = Wait<Void>()
@@ -21,7 +23,7 @@ import Testing
     func scan(
       _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
     ) async throws {
-      if let failure { throw failure }
+      if let scanFailure { throw scanFailure }
       guard scanning == nil else { throw GAPError.isScanning(adapter: "radio") }
       scanning = parameters
       scans.append(parameters)
@@ -142,11 +144,11 @@ import Testing
     try await onLoop {
       let radio = Radio()
       let central = SharedCentral(radio)
-      radio.failure = GAPError.noPrimaryPHY
+      radio.scanFailure = GAPError.noPrimaryPHY
       let listeners = [Listener(central), Listener(central)]
       for listener in listeners { await listener.untilEnded() }
       #expect(listeners.allSatisfy { $0.failure as? GAPError == .noPrimaryPHY && $0.started == 0 })
-      radio.failure = nil
+      radio.scanFailure = nil
       let next = Listener(central)
       await settle()
       #expect(next.started == 1)

@@ -49,22 +49,11 @@ struct Connect: PeerCommand {
   private func run(in context: Context, _ shell: Shell) async throws {
     if input != nil { throw Failure(.usage, "connect - is for the command line: in a session the link stays anyway") }
     guard let lane = context.lane else { return }
-    try await context.untilItIsBack()
-    if let connection = lane.connection, connection.isOpen {
-      try await who.target.requested.ask(connection.link, context.output)
-      return try await reportShortly(connection, context.output)
-    }
-    // Nothing is left of a link that is lost.
-    if let lost = lane.connection {
-      lane.detach()
-      await context.session.disconnect(lost)
-    }
     do {
-      let connection = try await context.open(lane.selector, who.target)
-      shell.adopt(connection, as: lane)
-      try await reportShortly(connection, context.output)
+      let selector = who.peer == .current ? lane.selector : try await context.configuration.resolve(who.peer)
+      try await reportShortly(try await context.lastingLink(selector, who.target).connection, context.output)
     } catch {
-      if !lane.isConnected { lane.fail(error) }
+      if let lane = context.lane, !lane.isConnected { lane.fail(error) }
       throw error
     }
   }

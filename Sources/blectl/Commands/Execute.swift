@@ -50,6 +50,10 @@ struct Execute: LoopCommand {
       let selector = try await context.configuration.resolve(peer)
       shell.use(shell.adopt(try await context.open(selector, target), as: selector))
     }
-    try await list.run(in: shell, keepGoing: keepGoing, context.output)
+    do { try await list.run(in: shell, keepGoing: keepGoing, context.output) } catch {
+      await shell.end()
+      throw error
+    }
+    await shell.end()
   }
 }

@@ -26,7 +26,16 @@ struct Repl: LoopCommand {
   /// - Parameter link: the device whose loss ends it, unless it is to be made again.
   @LoopActor
   static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: Lane? = nil) async throws {
-    if !shell.process.output.style.json, let terminal = InteractiveShell(shell) { return try await terminal.run(connecting: peer) }
-    try await InputSession(shell).run(connecting: peer, endingWith: link)
+    do {
+      if !shell.process.output.style.json, let terminal = InteractiveShell(shell) {
+        try await terminal.run(connecting: peer)
+      } else {
+        try await InputSession(shell).run(connecting: peer, endingWith: link)
+      }
+    } catch {
+      await shell.end()
+      throw error
+    }
+    await shell.end()
   }
 }

@@ -8,21 +8,23 @@ import Text
 @LoopActor
 final class BackgroundValues {
   private let values: SubscribedValues
-  private var formats: [UUID: ValueFormat] = [:]
-  private var task: Task<Void, Never>?
+  private let showing: Task<Void, Never>
 
-  /// - Parameter show: may wait for whoever reads.
+  /// - Parameters:
+  ///   - onDrop: told how many values were not shown so far.
+  ///   - show: may wait for whoever reads.
   init(
     _ connection: Connection, onDrop: @escaping @LoopActor (Int) -> Void,
     show: @escaping @LoopActor (ValueEvent, UUID, ValueFormat) async throws -> Void
   ) {
-    values = SubscribedValues(lastingOn: connection, onDrop: onDrop)
-    task = EventLoop.shared.spawn { [weak self, values] in
+    let values = SubscribedValues(lastingOn: connection, onDrop: onDrop)
+    self.values = values
+    showing = EventLoop.shared.spawn {
       // Why it ends is told by whoever watches the link.
-      while let (event, uuid) = try? await values.next(until: nil) {
-        let format = self?.formats[uuid] ?? .auto
-        do { try await show(event, uuid, format) } catch { break }
+      while let (event, uuid, format) = try? await values.nextToShow(until: nil) {
+        do { try await show(event, uuid, format) } catch { values.abandon(taken: 1) }
       }
+      if Task.isCancelled { values.abandon(taken: 0) }
     }
   }
 
@@ -31,24 +33,19 @@ final class BackgroundValues {
   }
 
   /// - Throws: as `SubscribedValues.add`.
-  func add(_ characteristic: Characteristic, _ format: ValueFormat) async throws {
-    formats[characteristic.uuid] = format
-    try await values.add(characteristic)
-  }
+  func add(_ characteristic: Characteristic, _ format: ValueFormat) async throws { try await values.add(characteristic, as: format) }
 
   /// - Throws: as `Subscription.cancel`.
-  func remove(_ characteristic: Characteristic) async throws {
-    try await values.remove(characteristic)
-  }
+  func remove(_ characteristic: Characteristic) async throws { try await values.remove(characteristic) }
 
   /// - Throws: as `remove`.
-  func removeEach() async throws {
-    try await values.removeAll()
-  }
+  func removeEach() async throws { try await values.removeAll() }
 
-  /// The end.
-  func end() async {
-    await values.end()
-    task?.cancel()
+  /// Nothing more comes.
+  func end() async { await values.end() }
+
+  /// After the end: returns when all that came was shown. A cancelled task does not wait; what was not shown is told.
+  func untilShown() async {
+    await withTaskCancellationHandler(operation: { await showing.value }, onCancel: { showing.cancel() })
   }
 }

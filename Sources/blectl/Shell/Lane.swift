@@ -8,13 +8,15 @@ import Text
 @LoopActor
 final class Lane {
   /// How the user named it.
-  let selector: PeerSelector
+  var selector: PeerSelector
   let queue = TurnQueue()
   private(set) var connection: Connection?
   /// Why it is not connected.
   private(set) var problem: (any Error)?
   /// Values that came since the last command began; `wait` takes them.
   private(set) var recent: [(event: ValueEvent, uuid: UUID?)] = []
+  /// How many came before those, untold.
+  private var forgotten = 0
   private var arrived: Wait<Void>?
   private(set) var background: BackgroundValues?
   private var observer: ValueObserver?
@@ -23,8 +25,12 @@ final class Lane {
   var restoration: Task<Void, Never>?
   /// Of the present link or the one before.
   var lastPeer: PeerAddress?
+  /// What the command that runs connects, or has connected for itself.
+  var destination: (peer: PeerAddress, name: String?)?
+  /// What this has turned out to be.
+  private var successor: Lane?
 
-  /// More than anybody looks back at.
+  /// How many values `wait` looks back at.
   static let recentLimit = 1024
 
   init(_ selector: PeerSelector) { self.selector = selector }
@@ -34,7 +40,29 @@ final class Lane {
 
   var isConnected: Bool { connection?.isOpen ?? false }
 
-  func isMeant(by selector: PeerSelector) -> Bool { self.selector == selector || connection?.isMeant(by: selector) ?? false }
+  func isMeant(by selector: PeerSelector) -> Bool {
+    self.selector.isSame(as: selector) || connection?.isMeant(by: selector) ?? false || isDestination(selector)
+  }
+
+  private func isDestination(_ selector: PeerSelector) -> Bool { destination.map { selector.means($0.peer, named: $0.name) } ?? false }
+
+  /// It has a link to the device, or will have one, so that nobody else finds it.
+  func holds(_ selector: PeerSelector) -> Bool {
+    if let connection, connection.isOpen || connection.isBeingRestored, connection.isMeant(by: selector) { return true }
+    return isDestination(selector)
+  }
+
+  func isOf(_ peer: PeerAddress) -> Bool { destination?.peer == peer || connection?.peer == peer }
+
+  /// The one that stands for it.
+  var present: Lane { successor?.present ?? self }
+
+  /// It is the same device as another's: whoever waits here waits there.
+  func join(_ other: Lane) {
+    queue.join(other.queue)
+    detach()
+    successor = other
+  }
 
   /// - Parameter whenLost: told why the link was lost, unless `detach` came before.
   func attach(_ connection: Connection, whenLost: @escaping @LoopActor (any Error) -> Void) {
@@ -59,6 +87,12 @@ final class Lane {
     (observer, loss, connection, background, restoration) = (nil, nil, nil, nil, nil)
   }
 
+  /// A lost link is not made again.
+  func giveUp() {
+    restoration?.cancel()
+    restoration = nil
+  }
+
   /// A link that is lost is made again, or that has yet to be decided.
   var mayComeBack: Bool { problem == nil || restoration != nil }
 
@@ -74,10 +108,23 @@ final class Lane {
   }
 
   /// A command begins: what came before is nobody's answer any more.
-  func forget() { recent.removeAll(keepingCapacity: true) }
+  func forget() {
+    recent.removeAll(keepingCapacity: true)
+    forgotten = 0
+  }
+
+  /// How many values came before the recent ones; once, and nil when none did.
+  func takeForgotten() -> Int? {
+    defer { forgotten = 0 }
+    return forgotten > 0 ? forgotten : nil
+  }
 
   private func add(_ event: ValueEvent) {
-    if recent.count >= Self.recentLimit { recent.removeFirst(Self.recentLimit / 4) }
+    // In batches: to take the first away moves all.
+    if recent.count >= Self.recentLimit + 256 {
+      recent.removeFirst(256)
+      forgotten += 256
+    }
     recent.append((event, connection?.client.table?.attribute(at: event.handle).uuid))
     arrived?.resume(returning: ())
     arrived = nil

@@ -42,6 +42,8 @@ final class OverheardCentral: Central {
     set { central.onNote = newValue }
   }
 
+  var failure: (any Error)? { central.failure }
+
   func scan(
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {

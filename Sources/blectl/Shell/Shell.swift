@@ -12,8 +12,8 @@ final class Shell {
   let process: ProcessContext
   var settings = ShellSettings()
   /// The device that commands without one are about: the one that `connect` or `use` named last, connected or not.
-  private(set) var current: Lane?
-  private(set) var lanes: [Lane] = []
+  var current: Lane?
+  var lanes: [Lane] = []
   /// Something about the devices has changed: for prompts.
   var onChange: (@LoopActor () -> Void)?
   /// By somebody at a terminal.
@@ -22,7 +22,8 @@ final class Shell {
   /// Commands that are about no device.
   private let others = TurnQueue()
   private let inputEnd = Wait<Void>()
-  private var losses: [Wait<Void>] = []
+  /// Something about links has changed: for whoever waits for a device.
+  private var change = Wait<Void>()
   private var nesting = 0
   private var parsed: [[String]: ShellLine] = [:]
 
@@ -55,7 +56,7 @@ final class Shell {
     var context = Context(process, command.step, output)
     context.shell = self
     context.lane = lane
-    context.isAboutCurrent = line.isAboutCurrent
+    context.isAboutCurrent = (command as? any PeerCommand)?.who.peer == .current
     context.members = members
     let turn = (command as? any SessionCommand).map { type(of: $0).turn }
     switch turn {
@@ -64,16 +65,18 @@ final class Shell {
     case .ofDevice?, nil: break
     }
     let place = (lane?.queue ?? others).enter()
+    context.place = place
     return ShellJob(lane) { [context] in
       defer {
+        context.lane?.destination = nil
         place.leave()
-        if let lane { self.tidy(lane) }
+        if let lane = context.lane { self.tidy(lane) }
       }
       return await self.result {
         try await self.endingWithInput(command) {
           try await place.untilTurn()
           if command is any ListeningCommand { place.leave() }
-          if !(command is WaitForValue) { lane?.forget() }
+          if !(command is WaitForValue) { context.lane?.forget() }
           try await command.run(in: context)
         }
       }
@@ -132,9 +135,21 @@ final class Shell {
   }
 
   func change(_ settings: ShellSettings) {
+    let wasReconnecting = self.settings.reconnect
     self.settings = settings
     parsed = [:]
+    if settings.reconnect != wasReconnecting { reconnectIsSet() }
   }
+
+  /// Links, or what is known of them, are not what they were.
+  func changed() {
+    change.resume(returning: ())
+    change = Wait()
+    onChange?()
+  }
+
+  /// - Throws: CancellationError.
+  func untilChanged() async throws { try await change.value() }
 
   /// In the style of the session, or of the command's own options.
   private func output(for command: any LoopCommand, _ members: [UInt8], _ lane: Lane?) throws -> Output {
@@ -155,14 +170,14 @@ final class Shell {
 
   /// With several devices every record says which it is about.
   func members(of lane: Lane?) -> [UInt8] {
-    guard let lane, let peer = lane.connection?.peer ?? lane.lastPeer, isOneOfSeveral(lane) else { return [] }
+    guard let lane = lane?.present, let peer = lane.connection?.peer ?? lane.lastPeer, isOneOfSeveral(lane) else { return [] }
     return Array(",\"peer\":\"\(peer)\"".utf8)
   }
 
   private func isOneOfSeveral(_ lane: Lane) -> Bool { lanes.contains { $0 !== lane && $0.isConnected } }
 
   /// For what arrives unasked.
-  private func output(of lane: Lane) -> Output {
+  func output(of lane: Lane) -> Output {
     let output = Output(process.output.style, sharing: process.output)
     output.members = { [weak self, weak lane] in self?.members(of: lane) ?? [] }
     return output
@@ -184,141 +199,5 @@ final class Shell {
             : NotificationRecord.octets(event, uuid, format, from: connection, output))
       }
     }
-  }
-
-  // MARK: Devices
-
-  private func lane(for line: ShellLine) async throws -> Lane? {
-    guard let command = line.command as? any PeerCommand else {
-      if let command = line.command as? any SessionCommand, type(of: command).turn == .ofDevice { return current }
-      return nil
-    }
-    if line.isAboutCurrent || command.who.peer == .current {
-      guard let current else {
-        throw Failure(.notFound, "no device is connected: `connect PEER` first, or name the PEER behind \(line.name)")
-      }
-      // Now, and not when its turn has come: lines behind it may have connected another.
-      if command is Disconnect { self.current = nil }
-      return current
-    }
-    let known = try await lane(for: command.who.peer)
-    let lane = if let known { known } else { add(try await process.configuration.resolve(command.who.peer)) }
-    if command is Connect { current = lane }
-    if command is Disconnect, lane === current { current = nil }
-    return lane
-  }
-
-  /// The device that is meant; nil for one that the session does not know.
-  func lane(for peer: PeerArgument) async throws -> Lane? {
-    if peer == .current { return current }
-    let selector = try await process.configuration.resolve(peer)
-    return lanes.last { $0.isMeant(by: selector) }
-  }
-
-  private func add(_ selector: PeerSelector) -> Lane {
-    let lane = Lane(selector)
-    lanes.append(lane)
-    return lane
-  }
-
-  func use(_ lane: Lane?) {
-    current = lane
-    onChange?()
-  }
-
-  /// A link that stays.
-  func adopt(_ connection: Connection, as lane: Lane) {
-    lane.attach(connection) { [weak self, weak lane] reason in
-      if let self, let lane { lost(lane, reason) }
-    }
-    onChange?()
-  }
-
-  /// A link that was made before, and is the current one now.
-  func adopt(_ connection: Connection, as selector: PeerSelector) -> Lane {
-    let lane = add(selector)
-    adopt(connection, as: lane)
-    current = lane
-    return lane
-  }
-
-  /// Returns never while the link is there, or may come back.
-  /// - Throws: why it was lost; CancellationError.
-  func untilLost(_ lane: Lane) async throws {
-    while true {
-      let wait = Wait<Void>()
-      losses.append(wait)
-      try await wait.value()
-      if let problem = lane.problem, !lane.isConnected, !settings.reconnect { throw problem }
-    }
-  }
-
-  func disconnect(_ lane: Lane) async {
-    let connection = lane.connection
-    await lane.background?.end()
-    lane.detach()
-    if let connection { await process.session.disconnect(connection) }
-    onChange?()
-  }
-
-  private func lost(_ lane: Lane, _ reason: any Error) {
-    tell(lane, "disconnected", Failure(reason).message) { json in
-      json.object("error") { Failure(reason).write(&$0) }
-    }
-    for wait in losses { wait.resume(returning: ()) }
-    losses = []
-    if settings.reconnect, let connection = lane.connection { lane.restoration = restore(connection, of: lane) }
-    onChange?()
-  }
-
-  private func restore(_ connection: Connection, of lane: Lane) -> Task<Void, Never> {
-    EventLoop.shared.spawn { [weak self, weak lane] in
-      guard let self, let lane else { return }
-      do {
-        let restoration = try await process.session.restore(connection) { [weak self] event in
-          if case .trying(let number, let pause, let error?) = event, let self {
-            process.output.status("\(connection.title): \(Failure(error).message); try \(number) in \(pause.secondsText) s")
-          }
-        }
-        adopt(connection, as: lane)
-        tell(restoration, lane)
-      } catch {
-        if !(error is CancellationError) { lane.fail(error) }
-        lane.restoration = nil
-      }
-      onChange?()
-    }
-  }
-
-  private func tell(_ restoration: Restoration, _ lane: Lane) {
-    let missing = restoration.missing.map {
-      "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "it is not there any more")"
-    }
-    let restored = "\(restoration.subscriptions) subscription(s) restored"
-    let lost = missing.isEmpty ? "" : "; not restored: \(missing.joined(separator: ", "))"
-    tell(lane, "reconnected", "back after \(restoration.time.secondsText) s, \(restored)\(lost)") { json in
-      json.number("seconds", restoration.time.inSeconds)
-      json.integer("tries", restoration.tries)
-      json.integer("subscriptions", restoration.subscriptions)
-      json.strings("missing", restoration.missing.map(\.characteristic.uuid.description))
-    }
-  }
-
-  /// Of what happens without a command.
-  private func tell(_ lane: Lane, _ event: String, _ text: String, _ members: (inout JSONLine) -> Void) {
-    let output = output(of: lane)
-    guard output.style.json else { return output.note(lane.connection.map { "\($0.title): \(text)" } ?? text) }
-    _ = try? output.offerRecord(reserve: Output.reserve) {
-      $0.string("event", event)
-      $0.string("time", Timestamp.text(EventLoop.shared.wallClock))
-      lane.connection?.identify(in: &$0)
-      members(&$0)
-    }
-  }
-
-  /// Devices that were named for one command only are not kept.
-  private func tidy(_ lane: Lane) {
-    guard lane !== current, lane.connection == nil, lane.queue.isEmpty else { return }
-    lanes.removeAll { $0 === lane }
   }
 }

@@ -7,7 +7,7 @@ struct Subscribe: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscribe", _superCommandName: "blectl",
     abstract: "Show notifications and indications as they come, while other commands run.",
-    discussion: "Until unsubscribe, or until the link is down.")
+    discussion: "Until unsubscribe, or until the link is down. A PEER that is not connected is connected, and its link stays.")
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup var process: ProcessOptions
@@ -24,11 +24,23 @@ struct Subscribe: SessionCommand, PeerCommand {
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
-    let connection = try await context.liveConnection()
-    guard let shell = context.shell, let lane = context.lane else { return }
-    for selector in selectors {
-      let characteristic = try await connection.client.characteristic(selector)
-      try await shell.backgroundValues(lane, connection).add(characteristic, format)
+    var isNew = false
+    do {
+      let connection: Connection
+      if context.isAboutCurrent {
+        connection = try await context.liveConnection(who.target)
+      } else {
+        (connection, isNew) = try await context.lastingLink(try await context.configuration.resolve(who.peer), who.target)
+      }
+      guard let shell = context.shell, let lane = context.lane else { return }
+      for selector in selectors {
+        let characteristic = try await connection.client.characteristic(selector)
+        try await shell.backgroundValues(lane, connection).add(characteristic, format)
+      }
+    } catch {
+      // It stays for what is subscribed to.
+      if isNew, let lane = context.lane { await context.shell?.disconnect(lane) }
+      throw error
     }
   }
 }
@@ -48,7 +60,7 @@ struct Unsubscribe: SessionCommand, PeerCommand {
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
-    let connection = try await context.liveConnection()
+    let connection = try await context.liveConnection(who.target)
     guard let background = context.lane?.background else {
       throw Failure(.notFound, "nothing is subscribed to on \(connection.title); `subscribe ATTR` does")
     }

@@ -47,16 +47,19 @@ struct WaitForValue: SessionCommand, PeerCommand {
 
   func run(in context: Context) async throws {
     try pattern.check("wait")
-    let connection = try await context.liveConnection()
-    guard let lane = context.lane else { return }
-    let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
-    let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
-    do {
-      try await wait(for: characteristic, lane, connection, context)
-      try? await subscription.cancel()
-    } catch {
-      await shielded { try? await subscription.cancel() }
-      throw error
+    try await context.withLane(who.target) { connection, lane in
+      if let count = lane.takeForgotten() {
+        context.output.note("wait looks back at some \(Lane.recentLimit) values; \(count) came before them")
+      }
+      let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
+      let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
+      do {
+        try await wait(for: characteristic, lane, connection, context)
+        try? await subscription.cancel()
+      } catch {
+        await shielded { try? await subscription.cancel() }
+        throw error
+      }
     }
   }
 

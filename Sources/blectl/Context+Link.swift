@@ -1,0 +1,211 @@
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import LinuxBluetooth
+import Operations
+import Terminal
+import Text
+
+/// The link to the device that a command is about.
+extension Context {
+  /// Runs `body` on the session's link to the peer when there is one; else finds and connects the peer, agrees on the MTU, runs `body`, and takes
+  /// the link down again on every path.
+  /// - Parameter exchangingMTU: false for what may do without, and asks for it when it does not.
+  func withPeer<T: Sendable>(
+    _ target: Target, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Connection) async throws -> T
+  ) async throws -> T {
+    if let connection = try await present(target) { return try await body(connection) }
+    if isAboutCurrent { throw Failure.notConnected(lane?.problem) }
+    let connection = try await open(try await configuration.resolve(target.peer), target, exchangingMTU: exchangingMTU)
+    if connection === lane?.connection { return try await body(connection) }
+    do {
+      let value = try await body(connection)
+      await session.disconnect(connection)
+      return value
+    } catch {
+      await session.disconnect(connection)
+      throw error
+    }
+  }
+
+  /// In a session: the link of the device that a command is about, made if need be, which stays.
+  /// - Parameter selector: by which it is found.
+  func lastingLink(_ selector: PeerSelector, _ target: Target) async throws -> (connection: Connection, isNew: Bool) {
+    if let connection = try await present(target) { return (connection, false) }
+    // Nothing is left of a link that is lost.
+    if let lane, lane.connection != nil { await shell?.disconnect(lane) }
+    let connection = try await open(selector, target)
+    guard let lane, connection !== lane.connection else { return (connection, false) }
+    if lane.connection != nil { await shell?.disconnect(lane) }
+    lane.selector = selector
+    shell?.adopt(connection, as: lane)
+    return (connection, true)
+  }
+
+  /// As `withPeer`, for what the session has of the device besides its link: values that came, what is subscribed to.
+  func withLane<T: Sendable>(_ target: Target, _ body: @LoopActor (Connection, Lane) async throws -> T) async throws -> T {
+    let connection: Connection
+    var isNew = false
+    if isAboutCurrent {
+      connection = try await liveConnection(target)
+    } else {
+      (connection, isNew) = try await lastingLink(try await configuration.resolve(target.peer), target)
+    }
+    guard let lane, let shell else { throw Failure.notConnected(nil) }
+    do {
+      let value = try await body(connection, lane)
+      if isNew { await shell.disconnect(lane) }
+      return value
+    } catch {
+      if isNew { await shell.disconnect(lane) }
+      throw error
+    }
+  }
+
+  /// The link that there is; one that is lost and may come back is waited for. - Returns: nil when there is none.
+  private func present(_ target: Target) async throws -> Connection? {
+    if lane?.connection != nil { try await untilItIsBack() }
+    guard let connection = lane?.connection, connection.isOpen else { return nil }
+    try await ask(target, of: connection)
+    return connection
+  }
+
+  /// What is wanted of a link that is there already.
+  private func ask(_ target: Target, of connection: Connection) async throws {
+    if let wanted = target.mtu, wanted != connection.client.mtu {
+      if connection.client.requestedMTU == nil {
+        try await exchangeMTU(wanted, connection.client)
+      } else {
+        output.note(
+          "the MTU of this link is \(Quantity.octets(connection.client.mtu)) and stays so, because it is exchanged only once; "
+            + "--mtu \(wanted) is for the next one")
+      }
+    }
+    try await target.requested.ask(connection.link, output)
+  }
+
+  /// The link of the device that a command of a session is about; one that is lost and may come back is waited for.
+  /// - Throws: Failure when there is none.
+  func liveConnection(_ target: Target) async throws -> Connection {
+    guard let connection = try await present(target) else { throw Failure.notConnected(lane?.problem) }
+    return connection
+  }
+
+  /// Returns when the link is there, or nobody makes it again, or the limit of a transaction is over.
+  private func untilItIsBack() async throws {
+    guard let lane, let shell else { return }
+    let end = EventLoop.shared.now.advanced(by: step.limits.transaction)
+    while let connection = lane.connection, !connection.isOpen, shell.settings.reconnect, lane.mayComeBack, EventLoop.shared.now < end {
+      if connection.isBeingRestored {
+        _ = try await withDeadline(end) { try await connection.untilRestored() }
+      } else {
+        // The loss is known, and what follows from it not yet.
+        try await EventLoop.shared.sleep(for: .milliseconds(1))
+      }
+    }
+  }
+
+  /// A link to the peer that stays until the session ends it: a new one, or that of the device's lane. Nothing is left behind when this throws.
+  func open(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool = true) async throws -> Connection {
+    let connection = try await connect(selector, target)
+    if connection === lane?.connection { return connection }
+    do {
+      if exchangingMTU || target.mtu != nil { try await exchangeMTU(target.mtu, connection.client) }
+      try await target.requested.ask(connection.link, output)
+      configuration.remember(connection)
+      lane?.lastPeer = connection.peer
+      return connection
+    } catch {
+      await session.disconnect(connection)
+      throw error
+    }
+  }
+
+  private func exchangeMTU(_ wanted: Int?, _ client: Client) async throws {
+    guard let wanted else {
+      try await client.exchangeMTU()
+      return
+    }
+    let agreed = try await client.exchangeMTU(wanted)
+    if agreed != wanted { output.note("MTU: \(agreed) octets were agreed on, not \(wanted)") }
+  }
+
+  /// Finds the peer and connects it; with `target.waits` again and again, until it is there or the limit is over.
+  private func connect(_ selector: PeerSelector, _ target: Target) async throws -> Connection {
+    let patience = target.waits ? step.waitLimit : step.searchLimit
+    var deadline = EventLoop.shared.now.advanced(by: patience)
+    // Between two attempts: one that refuses at once must not be asked all the time.
+    let pause = Duration.milliseconds(500)
+    var limits = step.limits
+    limits.retries = target.retries ?? limits.retries
+    if target.waits { output.status("waiting for \(selector); Ctrl-C ends") }
+    while true {
+      let found = try await search(selector, target, within: EventLoop.shared.now.duration(to: deadline))
+      if case .lane(let other) = found {
+        if let connection = try await join(other, target) { return connection }
+        deadline = EventLoop.shared.now.advanced(by: patience)
+        continue
+      }
+      guard case .peer(let match) = found else { continue }
+      output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
+      if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
+      lane?.destination = (match.peer, match.name)
+      shell?.changed()
+      do {
+        return try await session.connect(match.peer, name: match.name, foundBy: selector, limits: limits, exchangingMTU: false)
+      } catch {
+        lane?.destination = nil
+        let next = EventLoop.shared.now.advanced(by: pause)
+        guard target.waits, Self.mayPass(error), next < deadline else { throw withHint(error, selector) }
+        output.status("\(Failure(error).message); still waiting")
+        try await EventLoop.shared.sleep(until: next)
+      }
+    }
+  }
+
+  private enum Found: Sendable {
+    case peer(PeerMatch)
+    /// A device of the session, whose link keeps it from being found.
+    case lane(Lane)
+  }
+
+  private func search(_ selector: PeerSelector, _ target: Target, within limit: Duration) async throws -> Found {
+    let find: @LoopActor () async throws -> Found = {
+      .peer(try await self.find(selector, takingFirst: target.takesFirst, demandingOne: target.demandsOne, within: limit))
+    }
+    guard let shell, let lane else { return try await find() }
+    if let other = shell.lane(holding: selector, besides: lane) { return .lane(other) }
+    let found = try await race({ .lane(try await shell.untilHeld(selector, besides: lane)) }, find)
+    if case .peer(let match) = found, let other = shell.lane(of: match.peer, besides: lane) { return .lane(other) }
+    return found
+  }
+
+  /// The device has been named in another way before: its commands come first.
+  /// - Returns: nil when they have left no link.
+  private func join(_ other: Lane, _ target: Target) async throws -> Connection? {
+    guard let shell, let lane, let place else { return nil }
+    output.status("\(lane.title) is \(other.title)")
+    await shell.join(lane, to: other)
+    try await place.untilTurn()
+    return try await present(target)
+  }
+
+  /// What a device that is not ready yet, or too far away, brings about.
+  private static func mayPass(_ error: any Error) -> Bool {
+    switch error {
+    case GAPError.noConnection: true
+    case let error as any ConnectionError: error.isWorthRetrying
+    case let error as NoConnection: error.cause == .notEstablished || error.cause == .endedByPeer
+    default: false
+    }
+  }
+
+  private func withHint(_ error: any Error, _ selector: PeerSelector) -> any Error {
+    var failure = Failure(error)
+    guard failure.kind == .timeout, case .address(let address, let type?) = selector else { return error }
+    failure.message +=
+      "; if it advertises, its address may be \(type == .public ? "random" : "public"): name it as \(address), without /\(type.rawValue), and it is found by scanning"
+    return failure
+  }
+}

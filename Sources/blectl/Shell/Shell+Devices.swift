@@ -1,0 +1,74 @@
+import Bluetooth
+import EventLoop
+import Operations
+import Text
+
+/// Which device a command is about.
+extension Shell {
+  func lane(for line: ShellLine) async throws -> Lane? {
+    guard let command = line.command as? any PeerCommand else {
+      if let command = line.command as? any SessionCommand, type(of: command).turn == .ofDevice { return current }
+      return nil
+    }
+    if line.isAboutCurrent || command.who.peer == .current {
+      guard let current else { throw Failure.notConnected(nil) }
+      // Now, and not when its turn has come: lines behind it may have connected another.
+      if command is Disconnect { self.current = nil }
+      return current
+    }
+    let known = try await lane(for: command.who.peer)
+    let lane = if let known { known } else { add(try await process.configuration.resolve(command.who.peer)) }
+    if command is Connect { current = lane }
+    if command is Disconnect, lane === current { current = nil }
+    return lane
+  }
+
+  /// The device that is meant; nil for one that the session does not know.
+  func lane(for peer: PeerArgument) async throws -> Lane? {
+    if peer == .current { return current }
+    let selector = try await process.configuration.resolve(peer)
+    return lanes.last { $0.isMeant(by: selector) }
+  }
+
+  func use(_ lane: Lane?) {
+    current = lane
+    onChange?()
+  }
+
+  func add(_ selector: PeerSelector) -> Lane {
+    let lane = Lane(selector)
+    lanes.append(lane)
+    return lane
+  }
+
+  /// Devices that were named for one command only are not kept.
+  func tidy(_ lane: Lane) {
+    guard lane !== current, lane.connection == nil, lane.queue.isEmpty else { return }
+    lanes.removeAll { $0 === lane }
+  }
+
+  // MARK: One device, named in several ways
+
+  /// Another name of the device, whose link would keep a search from finding it.
+  func lane(holding selector: PeerSelector, besides lane: Lane) -> Lane? { lanes.last { $0 !== lane && $0.holds(selector) } }
+
+  func lane(of peer: PeerAddress, besides lane: Lane) -> Lane? { lanes.last { $0 !== lane && $0.isOf(peer) } }
+
+  /// Returns when somebody else has the device. - Throws: CancellationError.
+  func untilHeld(_ selector: PeerSelector, besides lane: Lane) async throws -> Lane {
+    while true {
+      if let other = self.lane(holding: selector, besides: lane) { return other }
+      try await untilChanged()
+    }
+  }
+
+  /// Both are one device: what waits for the one waits for the other.
+  func join(_ lane: Lane, to other: Lane) async {
+    let lost = lane.connection
+    lane.join(other)
+    lanes.removeAll { $0 === lane }
+    if current === lane { current = other }
+    if let lost { await process.session.disconnect(lost) }
+    changed()
+  }
+}

@@ -1,0 +1,126 @@
+import Bluetooth
+import EventLoop
+import GATT
+import Operations
+import Terminal
+import Text
+
+/// Links that stay, are lost, and come back.
+extension Shell {
+  /// A link that stays.
+  func adopt(_ connection: Connection, as lane: Lane) {
+    lane.attach(connection) { [weak self, weak lane] reason in
+      if let self, let lane { lost(lane, reason) }
+    }
+    changed()
+  }
+
+  /// A link that was made before, and is the current one now.
+  func adopt(_ connection: Connection, as selector: PeerSelector) -> Lane {
+    let lane = add(selector)
+    adopt(connection, as: lane)
+    current = lane
+    return lane
+  }
+
+  /// Returns never while the link is there, or may come back.
+  /// - Throws: why it was lost; CancellationError.
+  func untilLost(_ lane: Lane) async throws {
+    while true {
+      try await untilChanged()
+      if let problem = lane.problem, !lane.isConnected, !settings.reconnect { throw problem }
+    }
+  }
+
+  /// The link is down when this returns, and what it brought is shown; a cancelled task does not wait for whoever reads that.
+  func disconnect(_ lane: Lane) async {
+    let background = await takeDown(lane)
+    await background?.untilShown()
+  }
+
+  private func takeDown(_ lane: Lane) async -> BackgroundValues? {
+    let (connection, background) = (lane.connection, lane.background)
+    await background?.end()
+    lane.detach()
+    if let connection { await process.session.disconnect(connection) }
+    changed()
+    return background
+  }
+
+  /// All links are down when this returns, and what they brought is shown, as after `disconnect`.
+  func end() async {
+    let tasks = lanes.map { lane in EventLoop.shared.spawn { await self.takeDown(lane) } }
+    for task in tasks { await task.value?.untilShown() }
+  }
+
+  // MARK: Losses
+
+  private func lost(_ lane: Lane, _ reason: any Error) {
+    tell(lane, "disconnected", Failure(reason).message) { json in
+      json.object("error") { Failure(reason).write(&$0) }
+    }
+    if settings.reconnect { restore(lane) }
+    changed()
+  }
+
+  /// What is lost now comes back as well, or not any more.
+  func reconnectIsSet() {
+    for lane in lanes {
+      if !settings.reconnect { lane.giveUp() } else if lane.problem != nil, lane.restoration == nil { restore(lane) }
+    }
+    changed()
+  }
+
+  private func restore(_ lane: Lane) {
+    guard let connection = lane.connection else { return }
+    lane.restoration = EventLoop.shared.spawn { [weak self, weak lane] in
+      guard let self, let lane else { return }
+      do {
+        // One that was given up is not over at once.
+        try await connection.untilRestored()
+        let restoration = try await process.session.restore(connection) { [weak self] event in
+          if case .trying(let number, let pause, let error?) = event, let self {
+            process.output.status("\(connection.title): \(Failure(error).message); try \(number) in \(pause.secondsText) s")
+          }
+        }
+        lane.restoration = nil
+        adopt(connection, as: lane)
+        tell(restoration, lane)
+      } catch {
+        // Whoever has cancelled it knows, and may have begun another.
+        guard !Task.isCancelled else { return }
+        lane.fail(error)
+        lane.restoration = nil
+        changed()
+      }
+    }
+  }
+
+  private func tell(_ restoration: Restoration, _ lane: Lane) {
+    let missing = restoration.missing.map {
+      "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "it is not there any more")"
+    }
+    let restored = "\(restoration.subscriptions) subscription(s) restored"
+    let lost = missing.isEmpty ? "" : "; not restored: \(missing.joined(separator: ", "))"
+    tell(lane, "reconnected", "back after \(restoration.time.secondsText) s, \(restored)\(lost)") { json in
+      json.number("seconds", restoration.time.inSeconds)
+      json.integer("tries", restoration.tries)
+      json.integer("subscriptions", restoration.subscriptions)
+      json.strings("missing", restoration.missing.map(\.characteristic.uuid.description))
+    }
+  }
+
+  /// Of what happens without a command, and waits for nobody: where records have no room any more, in words.
+  private func tell(_ lane: Lane, _ event: String, _ text: String, _ members: (inout JSONLine) -> Void) {
+    let output = output(of: lane)
+    let isTold =
+      output.style.json
+      ? try? output.offerRecord(reserve: Output.reserve) {
+        $0.string("event", event)
+        $0.string("time", Timestamp.text(EventLoop.shared.wallClock))
+        lane.connection?.identify(in: &$0)
+        members(&$0)
+      } : false
+    if isTold == false { output.note("\(lane.title): \(text)") }
+  }
+}
