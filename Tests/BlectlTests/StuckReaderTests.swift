@@ -20,6 +20,20 @@ import Testing
     #expect(result.error?.string("kind") == "interrupted")
   }
 
+  /// Also while its answers wait, and what they answer.
+  @Test func theFirstControlCEndsASession() throws {
+    let controller = try H4Controller()
+    let running = try Blectl.start(["repl", "--json"], adapter: controller.adapter, virtual: false, reading: .errorsOnly)
+    running.send(line: "scan --duration 0 --duplicates")
+    #expect(controller.command(0x200C)?.first == 1)
+    for _ in 0..<100 { running.send(line: "help") }
+    #expect(controller.flood(50_000), "the host takes no reports any more")
+    running.signal(SIGINT)
+    #expect(controller.command(0x200C)?.first == 0, "the scan was not switched off")
+    let result = running.wait()
+    #expect(result.status == 130 && !result.wasKilled, "\(result.status) \(result.errors)")
+  }
+
   /// The same from outside, with the first Ctrl-C as a shell sends it.
   @Test(arguments: [
     (["notify", "name:Band-7", "2a37", "-v"], "subscribed"), (["send-file", "name:Panel", "fff6", "FILE", "-vv"], "Write Command"),
