@@ -20,6 +20,8 @@ package final class Session {
 
   /// Sees every client before anything is sent: for its notes and PDUs.
   package var onClient: (@LoopActor (Client) -> Void)?
+  /// Sees every advertising report of a session that stays open, whoever asked for it.
+  package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
   /// Its clients ask to be told when a peer's services change. (A single step is over before they do, and would pay a round trip.)
   package var staysOpen = false
   /// In the order in which they were made; without those that were closed here.
@@ -50,7 +52,7 @@ package final class Session {
     }
     do {
       let made = try await open()
-      let central: any Central = staysOpen ? SharedCentral(made) : made
+      let central = staysOpen ? shared(made) : made
       opened = central
       opening.resume(returning: central)
       return central
@@ -58,6 +60,12 @@ package final class Session {
       opening.resume(throwing: error)
       throw error
     }
+  }
+
+  private func shared(_ central: any Central) -> SharedCentral {
+    let shared = SharedCentral(central)
+    shared.onReport = { [weak self] in self?.onReport?($0) }
+    return shared
   }
 
   /// Connects; other links stay as they are.

@@ -7,6 +7,8 @@ package import GAP
 @LoopActor
 package final class SharedCentral: Central {
   package let central: any Central
+  /// Sees every report before those that have asked for it.
+  package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
 
   @LoopActor private final class Listener {
     let parameters: ScanParameters
@@ -101,6 +103,7 @@ package final class SharedCentral: Central {
           self.hasStarted = true
           for listener in self.listeners { self.start(listener) }
         } report: { report in
+          self.onReport?(report)
           for listener in self.listeners where listener.started == nil { listener.report(report) }
         }
         return

@@ -90,33 +90,8 @@ enum Arguments {
   private static let long = ["-i": "--adapter", "-t": "--timeout", "-n": "--count", "-d": "--duration"]
 
   static func options(of command: any ParsableCommand.Type) -> [(name: String, takesOneValue: Bool)] {
-    described(command).compactMap { option in
+    CommandDescription(of: command).options.compactMap { option in
       option.names.first { $0.hasPrefix("--") }.map { ($0, option.takesValue && !option.isRepeating) }
-    }
-  }
-
-  struct Described {
-    /// With their hyphens.
-    let names: [String]
-    let takesValue: Bool
-    let isRepeating: Bool
-    /// In one line.
-    let help: String
-    /// What it takes, where that is a list.
-    let values: [String]
-  }
-
-  /// The options of a command as the parser describes them, which takes it a millisecond.
-  static func described(_ command: any ParsableCommand.Type) -> [Described] {
-    guard let dump = try? JSONTree.parse(Array(command._dumpHelp().utf8)), case .array(let items)? = dump["command"]?["arguments"]?.kind
-    else { return [] }
-    return items.compactMap { item in
-      guard case .array(let names)? = item["names"]?.kind else { return nil }
-      let isRepeating = if case .bool(true)? = item["isRepeating"]?.kind { true } else { false }
-      let values = if case .array(let list)? = item["allValues"]?.kind { list.compactMap(\.string) } else { [String]() }
-      return Described(
-        names: names.compactMap { name in name["name"]?.string.map { (name["kind"]?.string == "long" ? "--" : "-") + $0 } },
-        takesValue: item["kind"]?.string == "option", isRepeating: isRepeating, help: item["abstract"]?.string ?? "", values: values)
     }
   }
 }

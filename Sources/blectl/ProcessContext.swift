@@ -19,8 +19,6 @@ final class ProcessContext {
   /// A trace may be asked for while the radio is in use: set it before that is opened.
   var tracesLater = false
   private let tap = SwitchedTap()
-  /// The devices that are heard, when that is kept: set it before the radio is opened.
-  var seen: SeenDevices?
   /// The watch over signals while the command runs.
   weak var signals: SignalWatch?
   /// Sees every signal first: in a session Ctrl-C ends one command only. - Returns: whether it is dealt with.
@@ -43,7 +41,7 @@ final class ProcessContext {
     tap.target = try await openTrace()
     let central = try await adapter().open(tap: tracesLater ? tap : trace)
     central.onNote = { [output] in output.note($0.text) }
-    return seen.map { OverheardCentral(central, $0) } ?? central
+    return central
   }
 
   /// That of `--trace`, opened at the first call.

@@ -132,7 +132,7 @@ import Text
     ("a 'b c' ", ["a", "b c"], "", 0),
     ("a \"b\\\"c", ["a"], "b\"c", 5), ("a b\\ c", ["a"], "b c", 4), ("a; b", [], "b", 1), ("a ';' b", ["a", ";"], "b", 1),
     ("a größe", ["a"], "größe", 7),
-    ("a ''", ["a"], "", 2), ("a '' ", ["a", ""], "", 0),
+    ("a \"b\\$c", ["a"], "b$c", 5), ("a b # c", ["a", "b"], "", 0), ("a ''", ["a"], "", 2), ("a '' ", ["a", ""], "", 0),
   ])
   func wordsOfALine(_ line: String, _ words: [String], _ last: String, _ length: Int) {
     let typed = TypedWords(line)

@@ -129,6 +129,22 @@ import Testing
     _ = repl.leave()
   }
 
+  @Test func tabCompletesWhatEarlierSessionsHaveConnected() throws {
+    let first = try connected()
+    try first.enter("alias mine")
+    first.type("use @mi\t")
+    try first.shows("Band-7> use @mine", column: 18)
+    first.type("\u{15}")
+    _ = first.leave()
+    let second = try ReplTerminal(state: first.state)
+    second.type("connect ba\t")
+    try second.shows("blectl> connect name:Band-7", column: 28)
+    second.type("\u{15}connect mi\t")
+    try second.shows("blectl> connect @mine", column: 22)
+    second.type("\u{15}")
+    _ = second.leave()
+  }
+
   /// Also when the services are known, and only the device's own names are not.
   @Test func tabCompletesWhatTheDeviceCallsIt() throws {
     let repl = try ReplTerminal(adapter: try Self.fleeting())

@@ -75,8 +75,7 @@ struct Adapters: LoopCommand {
       return rows
     default:
       let radio = try await context.radio()
-      let shared = (radio as? SharedCentral)?.central ?? radio
-      guard let host = ((shared as? OverheardCentral)?.central ?? shared) as? HostCentral else { return [] }
+      guard let host = ((radio as? SharedCentral)?.central ?? radio) as? HostCentral else { return [] }
       let info = host.adapterInfo
       return [Row(name: host.name, address: info.address, isUp: true, state: "up", bus: bus(spec), le: true, features: info.features)]
     }

@@ -59,41 +59,27 @@ struct CommandShape: Sendable, Equatable {
 }
 
 extension CommandShape {
-  /// Asking the parser takes a millisecond: for whoever keeps it. Nil for a name that is none.
+  /// For whoever keeps it, see `CommandDescription`. Nil for a name that is none.
   init?(named name: String) {
-    guard let command = ShellCommands.type(named: name), let dump = try? JSONTree.parse(Array(command._dumpHelp().utf8))["command"] else {
-      return nil
-    }
-    self.init(name, dump: dump)
+    guard let command = ShellCommands.type(named: name) else { return nil }
+    self.init(name, CommandDescription(of: command))
   }
 
-  /// - Parameter dump: what the argument parser says of one command.
-  init(_ name: String, dump: JSONTree) {
+  private init(_ name: String, _ description: CommandDescription) {
     let use = Self.use(name)
-    var options: [Option] = []
-    var words: [Word] = []
-    var repeats = false
-    if case .array(let items)? = dump["arguments"]?.kind {
-      for item in items {
-        let isRepeating = if case .bool(true)? = item["isRepeating"]?.kind { true } else { false }
-        if item["kind"]?.string == "positional" {
-          words.append(Self.word(item, use))
-          repeats = isRepeating
-        } else if let names = Self.names(item) {
-          let takesValue = item["kind"]?.string == "option"
-          options.append(
-            Option(names: names, hint: Self.sentence(item), value: takesValue ? Self.value(item, names) : nil, isRepeating: isRepeating))
-        }
+    let options = description.options.map {
+      Option(names: $0.names, hint: $0.hint, value: $0.takesValue ? Self.value($0) : nil, isRepeating: $0.isRepeating)
+    }
+    let positional = description.arguments.filter(\.names.isEmpty)
+    let words: [Word] =
+      switch name {
+      // What else it takes is for the command line.
+      case "connect": [.peer]
+      case "help": [.command]
+      case "set": [positional.first.map { Self.word($0, use) } ?? .free, .choice(["on", "off", "default"] + ValueFormat.names)]
+      default: positional.map { Self.word($0, use) }
       }
-    }
-    switch name {
-    // What else it takes is for the command line.
-    case "connect": words = [.peer]
-    case "help": words = [.command]
-    case "set": words = [words.first ?? .free, .choice(["on", "off", "default"] + ValueFormat.names)]
-    default: break
-    }
-    self.init(name, hint: Self.sentence(dump), options: options, words: words, lastRepeats: repeats)
+    self.init(name, hint: description.hint, options: options, words: words, lastRepeats: positional.last?.isRepeating ?? false)
   }
 
   private static func use(_ command: String) -> AttributeUse {
@@ -105,39 +91,23 @@ extension CommandShape {
     }
   }
 
-  private static func names(_ item: JSONTree) -> [String]? {
-    guard case .array(let names)? = item["names"]?.kind else { return nil }
-    return names.compactMap { name in name["name"]?.string.map { (name["kind"]?.string == "short" ? "-" : "--") + $0 } }
-  }
-
-  private static func word(_ item: JSONTree, _ use: AttributeUse) -> Word {
-    switch item["valueName"]?.string?.lowercased() ?? "" {
+  private static func word(_ argument: CommandDescription.Argument, _ use: AttributeUse) -> Word {
+    switch argument.valueName {
     case "peer": .peer
     case let name where name.hasPrefix("attr"): .attribute(use)
     case "value": .value
     case "file", "path": .file
     case "command", "commands": .command
-    default: choices(item) ?? .free
+    default: choice(argument)
     }
   }
 
-  private static func value(_ item: JSONTree, _ names: [String]) -> Word {
-    if names.contains("--expect") || names.contains("--fail-on") || names.contains("--ack") { return .attribute(.listening) }
-    if names.contains("--write") { return .attribute(.writing) }
-    if item["completionKind"]?["file"] != nil { return .file }
-    return choices(item) ?? .free
+  private static func value(_ option: CommandDescription.Argument) -> Word {
+    if !Set(["--expect", "--fail-on", "--ack"]).isDisjoint(with: option.names) { return .attribute(.listening) }
+    return option.names.contains("--write") ? .attribute(.writing) : choice(option)
   }
 
-  private static func choices(_ item: JSONTree) -> Word? {
-    if item["completionKind"]?["file"] != nil { return .file }
-    guard case .array(let values)? = (item["completionKind"]?["list"]?["values"] ?? item["allValues"])?.kind else { return nil }
-    let texts = values.compactMap(\.string)
-    return texts.isEmpty ? nil : .choice(texts)
-  }
-
-  /// The first one of what the help says.
-  private static func sentence(_ item: JSONTree) -> String {
-    let text = item["abstract"]?.string ?? ""
-    return String(text.prefix { $0 != "." && $0 != "\n" })
+  private static func choice(_ argument: CommandDescription.Argument) -> Word {
+    argument.isFile ? .file : argument.values.isEmpty ? .free : .choice(argument.values)
   }
 }

@@ -17,7 +17,7 @@ extension InteractiveShell {
   private func model() -> CompletionModel {
     var model = CompletionModel()
     model.commands = Self.commands
-    model.devices = process.seen?.devices ?? []
+    model.devices = seen.devices
     model.aliases = aliases
     guard let connection = shell.current?.connection, connection.isOpen else { return model }
     model.isConnected = true

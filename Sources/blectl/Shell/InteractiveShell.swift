@@ -21,6 +21,7 @@ final class InteractiveShell {
   // What completion keeps.
   var shapes: [String: CommandShape] = [:]
   var aliases: [String] = []
+  let seen = SeenDevices()
   /// What the firmware of a device calls its attributes (2901).
   var descriptions: (client: Client, texts: [AttributeHandle: String])?
   var learning: Task<Void, Never>?
@@ -48,8 +49,8 @@ final class InteractiveShell {
     }
     remember()
     shell.isTyped = true
-    // A configuration that is wrong is told of by whoever uses it.
-    aliases = (try? await process.configuration.knownDevices()).map { Array($0.aliases.keys) } ?? []
+    process.session.onReport = { [seen] in seen.add($0) }
+    await learnKnownDevices()
     editor.complete = { [weak self] in self?.complete($0) }
     shell.onChange = { [weak self] in self?.showState() }
     if let peer { try await runInForeground { try await self.shell.run(["connect", peer.description]) } }
@@ -59,9 +60,18 @@ final class InteractiveShell {
       case "": continue
       case "exit", "quit": return
       case "history": for line in lines { try await output.line(DisplayText.escape(line)) }
-      case let text: try await runInForeground { try await self.execute(text) }
+      case let text:
+        try await runInForeground { try await self.execute(text) }
+        if text.contains("alias") { await learnKnownDevices() }
       }
     }
+  }
+
+  private func learnKnownDevices() async {
+    // A configuration that is wrong is told of by whoever uses it.
+    guard let known = try? await process.configuration.knownDevices() else { return }
+    aliases = Array(known.aliases.keys)
+    for device in known.devices { seen.add(device) }
   }
 
   /// Ctrl-C ends it, and nothing else.

@@ -32,8 +32,6 @@ final class Shell {
     self.process = process
     settings.timeout = timeout
     process.session.staysOpen = true
-    // Whoever types wants them completed.
-    if StandardInput.isTerminal { process.seen = SeenDevices() }
     process.output.members = { [weak self] in self?.members(of: nil) ?? [] }
   }
 

@@ -45,7 +45,7 @@ struct CommandOptions {
   private let withValue: Set<String>
 
   init(of type: any ParsableCommand.Type) {
-    withValue = Set(Arguments.described(type).filter(\.takesValue).flatMap(\.names))
+    withValue = Set(CommandDescription(of: type).options.filter(\.takesValue).flatMap(\.names))
   }
 
   func takesValue(_ option: String) -> Bool { withValue.contains(option) }

@@ -3,49 +3,19 @@ import Text
 /// What stands before the cursor, taken apart as the shell's grammar does it, and as far as it goes: the last word may have no end yet.
 struct TypedWords: Equatable {
   /// Those that are complete, of the last command of the line, without their quotes.
-  var words: [String] = []
+  let words: [String]
   /// The one at the cursor, without its quotes; empty behind a blank.
-  var last = ""
+  let last: String
   /// Octets that it takes in the line, with its quotes.
-  var lastLength = 0
+  let lastLength: Int
   /// The line is a command of the system's shell.
-  var isShell = false
+  let isShell: Bool
 
   init(_ line: String) {
-    var quote: Character?
-    var isEscaped = false
-    var isInside = false
-    for character in line {
-      let length = character.utf8.count
-      if isEscaped {
-        // Between double quotes only those that mean something there can be escaped.
-        if quote == "\"", character != "\"", character != "\\" { last.append("\\") }
-        last.append(character)
-        isEscaped = false
-      } else if let open = quote {
-        if character == open {
-          quote = nil
-        } else if open == "\"", character == "\\" {
-          isEscaped = true
-        } else {
-          last.append(character)
-        }
-      } else if character.isWhitespace || character == ";" {
-        if isInside { words.append(last) }
-        if character == ";" { words = [] }
-        (last, lastLength, isInside) = ("", 0, false)
-        continue
-      } else if character == "\\" {
-        isEscaped = true
-      } else if character == "'" || character == "\"" {
-        quote = character
-      } else {
-        if words.isEmpty, !isInside, character == "!" { isShell = true }
-        last.append(character)
-      }
-      isInside = true
-      lastLength += length
-    }
+    var reading = ShellWordReading()
+    for character in line { reading.take(character) }
+    (words, last, lastLength) = (reading.words, reading.word, reading.length)
+    isShell = line.first { !$0.isWhitespace } == "!"
   }
 
   /// The word as it has to be typed.
