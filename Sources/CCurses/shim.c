@@ -35,8 +35,17 @@ static void shim_on_crash(int number) {
   raise(number);
 }
 
+// A thread of our parent's that had it blocked has passed that on.
+static void shim_unblock(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void shim_take(int number, void (*handler)(int)) {
   struct sigaction action;
+  shim_unblock(number);
   if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL) return;
   memset(&action, 0, sizeof action);
   action.sa_handler = handler;
@@ -60,6 +69,7 @@ static void shim_take_crashes(int take) {
     // What is ignored is no crash.
     if (take && sigaction(crashes[index], NULL, before) == 0 && before->sa_handler == SIG_IGN) continue;
     sigaction(crashes[index], take ? &action : before, NULL);
+    shim_unblock(crashes[index]);
   }
 }
 

@@ -21,11 +21,12 @@ package final class Screen {
   private var drawn = Frame([])
   private var isOpen = true
   private var signals: (read: Int32, write: Int32) = (-1, -1)
-  private var watches: [Watch] = []
+  private var signalWatch: Watch?
+  private var keyWatch: Watch?
   private var pace: LoopTimer?
 
-  /// In virtual time whoever types is a script, which has typed ahead: the first key is taken when there is something to see, and then one after
-  /// the other, so that the same keys always meet the same screens.
+  /// In virtual time the first key is taken when there is something to see, and then one after the other; when none is left, time stands still until
+  /// one is typed. So the same keys always meet the same screens, however fast they are typed.
   private static let firstKey = Duration.seconds(3)
   private static let nextKey = Duration.seconds(1)
 
@@ -55,12 +56,12 @@ package final class Screen {
       isOpen = false
       return nil
     }
-    let keys = EventLoop.shared.watch(STDIN_FILENO, EventLoop.shared.isVirtual ? [] : .readable) { [weak self] ready in
+    keyWatch = EventLoop.shared.watch(STDIN_FILENO, .readable) { [weak self] ready in
       self?.readKeys()
       if ready.failed { self?.handler(.hangup) }
     }
-    watches = [keys, EventLoop.shared.watch(signals.read, .readable) { [weak self] _ in self?.takeSignals() }]
-    if EventLoop.shared.isVirtual { pace = EventLoop.shared.schedule(after: Self.firstKey) { [weak self] in self?.readScript() } }
+    signalWatch = EventLoop.shared.watch(signals.read, .readable) { [weak self] _ in self?.takeSignals() }
+    letTimePass(Self.firstKey)
   }
 
   isolated deinit { end() }
@@ -102,6 +103,7 @@ package final class Screen {
     guard isOpen else { return }
     shim_screen_resume()
     drawn = Frame([])
+    letTimePass(Self.nextKey)
     handler(.changed)
   }
 
@@ -110,7 +112,9 @@ package final class Screen {
     guard isOpen else { return }
     isOpen = false
     pace?.cancel()
-    for watch in watches { watch.cancel() }
+    if EventLoop.shared.isVirtual { EventLoop.shared.timeStandsStill = false }
+    keyWatch?.cancel()
+    signalWatch?.cancel()
     shim_screen_end()
     close(signals.read)
     close(signals.write)
@@ -129,30 +133,34 @@ package final class Screen {
     var window = winsize()
     if unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 {
       resizeterm(Int32(window.ws_row), Int32(window.ws_col))
-      drawn = Frame([])
-      handler(.changed)
+      // Nobody knows what the terminal has made of what was on its way when it changed.
+      redraw()
     }
   }
 
   /// What was typed; of a flood a part, so that others have their turn.
   private func readKeys() {
-    for _ in 0..<64 where isOpen {
+    for _ in 0..<(EventLoop.shared.isVirtual ? 1 : 64) where isOpen {
       var key: Key?
-      guard readKey(&key) else { return }
+      guard readKey(&key) else {
+        if EventLoop.shared.isVirtual { EventLoop.shared.timeStandsStill = true }
+        keyWatch?.setInterest(.readable)
+        return
+      }
+      letTimePass(Self.nextKey)
       if let key { handler(.key(key)) }
     }
+    // Some may have been read already, in search of the end of a sequence.
+    if isOpen, !EventLoop.shared.isVirtual { pace = EventLoop.shared.schedule(after: .zero) { [weak self] in self?.readKeys() } }
   }
 
-  private func readScript() {
-    guard isOpen else { return }
-    var key: Key?
-    if readKey(&key) {
-      if let key { handler(.key(key)) }
-    } else {
-      // Nobody has typed ahead: whoever types lives in real time.
-      EventLoop.shared.waitForReader()
-    }
-    if isOpen { pace = EventLoop.shared.schedule(after: Self.nextKey) { [weak self] in self?.readScript() } }
+  /// In virtual time it goes on for so long; then the next key is due.
+  private func letTimePass(_ time: Duration) {
+    guard isOpen, EventLoop.shared.isVirtual else { return }
+    EventLoop.shared.timeStandsStill = false
+    keyWatch?.setInterest([])
+    pace?.cancel()
+    pace = EventLoop.shared.schedule(after: time) { [weak self] in self?.readKeys() }
   }
 
   /// - Returns: false when there is nothing.

@@ -87,6 +87,22 @@ struct BrowserKeyTests {
     #expect(browser.devices.count == 8)
   }
 
+  /// The cursor is never on a device that the filter hides, and goes to the first that it means.
+  @Test func filteringMovesTheCursor() {
+    var browser = Fixture.browser(devices: 8)
+    browser.select(Fixture.peer(3))
+    browser.press(.character("/"))
+    browser.type("panel")
+    #expect(browser.shown == Fixture.peer(0))
+    #expect(browser.press(.enter, .enter) == [.connect(Fixture.peer(0))])
+    // A link is seen whatever the filter is; the cursor does not stay on it.
+    browser.connected(Fixture.peer(0), mtu: 23, at: Fixture.begin)
+    browser.press(.escape, .character("/"), .control("u"))
+    browser.type("00:03")
+    _ = browser.text()
+    #expect(Set(browser.devices.map(\.peer)) == [Fixture.peer(0), Fixture.peer(3)] && browser.shown == Fixture.peer(3))
+  }
+
   @Test func attributeKeysAmongDevicesSayWhereTheyBelong() {
     var browser = Fixture.browser()
     for key in "rwsa " {
@@ -168,6 +184,20 @@ struct BrowserKeyTests {
     for key in "rs" { #expect(browser.press(.character(key)) == [] && browser.said?.isProblem == true) }
     #expect(browser.press(.enter) == [.connect(peer)])
     #expect(browser.press(.enter) == [])
+  }
+
+  /// Each letter searches from where the search has begun; what only the first letters meant is folded again, and with Escape all is as before.
+  @Test func searchingLeavesNothingUnfolded() {
+    var browser = Fixture.connected()
+    let before = browser.cursor
+    browser.press(.character("/"))
+    browser.type("29")
+    #expect(browser.text().contains { $0.contains("Client Ch") })
+    browser.press(.backspace)
+    browser.type("a19")
+    #expect(browser.cursor == 0x12 && !browser.text().contains { $0.contains("Client Ch") })
+    browser.press(.escape)
+    #expect(browser.cursor == before)
   }
 
   @Test func searching() {

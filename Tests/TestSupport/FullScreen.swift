@@ -154,7 +154,11 @@ package final class FullScreen: @unchecked Sendable {
     case "@": shift(count)
     case "L": scroll(-count, from: row)
     case "M": scroll(count, from: row)
-    case "r": region = max(0, count - 1)...max(0, (numbers.count > 1 ? numbers[1] : rows) - 1)
+    case "S": scroll(count, from: region.lowerBound)
+    case "T": scroll(-count, from: region.lowerBound)
+    case "r":
+      region = max(0, count - 1)...max(0, (numbers.count > 1 ? numbers[1] : rows) - 1)
+      (row, column) = (0, 0)
     case "h": for mode in parameters.dropFirst().split(separator: ";") { modes.insert("?\(mode)") }
     case "l": for mode in parameters.dropFirst().split(separator: ";") { modes.remove("?\(mode)") }
     case "m", "t", "c": break

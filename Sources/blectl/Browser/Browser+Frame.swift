@@ -54,7 +54,7 @@ extension Browser {
     if layout.isWide {
       return zip(devicePane(layout.devices, at: time), treePane(layout.tree, at: time)).map { Frame.Line($0.spans + $1.spans) }
     }
-    return pane == .devices || shown == nil ? devicePane(layout.devices, at: time) : treePane(layout.tree, at: time)
+    return pane == .devices && plotted == nil || shown == nil ? devicePane(layout.devices, at: time) : treePane(layout.tree, at: time)
   }
 
   // MARK: Devices
@@ -100,7 +100,7 @@ extension Browser {
       return plotPane(box, at: time)
     } else if var peer = peers[address], peer.table != nil {
       lines = tree(&peer, width)
-      peers[address]?.keepPlace(of: peer)
+      peers[address]?.place = peer.place
     } else if case .connecting? = peers[address]?.state {
       lines = [pen.line([Span("connecting …", .dim)], width: width)]
     } else if peers[address]?.isConnected == true {

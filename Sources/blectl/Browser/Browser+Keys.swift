@@ -27,7 +27,8 @@ extension Browser {
     case .character("p"): plot()
     case .character("/"):
       let isTree = pane == .tree && shownPeer?.table != nil
-      overlay = .prompt(Prompt(purpose: isTree ? .search : .filter, field: LineField(isTree ? "" : filter)))
+      overlay = .prompt(
+        Prompt(purpose: isTree ? .search : .filter, field: LineField(isTree ? "" : filter), origin: isTree ? shownPeer?.place : nil))
     case .character("n"): findNext(after: true)
     case .tab: focus(1)
     case .backTab: focus(-1)
@@ -201,7 +202,9 @@ extension Browser {
     case (.escape, .filter):
       filter = ""
       overlay = nil
-    case (.escape, _): overlay = nil
+    case (.escape, _):
+      returnToOrigin(of: prompt)
+      overlay = nil
     case (.enter, .filter): overlay = nil
     case (.enter, .search):
       overlay = nil
@@ -215,15 +218,20 @@ extension Browser {
       if prompt.purpose == .filter { filter = prompt.field.text }
       if prompt.purpose == .search {
         search = prompt.field.text
+        returnToOrigin(of: prompt)
         findNext(after: false)
       }
     }
     return []
   }
 
+  private mutating func returnToOrigin(of prompt: Prompt) {
+    if let address = shown, let origin = prompt.origin { peers[address]?.place = origin }
+  }
+
   private mutating func trace() -> [BrowserAction] {
     if tracing != nil { return [.trace(nil)] }
-    overlay = .prompt(Prompt(purpose: .trace, field: LineField("blectl.btsnoop")))
+    overlay = .prompt(Prompt(purpose: .trace, field: LineField("blectl.btsnoop"), origin: nil))
     return []
   }
 

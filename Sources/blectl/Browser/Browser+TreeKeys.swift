@@ -10,7 +10,7 @@ extension Browser {
 
   mutating func treeKey(_ key: Key) -> [BrowserAction] {
     guard let address = shown, var peer = peers[address], let row = peer.current else { return [] }
-    defer { if peers[address] != nil { peers[address]?.keepPlace(of: peer) } }
+    defer { peers[address]?.place = peer.place }
     let page = max(1, treeRoom - 1)
     switch key {
     case .up, .character("k"): peer.move(by: -1)
@@ -37,7 +37,7 @@ extension Browser {
         peer.fold(row, nil)
         return []
       }
-      peers[address]?.keepPlace(of: peer)
+      peers[address]?.place = peer.place
       return mostLikely(row, of: address)
     case .character("r"): return read(row, of: address)
     case .character("a"): return readAll()
@@ -166,7 +166,7 @@ extension Browser {
       let row = all[(start + step) % all.count]
       guard TreeText.words(row, peer).contains(where: { $0.lowercased().contains(wanted) }) else { continue }
       peer.reveal(row.handle)
-      peers[address]?.keepPlace(of: peer)
+      peers[address]?.place = peer.place
       return true
     }
     return false

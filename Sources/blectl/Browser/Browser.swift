@@ -27,6 +27,8 @@ struct Browser {
     enum Purpose { case filter, search, trace }
     let purpose: Purpose
     var field: LineField
+    /// Where a search has begun: each letter searches from there, and leaves nothing unfolded that the next does not mean.
+    var origin: BrowserPeer.Place?
   }
 
   let pen: Pen
@@ -48,7 +50,16 @@ struct Browser {
   var plotted: Plotted?
   var showsLog = false
   /// The next key may come before the next frame, and is about what passes.
-  var filter = "" { didSet { if filter != oldValue { arrange(inView: layout.devices.inside, at: arrangedAt) } } }
+  var filter = "" {
+    didSet {
+      guard filter != oldValue else { return }
+      arrange(inView: layout.devices.inside, at: arrangedAt)
+      // Links are seen whatever the filter is; who looks for a device means one that fits.
+      guard let selected, let device = device(selected), !fits(device) else { return }
+      let all = devices
+      if let first = all.first(where: { fits($0) }) { select(first.peer) }
+    }
+  }
   var search = ""
   /// The device under the cursor; nil: the first, whoever that is.
   var selected: PeerAddress?
@@ -171,16 +182,17 @@ struct Browser {
     let known = Set(heard.map(\.peer))
     // Those that were connected without having been heard.
     heard.insert(contentsOf: peers.keys.filter { !known.contains($0) }.sorted { "\($0)" < "\($1)" }.map { DeviceView($0) }, at: 0)
-    if !filter.isEmpty {
-      let wanted = filter.lowercased()
-      heard = heard.filter { device in
-        peers[device.peer]?.isConnected == true || device.name?.lowercased().contains(wanted) == true
-          || "\(device.peer.address)".lowercased().contains(wanted)
-          || facts(of: device).others.contains { $0.lowercased().contains(wanted) }
-          || facts(of: device).mac?.lowercased().contains(wanted) == true
-      }
-    }
-    devices = heard
+    devices = heard.filter { peers[$0.peer]?.isConnected == true || fits($0) }
+    // A key must never be about a device that is not seen.
+    if let selected, !devices.contains(where: { $0.peer == selected }) { self.selected = nil }
+  }
+
+  /// What the filter asks for is in its name, address or data.
+  private mutating func fits(_ device: DeviceView) -> Bool {
+    let wanted = filter.lowercased()
+    return wanted.isEmpty || device.name?.lowercased().contains(wanted) == true || "\(device.peer.address)".lowercased().contains(wanted)
+      || facts(of: device).others.contains { $0.lowercased().contains(wanted) }
+      || facts(of: device).mac?.lowercased().contains(wanted) == true
   }
 
   mutating func forget() { said = nil }

@@ -92,9 +92,22 @@ struct BrowserPeer {
     rowCache = nil
   }
 
-  fileprivate mutating func takeFolds(of other: BrowserPeer) {
-    (folded, unfolded) = (other.folded, other.unfolded)
-    rowCache = nil
+  /// Where the cursor is, and what is folded.
+  struct Place: Equatable {
+    fileprivate let cursor: AttributeHandle?
+    fileprivate let top: Int
+    fileprivate let folded: Set<AttributeHandle>
+    fileprivate let unfolded: Set<AttributeHandle>
+  }
+
+  var place: Place {
+    get { Place(cursor: cursor, top: top, folded: folded, unfolded: unfolded) }
+    set {
+      (cursor, top) = (newValue.cursor, newValue.top)
+      guard (folded, unfolded) != (newValue.folded, newValue.unfolded) else { return }
+      (folded, unfolded) = (newValue.folded, newValue.unfolded)
+      rowCache = nil
+    }
   }
 
   /// Of a row inside, the row that holds it.
@@ -131,13 +144,4 @@ struct BrowserPeer {
 
   /// The one that an attribute belongs to, or is.
   func characteristic(_ handle: AttributeHandle) -> Characteristic? { table?.characteristic(owning: handle)?.0 }
-}
-
-extension BrowserPeer {
-  /// Takes over where the cursor is and what is folded, and nothing else.
-  mutating func keepPlace(of other: BrowserPeer) {
-    cursor = other.cursor
-    top = other.top
-    takeFolds(of: other)
-  }
 }

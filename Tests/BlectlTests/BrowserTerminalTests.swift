@@ -1,0 +1,147 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What `blectl browse` makes of its terminal, in real time: its size, Ctrl-Z, and every way out.
+@Suite(.timeLimit(.minutes(5))) struct BrowserTerminalTests {
+  static let real = ["BLECTL_CLOCK": "real"]
+
+  @Test func resizing() throws {
+    let browser = try BrowserTerminal(["name:Band-7"], environment: Self.real)
+    try browser.see("Battery Level", "┌ Devices")
+    browser.resize(60, 20)
+    try browser.see {
+      $0.lines[0].hasPrefix("┌ Band-7") && $0.lines[18].hasPrefix("└") && $0.lines[19].hasPrefix("r read") && !$0.contains("┌ Devices")
+    }
+    browser.resize(30, 8)
+    try browser.see("This window has 30×8.")
+    browser.resize(160, 50)
+    try browser.see {
+      $0.contains("┌ Devices") && $0.contains("┌ Band-7") && $0.lines[48].hasPrefix("└") && $0.lines[49].hasSuffix("q quit")
+    }
+    browser.quit()
+  }
+
+  /// Also in virtual time, while it stands still.
+  @Test func resizingInVirtualTime() throws {
+    let browser = try BrowserTerminal(["name:Band-7"])
+    try browser.see("Battery Level", "┌ Devices")
+    browser.resize(60, 20)
+    try browser.see { $0.lines[0].hasPrefix("┌ Band-7") && $0.lines[18].hasPrefix("└") && !$0.contains("┌ Devices") }
+    browser.quit()
+  }
+
+  /// Whatever the air does, keys are answered, and of many devices the strongest are seen.
+  @Test func aBusyAir() throws {
+    let controller = try H4Controller()
+    let browser = try BrowserTerminal(adapter: controller.adapter, columns: 80)
+    #expect(controller.command(0x200C)?.first == 1)
+    #expect(controller.flood(20_000))
+    try browser.see("1–27 of 250")
+    browser.type(BrowserTerminal.end)
+    try browser.see("224–250 of 250")
+    browser.type("q")
+    #expect(controller.flood(250))
+    #expect(browser.finish() == 0 && browser.isAsBefore)
+  }
+
+  // MARK: The end
+
+  @Test(arguments: [("q", 0, 0), ("\u{3}", 0, 130), ("", SIGTERM, 143), ("", SIGHUP, 129), ("", SIGINT, 130)] as [(String, Int32, Int32)])
+  func everyExitLeavesTheTerminalAsItWas(_ keys: String, _ signal: Int32, _ status: Int32) throws {
+    let browser = try BrowserTerminal(["name:Band-7"], environment: Self.real)
+    try browser.see("Battery Level", "60 %")
+    #expect(browser.screen.modes.contains("?1049") && !browser.terminal.echoes)
+    if keys.isEmpty { browser.terminal.signal(signal) } else { browser.type(keys) }
+    #expect(browser.finish() == status)
+    #expect(browser.isAsBefore && browser.terminal.echoes, "\(browser.screen.modes)")
+  }
+
+  /// The radio is gone in the middle of a link.
+  @Test func theRadioGoes() throws {
+    let path = TemporaryPath()
+    let air = try Blectl.start(["sim", "--listen", "unix:\(path.path)", "--stay"], adapter: nil, virtual: false)
+    #expect(air.waitForOutput(containing: path.path))
+    let browser = try BrowserTerminal(["name:Band-7"], adapter: "unix:\(path.path)")
+    try browser.see("Band-7 · connected", "60 %")
+    air.signal(SIGKILL)
+    _ = air.wait()
+    #expect([3, 6].contains(browser.finish()), "\(browser.screen.text)")
+    #expect(browser.isAsBefore && browser.terminal.octets.suffix(200).contains(0x3A), "\(browser.screen.text)")
+  }
+
+  /// A terminal with a shell, which has the browser as one of its jobs: a signal is for the browser alone.
+  private func shell(_ script: String, environment: [String: String] = [:]) throws -> (FullScreen, PseudoTerminal) {
+    let terminal = try PseudoTerminal(
+      ["bash", "-c", "set -m; ulimit -c 0; \(script)"], columns: 80, rows: 24, environment: environment, hasKeys: true)
+    return (FullScreen(columns: 80, rows: 24), terminal)
+  }
+
+  private func see(
+    _ shell: (screen: FullScreen, terminal: PseudoTerminal), at place: SourceLocation = #_sourceLocation, where fits: (FullScreen) -> Bool
+  ) throws {
+    let isShown = shell.terminal.wait {
+      shell.screen.take($0)
+      return fits(shell.screen)
+    }
+    try #require(isShown, "\(shell.screen.text)", sourceLocation: place)
+  }
+
+  /// To the last flag; and after a crash, which a shell has to live with.
+  @Test(arguments: [0, SIGSEGV, SIGABRT, SIGQUIT, SIGTERM]) func theTerminalIsTheSame(_ signal: Int32) throws {
+    let (before, after) = (TemporaryPath(), TemporaryPath())
+    let shell = try shell(
+      "stty -g >\(before.path); '\(Blectl.path)' browse -i sim; stty -g >\(after.path); echo ended",
+      environment: ["SWIFT_BACKTRACE": "enable=no"])
+    try see(shell) { $0.contains("Panel") }
+    if signal == 0 { shell.1.type("q") } else { shell.1.signal(signal) }
+    try see(shell) { $0.contains("ended") }
+    _ = shell.1.finish()
+    let states = try [before, after].map { try String(contentsOfFile: $0.path, encoding: .utf8) }
+    #expect(states[0] == states[1] && !states[0].isEmpty)
+    let modes = shell.0.modes
+    #expect(modes.isDisjoint(with: ["?1049", "?1000", "?1006", "?1"]) && modes.contains("?25"), "\(modes)")
+  }
+
+  /// Ctrl-Z gives the shell its terminal, fg brings the screen back.
+  @Test func stoppedAndContinued() throws {
+    let shell = try shell(
+      "'\(Blectl.path)' browse -i sim; echo stopped $?; stty -a | grep -o ' echo '; read -r line; fg >/dev/null; echo ended $?")
+    try see(shell) { $0.contains("Band-7") }
+    shell.1.type("\u{1A}")
+    try see(shell) {
+      $0.lines.contains("stopped 148") && $0.lines.contains(" echo") && !$0.modes.contains("?1049") && $0.modes.contains("?25")
+    }
+    shell.1.type("\n")
+    try see(shell) { $0.modes.contains("?1049") && $0.contains("Band-7") && $0.contains("q quit") }
+    shell.1.type("q")
+    try see(shell) { $0.contains("ended 0") && !$0.modes.contains("?1049") && $0.modes.contains("?25") }
+    #expect(shell.1.finish().status == 0)
+  }
+
+  // MARK: Where it cannot be
+
+  @Test func refused() throws {
+    for (arguments, environment) in [(["--json"], [:]), ([], ["TERM": "dumb"]), ([], ["TERM": "nonsense"])]
+      as [([String], [String: String])]
+    {
+      let terminal = try PseudoTerminal(
+        [Blectl.path, "browse", "-i", "sim"] + arguments, columns: 80, rows: 24,
+        environment: environment.merging(["NO_COLOR": "1"]) { $1 }, hasKeys: true)
+      let (status, text) = terminal.finish()
+      #expect(status == 64 && text.contains("blectl: ") || text.contains("{\"error\""), "\(arguments) \(environment): \(text)")
+      #expect(!text.contains("\u{1B}"), "\(text)")
+    }
+    let piped = try Blectl.run("browse")
+    #expect(piped.status == 64 && piped.errors.contains("terminal"), "\(piped.errors)")
+  }
+
+  /// What is wrong with the radio is told as everywhere.
+  @Test func withoutARadio() throws {
+    let browser = try BrowserTerminal(adapter: "unix:/nonexistent")
+    #expect(browser.finish() == 3)
+    #expect(browser.screen.contains("blectl: "), "\(browser.screen.text)")
+    #expect(!browser.terminal.octets.contains(0x1B) || browser.isAsBefore)
+  }
+}
