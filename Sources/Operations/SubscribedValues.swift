@@ -128,6 +128,20 @@ package final class SubscribedValues {
     }
   }
 
+  /// The services of the peer have changed, while the link stays: subscribes again to what is still there.
+  /// - Parameter table: as it is now.
+  /// - Returns: what is not. - Throws: why the link ended; CancellationError.
+  package func renew(_ table: AttributeTable) async throws -> [Restoration.Missing] {
+    let before = items
+    suspend()
+    let missing = try await restore(on: client, table).missing
+    // Where it is still the same attribute, which stays on for the new one; at the others' handles is something else now.
+    for item in before where item.place.flatMap({ table.characteristic(at: $0) }) == item.characteristic {
+      try await item.subscription?.cancel()
+    }
+    return missing
+  }
+
   // MARK: For the connection
 
   /// The link is lost. What was subscribed to stays known.

@@ -283,8 +283,44 @@ import Testing
     try browser.see("Loser · link lost", "│! ", "○ Heart Rate", " bpm ")
     browser.type("a")
     try browser.see("Loser is not connected; Enter connects it")
-    browser.type("\r" + Terminal.second + Terminal.second)
+    browser.type("l\r" + Terminal.second + Terminal.second)
     try browser.see("Loser · connected", "│● ", "◉ Heart Rate")
+    // What is asked for again is in the log too.
+    browser.type("\t" + Terminal.pageUp)
+    try browser.see("→ write request 0x000d 2902  0100  notifications on")
+    browser.type("\t\t")
+    // Ended here, nothing is left to be made again; and so once more while it is being made.
+    browser.type("d")
+    try browser.see("Loser · not connected", "○ Heart Rate", not: ["│● "])
+    browser.type("\rd" + Terminal.second)
+    try browser.see("Loser · not connected")
+    browser.type("\r" + Terminal.second)
+    try browser.see("Loser · connected", "○ Heart Rate", "│● ")
+    browser.quit()
+  }
+
+  /// A lost device that does not come back is waited for as long as a connection is, and given up with `d`.
+  @Test func aLossForGood() throws {
+    let air = TemporaryPath()
+    try air.write(
+      Array(
+        """
+        [{"name": "Gone", "address": "D1:00:00:00:00:01/random", "advertisement": {"flags": 6, "name": "Gone"}, "services": [
+          {"uuid": "fff0", "characteristics": [
+            {"uuid": "fff1", "properties": ["write"], "reactions": [{"when": "ff", "then": [{"advertise": false}, {"disconnect": true}]}]}]}]}]
+        """.utf8))
+    let browser = try BrowserTerminal(["name:Gone", "-t", "3"], adapter: "sim:\(air.path)")
+    try browser.see("Gone · connected", "fff1")
+    browser.type("/fff1\rwff\r")
+    try browser.see("Gone · link lost", "│! ")
+    browser.type("\r")
+    try browser.see("Gone · connecting …", "│… ")
+    browser.type("d" + Terminal.second)
+    try browser.see("Gone · not connected")
+    browser.type("\r" + Terminal.second)
+    try browser.see("Gone · connecting …")
+    browser.type(Terminal.second + Terminal.second + Terminal.second)
+    try browser.see("Gone · link lost", not: ["│… "])
     browser.quit()
   }
 

@@ -6,17 +6,19 @@ import Operations
 
 /// What the browser asks of a device's attributes.
 extension BrowserSession {
-  /// Its services, what their descriptors say, and their values; what was subscribed to before the link was lost is subscribed to again.
+  /// Its services, what their descriptors say, and their values.
   func look(into connection: Connection) async throws {
-    let peer = connection.peer
-    let table = try await connection.client.discover()
-    browser.discovered(table, of: peer)
+    browser.discovered(try await connection.client.discover(), of: connection.peer)
     changed()
-    let wanted = browser.peers[peer]?.subscribed ?? []
-    browser.peers[peer]?.subscribed = []
-    subscriptions[peer] = [:]
-    for handle in wanted.sorted() { try await refusable(peer) { try await $0.subscribe(handle, on: connection) } }
     try await readAll(from: connection)
+  }
+
+  /// Its services have changed: what was subscribed to and is still there is subscribed to again.
+  func lookAgain(into connection: Connection) async throws {
+    let table = try await connection.client.discover()
+    if let values = subscriptions[connection.peer] { tell(try await values.renew(table), of: connection.peer) }
+    showSubscriptions(of: connection.peer)
+    try await look(into: connection)
   }
 
   /// One value after the other, so that they are seen as they come.
@@ -62,29 +64,25 @@ extension BrowserSession {
 
   func subscribe(_ handle: AttributeHandle, on connection: Connection) async throws {
     guard let item = connection.client.table?.characteristics.first(where: { $0.valueHandle == handle }) else { return }
-    guard subscriptions[connection.peer]?[handle] == nil else { return }
-    let subscription = try await connection.client.subscribe(item, keepingValues: false)
-    subscriptions[connection.peer, default: [:]][handle] = subscription
-    browser.peers[connection.peer]?.subscribed.insert(handle)
+    try await subscriptions[connection.peer]?.add(item)
+    showSubscriptions(of: connection.peer)
     note("subscribed to \(item.uuid)", of: connection.peer)
     await refresh(item, connection)
   }
 
   func unsubscribe(_ handle: AttributeHandle, on connection: Connection) async throws {
-    browser.peers[connection.peer]?.subscribed.remove(handle)
-    guard let subscription = subscriptions[connection.peer]?.removeValue(forKey: handle) else { return }
-    try await subscription.cancel()
-    note("no longer subscribed to \(subscription.characteristic.uuid)", of: connection.peer)
-    await refresh(subscription.characteristic, connection)
+    guard let values = subscriptions[connection.peer], let item = values.characteristics.first(where: { $0.valueHandle == handle }) else {
+      return
+    }
+    defer { showSubscriptions(of: connection.peer) }
+    try await values.remove(item)
+    note("no longer subscribed to \(item.uuid)", of: connection.peer)
+    await refresh(item, connection)
   }
 
   /// The Client Characteristic Configuration has changed with it.
   private func refresh(_ item: Characteristic, _ connection: Connection) async {
     guard let descriptor = item.clientConfiguration, browser.peers[connection.peer]?.values[descriptor.handle] != nil else { return }
     _ = try? await take(descriptor.handle, from: connection)
-  }
-
-  private func refusable(_ peer: PeerAddress, _ body: @LoopActor (BrowserSession) async throws -> Void) async throws {
-    do { try await body(self) } catch let error as GATTError { problem(error, of: peer) }
   }
 }

@@ -14,13 +14,15 @@ final class BrowserSession {
   let context: Context
   private var screen: Screen?
   private let ended = Wait<Void>()
-  private(set) var links: [PeerAddress: Connection] = [:]
-  var subscriptions: [PeerAddress: [AttributeHandle: Subscription]] = [:]
-  private var observers: [PeerAddress: ValueObserver] = [:]
+  /// Of each peer that was connected and not disconnected here, its link or the one that was lost.
+  var links: [PeerAddress: Connection] = [:]
+  /// Of each of those, what is subscribed to.
+  var subscriptions: [PeerAddress: SubscribedValues] = [:]
+  var observers: [ObjectIdentifier: ValueObserver] = [:]
+  /// The last to make each link.
+  var attempts: [PeerAddress: Task<Void, Never>] = [:]
   private var tasks: [Int: Task<Void, Never>] = [:]
   private var nextTask = 0
-  /// Connections that are being made: a controller that cannot scan meanwhile is asked again when there is none.
-  private var connecting = 0
   private var drawTimer: LoopTimer?
   private var drawDue: LoopClock.Instant?
   private var drawnAt: LoopClock.Instant?
@@ -51,10 +53,10 @@ final class BrowserSession {
       )
     }
     context.process.tracesLater = true
+    context.session.staysOpen = true
     // What is wrong with the radio is told without a screen, and so is who is meant by an alias.
     let radio = try await context.radio()
     let selector = if let target { try await context.configuration.resolve(target.peer) } else { nil as PeerSelector? }
-    context.session.staysOpen = true
     let usesColor = output.paint("x", .bold) != "x"
     guard
       let screen = Screen(isUTF8: output.isUTF8, usesColor: usesColor, environment: environment, handler: { [weak self] in self?.take($0) })
@@ -70,7 +72,12 @@ final class BrowserSession {
       self?.screen?.redraw()
     }
     draw()
-    for connection in context.session.connections where connection.isOpen { adopt(connection) }
+    let (before, onClient) = (context.session.connections, context.session.onClient)
+    context.session.onClient = { [weak self] client in
+      onClient?(client)
+      self?.hear(client)
+    }
+    for connection in before where connection.isOpen { adopt(connection) }
     spawn { await $0.listen(radio, selector, target) }
     spawn { await $0.followSignals() }
     let outcome: Result<Void, any Error>
@@ -81,7 +88,8 @@ final class BrowserSession {
     drawTimer?.cancel()
     radio.onNote = notes
     for task in tasks.values { task.cancel() }
-    await release()
+    context.session.onClient = onClient
+    await release(before)
     try outcome.get()
   }
 
@@ -127,13 +135,16 @@ final class BrowserSession {
   // MARK: What is done
 
   /// Runs beside everything else, and ends with the browser.
-  func spawn(_ body: @escaping @LoopActor @Sendable (BrowserSession) async -> Void) {
+  @discardableResult
+  func spawn(_ body: @escaping @LoopActor @Sendable (BrowserSession) async -> Void) -> Task<Void, Never> {
     let number = nextTask
     nextTask += 1
-    tasks[number] = EventLoop.shared.spawn { [weak self] in
+    let task = EventLoop.shared.spawn { [weak self] in
       if let self { await body(self) }
       self?.tasks[number] = nil
     }
+    tasks[number] = task
+    return task
   }
 
   var now: Int64 { EventLoop.shared.wallClock }
@@ -151,7 +162,7 @@ final class BrowserSession {
 
   private func perform(_ action: BrowserAction) {
     switch action {
-    case .connect(let peer): spawn { await $0.connect(peer) }
+    case .connect(let peer): connect(peer)
     case .disconnect(let peer): spawn { await $0.disconnect(peer) }
     case .read(let peer, let handle): ask(peer) { try await $0.read(handle, from: $1) }
     case .readAll(let peer): ask(peer) { try await $0.readAll(from: $1) }
@@ -168,7 +179,7 @@ final class BrowserSession {
   }
 
   /// Something that a device is asked for; what goes wrong with it is shown, and ends nothing.
-  private func ask(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
+  func ask(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
     guard let connection = links[peer] else { return browser.finished(peer) }
     spawn { session in
       do { try await body(session, connection) } catch {
@@ -195,12 +206,13 @@ final class BrowserSession {
     if let selector, let target {
       note("looking for \(selector) …")
       do {
+        let limit = target.waits ? context.step.waitLimit : context.step.searchLimit
         let match = try await radio.find(
-          PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: context.step.searchLimit))
+          PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: limit))
         browser.connecting(match.peer, name: match.name)
         browser.select(match.peer)
         browser.pane = .tree
-        spawn { await $0.connect(match.peer, as: target) }
+        connect(match.peer, as: target)
       } catch { problem(error) }
     }
     while !Task.isCancelled {
@@ -210,14 +222,13 @@ final class BrowserSession {
           self?.changed()
           return .goOn
         }
-      } catch GAPError.scanEnded {
-        // This controller cannot do both.
-        while connecting > 0, !Task.isCancelled { try? await EventLoop.shared.sleep(for: .milliseconds(100)) }
       } catch is CancellationError {
         return
       } catch {
         // With a link there is something to stay for.
-        guard !links.isEmpty || connecting > 0 else { return ended.resume(throwing: error) }
+        guard browser.peers.values.contains(where: { $0.isConnected || $0.state == .connecting }) else {
+          return ended.resume(throwing: error)
+        }
         problem(error)
         try? await EventLoop.shared.sleep(for: .seconds(5))
       }
@@ -234,96 +245,5 @@ final class BrowserSession {
       }
       try? await EventLoop.shared.sleep(for: Self.signalInterval)
     }
-  }
-
-  // MARK: Links
-
-  func connect(_ peer: PeerAddress, as target: Target? = nil) async {
-    connecting += 1
-    defer { connecting -= 1 }
-    var limits = context.step.limits
-    limits.retries = target?.retries ?? limits.retries
-    note("connecting to \(browser.title(of: peer)) …", of: peer)
-    var made: Connection?
-    do {
-      let connection = try await context.session.connect(peer, name: browser.peers[peer]?.name, limits: limits, exchangingMTU: false)
-      // Meanwhile the user may have thought otherwise.
-      guard browser.peers[peer]?.state == .connecting else { return await context.session.disconnect(connection) }
-      made = connection
-      links[peer] = connection
-      attend(connection)
-      if let mtu = target?.mtu { try await connection.client.exchangeMTU(mtu) } else { try await connection.client.exchangeMTU() }
-      if let target { try await target.requested.ask(connection.link, context.output) }
-      context.configuration.remember(connection)
-      browser.connected(peer, mtu: connection.client.mtu, at: now)
-      browser.link((try? await connection.link.parameters()) ?? LinkParameters(), of: peer, at: now)
-      changed()
-      try await look(into: connection)
-    } catch {
-      // Whoever attends to the link has told of its end.
-      guard links[peer] === made, !(error is CancellationError) else { return }
-      if let made {
-        links[peer] = nil
-        await context.session.disconnect(made)
-      }
-      browser.closed(peer, Failure(error).message, at: now)
-      changed()
-    }
-  }
-
-  /// A link that the session had before.
-  private func adopt(_ connection: Connection) {
-    links[connection.peer] = connection
-    attend(connection)
-    browser.connecting(connection.peer, name: connection.name)
-    browser.connected(connection.peer, mtu: connection.client.mtu, at: now)
-    browser.began(connection.peer)
-    ask(connection.peer) { try await $0.look(into: $1) }
-  }
-
-  /// Leaves the links to the session, as they were.
-  private func release() async {
-    let limit = EventLoop.shared.now.advanced(by: .seconds(1))
-    let ending = subscriptions.values.flatMap(\.values)
-    await shielded { _ = try? await withDeadline(limit) { for subscription in ending { try? await subscription.cancel() } } }
-    for (peer, connection) in links {
-      observers[peer]?.cancel()
-      context.session.onClient?(connection.client)
-    }
-  }
-
-  /// Hears everything that comes over a link, its end too.
-  private func attend(_ connection: Connection) {
-    let (peer, client) = (connection.peer, connection.client)
-    client.onPDU = { [weak self] direction, octets in
-      guard let self else { return }
-      browser.pdu(direction, octets, of: peer, at: now)
-      if browser.showsLog { changed() }
-    }
-    client.onNote = { [weak self] note in
-      self?.note(note.text, of: peer)
-      guard case .servicesChanged = note else { return }
-      self?.browser.began(peer)
-      self?.ask(peer) { try await $0.look(into: $1) }
-    }
-    observers[peer] = client.observeValues { [weak self] event in
-      self?.browser.value(.success(event.value), of: event.handle, from: peer, at: event.wallClock)
-      self?.changed()
-    }
-    spawn { session in
-      guard let reason = try? await client.untilClosed(), session.links[peer] === connection else { return }
-      session.links[peer] = nil
-      session.browser.closed(peer, Failure(reason).message, at: session.now)
-      session.changed()
-      await session.context.session.disconnect(connection)
-    }
-  }
-
-  private func disconnect(_ peer: PeerAddress) async {
-    browser.closed(peer, nil, at: now)
-    changed()
-    subscriptions[peer] = nil
-    browser.peers[peer]?.subscribed = []
-    if let connection = links.removeValue(forKey: peer) { await context.session.disconnect(connection) }
   }
 }
