@@ -54,6 +54,12 @@ extension Client {
     if closed == nil { try await configure(subscription.characteristic) }
   }
 
+  /// Ends a subscription to what is not there any more, or somewhere else: the peer is not told.
+  package func forget(_ subscription: Subscription) {
+    subscriptions.removeAll { $0 === subscription }
+    subscription.end(CancellationError())
+  }
+
   /// Writes the Client Characteristic Configuration until it is what the subscriptions want together; one writes, the others wait for it.
   private func configure(_ characteristic: Characteristic) async throws {
     guard let descriptor = characteristic.clientConfiguration?.handle else { return }

@@ -132,14 +132,9 @@ package final class SubscribedValues {
   /// - Parameter table: as it is now.
   /// - Returns: what is not. - Throws: why the link ended; CancellationError.
   package func renew(_ table: AttributeTable) async throws -> [Restoration.Missing] {
-    let before = items
+    for item in items { item.subscription.map(client.forget) }
     suspend()
-    let missing = try await restore(on: client, table).missing
-    // Where it is still the same attribute, which stays on for the new one; at the others' handles is something else now.
-    for item in before where item.place.flatMap({ table.characteristic(at: $0) }) == item.characteristic {
-      try await item.subscription?.cancel()
-    }
-    return missing
+    return try await restore(on: client, table).missing
   }
 
   // MARK: For the connection

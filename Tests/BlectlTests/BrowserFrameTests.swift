@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import GAP
 import GATT
 import Terminal
 import Testing
@@ -110,6 +111,39 @@ struct BrowserFrameTests {
     let devices = browser.text(60, 20)
     #expect(devices.contains { $0.contains("● ") && $0.contains("Panel") && $0.contains("D1:00:00:00:00:00 r") }, "\(devices)")
     #expect(devices.contains { $0.contains("\\x1b[31m") }, "\(devices)")
+  }
+
+  /// Whole sentences and whole hints, however small it is; the last page of the help is a whole one.
+  @Test(arguments: [(60, 20), (40, 10), (100, 30)]) func nothingOfTheHelpIsCut(_ width: Int, _ height: Int) {
+    var browser = BrowserFixture.connected()
+    #expect(browser.text(width, height).last?.contains("…") == false)
+    browser.press(.character("?"))
+    var seen: [String] = []
+    for _ in 0..<80 {
+      let page = browser.text(width, height)
+      #expect(!page.joined().contains("…") && !page.dropFirst().dropLast(2).contains { $0.hasPrefix("└") }, "\(page)")
+      for line in page where !seen.contains(line) { seen.append(line) }
+      browser.press(.down)
+    }
+    #expect(seen.contains { $0.contains("once more when the link") || $0.contains("link was lost") }, "\(seen)")
+    #expect(browser.text(width, height)[height - 3].contains("terminals."), "\(browser.text(width, height))")
+  }
+
+  /// Of a link its own strength, and no age of advertisements that do not come any more; the log says whose its lines are, also afterwards.
+  @Test func aLinkIsNoOldAdvertisement() {
+    var browser = BrowserFixture.connected()
+    var parameters = LinkParameters()
+    parameters.rssi = -77
+    browser.link(parameters, of: BrowserFixture.peer(0), at: BrowserFixture.begin + 30 * BrowserFixture.second)
+    let time = BrowserFixture.begin + 60 * BrowserFixture.second
+    #expect(
+      browser.text(at: time).contains { $0.hasPrefix("│●  -77 ") && $0.contains("Panel     00:00:00     │") }, "\(browser.text(at: time))")
+    browser.connecting(BrowserFixture.peer(1), name: "Other")
+    browser.connected(BrowserFixture.peer(1), mtu: 23, at: time)
+    browser.closed(BrowserFixture.peer(1), nil, at: time)
+    browser.press(.character("l"))
+    #expect(
+      browser.text(at: time).contains { $0.contains("disconnected from ") && $0.hasPrefix("│00:01:00.000 ") }, "\(browser.text(at: time))")
   }
 
   @Test func whatIsMeantStandsBesideTheOctetsAndTheNameOfTheFirmware() throws {

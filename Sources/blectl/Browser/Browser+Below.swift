@@ -8,9 +8,9 @@ import Text
 extension Browser {
   func logPane(_ box: BrowserLayout.Box) -> [Frame.Line] {
     let width = box.width - 2
-    let several = peers.values.count { $0.isConnected } > 1
+    let several = peers.count > 1
     let lines = log.seen(box.inside).map { entry -> Frame.Line in
-      var spans = [Span(LogText.time(entry.time) + " ", .dim)]
+      var spans = [Span(pen.time(entry.time) + " ", .dim)]
       if let peer = entry.peer, several { spans.append(Span("\(title(of: peer)) ", Frame.Style(.cyan))) }
       switch entry.content {
       case .note(let text): spans.append(Span(pen.said(text)))
@@ -122,7 +122,15 @@ extension Browser {
     if let said { return pen.line([Span(pen.said(said.text), said.isProblem ? Frame.Style(.red) : .bold)], width: width) }
     let end = tracing.map { [Span("trace: \(pen.safe($0))  ", Frame.Style(.cyan))] } ?? []
     let always = overlay == nil ? Self.spans([("?", "help"), ("q", "quit")]) : []
-    return pen.line(Self.spans(hints), right: end + always, width: width)
+    // Those that have room, whole.
+    let room = width - pen.columns(end + always) - 2
+    var left: [Span] = []
+    for count in 1...hints.count {
+      let more = Self.spans(Array(hints.prefix(count)))
+      guard pen.columns(more) <= room else { break }
+      left = more
+    }
+    return pen.line(left, right: end + always, width: width)
   }
 
   private static func spans(_ hints: [(key: String, what: String)]) -> [Span] {

@@ -21,7 +21,12 @@ extension Browser {
     arrange(inView: layout.devices.inside, at: time)
     var frame: Frame
     if case .help(let top) = overlay {
-      let lines = BrowserHelp.lines.dropFirst(top).map { pen.line([Span($0, $0.hasPrefix(" ") ? .plain : .bold)], width: width - 2) }
+      let lines = BrowserHelp.lines(width: width - 2).dropFirst(top).map { line -> Frame.Line in
+        switch line {
+        case .title(let text): pen.line([Span(text, .bold)], width: width - 2)
+        case .text(let text): pen.line([Span(text)], width: width - 2)
+        }
+      }
       frame = Frame(pen.box([Span("Keys", .bold)], lines, width: width, height: height - 1, isFocused: true))
     } else {
       frame = Frame(main(at: time))
@@ -68,7 +73,9 @@ extension Browser {
     for (number, device) in devices.enumerated().dropFirst(deviceTop).prefix(box.inside) {
       let state = peers[device.peer]?.state
       let name = device.name ?? peers[device.peer]?.name
-      lines.append(text.line(device, name: name, state, facts(of: device), highlight: highlight(number == index, .devices)))
+      // Of a link its own signal is known; it has no advertisements that could grow old.
+      let link = peers[device.peer]?.isConnected == true ? signals[device.peer]?.last?.value : nil
+      lines.append(text.line(device, name: name, state, link: link, facts(of: device), highlight: highlight(number == index, .devices)))
     }
     if devices.isEmpty {
       lines = [

@@ -184,15 +184,20 @@ extension Browser {
 
   private mutating func help(_ key: Key, _ top: Int) -> [BrowserAction] {
     if let step = distance(key, page: layout.height - 3) {
-      overlay = .help(top: max(0, min(BrowserHelp.lines.count - 1, top + max(-1000, min(1000, step)))))
+      overlay = .help(top: helpTop(top + max(-1000, min(1000, step))))
     } else {
       switch key {
-      case .wheelUp: overlay = .help(top: max(0, top - 3))
-      case .wheelDown: overlay = .help(top: min(BrowserHelp.lines.count - 1, top + 3))
+      case .wheelUp: overlay = .help(top: helpTop(top - 3))
+      case .wheelDown: overlay = .help(top: helpTop(top + 3))
       default: overlay = nil
       }
     }
     return []
+  }
+
+  /// The last page is a whole one.
+  private func helpTop(_ wanted: Int) -> Int {
+    max(0, min(BrowserHelp.lines(width: layout.width - 2).count - (layout.height - 3), wanted))
   }
 
   private mutating func ask(_ prompt: Prompt, _ key: Key) -> [BrowserAction] {

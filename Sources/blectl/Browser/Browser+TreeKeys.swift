@@ -75,12 +75,14 @@ extension Browser {
     }
     if let item = attribute.characteristic, !item.properties.contains(.read) {
       let hint = item.properties.isDisjoint(with: [.notify, .indicate]) ? "" : "; s subscribes to its values"
-      say("\(item.uuid) cannot be read\(hint)", isProblem: true)
+      say("\(name(item)) cannot be read\(hint)", isProblem: true)
       return []
     }
     peers[peer]?.wroteLast.remove(attribute.handle)
     return started(peer, .read(peer, attribute.handle))
   }
+
+  private func name(_ item: Characteristic) -> String { AssignedNumbers.name(of: item.uuid).map(pen.safe) ?? "\(item.uuid)" }
 
   mutating func readAll() -> [BrowserAction] { shown.map { started($0, .readAll($0)) } ?? [] }
 
@@ -100,7 +102,7 @@ extension Browser {
       return []
     }
     if item.properties.isDisjoint(with: [.notify, .indicate]) {
-      say("\(item.uuid) sends no values by itself\(item.properties.contains(.read) ? "; r reads it" : "")", isProblem: true)
+      say("\(name(item)) sends no values by itself\(item.properties.contains(.read) ? "; r reads it" : "")", isProblem: true)
       return []
     }
     peers[peer]?.wroteLast.remove(item.valueHandle)
@@ -144,7 +146,7 @@ extension Browser {
     guard let address = shown else { return }
     if pane == .tree, var peer = peers[address], let item = peer.current?.characteristic {
       guard peer.histories[item.valueHandle] != nil else {
-        say("no number has come of \(item.uuid) yet", isProblem: true)
+        say("no number has come of \(name(item)) yet", isProblem: true)
         return
       }
       plotted = .value(address, item.valueHandle)

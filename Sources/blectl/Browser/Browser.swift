@@ -76,8 +76,9 @@ struct Browser {
   /// How many devices are remembered, connected ones beside.
   private static let deviceLimit = 5000
 
-  init(isUTF8: Bool, adapter: String? = nil) {
-    pen = Pen(isUTF8: isUTF8)
+  /// - Parameter zone: what the user's clock is ahead of UTC at a time, both in nanoseconds.
+  init(isUTF8: Bool, adapter: String? = nil, zone: @escaping (Int64) -> Int64 = { _ in 0 }) {
+    pen = Pen(isUTF8: isUTF8, zone: zone)
     commandLine = BrowserCommandLine(adapter: adapter)
     var options = DeviceWatch.Options()
     options.recordLimit = Self.deviceLimit
@@ -138,7 +139,7 @@ struct Browser {
     guard peers[peer] != nil else { return }
     peers[peer]?.state = .closed(reason)
     peers[peer]?.pending = 0
-    if let reason { problem("\(title(of: peer)): \(reason)", of: peer, at: time) } else { note("disconnected", of: peer, at: time) }
+    if let reason { problem("\(title(of: peer)): \(reason)", of: peer, at: time) } else { note("disconnected from \(title(of: peer))", of: peer, at: time) }
   }
 
   mutating func value(_ value: Result<[UInt8], any Error>, of handle: AttributeHandle, from peer: PeerAddress, at time: Int64) {

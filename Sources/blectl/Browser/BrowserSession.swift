@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import GATT
+import LinuxIO
 import Operations
 import Terminal
 import Text
@@ -37,7 +38,7 @@ final class BrowserSession {
 
   init(_ context: Context) {
     self.context = context
-    browser = Browser(isUTF8: context.output.isUTF8, adapter: context.process.options.adapter)
+    browser = Browser(isUTF8: context.output.isUTF8, adapter: context.process.options.adapter, zone: LocalTime.offset)
     browser.tracing = context.process.options.trace
   }
 

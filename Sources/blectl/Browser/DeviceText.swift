@@ -12,16 +12,20 @@ struct DeviceText {
   /// Nanoseconds since 1970-01-01T00:00:00Z.
   let time: Int64
 
-  /// - Parameter state: of its link; nil when it never had one.
-  func line(_ device: DeviceView, name: String?, _ state: BrowserPeer.State?, _ facts: ScanFacts, highlight: Frame.Style?) -> Frame.Line {
-    let level = device.signal.level
+  /// - Parameters:
+  ///   - state: of its link; nil when it never had one.
+  ///   - link: the strength of the link, dBm; nil without one.
+  func line(
+    _ device: DeviceView, name: String?, _ state: BrowserPeer.State?, link: Double?, _ facts: ScanFacts, highlight: Frame.Style?
+  ) -> Frame.Line {
+    let level = link ?? device.signal.level
     let color = level.flatMap { $0 >= -60 ? Frame.Color.green : $0 >= -80 ? .yellow : nil }
     let strength = level.map { String(Int($0.rounded())) } ?? "?"
     var spans = [
       mark(state), Span(String(repeating: " ", count: max(0, 4 - strength.utf8.count)) + strength, Frame.Style(color)), Span(" "),
-      Span(ScanTable.bar(level, isUTF8: true), Frame.Style(color)), Span(trend(device.signal.trend) + " "),
+      Span(ScanTable.bar(level, isUTF8: true), Frame.Style(color)), Span(trend(link == nil ? device.signal.trend : nil) + " "),
     ]
-    let age = width >= 34 ? " " + left(device.signal.age(at: time).map(ScanTable.duration) ?? "", 4) : ""
+    let age = width >= 34 ? " " + left(link == nil ? device.signal.age(at: time).map(ScanTable.duration) ?? "" : "", 4) : ""
     // The whole address, or its end.
     let address = width >= 56 ? " \(device.peer.address) \(ScanTable.kind(device.peer))" : " " + "\(device.peer.address)".suffix(8)
     let rest = width - 15 - age.utf8.count - address.utf8.count

@@ -38,9 +38,4 @@ enum LogText {
       return rest.isEmpty ? name : "\(name)  \(rest)"
     }
   }
-
-  /// `12:03:05.013`, in UTC.
-  static func time(_ nanoseconds: Int64, milliseconds: Bool = true) -> String {
-    String(Timestamp.text(nanoseconds).dropFirst(11).prefix(milliseconds ? 12 : 8))
-  }
 }

@@ -8,6 +8,13 @@ struct Pen {
   typealias Style = Frame.Style
 
   let isUTF8: Bool
+  /// What the user's clock is ahead of UTC at a time, both in nanoseconds.
+  var zone: (Int64) -> Int64 = { _ in 0 }
+
+  /// `12:03:05.013` on the user's clock.
+  func time(_ nanoseconds: Int64, milliseconds: Bool = true) -> String {
+    String(Timestamp.text(nanoseconds + zone(nanoseconds)).dropFirst(11).prefix(milliseconds ? 12 : 8))
+  }
 
   /// What somebody else wrote.
   func safe(_ text: String) -> String { isUTF8 ? DisplayText.escape(text) : DisplayText.ascii(DisplayText.escape(text)) }

@@ -63,7 +63,7 @@ struct TreeText {
     if width >= 64, let history = peer.histories[item.valueHandle], history.count > 1 {
       right.append(Span(pen.spark(history.tail(10)), Frame.Style(.cyan)))
     }
-    if width >= 52, let time = peer.times[item.valueHandle] { right.append(Span(" " + LogText.time(time, milliseconds: false), .dim)) }
+    if width >= 52, let time = peer.times[item.valueHandle] { right.append(Span(" " + pen.time(time, milliseconds: false), .dim)) }
     spans += Self.value(peer.values[item.valueHandle], facts, pen)
     if peer.values[item.valueHandle] == nil { spans.append(Span(Self.properties(item.properties), .dim)) }
     return pen.line(spans, right: right, width: width, highlight: highlight)
