@@ -42,7 +42,8 @@ import Testing
     browser.type(BrowserTerminal.end)
     try browser.see("224–250 of 250")
     browser.type("q")
-    #expect(controller.flood(250))
+    // It may be gone already.
+    _ = controller.flood(250)
     #expect(browser.finish() == 0 && browser.isAsBefore)
   }
 
@@ -92,11 +93,11 @@ import Testing
   @Test(arguments: [0, SIGSEGV, SIGABRT, SIGQUIT, SIGTERM]) func theTerminalIsTheSame(_ signal: Int32) throws {
     let (before, after) = (TemporaryPath(), TemporaryPath())
     let shell = try shell(
-      "stty -g >\(before.path); '\(Blectl.path)' browse -i sim; stty -g >\(after.path); echo ended",
+      "stty -g >\(before.path); '\(Blectl.path)' browse -i sim; status=$?; stty -g >\(after.path); echo ended $status",
       environment: ["SWIFT_BACKTRACE": "enable=no"])
     try see(shell) { $0.contains("Panel") }
     if signal == 0 { shell.1.type("q") } else { shell.1.signal(signal) }
-    try see(shell) { $0.contains("ended") }
+    try see(shell) { $0.contains("ended \(signal == 0 ? 0 : 128 + signal)") }
     _ = shell.1.finish()
     let states = try [before, after].map { try String(contentsOfFile: $0.path, encoding: .utf8) }
     #expect(states[0] == states[1] && !states[0].isEmpty)

@@ -270,13 +270,13 @@ import Testing
         """
         [{"name": "Loser", "address": "D1:00:00:00:00:01/random", "advertisement": {"flags": 6, "name": "Loser"}, "services": [
           {"uuid": "180d", "characteristics": [
-            {"uuid": "2a37", "properties": ["notify"], "periodic": {"every_ms": 200, "values": ["0048", "0049"]}}]},
+            {"uuid": "2a37", "properties": ["notify"], "periodic": {"every_ms": 1000, "values": ["0048", "0049"]}}]},
           {"uuid": "fff0", "characteristics": [
             {"uuid": "fff1", "properties": ["write"], "reactions": [{"when": "ff", "then": [{"disconnect": true}]}]}]}]}]
         """.utf8))
-    let browser = try BrowserTerminal(["name:Loser"], adapter: "sim:\(air.path)")
+    let browser = try BrowserTerminal(["name:Loser"], adapter: "sim:\(air.path)", rows: 60)
     try browser.see("Loser · connected", "fff1")
-    browser.type("/2a37\rs")
+    browser.type("/2a37\rs" + Terminal.second + Terminal.second)
     try browser.see("◉ Heart Rate", " bpm ")
     browser.type("/fff1\rwff\r")
     // The last values stay.
@@ -286,9 +286,7 @@ import Testing
     browser.type("l\r" + Terminal.second + Terminal.second)
     try browser.see("Loser · connected", "│● ", "◉ Heart Rate")
     // What is asked for again is in the log too.
-    browser.type("\t" + Terminal.pageUp)
-    try browser.see("→ write request 0x000d 2902  0100  notifications on")
-    browser.type("\t\t")
+    try browser.see("→ write request 0x000d 2902  0100  notifications on", "← read response  0100  notifications on")
     // Ended here, nothing is left to be made again; and so once more while it is being made.
     browser.type("d")
     try browser.see("Loser · not connected", "○ Heart Rate", not: ["│● "])

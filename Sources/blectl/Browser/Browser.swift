@@ -139,7 +139,11 @@ struct Browser {
     guard peers[peer] != nil else { return }
     peers[peer]?.state = .closed(reason)
     peers[peer]?.pending = 0
-    if let reason { problem("\(title(of: peer)): \(reason)", of: peer, at: time) } else { note("disconnected from \(title(of: peer))", of: peer, at: time) }
+    if let reason {
+      problem("\(title(of: peer)): \(reason)", of: peer, at: time)
+    } else {
+      note("disconnected from \(title(of: peer))", of: peer, at: time)
+    }
   }
 
   mutating func value(_ value: Result<[UInt8], any Error>, of handle: AttributeHandle, from peer: PeerAddress, at time: Int64) {
