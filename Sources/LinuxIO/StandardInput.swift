@@ -6,20 +6,21 @@ import SystemPackage
 @LoopActor
 package enum StandardInput {
   /// Someone feeds it: a pipe, a socket or a file, not a terminal and not /dev/null.
-  package static nonisolated var isFed: Bool {
-    var status = stat()
-    guard unsafe fstat(STDIN_FILENO, &status) == 0 else { return false }
-    return [S_IFIFO, S_IFREG, S_IFSOCK].contains(status.st_mode & S_IFMT)
-  }
+  package static nonisolated var isFed: Bool { kind.map { [S_IFIFO, S_IFREG, S_IFSOCK].contains($0) } ?? false }
 
   package static nonisolated var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
   package static nonisolated var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   /// Another program feeds it.
-  package static nonisolated var isPipe: Bool {
+  package static nonisolated var isPipe: Bool { kind == S_IFIFO }
+
+  /// All that will come is there.
+  package static nonisolated var isFile: Bool { kind == S_IFREG }
+
+  private static nonisolated var kind: mode_t? {
     var status = stat()
-    return unsafe fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    return unsafe fstat(STDIN_FILENO, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
   /// Returns at the end of the input.

@@ -79,6 +79,16 @@ import Testing
     #expect(refused.map { $0.string("id") } == ["17!", "18!", "19!", "20!"])
   }
 
+  /// Those of a file wait in it.
+  @Test func linesOfAFileMayBeAsManyAsTheyAre() throws {
+    let long = "read 2a19 # " + String(repeating: "0", count: 4_000_000) + "\n"
+    let file = try file("connect name:Band-7\n" + String(repeating: long, count: 20))
+    let result = try RunningProcess.run(
+      ["/bin/sh", "-c", "exec '\(Blectl.path)' repl --json -i sim <'\(file)'"],
+      environment: ["PATH": "/usr/bin:/bin", "BLECTL_CLOCK": "virtual"])
+    #expect(try result.status == 0 && result.statuses.count == 21, "\(result.text.suffix(2000))\(result.errors)")
+  }
+
   // MARK: Without a device
 
   @Test func aScanKeepsNobodyWaiting() throws {

@@ -7,6 +7,29 @@ import Testing
 @testable import Operations
 
 @Suite struct PeerSearchTests {
+  /// What is known without a search of who is meant.
+  @Test func twoSelectorsMayMeanOneDevice() throws {
+    func selector(_ text: String) throws -> PeerSelector { try #require(PeerSelector(text)) }
+    let address = "D1:00:00:00:00:01"
+    let same = [
+      (address, address + "/random"), (address, address + "/public"), (address + "/random", address + "/random"), ("name:A*", "name:A*"),
+    ]
+    for (one, other) in same {
+      #expect(try selector(one).isSame(as: selector(other)) && selector(other).isSame(as: selector(one)), "\(one) \(other)")
+    }
+    let others = [
+      (address + "/public", address + "/random"), (address, "D1:00:00:00:00:02"), (address, "mac:" + address), ("name:A*", "name:B*"),
+    ]
+    for (one, other) in others {
+      #expect(try !selector(one).isSame(as: selector(other)) && !selector(other).isSame(as: selector(one)), "\(one) \(other)")
+    }
+    for text in [address, address + "/random", "name:band*"] { #expect(try selector(text).means(peer(1), named: "Band-7"), "\(text)") }
+    for text in [address + "/public", "name:x*", "mac:" + address, "service:180d"] {
+      #expect(try !selector(text).means(peer(1), named: "Band-7"), "\(text)")
+    }
+    #expect(try !selector("name:*").means(peer(1), named: nil))
+  }
+
   @LoopActor private func find(_ selector: PeerSelector, first: Bool = false, in central: ScriptedCentral) async throws -> PeerMatch {
     try await central.find(PeerSearch(selector, takesFirst: first, limit: .seconds(5)))
   }

@@ -32,7 +32,7 @@ final class InputSession {
   /// Of all lines that are not answered.
   private var octets = 0
   /// Something has come or is over.
-  private var change: Wait<Void>?
+  private var change = Wait<Void>()
   /// Of the first line that failed.
   private var firstFailure: (line: Int, status: ExitStatus)?
   private let broken = Wait<Void>()
@@ -93,9 +93,7 @@ final class InputSession {
       } else if !isJSON {
         try await readLine()
       } else {
-        let wait = Wait<Void>()
-        change = wait
-        try await wait.value()
+        try await untilSettled()
       }
     }
   }
@@ -105,9 +103,12 @@ final class InputSession {
 
   /// What has changed may let the conversation go on; where nothing is under way, time waits for who writes.
   private func settle() {
-    change?.resume(returning: ())
+    change.resume(returning: ())
+    change = Wait()
     if isIdle { EventLoop.shared.timeStandsStill = reader.isWaiting }
   }
+
+  private func untilSettled() async throws { try await change.value() }
 
   private var isIdle: Bool { running.isEmpty && waiting.isEmpty && beginning == nil }
 
@@ -144,6 +145,8 @@ final class InputSession {
     if line.octets < 4096, let words = try? ShellWords.words(of: line.text), words.first == Self.cancel {
       return try await answer(line.id, number, try await cancel(words))
     }
+    // Nobody waits for the answers before they go on writing a file: the rest may wait there.
+    while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await untilSettled() }
     guard octets + line.octets <= Self.octetLimit else {
       return try await answer(
         line.id, number, Failure(.usage, "lines of \(Self.octetLimit >> 20) MiB wait already; say it again when some are done"))

@@ -50,7 +50,14 @@ extension Shell {
   /// All links are down when this returns, and what they brought is shown, as after `disconnect`.
   func end() async {
     let tasks = lanes.map { lane in EventLoop.shared.spawn { await self.takeDown(lane) } }
-    for task in tasks { await task.value?.untilShown() }
+    var backgrounds: [BackgroundValues] = []
+    for task in tasks { if let background = await task.value { backgrounds.append(background) } }
+    // Nothing else says why the program does not end.
+    let note = EventLoop.shared.schedule(after: .seconds(2)) { [process] in
+      process.output.note("done; values that came wait for whoever reads standard output. Ctrl-C ends without them")
+    }
+    defer { note.cancel() }
+    for background in backgrounds { await background.untilShown() }
   }
 
   // MARK: Losses
