@@ -29,6 +29,8 @@ final class Lane {
   var destination: (peer: PeerAddress, name: String?)?
   /// What this has turned out to be.
   private var successor: Lane?
+  /// How it was named besides, before anybody knew that it is the same.
+  private var otherSelectors: [PeerSelector] = []
 
   /// How many values `wait` looks back at.
   static let recentLimit = 1024
@@ -41,7 +43,8 @@ final class Lane {
   var isConnected: Bool { connection?.isOpen ?? false }
 
   func isMeant(by selector: PeerSelector) -> Bool {
-    self.selector.isSame(as: selector) || connection?.isMeant(by: selector) ?? false || isDestination(selector)
+    self.selector.isSame(as: selector) || otherSelectors.contains(selector) || connection?.isMeant(by: selector) ?? false
+      || isDestination(selector)
   }
 
   private func isDestination(_ selector: PeerSelector) -> Bool { destination.map { selector.means($0.peer, named: $0.name) } ?? false }
@@ -60,6 +63,7 @@ final class Lane {
   /// It is the same device as another's: whoever waits here waits there.
   func join(_ other: Lane) {
     queue.join(other.queue)
+    other.otherSelectors += otherSelectors + [selector]
     detach()
     successor = other
   }
