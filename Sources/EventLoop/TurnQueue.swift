@@ -26,6 +26,9 @@ package final class TurnQueue {
       try await turn.value()
     }
 
+    /// All before have left.
+    package var hasTurn: Bool { turn.isSettled }
+
     /// The next one's turn comes when this was the first. Idempotent.
     package func leave() { queue.remove(self) }
   }

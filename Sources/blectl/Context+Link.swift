@@ -141,13 +141,14 @@ extension Context {
     limits.retries = target.retries ?? limits.retries
     if target.waits { output.status("waiting for \(selector); Ctrl-C ends") }
     while true {
-      let found = try await search(selector, target, within: EventLoop.shared.now.duration(to: deadline))
-      if case .lane(let other) = found {
+      let match: PeerMatch
+      switch try await search(selector, target, within: EventLoop.shared.now.duration(to: deadline)) {
+      case .peer(let found): match = found
+      case .lane(let other):
         if let connection = try await join(other, target) { return connection }
         deadline = EventLoop.shared.now.advanced(by: patience)
         continue
       }
-      guard case .peer(let match) = found else { continue }
       output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
       if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
       lane?.destination = (match.peer, match.name)
@@ -174,7 +175,7 @@ extension Context {
     let find: @LoopActor () async throws -> Found = {
       .peer(try await self.find(selector, takingFirst: target.takesFirst, demandingOne: target.demandsOne, within: limit))
     }
-    guard let shell, let lane else { return try await find() }
+    guard let shell, let lane, place != nil else { return try await find() }
     if let other = shell.lane(holding: selector, besides: lane) { return .lane(other) }
     let found = try await race({ .lane(try await shell.untilHeld(selector, besides: lane)) }, find)
     if case .peer(let match) = found, let other = shell.lane(of: match.peer, besides: lane) { return .lane(other) }
@@ -186,7 +187,7 @@ extension Context {
   private func join(_ other: Lane, _ target: Target) async throws -> Connection? {
     guard let shell, let lane, let place else { return nil }
     output.status("\(lane.title) is \(other.title)")
-    await shell.join(lane, to: other)
+    guard await shell.join(lane, to: other) else { return nil }
     try await place.untilTurn()
     return try await present(target)
   }

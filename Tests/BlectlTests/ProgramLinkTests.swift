@@ -47,6 +47,21 @@ import Testing
     #expect(try result.statuses == ["1": 0, "2": 0, "3": 0, "4": 0], "\(result.text)\(result.errors)")
   }
 
+  /// Whoever gives up waiting changes nothing for those that go on.
+  @Test func aNameThatIsCancelledLeavesTheOthers() throws {
+    let running = try Blectl.start(["repl", "--json"])
+    for line in [#"{"id":"beats","command":"notify name:Band-7 2a37"}"#, #"{"id":"never","command":"read name:Band-7 2a19"}"#] {
+      running.send(line: line)
+    }
+    #expect(running.waitForOutput(containing: #""uuid":"2a37""#))
+    for line in ["cancel never", #"{"id":"behind","command":"read C0:FF:EE:00:00:07 2a00"}"#, "sleep 5"] { running.send(line: line) }
+    #expect(running.nextLine { $0.contains(#""done","id":5"#) } != nil)
+    for line in ["cancel beats"] { running.send(line: line) }
+    running.endInput()
+    let result = running.wait()
+    #expect(try result.statuses == ["beats": 130, "never": 130, "3": 0, "behind": 0, "5": 0, "6": 0], "\(result.text.suffix(2000))")
+  }
+
   /// An address of another type may have been a mistake.
   @Test func theTypeOfAnAddressMayBeCorrected() throws {
     let result = try run(["connect D1:00:00:00:00:10/public -t 3", "connect D1:00:00:00:00:10", "read 2a00"])

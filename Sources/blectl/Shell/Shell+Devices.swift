@@ -63,12 +63,16 @@ extension Shell {
   }
 
   /// Both are one device: what waits for the one waits for the other.
-  func join(_ lane: Lane, to other: Lane) async {
+  /// - Returns: false when the other is not there any more.
+  func join(_ lane: Lane, to other: Lane) async -> Bool {
+    let other = other.present
+    guard other !== lane, lanes.contains(where: { $0 === other }) else { return false }
     let lost = lane.connection
     lane.join(other)
     lanes.removeAll { $0 === lane }
     if current === lane { current = other }
     if let lost { await process.session.disconnect(lost) }
     changed()
+    return true
   }
 }

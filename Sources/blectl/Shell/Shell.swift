@@ -66,7 +66,7 @@ final class Shell {
     context.place = place
     return ShellJob(lane) { [context] in
       defer {
-        context.lane?.destination = nil
+        if place.hasTurn { context.lane?.destination = nil }
         place.leave()
         if let lane = context.lane { self.tidy(lane) }
       }
