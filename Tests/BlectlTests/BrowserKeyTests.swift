@@ -181,7 +181,11 @@ struct BrowserKeyTests {
   @Test func afterALossEnterConnectsAndOthersSaySo() {
     var browser = Fixture.at(0x12)
     browser.closed(peer, "lost", at: Fixture.begin)
-    for key in "rs" { #expect(browser.press(.character(key)) == [] && browser.said?.isProblem == true) }
+    // Before a form is filled in in vain, too.
+    for key in "rwsa" {
+      #expect(browser.press(.character(key)) == [] && browser.overlay == nil)
+      #expect(browser.said?.isProblem == true && browser.said?.text.contains("Enter connects it") == true)
+    }
     #expect(browser.press(.enter) == [.connect(peer)])
     #expect(browser.press(.enter) == [])
   }

@@ -2,13 +2,9 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// The browser on the kernel's own adapter, and with our own host on its user channel.
+  /// The browser over the kernel's sockets, and with our own host on a user channel.
   @Suite struct BrowserTests {
-    init() throws { try Guest.lock() }
-
-    @Test(arguments: ["hci0", "user:0"]) func aWalk(_ adapter: String) throws {
-      if adapter == "user:0" { try Guest.switchOff("hci0") }
-      defer { if adapter == "user:0" { _ = try? Guest.switchOn("hci0") } }
+    private func walk(_ adapter: String) throws {
       let browser = try BrowserTerminal(adapter: adapter)
       try browser.see("Lock-01")
       browser.type("/lock-01\r\r")
@@ -25,7 +21,19 @@ extension KernelTests {
       browser.type("\r")
       try browser.see("Lock-01 · connected", "hello lock")
       browser.quit()
-      if adapter == "hci0" { try Guest.expectQuiet() }
+    }
+
+    @Test func onTheKernelsSockets() throws {
+      let air = try Guest.air("--controller", "extended")
+      try walk(air.adapter)
+      try Guest.expectQuiet(air.adapter)
+    }
+
+    @Test func onAUserChannel() throws {
+      try Guest.lock()
+      try Guest.switchOff("hci0")
+      defer { _ = try? Guest.switchOn("hci0") }
+      try walk("user:0")
     }
   }
 }

@@ -39,6 +39,7 @@ extension Browser {
       }
       peers[address]?.place = peer.place
       return mostLikely(row, of: address)
+    case .character(let letter) where "rwsa".contains(letter) && !peer.isConnected: sayNotConnected(address)
     case .character("r"): return read(row, of: address)
     case .character("a"): return readAll()
     case .character("w"): return write(row, of: address)
@@ -57,7 +58,7 @@ extension Browser {
 
   mutating func started(_ peer: PeerAddress, _ action: BrowserAction) -> [BrowserAction] {
     guard peers[peer]?.isConnected == true else {
-      say("\(title(of: peer)) is not connected; Enter connects it", isProblem: true)
+      sayNotConnected(peer)
       return []
     }
     guard let pending = peers[peer]?.pending, pending < Self.pendingLimit else {
@@ -66,6 +67,10 @@ extension Browser {
     }
     peers[peer]?.pending = pending + 1
     return [action]
+  }
+
+  private mutating func sayNotConnected(_ peer: PeerAddress) {
+    say("\(title(of: peer)) is not connected; Enter connects it", isProblem: true)
   }
 
   private mutating func read(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
