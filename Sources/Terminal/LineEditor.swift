@@ -158,6 +158,13 @@ package final class LineEditor: BottomLine {
     onRemember?(line)
   }
 
+  /// Forgets what was typed or pasted ahead. - Returns: how many lines.
+  package func forgetAhead() -> Int {
+    let count = lines.count + keys.count { $0 == 0x0A || $0 == 0x0D }
+    (lines, keys) = ([], [])
+    return count
+  }
+
   /// Ctrl-C: the typed line is cleared, and a new one begins below.
   package func interrupt() {
     guard wait?.isSettled == false else { return }

@@ -14,6 +14,8 @@ package final class Output {
     package var quiet = false
     package var verbosity = 0
     package var color = ColorChoice.auto
+    /// Text is for somebody who looks at it now: times are those of the clock on the wall.
+    package var isLive = false
 
     package init() {}
   }

@@ -111,6 +111,19 @@ package enum DisplayText {
     return head(text, room - width(end)) + ellipsis + end
   }
 
+  /// Lines of at most `limit` columns, broken at blanks; a word that is longer stays whole.
+  package static func wrap(_ text: String, to limit: Int) -> [String] {
+    var lines: [String] = []
+    for word in text.split(separator: " ") {
+      if let last = lines.last, width(last) < limit, width(last) + 1 + width(String(word)) <= limit {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+
   /// Whole characters from the front, of `room` columns at most.
   private static func head(_ text: some Sequence<Character>, _ room: Int) -> String {
     var head = ""

@@ -44,5 +44,10 @@ struct CommandDescription {
       hint: sentence(item["abstract"]), values: values, isFile: completion?["file"] != nil)
   }
 
-  private static func sentence(_ text: JSONTree?) -> String { String((text?.string ?? "").prefix { $0 != "." && $0 != "\n" }) }
+  private static func sentence(_ text: JSONTree?) -> String {
+    let line = (text?.string ?? "").prefix { $0 != "\n" }
+    // Not the one of a number.
+    let end = line.indices.first { line[$0] == "." && (line.index(after: $0) == line.endIndex || line[line.index(after: $0)] == " ") }
+    return String(line[..<(end ?? line.endIndex)])
+  }
 }

@@ -16,7 +16,11 @@ enum NotificationRecord {
   }
 
   /// As it is to be written.
-  static func octets(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ output: Output) -> [UInt8] {
+  /// - Parameter device: whose it is, where that is not plain to who looks at it.
+  static func octets(
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ output: Output
+  ) -> [UInt8] {
+    if output.style.isLive, !output.style.json { return brief(event, uuid, format, of: device, output) }
     let time = Timestamp.text(event.wallClock)
     if output.style.json {
       return Output.record {
@@ -35,9 +39,8 @@ enum NotificationRecord {
     }
   }
 
-  /// For whoever types meanwhile: the time of day where they are, and the name.
-  /// - Parameter device: whose it is, where that is not plain.
-  static func brief(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, of device: String?, _ output: Output) -> [UInt8] {
+  /// The time of day, and the name.
+  private static func brief(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, of device: String?, _ output: Output) -> [UInt8] {
     let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
     let time = local.split(separator: "T").last?.dropLast() ?? ""
     let what = uuid.map { AssignedNumbers.snakeName(of: $0).flatMap { $0.isEmpty ? nil : $0 } ?? "\($0)" } ?? event.handle.description

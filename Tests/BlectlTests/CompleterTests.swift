@@ -13,7 +13,7 @@ import Text
     var model = CompletionModel()
     model.commands = [("read", "Read values"), ("write", ""), ("notify", ""), ("connect", ""), ("send-file", ""), ("subscribe", "")]
     model.devices = [
-      .init(address: "C0:FF:EE:00:00:07/public", name: "Band-7", hint: "-61 dBm"),
+      .init(address: "C0:FF:EE:00:00:07/public", name: "Band-7", hint: "-61 dBm", isLink: true),
       .init(address: "D1:00:00:00:00:01/random", name: "GateLock"),
       .init(address: "D1:00:00:00:00:02/random", name: "GateLock"), .init(address: "D1:00:00:00:00:03/random", name: "Two Words"),
       .init(address: "D1:00:00:00:00:04/random", name: "\u{1B}[31mEvil"), .init(address: "D1:00:00:00:00:05/random", name: "B*"),
@@ -64,6 +64,7 @@ import Text
     ("read 2a19; re", "read 2a19; read "), ("read 2a19;wri", "read 2a19;write "),
     ("!cat code.", "!cat code.bin "), ("help no", "help notify "), ("set rec", "set reconnect "), ("set reconnect on", "set reconnect on "),
     ("source code.", "source code.bin "), ("connect c0", "connect C0:FF:EE:00:00:07/public "), ("use band", "use name:Band-7 "),
+    ("set format u16l", "set format u16le "), ("set reconnect of", "set reconnect off "),
   ])
   func connected(_ typed: String, _ line: String) { #expect(Self.line(typed) == line) }
 

@@ -121,7 +121,7 @@ import Testing
     // In real time: virtual time would run as fast as this test can read.
     let repl = try ReplTerminal(environment: ["BLECTL_CLOCK": "real"])
     repl.type("notify name:Band-7 2a37\r")
-    try repl.says { $0.contains(" 2a37 ") }
+    try repl.says { $0.contains("heart_rate_measurement") }
     repl.type("\u{3}")
     try repl.shows("blectl>", column: 8)
     repl.type("adapters -q\r")

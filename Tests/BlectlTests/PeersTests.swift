@@ -43,7 +43,7 @@ import Testing
     #expect(records.allSatisfy { $0.string("last_connected")?.hasPrefix("2026-01-01T00:00:0") == true && $0.strings("aliases").isEmpty })
     let table = try blectl("peers").lines
     #expect(
-      table.count == 3 && table[0].hasPrefix("PEER") && table[1].contains("Band-7") && table[1].contains("2026-01-01 00:00:0"), "\(table)")
+      table.count == 3 && table[0].hasPrefix("PEER") && table[1].contains("Band-7") && table[1].contains("2026-01-01 00:00"), "\(table)")
     #expect(try blectl("read", "@last", "2a19").text == "3c  60 %\n")
   }
 

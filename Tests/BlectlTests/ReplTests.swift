@@ -145,6 +145,22 @@ import Testing
     _ = second.leave()
   }
 
+  @Test func tabCompletesForTheDeviceThatIsNamed() throws {
+    let repl = try connected()
+    try repl.enter("connect name:Panel")
+    try repl.enter("scan -q --duration 1 --name gatelock")
+    repl.type("read name:Band-7 batt\t")
+    try repl.shows("Panel> read name:Band-7 battery_level", column: 38)
+    // Those that were only heard are no devices of the session.
+    repl.type("\u{15}use \t")
+    try repl.says { $0.hasPrefix("name:Band-7") && !$0.contains("GateLock") }
+    repl.type("\u{15}disconnect gate\t\u{15}set reconnect of\t")
+    try repl.shows("Panel> set reconnect off", column: 25)
+    repl.type("\u{15}")
+    #expect(!repl.screen.lines.joined().contains("disconnect D1"))
+    _ = repl.leave()
+  }
+
   /// Also when the services are known, and only the device's own names are not.
   @Test func tabCompletesWhatTheDeviceCallsIt() throws {
     let repl = try ReplTerminal(adapter: try Self.fleeting())
@@ -190,6 +206,21 @@ import Testing
     try repl.enter("history")
     _ = repl.leave()
     #expect(repl.screen.lines.contains(command) && repl.terminal.echoes)
+  }
+
+  /// What was pasted behind it might open a lock.
+  @Test(arguments: [("\u{1B}[200~", "\u{1B}[201~\r"), ("", "\r")]) func interruptDropsWhatWasToFollow(_ begin: String, _ end: String) throws
+  {
+    let repl = try connected(environment: ["BLECTL_CLOCK": "real"])
+    repl.type("\(begin)sleep 1000\radapters\radapters\(end)")
+    try repl.says("Band-7> sleep 1000")
+    repl.type("read 2a19\r")
+    #expect(repl.terminal.wait { !TerminalScreen($0, columns: 80).isAtPrompt })
+    repl.type("\u{3}")
+    try repl.shows("Band-7>", column: 8)
+    try repl.enter("history")
+    _ = repl.leave()
+    #expect(!repl.screen.lines.contains { $0.hasPrefix("NAME") || $0.hasPrefix("3c") }, "\(repl.screen.lines)")
   }
 
   @Test func theSystemsShellAndTheEnd() throws {

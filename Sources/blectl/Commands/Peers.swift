@@ -40,14 +40,14 @@ struct Peers: LoopCommand {
       return
     }
     guard !peers.isEmpty else { return output.note("no link, and no device was connected before") }
-    var table = Table(["PEER", "NAME", "STATE", "LAST CONNECTED", "ALIASES"])
+    var table = Table(["PEER", "NAME", "ALIASES", "STATE", "LAST CONNECTED (UTC)"])
     for peer in peers {
       table.add([
         peer.text, peer.name.map { output.forEyes(DisplayText.escape($0)) } ?? "-",
+        peer.aliases.isEmpty ? "-" : peer.aliases.map { "@\($0)" }.joined(separator: " "),
         peer.isOurs ? "connected here" : peer.isConnected == true ? "connected" : "-",
-        // To the second, as a clock has it.
-        peer.lastConnected.map { String($0.prefix(19)).replacing("T", with: " ") + " UTC" } ?? "-",
-        peer.aliases.map { "@\($0)" }.joined(separator: " "),
+        // To the minute.
+        peer.lastConnected.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-",
       ])
     }
     for line in table.lines(width: output.outIsTerminal ? output.width : nil) { try await output.line(line) }

@@ -7,11 +7,15 @@ struct CommandShape: Sendable, Equatable {
   /// What a word is.
   enum Word: Sendable, Equatable {
     case peer
+    /// A device of the session.
+    case link
     case attribute(AttributeUse)
     /// `@FILE`, or something that nobody can guess.
     case value
     case file
     case choice([String])
+    /// Of the setting that is named before it.
+    case setting
     case command
     case free
   }
@@ -76,7 +80,8 @@ extension CommandShape {
       // What else it takes is for the command line.
       case "connect": [.peer]
       case "help": [.command]
-      case "set": [positional.first.map { Self.word($0, use) } ?? .free, .choice(["on", "off", "default"] + ValueFormat.names)]
+      case "use", "disconnect": [.link]
+      case "set": [.choice(ShellSettings.names), .setting]
       default: positional.map { Self.word($0, use) }
       }
     self.init(name, hint: description.hint, options: options, words: words, lastRepeats: positional.last?.isRepeating ?? false)

@@ -6,6 +6,8 @@ struct Completer {
   let model: CompletionModel
   /// What is behind a command's name; nil for a name that is none.
   let shape: (String) -> CommandShape?
+  /// What another device has than that of the prompt; nil where that is not known.
+  var attributesOf: (String) -> [CompletionModel.Attribute]? = { _ in nil }
   /// The names in a folder (empty: this one), folders with a slash behind them.
   let files: (String) -> [String]
 
@@ -107,15 +109,21 @@ struct Completer {
   private func positional(_ shape: CommandShape, _ given: [String], _ last: String) -> Answer {
     func answer(_ words: [CommandShape.Word]) -> Answer {
       let index = given.count
-      let kind = index < words.count ? words[index] : shape.lastRepeats ? words.last : nil
-      return kind.map { word($0, last) } ?? Answer()
+      switch index < words.count ? words[index] : shape.lastRepeats ? words.last : nil {
+      case .attribute(let use)? where words.first == .peer:
+        return filtered(CompletionModel.attributes(attributesOf(given[0]) ?? [], for: use), by: last)
+      case .setting?: return filtered((ShellSettings.choices[given[0]] ?? []).map { .init(text: $0, keys: [$0], hint: "") }, by: last)
+      case let kind?: return word(kind, last)
+      case nil: return Answer()
+      }
     }
     // PEER may be there or not.
     guard shape.words.first == .peer, model.isConnected, shape.words.count > 1 else { return answer(shape.words) }
     let short = Array(shape.words.dropFirst())
     if let first = given.first { return answer(Self.isPeer(first) ? shape.words : short) }
-    // Whoever has typed nothing means the device of the prompt.
+    // Whoever has typed nothing means the device of the prompt, also when its attributes have yet to be found.
     let without = answer(short)
+    if model.attributes == nil, case .attribute? = short.first, !Self.isPeer(last), !last.hasPrefix("name") { return Answer() }
     return last.isEmpty || !without.entries.isEmpty ? without : answer(shape.words)
   }
 
@@ -127,7 +135,8 @@ struct Completer {
   private func word(_ word: CommandShape.Word, _ last: String) -> Answer {
     switch word {
     case .peer: return filtered(model.peers(), by: last)
-    case .attribute(let use): return filtered(model.attributes(for: use), by: last)
+    case .link: return filtered(model.peers(onlyLinks: true), by: last)
+    case .attribute(let use): return filtered(CompletionModel.attributes(model.attributes ?? [], for: use), by: last)
     case .choice(let texts): return filtered(texts.map { CompletionModel.Entry(text: $0, keys: [$0.lowercased()], hint: "") }, by: last)
     case .command: return filtered(commands, by: last)
     case .file: return named(last, in: last)
@@ -136,7 +145,7 @@ struct Completer {
       var answer = named(String(last.dropFirst()), in: String(last.dropFirst()))
       answer.prefix = "@"
       return answer
-    case .free: return Answer()
+    case .free, .setting: return Answer()
     }
   }
 

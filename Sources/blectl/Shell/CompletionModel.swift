@@ -11,6 +11,8 @@ struct CompletionModel: Sendable {
     var name: String?
     /// What is known of it: how strong it is, when it was connected.
     var hint = ""
+    /// It is a device of the session.
+    var isLink = false
   }
 
   struct Attribute: Sendable, Equatable {
@@ -26,6 +28,8 @@ struct CompletionModel: Sendable {
   var devices: [Device] = []
   /// Without the `@`.
   var aliases: [String] = []
+  /// Those of devices of the session.
+  var linkAliases: Set<String> = []
   /// Nil: no device is connected, or its services are not known yet.
   var attributes: [Attribute]?
   /// Commands may leave out PEER.
@@ -50,12 +54,16 @@ struct CompletionModel: Sendable {
   // MARK: Entries
 
   /// By name where that is enough and can be typed, else by address.
-  func peers() -> [Entry] {
+  /// - Parameter onlyLinks: only those of the session.
+  func peers(onlyLinks: Bool = false) -> [Entry] {
     var named: [String: Int] = [:]
     for device in devices { if let name = device.name { named[name.lowercased(), default: 0] += 1 } }
-    var entries = [Entry(text: "@last", keys: ["@last"], hint: "the device connected last")]
-    entries += aliases.sorted().map { Entry(text: "@\($0)", keys: ["@\($0)".lowercased(), $0.lowercased()], hint: "alias") }
-    for device in devices {
+    var entries: [Entry] = []
+    if !onlyLinks { entries.append(Entry(text: "@last", keys: ["@last"], hint: "the device connected last")) }
+    entries += aliases.filter { !onlyLinks || linkAliases.contains($0) }.sorted().map {
+      Entry(text: "@\($0)", keys: ["@\($0)".lowercased(), $0.lowercased()], hint: "alias")
+    }
+    for device in devices where device.isLink || !onlyLinks {
       let address = device.address.lowercased()
       let bare = address.filter { $0 != ":" }
       guard let name = device.name, !name.isEmpty else {
@@ -82,10 +90,10 @@ struct CompletionModel: Sendable {
     DisplayText.isPrintable(Array(name.utf8)) && !name.contains { "*?[]\\".contains($0) } && name.utf8.count <= 64
   }
 
-  func attributes(for use: CommandShape.AttributeUse) -> [Entry] {
+  static func attributes(_ attributes: [Attribute], for use: CommandShape.AttributeUse) -> [Entry] {
     var seen: [UUID: Int] = [:]
     var entries: [Entry] = []
-    for attribute in attributes ?? [] {
+    for attribute in attributes {
       let count = (seen[attribute.uuid] ?? 0) + 1
       seen[attribute.uuid] = count
       guard use.allows(attribute.properties) else { continue }

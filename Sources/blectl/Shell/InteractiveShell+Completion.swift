@@ -11,37 +11,63 @@ import Text
 extension InteractiveShell {
   func complete(_ line: String) -> LineEditor.Completion? {
     let home = process.configuration.variable("HOME")
-    return Completer(model: model(), shape: shape, files: { FolderNames.list($0, home: home) }).complete(line)
+    var completer = Completer(model: model(), shape: shape, files: { FolderNames.list($0, home: home) })
+    completer.attributesOf = { [self] name in lane(named: name)?.connection.flatMap(attributes) }
+    return completer.complete(line)
   }
 
   private func model() -> CompletionModel {
     var model = CompletionModel()
     model.commands = Self.commands
     model.devices = seen.devices
-    model.aliases = aliases
-    guard let connection = shell.current?.connection, connection.isOpen else { return model }
-    model.isConnected = true
-    guard let table = connection.client.table else {
-      learn(connection)
-      return model
-    }
-    // Until the device has said its own names, its attributes are found by the others.
-    if descriptions?.client !== connection.client { learn(connection) }
-    let texts = descriptions?.client === connection.client ? descriptions?.texts ?? [:] : [:]
-    model.attributes = table.services.flatMap { service in
-      service.characteristics.map {
-        .init(
-          service: service.uuid, uuid: $0.uuid, handle: $0.valueHandle, properties: $0.properties, description: texts[$0.valueHandle])
+    for lane in shell.lanes {
+      guard let connection = lane.connection else { continue }
+      if let index = model.devices.firstIndex(where: { $0.address == "\(connection.peer)" }) {
+        model.devices[index].isLink = true
+      } else {
+        model.devices.append(.init(address: "\(connection.peer)", name: connection.name, isLink: true))
       }
     }
+    model.aliases = Array(aliases.keys)
+    model.linkAliases = Set(aliases.filter { alias in shell.lanes.contains { $0.isMeant(by: alias.value) } }.keys)
+    guard let connection = shell.current?.connection, connection.isOpen else { return model }
+    model.isConnected = true
+    model.attributes = attributes(of: connection)
     return model
   }
 
-  /// With those that only a terminal has.
+  private func lane(named name: String) -> Lane? {
+    switch PeerArgument(argument: name) {
+    case .selector(let selector)?: shell.lanes.last { $0.isMeant(by: selector) }
+    case .alias(let alias)?: aliases[alias].flatMap { selector in shell.lanes.last { $0.isMeant(by: selector) } }
+    case .current?: shell.current
+    case .last?, nil: nil
+    }
+  }
+
+  /// Nil: nobody has looked yet, which is done then.
+  private func attributes(of connection: Connection) -> [CompletionModel.Attribute]? {
+    guard connection.isOpen else { return nil }
+    let texts = descriptions.first { $0.client === connection.client }?.texts
+    // Until the device has said its own names, its attributes are found by the others.
+    if texts == nil { learn(connection) }
+    return connection.client.table?.services.flatMap { service in
+      service.characteristics.map {
+        .init(
+          service: service.uuid, uuid: $0.uuid, handle: $0.valueHandle, properties: $0.properties, description: texts?[$0.valueHandle])
+      }
+    }
+  }
+
+  /// Those that only a terminal has.
+  static let ownCommands = [
+    (name: "history", hint: "The lines of this session and of earlier ones"), (name: "exit", hint: "End the session"),
+  ]
+
   private static var commands: [(name: String, hint: String)] {
     ShellCommands.all.compactMap { type in
       type.configuration.commandName.map { ($0, String(type.configuration.abstract.prefix { $0 != "." })) }
-    } + [("history", "The lines of this session and of earlier ones"), ("exit", "End the session")]
+    } + ownCommands
   }
 
   private func shape(_ name: String) -> CommandShape? {
@@ -51,26 +77,28 @@ extension InteractiveShell {
     return shape
   }
 
-  /// Nobody has looked yet what the device has: that is done now, and what was typed is completed then, unless it has changed.
+  /// Looks what the device has; what was typed is completed then, unless it has changed.
   private func learn(_ connection: Connection) {
     guard learning == nil else { return }
     // In virtual time it goes on meanwhile, although a key is waited for.
     EventLoop.shared.horizon = nil
     learning = EventLoop.shared.spawn { [weak self, editor] in
-      let client = connection.client
-      defer {
-        self?.learning = nil
-        if editor.isActive { EventLoop.shared.horizon = EventLoop.shared.now }
-      }
-      guard let table = try? await client.discover() else { return }
-      var texts: [AttributeHandle: String] = [:]
-      for item in table.characteristics {
-        guard let descriptor = item.descriptors.first(where: { $0.uuid == UUID(0x2901) }), !Task.isCancelled else { continue }
-        guard let value = try? await client.read(descriptor.handle) else { continue }
-        texts[item.valueHandle] = String(validating: DisplayText.withoutTrailingNULs(value), as: UTF8.self)
-      }
-      self?.descriptions = (client, texts)
+      await self?.ask(connection.client)
+      self?.learning = nil
+      if editor.isActive { EventLoop.shared.horizon = EventLoop.shared.now }
       editor.completeAgain()
     }
+  }
+
+  private func ask(_ client: Client) async {
+    guard let table = try? await client.discover() else { return }
+    var texts: [AttributeHandle: String] = [:]
+    for item in table.characteristics {
+      guard let descriptor = item.descriptors.first(where: { $0.uuid == UUID(0x2901) }), !Task.isCancelled else { continue }
+      guard let value = try? await client.read(descriptor.handle) else { continue }
+      texts[item.valueHandle] = String(validating: DisplayText.withoutTrailingNULs(value), as: UTF8.self)
+    }
+    descriptions.removeAll { $0.client === client || $0.client.closed != nil }
+    descriptions.append((client, texts))
   }
 }

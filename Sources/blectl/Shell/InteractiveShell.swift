@@ -20,10 +20,10 @@ final class InteractiveShell {
 
   // What completion keeps.
   var shapes: [String: CommandShape] = [:]
-  var aliases: [String] = []
+  var aliases: [String: PeerSelector] = [:]
   let seen = SeenDevices()
   /// What the firmware of a device calls its attributes (2901).
-  var descriptions: (client: Client, texts: [AttributeHandle: String])?
+  var descriptions: [(client: Client, texts: [AttributeHandle: String])] = []
   var learning: Task<Void, Never>?
 
   var process: ProcessContext { shell.process }
@@ -60,6 +60,7 @@ final class InteractiveShell {
       case "": continue
       case "exit", "quit": return
       case "history": for line in lines { try await output.line(DisplayText.escape(line)) }
+      case let text where text.hasPrefix("history "): output.failure("history takes no argument; it shows all lines")
       case let text:
         try await runInForeground { try await self.execute(text) }
         if text.contains("alias") { await learnKnownDevices() }
@@ -70,7 +71,7 @@ final class InteractiveShell {
   private func learnKnownDevices() async {
     // A configuration that is wrong is told of by whoever uses it.
     guard let known = try? await process.configuration.knownDevices() else { return }
-    aliases = Array(known.aliases.keys)
+    aliases = known.aliases
     for device in known.devices { seen.add(device) }
   }
 
@@ -140,7 +141,13 @@ final class InteractiveShell {
   private func deal(with signal: Int32) -> Bool {
     switch signal {
     case SignalWatch.interrupt:
-      if let running { running.cancel() } else { editor.interrupt() }
+      if let running {
+        running.cancel()
+        let count = editor.forgetAhead()
+        if count > 0 { output.note("\(count) line(s) that were to follow are dropped") }
+      } else {
+        editor.interrupt()
+      }
     case SignalWatch.resized: editor.resized()
     case SignalWatch.stopping:
       editor.release()

@@ -109,6 +109,8 @@ final class Shell {
     if let command = line.trimmed.after("!") {
       try await process.output.flush(until: nil)
       let status = try await ChildProcess.shell(command)
+      // What the terminal shows of Ctrl-C stands in the line.
+      if isTyped, status == 128 + SignalWatch.interrupt { try await process.output.write([0x0A]) }
       if status != 0 { process.output.status("!\(DisplayText.escape(command)) ended with \(status)") }
       return
     }
@@ -161,6 +163,7 @@ final class Shell {
     style.quiet = style.quiet || options.quiet
     style.verbosity = max(style.verbosity, options.verbose)
     if options.color != .auto { style.color = options.color }
+    style.isLive = isTyped
     let output = Output(style, sharing: process.output)
     output.members = { [weak self, weak lane] in members + (self?.members(of: lane) ?? []) }
     return output
@@ -176,7 +179,9 @@ final class Shell {
 
   /// For what arrives unasked.
   func output(of lane: Lane) -> Output {
-    let output = Output(process.output.style, sharing: process.output)
+    var style = process.output.style
+    style.isLive = isTyped
+    let output = Output(style, sharing: process.output)
     output.members = { [weak self, weak lane] in self?.members(of: lane) ?? [] }
     return output
   }
@@ -184,17 +189,12 @@ final class Shell {
   /// What is subscribed to in the background.
   func backgroundValues(_ lane: Lane, _ connection: Connection) -> BackgroundValues {
     let output = output(of: lane)
-    let isTyped = isTyped
     return lane.backgroundValues {
       BackgroundValues(connection) { count in
         if !output.isBroken { output.note("\(count) value(s) were not shown, because nobody read the output") }
       } show: { [weak self, weak lane] event, uuid, format in
         let device = lane.flatMap { self?.isOneOfSeveral($0) ?? false ? $0.title : nil }
-        let isBrief = isTyped && !output.style.json
-        try await output.write(
-          isBrief
-            ? NotificationRecord.brief(event, uuid, format, of: device, output)
-            : NotificationRecord.octets(event, uuid, format, from: connection, output))
+        try await output.write(NotificationRecord.octets(event, uuid, format, from: connection, of: device, output))
       }
     }
   }

@@ -10,6 +10,8 @@ struct ShellSettings: Equatable {
   var reconnect = false
 
   static let names = ["format", "timeout", "reconnect"]
+  /// What each takes, where that is a list.
+  static let choices = ["format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"]]
 
   /// - Throws: Failure(.usage).
   mutating func set(_ name: String, to value: String) throws {

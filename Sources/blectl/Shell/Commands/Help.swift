@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLoop
 import Terminal
 import Text
 
@@ -17,17 +18,32 @@ struct Help: SessionCommand {
 
   func run(in context: Context) async throws {
     guard let name else {
-      let width = ShellCommands.names.map(\.count).max() ?? 0
-      var lines = ShellCommands.all.map { type in
-        let name = type.configuration.commandName ?? ""
-        return name + String(repeating: " ", count: width + 2 - name.count) + type.configuration.abstract
-      }
-      lines.append(
-        "PEER may be left out: then the device that was connected last is meant. help COMMAND says more; !COMMAND is for the shell.")
+      let lines = list(context)
       try await HelpText(text: lines.joined(separator: "\n")).show(context.output)
       return
     }
     guard let type = ShellCommands.type(named: name) else { throw ShellCommands.unknown(name) }
     try await HelpText(text: type.helpMessage()).show(context.output)
   }
+
+  @LoopActor
+  private func list(_ context: Context) -> [String] {
+    let isTyped = context.shell?.isTyped ?? false
+    var commands = ShellCommands.all.map { (name: $0.configuration.commandName ?? "", what: $0.configuration.abstract) }
+    if isTyped { commands += InteractiveShell.ownCommands.map { ($0.name, $0.hint + ".") } }
+    let column = (commands.map(\.name.count).max() ?? 0) + 2
+    let width = context.output.outIsTerminal ? context.output.width : .max
+    let lines = commands.flatMap { name, what in
+      DisplayText.wrap(what, to: max(20, width - column)).enumerated().map { index, line in
+        (index == 0 ? name : "").padding(column) + line
+      }
+    }
+    let isProgram = context.output.style.json
+    let more = "PEER may be left out: then the device that was connected last is meant. help COMMAND says more"
+    return lines + DisplayText.wrap(more + (isProgram ? "." : "; !COMMAND is for the shell."), to: width)
+  }
+}
+
+extension String {
+  fileprivate func padding(_ count: Int) -> String { self + String(repeating: " ", count: max(0, count - self.count)) }
 }
