@@ -96,13 +96,19 @@ package final class SharedCentral: Central {
     started?()
   }
 
+  private func hasBegun() {
+    hasStarted = true
+    for listener in listeners { start(listener) }
+  }
+
   private func run(_ parameters: ScanParameters) async {
     while !Task.isCancelled {
       do {
         try await central.scan(parameters) {
-          self.hasStarted = true
-          for listener in self.listeners { self.start(listener) }
+          self.hasBegun()
         } report: { report in
+          // A controller may report before it answers.
+          if !self.hasStarted { self.hasBegun() }
           self.onReport?(report)
           for listener in self.listeners where listener.started == nil { listener.report(report) }
         }

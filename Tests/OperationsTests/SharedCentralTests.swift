@@ -17,6 +17,8 @@ import Testing
     var scanFailure: (any Error)?
     var failure: (any Error)?
     private var report: (@LoopActor (AdvertisingReport) -> Void)?
+    /// Heard before it says that it scans.
+    var early: String?
     private var end = Wait<Void>()
     let connected = Wait<any Link>()
 
@@ -30,6 +32,7 @@ import Testing
       self.report = report
       end = Wait<Void>()
       defer { scanning = nil }
+      if let early { hear(early) }
       started()
       try await end.value()
     }
@@ -98,6 +101,19 @@ import Testing
       #expect(radio.scanning == nil && radio.scans.count == 1)
       #expect(first.heard == ["a", "b"] && second.heard == ["b", "c"] && first.started == 1 && second.started == 1)
       #expect(first.failure is CancellationError)
+    }
+  }
+
+  /// A controller may report before it answers: what is heard but once is heard.
+  @Test func whatComesBeforeTheAnswerIsHeard() async throws {
+    try await onLoop {
+      let radio = Radio()
+      radio.early = "a"
+      let listener = Listener(SharedCentral(radio))
+      await settle()
+      radio.hear("b")
+      #expect(listener.heard == ["a", "b"] && listener.started == 1)
+      await listener.end()
     }
   }
 
