@@ -62,6 +62,11 @@ import Testing
     #expect(try result.statuses == ["beats": 130, "never": 130, "3": 0, "behind": 0, "5": 0, "6": 0], "\(result.text.suffix(2000))")
   }
 
+  @Test func aConnectionThatIsCancelledIsNone() throws {
+    let result = try run(["connect AA:BB:CC:DD:EE:FF/public", "read 2a00", "cancel 1"])
+    #expect(try result.statuses == ["1": 130, "2": 2, "3": 0], "\(result.text)")
+  }
+
   /// An address of another type may have been a mistake.
   @Test func theTypeOfAnAddressMayBeCorrected() throws {
     let result = try run(["connect D1:00:00:00:00:10/public -t 3", "connect D1:00:00:00:00:10", "read 2a00"])

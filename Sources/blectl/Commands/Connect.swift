@@ -53,7 +53,7 @@ struct Connect: PeerCommand {
       let selector = who.peer == .current ? lane.selector : try await context.configuration.resolve(who.peer)
       try await reportShortly(try await context.lastingLink(selector, who.target).connection, context.output)
     } catch {
-      if let lane = context.lane, !lane.isConnected { lane.fail(error) }
+      if let lane = context.lane, !lane.isConnected, !(error is CancellationError) { lane.fail(error) }
       throw error
     }
   }
