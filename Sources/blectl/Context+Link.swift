@@ -16,7 +16,7 @@ extension Context {
     _ target: Target, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
     if let connection = try await present(target) { return try await body(connection) }
-    if isAboutCurrent { throw Failure.notConnected(lane?.problem) }
+    if isAboutCurrent || isBeingRestored { throw Failure.notConnected(lane?.problem) }
     let connection = try await open(try await configuration.resolve(target.peer), target, exchangingMTU: exchangingMTU)
     if connection === lane?.connection { return try await body(connection) }
     do {
@@ -70,6 +70,9 @@ extension Context {
     try await ask(target, of: connection)
     return connection
   }
+
+  /// Two must not make one link.
+  private var isBeingRestored: Bool { lane?.connection?.isBeingRestored ?? false }
 
   /// What is wanted of a link that is there already.
   private func ask(_ target: Target, of connection: Connection) async throws {
@@ -149,6 +152,9 @@ extension Context {
         deadline = EventLoop.shared.now.advanced(by: patience)
         continue
       }
+      // `set reconnect on` may have brought it back meanwhile.
+      if let connection = try await present(target) { return connection }
+      if isBeingRestored { throw Failure.notConnected(lane?.problem) }
       output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
       if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
       lane?.destination = (match.peer, match.name)

@@ -104,6 +104,20 @@ import Testing
     #expect(events == ["connected", "disconnected", "reconnected", "disconnected", "reconnected"])
   }
 
+  /// A command looks for the lost device when it begins to come back.
+  @Test func nobodyMakesALinkThatIsMadeAgain() throws {
+    let file = try TemporaryFolder.file(Array("sleep 1.6\nset reconnect on\n".utf8))
+    let running = try Blectl.start(["repl", "--json"], adapter: try Fleeting.adapter())
+    for line in ["connect \(Fleeting.peer)", "write fff2 00", "sleep 5"] { running.send(line: line) }
+    #expect(running.nextLine { $0.contains(#""done","id":3"#) } != nil)
+    running.send(line: "connect \(Fleeting.other)")
+    #expect(running.nextLine { $0.contains(#""done","id":4"#) } != nil)
+    for line in ["subscribe name:Fleeting fff3", "source '\(file)'", "read name:Fleeting 2a00"] { running.send(line: line) }
+    running.endInput()
+    let result = running.wait()
+    #expect(result.status == 0, "\(result.text.suffix(3000))")
+  }
+
   /// In `connect PEER` the link is all there is.
   @Test func givingItUpEndsTheSessionOfOneDevice() throws {
     let running = try Blectl.start(["connect", Fleeting.peer, "--json"], adapter: try Fleeting.adapter())

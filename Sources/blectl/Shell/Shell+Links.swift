@@ -42,7 +42,13 @@ extension Shell {
     let (connection, background) = (lane.connection, lane.background)
     await background?.end()
     lane.detach()
-    if let connection { await process.session.disconnect(connection) }
+    if let connection {
+      // As long as the link is there nobody else can make one.
+      let before = lane.destination
+      lane.destination = (connection.peer, connection.name)
+      await process.session.disconnect(connection)
+      lane.destination = before
+    }
     changed()
     return background
   }
@@ -83,7 +89,8 @@ extension Shell {
     lane.restoration = EventLoop.shared.spawn { [weak self, weak lane] in
       guard let self, let lane else { return }
       do {
-        // One that was given up is not over at once.
+        // A command may be making a link of its own; and a restoration that was given up is not over at once.
+        while lane.destination != nil { try await untilChanged() }
         try await connection.untilRestored()
         let restoration = try await process.session.restore(connection) { [weak self] event in
           if case .trying(let number, let pause, let error?) = event, let self {

@@ -66,7 +66,10 @@ final class Shell {
     context.place = place
     return ShellJob(lane) { [context] in
       defer {
-        if place.hasTurn { context.lane?.destination = nil }
+        if place.hasTurn, let lane = context.lane, lane.destination != nil {
+          lane.destination = nil
+          self.changed()
+        }
         place.leave()
         if let lane = context.lane { self.tidy(lane) }
       }
