@@ -61,26 +61,10 @@ enum BrowserHelp {
       for (keys, what) in section.keys {
         let head = "  " + keys + String(repeating: " ", count: max(1, keyWidth - DisplayText.width(keys)))
         if !isWide { lines.append(.text("  " + keys)) }
-        for (number, part) in broken(what, room).enumerated() { lines.append(.text((number == 0 && isWide ? head : blank) + part)) }
+        for (number, part) in DisplayText.wrap(what, to: room).enumerated() { lines.append(.text((number == 0 && isWide ? head : blank) + part)) }
       }
       lines.append(.text(""))
     }
-    return lines + broken(mouse, width).map { .text($0) }
-  }
-
-  /// Between words.
-  private static func broken(_ text: String, _ width: Int) -> [String] {
-    var lines = [""]
-    for word in text.split(separator: " ") {
-      let line = lines[lines.count - 1]
-      if line.isEmpty {
-        lines[lines.count - 1] = String(word)
-      } else if DisplayText.width(line) + 1 + DisplayText.width(String(word)) <= width {
-        lines[lines.count - 1] = line + " " + word
-      } else {
-        lines.append(String(word))
-      }
-    }
-    return lines
+    return lines + DisplayText.wrap(mouse, to: width).map { .text($0) }
   }
 }
