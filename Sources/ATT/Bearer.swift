@@ -54,12 +54,17 @@ package final class Bearer {
 
   package private(set) var faults = Faults()
 
+  /// Of the transactions that begin from now on, in place of the bearer's own; nil: that one.
+  package var limit: Duration?
+
   private let channel: any Channel
-  private let timeout: Duration
+  private let ownLimit: Duration
   private var state: BearerState
   private var waits: [BearerState.Token: Wait<Response>] = [:]
   private var confirmations: [BearerState.Token: Wait<Bool>] = [:]
   private var responseTimer: LoopTimer?
+  /// When the outstanding request was sent, and until when it is waited for.
+  private var responseTimes: (LoopClock.Instant, LoopClock.Instant)?
   private var confirmationTimer: LoopTimer?
   private var isStarted = false
 
@@ -68,9 +73,11 @@ package final class Bearer {
   ///   - rxMTU: what we can receive, 23…517, for both roles.
   package init(_ channel: any Channel, timeout: Duration = .seconds(30), rxMTU: Int = BearerState.largestMTU) {
     self.channel = channel
-    self.timeout = timeout
+    ownLimit = timeout
     state = BearerState(rxMTU: rxMTU)
   }
+
+  private var timeout: Duration { limit ?? ownLimit }
 
   /// Begins to receive; what arrived before was kept by the channel. Set the handlers first. Idempotent, and implied by the first request.
   package func start() {
@@ -98,6 +105,7 @@ package final class Bearer {
     let wait = Wait<Response>()
     waits[token] = wait
     perform(actions)
+    if state.isBlocked { hasten() }
     do { return try await wait.value() } catch {
       if waits.removeValue(forKey: token) != nil { state.abandon(token) }
       throw error
@@ -232,15 +240,30 @@ package final class Bearer {
   }
 
   private func startTimer(_ answer: BearerState.Answer) {
-    let limit = timeout
-    let timer = EventLoop.shared.schedule(after: limit) { [weak self] in
-      guard let self else { return }
-      perform(state.timeOut(answer, after: limit))
-    }
+    let now = EventLoop.shared.now
+    let timer = timer(answer, from: now, until: now.advanced(by: timeout))
     switch answer {
-    case .response: responseTimer = timer
+    case .response:
+      responseTimer = timer
+      responseTimes = (now, now.advanced(by: timeout))
     case .confirmation: confirmationTimer = timer
     }
+  }
+
+  private func timer(_ answer: BearerState.Answer, from begin: LoopClock.Instant, until end: LoopClock.Instant) -> LoopTimer {
+    EventLoop.shared.schedule(at: end) { [weak self] in
+      guard let self else { return }
+      perform(state.timeOut(answer, after: begin.duration(to: end)))
+    }
+  }
+
+  /// What keeps a request from being sent is the answer to one that nobody waits for any more: to wait for that as long as for one's own is enough.
+  private func hasten() {
+    let end = EventLoop.shared.now.advanced(by: timeout)
+    guard let (begin, latest) = responseTimes, end < latest else { return }
+    responseTimer?.cancel()
+    responseTimer = timer(.response, from: begin, until: end)
+    responseTimes = (begin, end)
   }
 
   private func end(_ error: any Error) {

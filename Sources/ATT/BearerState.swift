@@ -91,6 +91,8 @@ package struct BearerState: Sendable {
 
   /// True when no request of ours is outstanding or waiting.
   package var isIdle: Bool { outstanding == nil && waiting.isEmpty }
+  /// True while requests wait for the answer to one that nobody waits for any more.
+  package var isBlocked: Bool { !waiting.isEmpty && outstanding?.isAbandoned ?? false }
   /// True while an indication of ours waits to be sent or confirmed.
   package var isIndicating: Bool { indicated != nil || !waitingIndications.isEmpty }
 

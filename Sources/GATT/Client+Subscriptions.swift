@@ -38,6 +38,11 @@ extension Client {
     return subscription
   }
 
+  /// Whether somebody listens to it.
+  package func isSubscribed(to characteristic: Characteristic) -> Bool {
+    subscriptions.contains { $0.characteristic.valueHandle == characteristic.valueHandle }
+  }
+
   /// Ends all subscriptions, also on the peer. The first error is thrown when all were tried.
   package func unsubscribeAll() async throws {
     var failure: (any Error)?

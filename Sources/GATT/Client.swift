@@ -13,6 +13,11 @@ package final class Client: BearerClient {
     get { bearer.onPDU }
     set { bearer.onPDU = newValue }
   }
+  /// See `Bearer.limit`.
+  package var limit: Duration? {
+    get { bearer.limit }
+    set { bearer.limit = newValue }
+  }
   /// Asked when the peer answers Insufficient Authentication or Insufficient Encryption; true: the link is safer now, repeat the request once.
   package var onSecurityNeeded: (@LoopActor (ErrorCode) async -> Bool)?
 

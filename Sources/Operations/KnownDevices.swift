@@ -67,6 +67,14 @@ package struct KnownDevices: Sendable, Equatable {
     return nil
   }
 
+  /// The name that a device was heard by last, without reading the whole log. - Returns: nil when it never was.
+  package static func name(of peer: PeerAddress, in log: [UInt8]) -> String? {
+    for line in log.split(separator: 0x0A).reversed() {
+      if case .connected(let device)? = Record(parsing: line), device.peer == peer, let name = device.name { return name }
+    }
+    return nil
+  }
+
   /// What can be an alias: 1 to 64 characters without blanks, separators and what a terminal would not show, and not `last`, which has a meaning of its own.
   package static func isAlias(_ name: String) -> Bool {
     (1...64).contains(name.count) && name != "last" && DisplayText.escape(name) == name

@@ -98,7 +98,7 @@ final class Answers {
       let verdict = expected.judge(event)
       if case .failure = verdict { throw try await failure(event, isQueued: false) }
       if isCollecting || verdict == .answer {
-        try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
+        try await show(event, uuid)
       } else {
         let what = verdict == .further ? "one more, which nothing waits for" : "not the answer"
         context.output.note("\(what): \(ValueText.forEyes(event.value, of: uuid)) (\(uuid))")
@@ -114,13 +114,17 @@ final class Answers {
     let uuid = connection.client.table?.attribute(at: event.handle).uuid
     if isQueued, options.collect != nil {
       while let (event, uuid) = try await values.next(until: EventLoop.shared.now) {
-        try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
+        try await show(event, uuid)
       }
     } else {
-      try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output)
+      try await show(event, uuid)
     }
     return Failure(
       .expectation, "--fail-on: \(uuid?.description ?? event.handle.description) says \(ValueText.forEyes(event.value, of: uuid))")
+  }
+
+  private func show(_ event: ValueEvent, _ uuid: UUID?) async throws {
+    if !context.isShownBeside(event) { try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output) }
   }
 
   private func missing(within limit: Duration) -> Failure {

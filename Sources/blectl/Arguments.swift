@@ -47,7 +47,7 @@ enum Arguments {
   static var namesWithValue: [String] { ProcessOptions.namesWithValue + StepOptions.namesWithValue }
 
   /// `write PEER ATTR -5 --as i8` → `write PEER ATTR --as i8 -- -5`: VALUE is the last argument, and no option begins with a digit.
-  private static func valueLast(_ words: [String]) -> [String] {
+  static func valueLast(_ words: [String]) -> [String] {
     guard !words.contains("--"), let index = words.indices.last(where: { isNegative(words[$0]) && !isValue($0, in: words) }) else {
       return words
     }
@@ -73,6 +73,9 @@ enum Arguments {
   /// - Throws: ValidationError for an option that takes one value and was given two, of which the parser would take the last. The parser's
   ///   description of the command is asked only when a name occurs twice.
   static func refuseRepeated(_ arguments: [String], of type: (any ParsableCommand.Type)? = nil) throws {
+    if arguments.first == Execute.word, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(Execute.word) {
+      throw ValidationError("-e is given twice: put ; between the commands, as in -e 'read 2a19; read 2a00'.")
+    }
     var seen: Set<String> = []
     var twice: [String] = []
     for word in arguments.prefix(while: { $0 != "--" }) where word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 {

@@ -49,6 +49,9 @@ struct Configuration: Sendable {
 
   // MARK: Known devices
 
+  /// As it was heard earlier.
+  func name(of peer: PeerAddress) -> String? { KnownDevices.name(of: peer, in: deviceLog) }
+
   /// For `@last` and `peers`. A home that cannot be written is not worth a message at every connect.
   @LoopActor
   func remember(_ connection: Connection) {

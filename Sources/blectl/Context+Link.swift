@@ -16,7 +16,7 @@ extension Context {
     _ target: Target, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
     if let connection = try await present(target) { return try await body(connection) }
-    if isAboutCurrent || isBeingRestored { throw Failure.notConnected(lane?.problem) }
+    if isAboutCurrent || isBeingRestored { throw Failure.notConnected(lane) }
     let connection = try await open(try await configuration.resolve(target.peer), target, exchangingMTU: exchangingMTU)
     if connection === lane?.connection { return try await body(connection) }
     do {
@@ -67,6 +67,7 @@ extension Context {
   private func present(_ target: Target) async throws -> Connection? {
     if lane?.connection != nil { try await untilItIsBack() }
     guard let connection = lane?.connection, connection.isOpen else { return nil }
+    connection.client.limit = step.limits.transaction
     try await ask(target, of: connection)
     return connection
   }
@@ -91,7 +92,7 @@ extension Context {
   /// The link of the device that a command of a session is about; one that is lost and may come back is waited for.
   /// - Throws: Failure when there is none.
   func liveConnection(_ target: Target) async throws -> Connection {
-    guard let connection = try await present(target) else { throw Failure.notConnected(lane?.problem) }
+    guard let connection = try await present(target) else { throw Failure.notConnected(lane) }
     return connection
   }
 
@@ -154,13 +155,14 @@ extension Context {
       }
       // `set reconnect on` may have brought it back meanwhile.
       if let connection = try await present(target) { return connection }
-      if isBeingRestored { throw Failure.notConnected(lane?.problem) }
+      if isBeingRestored { throw Failure.notConnected(lane) }
       output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
       if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
       lane?.destination = (match.peer, match.name)
       shell?.changed()
       do {
-        return try await session.connect(match.peer, name: match.name, foundBy: selector, limits: limits, exchangingMTU: false)
+        let name = match.name ?? (knowsNames(target) ? configuration.name(of: match.peer) : nil)
+        return try await session.connect(match.peer, name: name, foundBy: selector, limits: limits, exchangingMTU: false)
       } catch {
         lane?.destination = nil
         let next = EventLoop.shared.now.advanced(by: pause)
@@ -169,6 +171,11 @@ extension Context {
         try await EventLoop.shared.sleep(until: next)
       }
     }
+  }
+
+  /// Of a device that was not heard now, because its address says all: to look it up is not worth the time of one command that says an address.
+  private func knowsNames(_ target: Target) -> Bool {
+    if case .selector = target.peer { shell != nil } else { true }
   }
 
   private enum Found: Sendable {

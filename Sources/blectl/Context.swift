@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import GAP
+import GATT
 import Operations
 import Terminal
 import Text
@@ -44,6 +45,9 @@ struct Context {
 
   /// The radio of `--adapter`, opened at the first call.
   func radio() async throws -> any Central { try await session.central() }
+
+  /// A value that the background shows, too: once is enough, but for a program that knows the command's records by their `id`.
+  func isShownBeside(_ event: ValueEvent) -> Bool { members.isEmpty && lane?.background?.contains(event.handle) ?? false }
 
   /// What a scan or a link brought and the output did not take. `| head -1`: a reader that has had enough is not told what else there was; nor is who
   /// has ended it what came in that moment.

@@ -106,7 +106,7 @@ enum Program {
   private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ process: ProcessContext) -> Int32 {
     if let signal, failure != nil {
       // Silence is what a terminal expects after Ctrl-C, unless something was left half done.
-      if let told = failure.map({ Failure($0) }), told.kind == .interrupted {
+      if let told = failure.map({ Failure($0) }), told.kind == .interrupted, told != .cancelled {
         _ = report(told, process.output)
       } else if process.output.style.json {
         reportJSON(Failure(.interrupted, "interrupted"), process.output)

@@ -33,10 +33,12 @@ struct UsageText {
     // "--chunk <n>  Octets per segment": what it takes.
     let takes = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
     if let (value, place, choices) = invalidValue(message) {
-      let name =
-        place.hasPrefix("<") ? place.filter { $0 != "<" && $0 != ">" && $0 != "." }.uppercased() : String(place.prefix { $0 != " " })
+      let head =
+        place.hasPrefix("<")
+        ? place.filter { $0 != "<" && $0 != ">" && $0 != "." }.uppercased().prefix { $0 != "[" } : place.prefix { $0 != " " }
+      let name = String(head)
       let said = "\(name) does not take \(DisplayText.quote(value))"
-      if let hint = hint(value, for: place) { return "\(said): \(hint)" + (name == "PEER" ? ". A PEER is \(takes)" : "") }
+      if let hint = hint(value, for: place) { return "\(said): \(hint)" + (name == "PEER" ? ". A PEER is \(PeerOptions.forms)" : "") }
       if !choices.isEmpty { return "\(said); it takes \(choices)" }
       return takes.isEmpty ? "\(said)." : "\(said); it is: \(takes.prefix(1).lowercased())\(takes.dropFirst())"
     }
@@ -65,7 +67,8 @@ struct UsageText {
     switch place {
     case "<peer>": PeerArgument.hint(value)
     case let place where place.hasPrefix("--manufacturer "): ManufacturerArgument.hint(value)
-    case let place where place.hasPrefix("--expect ") || place.hasPrefix("--fail-on "): PatternArgument.hint(value)
+    case let place where place.hasPrefix("<attr[=") || place.hasPrefix("--expect ") || place.hasPrefix("--fail-on "):
+      PatternArgument.hint(value)
     case let place where place.hasPrefix("--write "): AssignmentArgument.hint(value)
     default: nil
     }

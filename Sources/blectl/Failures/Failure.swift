@@ -89,10 +89,14 @@ struct Failure: Error, Equatable {
     case let error as PeripheralFileError: self.init(.input, "\(error)")
     case let error as ShellWordsError: self.init(error)
     case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
+    case is CancellationError: self = .cancelled
     case let error as MalformedPacket: self.init(.protocolViolation, "\(error)")
     default: self.init(.internal, "unexpected error, a defect of blectl: \(error)")
     }
   }
+
+  /// It was ended before it was done, and nothing is to be said about how far it came.
+  static let cancelled = Failure(.interrupted, "cancelled")
 
   /// The members of JSON's error object.
   func write(_ json: inout JSONLine) {
@@ -129,9 +133,15 @@ struct Failure: Error, Equatable {
     case .usage: .usage
     case .input: .input
     case .output: .output
-    case .interrupted, .internal: .internal
+    case .interrupted: .interrupted
+    case .internal: .internal
     }
   }
+}
+
+extension Double {
+  /// As people type it, without a fraction when there is none: `20`, `0.5`.
+  var plainText: String { self == rounded() && abs(self) < 1e9 ? "\(Int(self))" : "\(self)" }
 }
 
 extension Duration {
@@ -139,11 +149,9 @@ extension Duration {
   var secondsText: String {
     let whole = components
     if whole.attoseconds == 0 { return "\(whole.seconds)" }
-    return Self.text((inSeconds * 1000).rounded() / 1000)
+    return ((inSeconds * 1000).rounded() / 1000).plainText
   }
 
   /// In milliseconds, without a fraction when there is none: `15`, `7.5`.
-  var millisecondsText: String { Self.text(inMilliseconds) }
-
-  private static func text(_ number: Double) -> String { number == number.rounded() && abs(number) < 1e9 ? "\(Int(number))" : "\(number)" }
+  var millisecondsText: String { inMilliseconds.plainText }
 }

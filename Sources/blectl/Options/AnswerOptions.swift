@@ -31,7 +31,7 @@ struct AnswerOptions: ParsableArguments {
       if expect.isEmpty { throw ValidationError("--expect-count belongs to --expect.") }
     }
     if let collect, !(collect > 0 && collect <= 86_400) {
-      throw ValidationError("--collect takes seconds between 0 and 86400, not \(collect)")
+      throw ValidationError("--collect takes seconds, more than 0 and up to 86400, not \(collect.plainText)")
     }
     if !failOn.isEmpty, expect.isEmpty, collect == nil {
       throw ValidationError("--fail-on needs --expect or --collect, which say how long to wait.")

@@ -14,7 +14,7 @@ struct StepOptions: ParsableArguments {
 
   func validate() throws {
     if let timeout, !(timeout > 0 && timeout <= 86_400) {
-      throw ValidationError("--timeout takes seconds between 0 and 86400, not \(timeout)")
+      throw ValidationError("--timeout takes seconds, more than 0 and up to 86400, not \(timeout.plainText)")
     }
   }
 

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GATT
@@ -28,9 +29,10 @@ final class BackgroundValues {
     }
   }
 
-  func contains(_ characteristic: Characteristic) -> Bool {
-    values.characteristics.contains { $0.valueHandle == characteristic.valueHandle }
-  }
+  func contains(_ characteristic: Characteristic) -> Bool { contains(characteristic.valueHandle) }
+
+  /// - Parameter handle: of the characteristic's value.
+  func contains(_ handle: AttributeHandle) -> Bool { values.characteristics.contains { $0.valueHandle == handle } }
 
   /// - Throws: as `SubscribedValues.add`.
   func add(_ characteristic: Characteristic, _ format: ValueFormat) async throws { try await values.add(characteristic, as: format) }

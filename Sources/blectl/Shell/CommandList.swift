@@ -67,13 +67,15 @@ struct CommandList {
           try await subscribeAhead(from: index, in: shell, &ahead)
         }
         try await shell.run(command.words, members: members)
+        if shell.isOver { break }
       } catch let error as ExitStatus {
         guard keepGoing else { throw error }
         first = first ?? error
       } catch {
         if error is CancellationError || error is OutputFailure { throw error }
         var failure = Failure(error)
-        failure.message = "\(command.place): \(failure.message)"
+        // Once, also where a file names itself.
+        if !failure.message.contains("\(command.place): ") { failure.message = "\(command.place): \(failure.message)" }
         guard keepGoing else { throw failure }
         _ = Program.report(failure, output)
         first = first ?? failure.exitStatus

@@ -63,6 +63,7 @@ struct CommandRequest {
     case nil, .null?: break
     case .string(let text)?: id = .string(text)
     case .number(let digits)? where Int(digits).map { "\($0)" } == digits: id = .number(digits)
+    case .number(let text)?: throw malformed("id is a string or a whole number, not \(DisplayText.escape(text))")
     default: throw malformed("id is a string or a whole number, not \(tree["id"]?.noun ?? "nothing")")
     }
     guard case .object(let members) = tree.kind else { throw malformed("the line is \(tree.noun)") }

@@ -85,6 +85,7 @@ final class InputSession {
       EventLoop.shared.timeStandsStill = false
     }
     while true {
+      if shell.isOver { endLines() }
       if !isHeld, running.count < Self.runningLimit, let line = waiting.popFirst() {
         try await begin(line)
         settle()
@@ -108,18 +109,28 @@ final class InputSession {
     if isIdle { EventLoop.shared.timeStandsStill = reader.isWaiting }
   }
 
+  /// `exit`: what was read behind it was not said.
+  private func endLines() {
+    hasEnded = true
+    for line in waiting { octets -= line.octets }
+    waiting = []
+  }
+
   private func untilSettled() async throws { try await change.value() }
 
   private var isIdle: Bool { running.isEmpty && waiting.isEmpty && beginning == nil }
 
   // MARK: Lines
 
-  private func read() async { do { while !hasEnded { try await readLine() } } catch { broken.resume(throwing: error) } }
+  private func read() async {
+    do { while !hasEnded, !shell.isOver { try await readLine() } } catch { if !shell.isOver { broken.resume(throwing: error) } }
+  }
 
   private func readLine() async throws {
     EventLoop.shared.timeStandsStill = isIdle
     let line = try await reader.next()
     EventLoop.shared.timeStandsStill = false
+    if shell.isOver { return }
     number += 1
     switch line {
     case nil:
@@ -127,7 +138,9 @@ final class InputSession {
       shell.endInput()
     case .tooLong?:
       try await answer(.line(number), number, Failure(.usage, "the line has more than \(Self.lineLimit) octets; it was passed over"))
-    case .octets(let octets)?:
+    case .octets(var octets)?:
+      // A byte order mark is no part of the text.
+      if number == 1, octets.starts(with: [0xEF, 0xBB, 0xBF]) { octets.removeFirst(3) }
       if let text = String(validating: octets, as: UTF8.self) {
         do { try await take(try CommandRequest(text, line: number)) } catch let error as CommandRequest.Malformed {
           try await answer(error.id, number, error.failure)
@@ -247,7 +260,6 @@ final class InputSession {
     switch error {
     case nil: .done
     case let status as ExitStatus: status
-    case is CancellationError: .interrupted
     case let error?: Failure(error).exitStatus
     }
   }
@@ -256,7 +268,6 @@ final class InputSession {
   private static func failure(_ error: any Error) -> Failure? {
     switch error {
     case is ExitStatus: nil
-    case is CancellationError: Failure(.interrupted, "cancelled")
     default: Failure(error)
     }
   }

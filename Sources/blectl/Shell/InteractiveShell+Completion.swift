@@ -60,9 +60,7 @@ extension InteractiveShell {
   }
 
   /// Those that only a terminal has.
-  static let ownCommands = [
-    (name: "history", hint: "The lines of this session and of earlier ones"), (name: "exit", hint: "End the session"),
-  ]
+  static let ownCommands = [(name: "history", hint: "The lines of this session and of earlier ones")]
 
   private static var commands: [(name: String, hint: String)] {
     ShellCommands.all.compactMap { type in

@@ -58,11 +58,11 @@ final class InteractiveShell {
     while let line = try await editor.line() {
       switch line.trimmed {
       case "": continue
-      case "exit", "quit": return
       case "history": for line in lines { try await output.line(DisplayText.escape(line)) }
       case let text where text.hasPrefix("history "): output.failure("history takes no argument; it shows all lines")
       case let text:
         try await runInForeground { try await self.execute(text) }
+        if shell.isOver { return }
         if text.contains("alias") { await learnKnownDevices() }
       }
     }
@@ -80,7 +80,7 @@ final class InteractiveShell {
     let task = EventLoop.shared.spawn { [output] () -> OutputFailure? in
       do { try await body() } catch let error as OutputFailure { return error } catch {
         // Whoever has pressed Ctrl-C knows.
-        if !(error is CancellationError) { _ = Program.report(error, output) }
+        if Failure(error) != .cancelled { _ = Program.report(error, output) }
       }
       output.clearTransient()
       return nil

@@ -27,6 +27,10 @@ final class Lane {
   var lastPeer: PeerAddress?
   /// What the command that runs connects, or has connected for itself.
   var destination: (peer: PeerAddress, name: String?)?
+  /// The current device before this one was to be connected.
+  weak var before: Lane?
+  /// That one is the current device again.
+  var hasFailed = false
   /// What this has turned out to be.
   private var successor: Lane?
   /// How it was named besides, before anybody knew that it is the same.

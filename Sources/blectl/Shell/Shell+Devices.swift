@@ -11,14 +11,14 @@ extension Shell {
       return nil
     }
     if line.isAboutCurrent || command.who.peer == .current {
-      guard let current else { throw Failure.notConnected(nil) }
+      guard let current else { throw command is Connect ? Failure.nothingToConnect : Failure.notConnected(nil) }
       // Now, and not when its turn has come: lines behind it may have connected another.
       if command is Disconnect { self.current = nil }
       return current
     }
     let known = try await lane(for: command.who.peer)
     let lane = if let known { known } else { add(try await process.configuration.resolve(command.who.peer)) }
-    if command is Connect { current = lane }
+    if command is Connect { choose(lane) }
     if command is Disconnect, lane === current { current = nil }
     return lane
   }
@@ -28,6 +28,30 @@ extension Shell {
     if peer == .current { return current }
     let selector = try await process.configuration.resolve(peer)
     return lanes.last { $0.isMeant(by: selector) }
+  }
+
+  /// For lines behind the one that connects it, which may be looked at before it has.
+  private func choose(_ lane: Lane) {
+    if lane === current { return }
+    lane.before = current
+    current = lane
+  }
+
+  /// Where it did not succeed, the one before is the current one again, unless another is by now.
+  func connectEnded(_ lane: Lane) {
+    if lane.isConnected {
+      // It is the current one also when a try before this one had failed.
+      if lane.hasFailed, current === lane.before { use(lane) }
+      lane.before = nil
+      lane.hasFailed = false
+    } else if lane === current, lane.lastPeer == nil || lane.before != nil {
+      var before = lane.before?.present
+      // That one was not connected either.
+      while let candidate = before, !lanes.contains(where: { $0 === candidate }) { before = candidate.before?.present }
+      lane.before = before
+      lane.hasFailed = true
+      use(before)
+    }
   }
 
   func use(_ lane: Lane?) {

@@ -18,6 +18,8 @@ final class Shell {
   var onChange: (@LoopActor () -> Void)?
   /// By somebody at a terminal.
   var isTyped = false
+  /// `exit` was said: what stands behind it is not run.
+  private(set) var isOver = false
 
   /// Commands that are about no device.
   private let others = TurnQueue()
@@ -50,7 +52,9 @@ final class Shell {
     }
     let lane = try await lane(for: line)
     let command = line.command
-    let output = try output(for: command, members, lane)
+    // One that only waits for its turn among those of a device is not about it.
+    let subject = command is any PeerCommand ? lane : nil
+    let output = try output(for: command, members, subject)
     var context = Context(process, command.step, output)
     context.shell = self
     context.lane = lane
@@ -58,18 +62,23 @@ final class Shell {
     context.members = members
     let turn = (command as? any SessionCommand).map { type(of: $0).turn }
     switch turn {
-    case .atOnce?: return ShellJob(lane, done: await result { try await command.run(in: context) })
-    case .beforeOthers?: return ShellJob(lane, holdsLines: true) { [context] in await self.result { try await command.run(in: context) } }
+    case .atOnce?: return ShellJob(subject, done: await result { try await command.run(in: context) })
+    case .beforeOthers?:
+      return ShellJob(subject, holdsLines: true) { [context] in await self.result { try await command.run(in: context) } }
     case .ofDevice?, nil: break
     }
     let place = (lane?.queue ?? others).enter()
     context.place = place
-    return ShellJob(lane) { [context] in
+    return ShellJob(subject) { [context] in
       defer {
-        if place.hasTurn, let lane = context.lane, lane.destination != nil {
-          lane.destination = nil
-          self.changed()
+        if place.hasTurn, let lane = context.lane {
+          lane.connection?.client.limit = nil
+          if lane.destination != nil {
+            lane.destination = nil
+            self.changed()
+          }
         }
+        if command is Connect, let lane = context.lane { self.connectEnded(lane) }
         place.leave()
         if let lane = context.lane { self.tidy(lane) }
       }
@@ -86,6 +95,12 @@ final class Shell {
 
   /// No more commands will come: what runs until it is stopped is stopped, as it was meant to be, and so is what comes yet.
   func endInput() { inputEnd.resume(returning: ()) }
+
+  /// As the end of the input, wherever the lines come from.
+  func exit() {
+    isOver = true
+    endInput()
+  }
 
   private func endingWithInput(_ command: any LoopCommand, _ body: @escaping @LoopActor () async throws -> Void) async throws {
     guard command.runsUntilStopped else { return try await body() }
@@ -117,14 +132,17 @@ final class Shell {
       if status != 0 { process.output.status("!\(DisplayText.escape(command)) ended with \(status)") }
       return
     }
-    for words in try ShellWords.commands(in: line) { try await run(words) }
+    for words in try ShellWords.commands(in: line) where !isOver { try await run(words) }
   }
 
   private func result(_ body: @LoopActor () async throws -> Void) async -> (any Error)? {
     do {
       try await body()
       return nil
-    } catch { return error }
+    } catch {
+      // Also of one that knows how far it came, which is nowhere.
+      return Failure(error) == .cancelled ? CancellationError() : error
+    }
   }
 
   private func parse(_ words: [String]) throws -> ShellLine {

@@ -9,7 +9,7 @@ enum ShellCommands {
 
   static let session: [any LoopCommand.Type] = [
     Rssi.self, Params.self, MTU.self, Alias.self, Disconnect.self, Use.self, Subscribe.self, Unsubscribe.self, WaitForValue.self,
-    Sleep.self, SetSetting.self, Help.self, Source.self,
+    Sleep.self, SetSetting.self, Help.self, Source.self, Exit.self,
   ]
 
   static let all: [any ParsableCommand.Type] =
@@ -20,7 +20,7 @@ enum ShellCommands {
 
   static var names: [String] { all.compactMap { $0.configuration.commandName } }
 
-  static func type(named name: String) -> (any ParsableCommand.Type)? { byName[name] }
+  static func type(named name: String) -> (any ParsableCommand.Type)? { byName[name == Exit.otherName ? "exit" : name] }
 
   static func unknown(_ name: String) -> Failure {
     let meant = Likeness.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
@@ -43,9 +43,13 @@ enum ShellCommands {
 /// What the options of a command are called, and which take a value.
 struct CommandOptions {
   private let withValue: Set<String>
+  /// How many arguments without names it takes; one that repeats counts once.
+  let arguments: Int
 
   init(of type: any ParsableCommand.Type) {
-    withValue = Set(CommandDescription(of: type).options.filter(\.takesValue).flatMap(\.names))
+    let description = CommandDescription(of: type)
+    withValue = Set(description.options.filter(\.takesValue).flatMap(\.names))
+    arguments = description.arguments.count - description.options.count
   }
 
   func takesValue(_ option: String) -> Bool { withValue.contains(option) }

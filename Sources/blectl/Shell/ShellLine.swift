@@ -42,12 +42,16 @@ struct ShellLine {
     guard let type = ShellCommands.type(named: name) else { throw ShellCommands.unknown(name) }
     var rest = Array(moved.dropFirst())
     let options = ShellCommands.options(of: type)
-    let named = options.firstArgument(in: rest).map { PeerArgument(argument: rest[$0]) != nil } ?? false
+    // Where nothing but a PEER can stand, that is what was meant.
+    let isPeerOnly = type == Connect.self || options.arguments == 1
+    let named = options.firstArgument(in: rest).map { isPeerOnly && rest[$0] != "-" || PeerArgument(argument: rest[$0]) != nil } ?? false
     isAboutCurrent = type is any PeerCommand.Type && !named && !rest.contains { ["-h", "--help"].contains($0) }
     if isAboutCurrent {
       // Also before what would be an option, which PEER never is.
       rest.insert(PeerArgument.current.description, at: options.firstArgument(in: rest) ?? options.end(of: rest))
     }
+    // Neither has options that begin with a digit.
+    if type == Sleep.self || type == SetSetting.self { rest = Arguments.valueLast(rest) }
     rest = Self.withDefaults(rest, type, settings, options)
     do {
       try Arguments.refuseRepeated([name] + rest, of: type)
@@ -73,7 +77,8 @@ struct ShellLine {
     }
     // What write's names is how its VALUE is read.
     if let format = settings.format, type != Write.self { add("--as", format.name) }
-    if let timeout = settings.timeout, !words.contains(where: { $0.hasPrefix("-t") }) { add("--timeout", "\(timeout)") }
+    // A scan waits for nobody, and says so to whoever gives it one.
+    if let timeout = settings.timeout, type != Scan.self, !words.contains(where: { $0.hasPrefix("-t") }) { add("--timeout", "\(timeout)") }
     return words
   }
 }

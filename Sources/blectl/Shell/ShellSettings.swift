@@ -27,7 +27,7 @@ struct ShellSettings: Equatable {
         return
       }
       guard let seconds = Double(value), seconds > 0, seconds <= 86_400 else {
-        throw Failure(.usage, "timeout takes seconds between 0 and 86400, or default, not \(DisplayText.quote(value))")
+        throw Failure(.usage, "timeout takes seconds, more than 0 and up to 86400, or default, not \(DisplayText.quote(value))")
       }
       timeout = seconds
     case "reconnect":

@@ -6,13 +6,24 @@ import Text
 
 extension Failure {
   /// A command without a PEER, and the device that it would be about has no link.
-  /// - Parameter problem: why.
-  static func notConnected(_ problem: (any Error)?) -> Failure {
-    guard let problem else { return Failure(.notFound, "no device is connected; `connect PEER` first, or name the PEER") }
+  @LoopActor
+  static func notConnected(_ lane: Lane?) -> Failure {
+    guard let lane, let problem = lane.problem else {
+      return Failure(.notFound, "no device is connected; `connect PEER` first, or name the PEER")
+    }
     var failure = Failure(problem)
     if failure.message.hasPrefix("not connected: ") { return failure }
-    failure.message = "not connected: \(failure.message); `connect` tries again"
+    // One that never was is not the current device.
+    let again = lane.lastPeer == nil ? "connect \(ShellWords.quote("\(lane.selector)"))" : "connect"
+    failure.message = "not connected: \(failure.message); `\(DisplayText.escape(again))` tries again"
     return failure
+  }
+
+  /// `connect` alone, and there is nothing to connect again.
+  static var nothingToConnect: Failure {
+    Failure(
+      .notFound,
+      "there is no current device to connect again: name one, as in `connect name:GLOB`, `connect @last`; `scan` and `peers` list some")
   }
 
   init(_ error: ShellWordsError) {

@@ -44,7 +44,7 @@ struct Alias: SessionCommand {
   @LoopActor
   private func meant(_ context: Context) async throws -> PeerSelector {
     if let peer, peer != .current { return try await context.configuration.resolve(peer) }
-    guard let lane = context.lane, let connection = lane.connection else { throw Failure.notConnected(context.lane?.problem) }
+    guard let lane = context.lane, let connection = lane.connection else { throw Failure.notConnected(context.lane) }
     // An address that changes is no name for long.
     if let selector = connection.selector, connection.peer.randomKind == .resolvablePrivate { return selector }
     return .address(connection.peer.address, connection.peer.type)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Operations
 import Terminal
 import Text
 
@@ -16,7 +17,8 @@ struct Disconnect: SessionCommand, PeerCommand {
 
   func run(in context: Context) async throws {
     guard let shell = context.shell, let lane = context.lane else { return }
-    guard let connection = lane.connection else { throw Failure.notConnected(lane.problem) }
+    guard let connection = lane.connection else { throw Failure.notConnected(lane) }
+    let isOpen = connection.isOpen
     await shell.disconnect(lane)
     if context.output.style.json {
       try await context.output.record {
@@ -24,7 +26,8 @@ struct Disconnect: SessionCommand, PeerCommand {
         connection.identify(in: &$0)
       }
     } else {
-      try await context.output.line("disconnected from \(connection.title)")
+      try await context.output.line(
+        isOpen ? "disconnected from \(connection.title)" : "the link to \(connection.title) was lost before; it is not made again")
     }
   }
 }

@@ -15,7 +15,9 @@ struct Sleep: SessionCommand {
   var usesNames: Bool { false }
 
   func validate() throws {
-    if !(seconds >= 0 && seconds <= 31_536_000) { throw ValidationError("sleep takes seconds from 0 to 31536000, not \(seconds)") }
+    if !(seconds >= 0 && seconds <= 31_536_000) {
+      throw ValidationError("sleep takes seconds from 0 to 31536000, not \(seconds.plainText)")
+    }
   }
 
   func run(in context: Context) async throws { try await EventLoop.shared.sleep(for: .limited(seconds: seconds)) }

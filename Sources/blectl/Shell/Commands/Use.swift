@@ -17,7 +17,7 @@ struct Use: SessionCommand {
   func run(in context: Context) async throws {
     guard let shell = context.shell else { return }
     guard let lane = try await shell.lane(for: peer) else {
-      let known = shell.lanes.map { $0.connection?.title ?? "\($0.selector)" }
+      let known = shell.lanes.compactMap { $0.connection?.title }
       throw Failure(
         .notFound,
         "\(peer) is not connected" + (known.isEmpty ? "" : "; connected: \(known.joined(separator: ", "))") + "; `connect \(peer)` does")

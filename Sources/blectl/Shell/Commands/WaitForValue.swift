@@ -52,9 +52,10 @@ struct WaitForValue: SessionCommand, PeerCommand {
         context.output.note("wait looks back at some \(Lane.recentLimit) values; \(count) came before them")
       }
       let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
+      let isLate = !connection.client.isSubscribed(to: characteristic)
       let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
       do {
-        try await wait(for: characteristic, lane, connection, context)
+        try await wait(for: characteristic, isLate: isLate, lane, connection, context)
         try? await subscription.cancel()
       } catch {
         await shielded { try? await subscription.cancel() }
@@ -64,7 +65,9 @@ struct WaitForValue: SessionCommand, PeerCommand {
   }
 
   @LoopActor
-  private func wait(for characteristic: Characteristic, _ lane: Lane, _ connection: Connection, _ context: Context) async throws {
+  private func wait(
+    for characteristic: Characteristic, isLate: Bool, _ lane: Lane, _ connection: Connection, _ context: Context
+  ) async throws {
     let limit = Duration.limited(seconds: step.timeout ?? 10)
     for number in 0..<count {
       let found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit)) {
@@ -72,15 +75,19 @@ struct WaitForValue: SessionCommand, PeerCommand {
       }
       guard let found else {
         let what = pattern.typed.map { " beginning with \(DisplayText.escape($0))" } ?? ""
+        let attribute = DisplayText.escape(pattern.attribute)
+        // What a write in front of it brought about may have come before.
+        let hint =
+          isLate && number == 0
+          ? "; \(attribute) was subscribed to only now: `subscribe \(attribute)` first, or `write … --expect \(attribute)`" : ""
         let others =
           lane.recent.last.map { "; the last value was \(ValueText.forEyes($0.event.value, of: $0.uuid)) (\($0.uuid?.description ?? "?"))" }
           ?? "; nothing came"
         throw Failure(
           .timeout,
-          "\(number) of \(count) value(s)\(what) came on \(DisplayText.escape(pattern.attribute)) within \(limit.secondsText) s\(others)")
+          "\(number) of \(count) value(s)\(what) came on \(attribute) within \(limit.secondsText) s\(others)\(hint)")
       }
-      // In a session for people the background has shown it.
-      if context.output.style.json || !(lane.background?.contains(characteristic) ?? false) {
+      if !context.isShownBeside(found.event) {
         try await NotificationRecord.show(found.event, found.uuid, format, from: connection, context.output)
       }
     }

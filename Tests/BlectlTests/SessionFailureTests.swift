@@ -1,0 +1,201 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a session does when a command about a device does not succeed.
+@Suite(.timeLimit(.minutes(5))) struct SessionFailureTests {
+  static let band = "sim:\(ExampleTests.folder)/wristband.json"
+  /// Nobody answers it.
+  private let silent = "write ff02 1b99f2 --mode request"
+
+  private func json(_ lines: [String], adapter: String = band) throws -> ProcessResult {
+    try Blectl.run(["repl", "--json"], input: Array(lines.joined(separator: "\n").utf8), adapter: adapter)
+  }
+
+  /// A line at a time, as people say them.
+  private func text(_ lines: [String], adapter: String = "sim", state: String = TemporaryFolder.path()) throws -> ProcessResult {
+    try Blectl.run(
+      ["repl"], input: Array(lines.joined(separator: "\n").utf8), environment: ["XDG_STATE_HOME": state], adapter: adapter)
+  }
+
+  // MARK: Cancelled
+
+  /// The second line, after five seconds. Hours would pass at once where nothing is going on: a scan is.
+  private func cancelTheWrite(_ running: RunningProcess) {
+    for line in [#"{"id":"pause","command":"scan -d 5"}"#, "scan -d 0 --duplicates"] { running.send(line: line) }
+    #expect(running.nextLine { $0.contains(#""done","id":"pause""#) } != nil)
+    running.send(line: "cancel 2")
+    #expect(running.nextLine { $0.contains(#""done","id":2"#) } != nil)
+  }
+
+  @Test func aWriteThatIsCancelledIsNoDefect() throws {
+    let running = try Blectl.start(["repl", "--json"], adapter: Self.band)
+    for line in ["connect name:Band-C", "\(silent) -t 80000"] { running.send(line: line) }
+    cancelTheWrite(running)
+    running.endInput()
+    let result = running.wait()
+    let done = try result.records.first { $0.int("id") == 2 }
+    #expect(done?.int("status") == 130, "\(result.text)")
+    #expect(done?["error"]?.string("kind") == "interrupted" && done?["error"]?.string("message") == "cancelled", "\(result.text)")
+  }
+
+  /// How far it came is told, and it was interrupted all the same.
+  @Test func segmentsThatAreCancelledToo() throws {
+    let running = try Blectl.start(["repl", "--json"])
+    running.send(line: "connect name:Panel")
+    running.send(line: "write fff6 \(String(repeating: "00", count: 400)) --mode command --chunk 1 --gap 60000")
+    cancelTheWrite(running)
+    running.endInput()
+    let done = try running.wait().records.first { $0.int("id") == 2 && $0.string("event") == "done" }
+    #expect(done?.int("status") == 130 && done?["error"]?.string("message")?.contains("of 400 octets") == true, "\(done as Any)")
+  }
+
+  /// In real time: virtual time would be over before anybody can press a key.
+  @Test func controlCEndsAWriteSilently() throws {
+    let repl = try ReplTerminal(["repl", "-vv"], environment: ["BLECTL_CLOCK": "real"], adapter: Self.band)
+    try repl.enter("connect name:Band-C")
+    repl.type(silent + "\r")
+    // The request itself, among what was sent.
+    #expect(repl.terminal.wait(columns: 80) { $0.lines.contains { $0.contains("1b99f2") && !$0.contains("write") } })
+    repl.type("\u{3}")
+    try repl.shows("Band-C>", column: 8)
+    #expect(!repl.leave().lines.joined().contains("blectl:"))
+  }
+
+  // MARK: Connecting
+
+  @Test func aConnectThatFailsLeavesTheCurrentDevice() throws {
+    let result = try text(["connect name:Band-7", "connect name:Nobody -t 1", "read 2a19", "use name:Panel"])
+    #expect(result.lines.last == "3c  60 %", "\(result.text)\(result.errors)")
+    #expect(result.errors.contains("line 4: name:Panel is not connected; connected: Band-7; `connect"), "\(result.errors)")
+  }
+
+  @Test func alsoOneThatIsInterrupted() throws {
+    let repl = try ReplTerminal(environment: ["BLECTL_CLOCK": "real"])
+    try repl.enter("connect name:Band-7")
+    repl.type("connect name:Nobody -t 100\r")
+    #expect(repl.terminal.wait(columns: 80) { $0.lines.contains { $0.contains("name:Nobody -t 100") } && !$0.isAtPrompt })
+    repl.type("\u{3}")
+    try repl.shows("Band-7>", column: 8)
+    try repl.enter("read 2a19 --as u8")
+    try repl.says("60")
+    _ = repl.leave()
+  }
+
+  /// Lines that a program says behind it are about that device, which has none of the other's values.
+  @Test func whatWasSaidBehindItIsAboutThatDevice() throws {
+    let running = try Blectl.start(["repl", "--json"])
+    for line in ["connect name:Band-7", "connect name:Nobody -t 1", "read 2a19"] { running.send(line: line) }
+    #expect(running.nextLine { $0.contains(#""done","id":3"#) } != nil)
+    running.send(line: "read 2a19")
+    running.endInput()
+    let result = running.wait()
+    #expect(try result.statuses == ["1": 0, "2": 2, "3": 2, "4": 0], "\(result.text)")
+    let message = try result.records.first { $0.int("id") == 3 }?["error"]?.string("message")
+    #expect(message?.hasPrefix("not connected: ") == true && message?.contains("`connect name:Nobody` tries again") == true)
+  }
+
+  @Test func severalThatFailLeaveTheOneBefore() throws {
+    let running = try Blectl.start(["repl", "--json"])
+    for line in ["connect name:Band-7", "connect name:One -t 2", "connect name:Two -t 1"] { running.send(line: line) }
+    for id in [3, 2] { #expect(running.nextLine { $0.contains(#""done","id":\#(id)"#) } != nil) }
+    running.send(line: "read 2a19")
+    running.endInput()
+    #expect(try running.wait().statuses == ["1": 0, "2": 2, "3": 2, "4": 0])
+  }
+
+  @Test func withoutADeviceThereIsNoneAfterwards() throws {
+    let repl = try ReplTerminal(["repl", "name:Nobody", "-t", "1"])
+    try repl.says { $0.contains("no device matches name:Nobody") }
+    try repl.shows("blectl>", column: 8)
+    try repl.enter("connect")
+    try repl.says { $0.contains("there is no current device to connect again") }
+    _ = repl.leave()
+  }
+
+  @Test func aLinkThatWasLostIsNotDisconnected() throws {
+    let result = try text(
+      ["connect \(Fleeting.peer)", "write fff2 00", "sleep 5", "disconnect"], adapter: try Fleeting.adapter())
+    #expect(result.lines.last == "the link to \(Fleeting.peer) was lost before; it is not made again", "\(result.text)")
+  }
+
+  // MARK: Limits
+
+  @Test func theLimitOfACommandIsForItsTransactions() throws {
+    let result = try Blectl.run("-e", "\(silent) -t 3", "name:Band-C", adapter: Self.band)
+    #expect(result.status == 4 && result.errors.contains("within 3 s; the connection is given up"), "\(result.errors)")
+    let later = try json(["connect name:Band-C", "set timeout 4", silent, "read 2a19"])
+    let done = try later.records.filter { $0.string("event") == "done" }
+    #expect(done.map { $0.int("status") } == [0, 0, 4, 4], "\(later.text)")
+    #expect(done[2]["error"]?.string("message")?.contains("within 4 s") == true, "\(later.text)")
+    #expect(try later.records.contains { $0.string("event") == "disconnected" })
+  }
+
+  /// And for those of that command only.
+  @Test func otherCommandsHaveTheUsualLimit() throws {
+    let result = try json(["connect name:Band-C -t 2", "read 2a19 -t 2", "write ff02 1b99f3 --mode request", "read 2a19"])
+    #expect(try result.statuses == ["1": 0, "2": 0, "3": 0, "4": 0], "\(result.text)")
+  }
+
+  /// A request that was given up is still open: nothing may be sent until it is answered, and that is waited for as long as for an answer.
+  @Test func theLimitHoldsBehindARequestThatWasGivenUp() throws {
+    let running = try Blectl.start(["repl", "--json"], adapter: Self.band)
+    for line in ["connect name:Band-C", "\(silent) -t 80000"] { running.send(line: line) }
+    cancelTheWrite(running)
+    running.send(line: #"{"id":"next","command":"read 2a19 -t 3"}"#)
+    running.endInput()
+    let result = running.wait()
+    let done = try result.records.first { $0.string("id") == "next" && $0.string("event") == "done" }
+    #expect(done?.int("status") == 4, "\(result.text)")
+    let limit = done?["error"]?.string("message")?.firstMatch(of: /within ([0-9.]+) s/).flatMap { Double(String($0.1)) }
+    #expect(limit.map { $0 >= 3 && $0 < 70_000 } == true, "\(result.text)")
+  }
+
+  // MARK: Values
+
+  @Test func waitThatSubscribesTooLateSaysSo() throws {
+    let result = try text(["connect name:Band-C", "write ff02 1b9901", "sleep 1", "wait ff01=567b -t 3"], adapter: Self.band)
+    #expect(
+      result.errors.contains("ff01 was subscribed to only now: `subscribe ff01` first, or `write … --expect ff01`"), "\(result.errors)")
+    let early = try text(["connect name:Band-C", "subscribe ff01", "wait ff01=ff -t 3"], adapter: Self.band)
+    #expect(early.status == 4 && !early.errors.contains("only now"), "\(early.errors)")
+  }
+
+  /// But for a program that knows it by its id.
+  @Test func anAnswerThatIsSubscribedToIsShownOnce() throws {
+    let steps = "subscribe ff01; write ff02 1b9901 --expect ff01=567b; write ff02 1b9901; wait ff01=567b"
+    let plain = try Blectl.run("-e", steps, "name:Band-C", adapter: Self.band)
+    #expect(plain.status == 0 && plain.lines.filter { $0.contains("ff01 567b") }.count == 2, "\(plain.text)")
+    let records = try Blectl.run("--json", "-e", steps, "name:Band-C", adapter: Self.band).records
+    #expect(records.filter { $0.string("value")?.hasPrefix("567b") == true }.count == 2)
+    let session = try json(["connect name:Band-C"] + steps.split(separator: ";").map { String($0) })
+    let answers = try session.records.filter { $0.string("value")?.hasPrefix("567b") == true }
+    #expect(answers.filter { $0.int("id") == nil }.count == 2 && answers.compactMap { $0.int("id") } == [3, 5], "\(session.text)")
+  }
+
+  // MARK: Names
+
+  /// That it had earlier.
+  @Test func aDeviceThatIsNotHeardKeepsItsName() throws {
+    let state = TemporaryFolder.path()
+    _ = try text(["connect name:Band-7", "alias mine"], state: state)
+    for line in ["connect @last", "connect @mine", "connect C0:FF:EE:00:00:07/public"] {
+      let result = try text([line], state: state)
+      #expect(result.lines.first?.hasPrefix("connected to Band-7 (C0:FF:EE:00:00:07)") == true, "\(result.text)\(result.errors)")
+    }
+    let read = try Blectl.run(["read", "@mine", "2a19", "--json"], environment: ["XDG_STATE_HOME": state])
+    #expect(try read.records.first?.string("name") == "Band-7")
+  }
+
+  /// A command about no device has no device in its records.
+  @Test func whatIsAboutNoDeviceIsNotTagged() throws {
+    let home = TemporaryFolder.path()
+    let lines = ["connect name:Band-7", "connect name:Panel", "alias mine", "alias", "sleep 0", "read 2a00"]
+    let result = try Blectl.run(
+      ["repl", "--json"], input: Array(lines.joined(separator: "\n").utf8), environment: ["XDG_STATE_HOME": home])
+    let alias = result.lines.first { $0.contains(#""event":"alias""#) } ?? ""
+    #expect(alias.components(separatedBy: #""peer""#).count == 2 && alias.contains(#""peer":"D1:00:00:00:00:10/random""#), "\(alias)")
+    for id in [4, 5] { #expect(!result.lines.contains { $0.contains(#""done","id":\#(id)"#) && $0.contains(#""peer""#) }) }
+    #expect(result.lines.contains { $0.contains(#""id":6"#) && $0.contains(#""value""#) && $0.contains(#""peer""#) })
+  }
+}

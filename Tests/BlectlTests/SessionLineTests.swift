@@ -1,0 +1,109 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Lines of a session: how it ends, and what is said of those that are wrong.
+@Suite(.timeLimit(.minutes(5))) struct SessionLineTests {
+  private func run(_ lines: [String], _ arguments: [String] = ["repl"]) throws -> ProcessResult {
+    try Blectl.run(arguments, input: Array(lines.joined(separator: "\n").utf8))
+  }
+
+  // MARK: The end
+
+  @Test(arguments: ["exit", "quit"]) func exitEndsIt(_ word: String) throws {
+    let text = try run(["set reconnect", word, "set reconnect", "rubbish"])
+    #expect(text.status == 0 && text.lines == ["reconnect off"] && text.errors.isEmpty, "\(text.text)\(text.errors)")
+    let json = try run(["sleep 1", #"{"id":"end","command":"\#(word)"}"#, "sleep 0", "rubbish", "{"], ["repl", "--json"])
+    #expect(try json.statuses == ["1": 0, "end": 0] && json.status == 0, "\(json.text)")
+    let steps = try Blectl.run("-e", "sleep 0; \(word); read 2a19")
+    #expect(steps.status == 0 && steps.output.isEmpty && steps.errors.isEmpty, "\(steps.errors)")
+  }
+
+  /// What runs until it is stopped is stopped, as by the end of the input; who writes may hold on to the pipe.
+  @Test func itIsAsTheEndOfTheInput() throws {
+    let running = try Blectl.start(["repl", "--json"])
+    for line in ["connect name:Band-7", "notify 2a37", "exit"] { running.send(line: line) }
+    #expect(try running.wait().statuses == ["1": 0, "2": 0, "3": 0])
+  }
+
+  @Test func inAFileToo() throws {
+    let inner = try TemporaryFolder.file(Array("set format\nexit\nset timeout\n".utf8))
+    let outer = try TemporaryFolder.file(Array("source '\(inner)'\nset reconnect\n".utf8))
+    for arguments in [["repl"], ["repl", "--json"]] {
+      let result = try run(["source '\(outer)'", "set reconnect"], arguments)
+      #expect(result.status == 0 && result.text.contains("format") && !result.text.contains("reconnect"), "\(result.text)")
+      #expect(!result.text.contains("timeout"))
+    }
+  }
+
+  @Test func onATerminal() throws {
+    let repl = try ReplTerminal()
+    try repl.enter("exit now")
+    try repl.says { $0.hasPrefix("blectl: exit stands alone") }
+    repl.type("sleep 1; exit; read 2a19\r")
+    let (status, _) = repl.terminal.finish()
+    #expect(status == 0 && !repl.screen.lines.joined().contains("no device"), "\(repl.screen.lines)")
+  }
+
+  // MARK: What is wrong with a line
+
+  @Test(arguments: [
+    ("connect nosuch", "PEER does not take \"nosuch\": perhaps name:nosuch is meant. A PEER is AA:BB"),
+    ("connect name:", "PEER does not take \"name:\": the name has to follow. A PEER is AA:BB"),
+    ("disconnect nosuch", "perhaps name:nosuch is meant"),
+    ("connect", "there is no current device to connect again"), ("read 2a19", "no device is connected; `connect PEER` first"),
+    (#"wait ff01="zz""#, #"ATTR does not take "ff01=zz": "zz" is not hex; text stands in quotes: 'ff01="zz"'"#),
+    ("sleep -1", "sleep takes seconds from 0 to 31536000, not -1"),
+    ("set timeout -1", "timeout takes seconds, more than 0 and up to 86400, or default, not \"-1\""),
+    ("read name:x 2a19 -t 0", "--timeout takes seconds, more than 0 and up to 86400, not 0"), ("exit now", "exit stands alone"),
+  ])
+  func itIsSaidWell(_ line: String, _ mention: String) throws {
+    let result = try run([line])
+    #expect(result.errors.contains(mention) && !result.errors.contains(mention + ".0"), "\(result.errors)")
+  }
+
+  @Test(arguments: [
+    (["repl", "Band-7"], "PEER does not take \"Band-7\": perhaps name:Band-7 is meant. A PEER is AA:BB"),
+    (["-e", "read 2a19", "-e", "read 2a00", "name:Band-7"], "-e is given twice: put ; between the commands"),
+  ])
+  func alsoOnTheCommandLine(_ arguments: [String], _ mention: String) throws {
+    let result = try Blectl.run(arguments)
+    #expect(result.status == 64 && result.errors.contains(mention), "\(result.errors)")
+  }
+
+  @Test func theLimitOfTheSessionIsNotTheScans() throws {
+    #expect(try run(["scan -d 1"], ["repl", "-t", "5"]).errors.isEmpty)
+    #expect(try run(["scan -d 1 -t 5"]).errors.contains("--timeout does nothing here"))
+  }
+
+  @Test func aFileThatNamesItselfIsNamedOnce() throws {
+    let file = TemporaryFolder.path()
+    try Data("source '\(file)'\n".utf8).write(to: URL(fileURLWithPath: file))
+    let result = try run(["source '\(file)'"])
+    #expect(result.status == 66 && result.errors.components(separatedBy: "\(file):1: ").count == 2, "\(result.errors)")
+  }
+
+  @Test func aByteOrderMarkIsNoPartOfTheText() throws {
+    let result = try run(["\u{FEFF}set reconnect", "\u{FEFF}set reconnect"])
+    #expect(result.lines == ["reconnect off"] && result.errors.contains("line 2: "), "\(result.text)\(result.errors)")
+  }
+
+  @Test func anIdIsWhole() throws {
+    let done = try run([#"{"id":1.5,"command":"sleep 0"}"#], ["repl", "--json"]).records.first
+    #expect(done?["error"]?.string("message")?.hasPrefix("id is a string or a whole number, not 1.5; ") == true)
+  }
+
+  // MARK: Examples
+
+  /// That stand in a comment of an example.
+  @Test(arguments: ["challenge-lock.json", "wristband.json"]) func whatExamplesSayWorks(_ name: String) throws {
+    let text = try String(contentsOfFile: "\(ExampleTests.folder)/\(name)", encoding: .utf8)
+    for line in text.split(separator: "\n") where line.hasPrefix("//   blectl ") {
+      let words = String(line.dropFirst("//   ".count)).replacing("man/examples", with: ExampleTests.folder)
+      let result = try RunningProcess.run(
+        ["bash", "-c", words.replacing(/^blectl/, with: "\"$BLECTL\"")],
+        environment: ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "BLECTL": Blectl.path, "BLECTL_CLOCK": "virtual"])
+      #expect(result.status == 0 && !result.output.isEmpty, "\(words): \(result.errors)")
+    }
+  }
+}
