@@ -61,7 +61,9 @@ enum BrowserHelp {
       for (keys, what) in section.keys {
         let head = "  " + keys + String(repeating: " ", count: max(1, keyWidth - DisplayText.width(keys)))
         if !isWide { lines.append(.text("  " + keys)) }
-        for (number, part) in DisplayText.wrap(what, to: room).enumerated() { lines.append(.text((number == 0 && isWide ? head : blank) + part)) }
+        for (number, part) in DisplayText.wrap(what, to: room).enumerated() {
+          lines.append(.text((number == 0 && isWide ? head : blank) + part))
+        }
       }
       lines.append(.text(""))
     }
