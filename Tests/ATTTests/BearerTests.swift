@@ -131,6 +131,27 @@ import Text
     }
   }
 
+  /// Of the transactions that begin while it is set; and of one whose answer is in the way of the next.
+  @Test func aLimitForTheTime() async throws {
+    try await onLoop {
+      let (near, _) = MemoryChannel.pair()
+      let bearer = Bearer(near, timeout: .seconds(30))
+      bearer.limit = .seconds(3)
+      #expect(await Self.error { try await bearer.request(.read(1)) } == .noResponse(to: .read, handle: 1, within: .seconds(3)))
+      let (other, _) = MemoryChannel.pair()
+      let blocked = Bearer(other, timeout: .seconds(30))
+      let given = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5))) { try await blocked.request(.read(1)) }
+      #expect(given == nil && blocked.closed == nil)
+      blocked.limit = .seconds(3)
+      #expect(await Self.error { try await blocked.request(.read(2)) } == .noResponse(to: .read, handle: 1, within: .seconds(8)))
+    }
+  }
+
+  private static func error(_ body: @LoopActor () async throws -> Response) async -> ATTError? {
+    do { _ = try await body() } catch { return error as? ATTError }
+    return nil
+  }
+
   @Test func faultsAreCountedAndEndNothing() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()
