@@ -81,7 +81,6 @@ int shim_marks_pastes(void) {
 }
 
 void shim_begin_line(const char *prompt) { rl_callback_handler_install(prompt, shim_on_line); }
-void shim_end_line(void) { rl_callback_handler_remove(); }
 
 int shim_feed(const uint8_t *keys, size_t count, size_t *taken) {
   shim_event = shim_wants_more;

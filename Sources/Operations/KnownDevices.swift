@@ -77,7 +77,7 @@ package struct KnownDevices: Sendable, Equatable {
 
   /// What can be an alias: 1 to 64 characters without blanks, separators and what a terminal would not show, and not `last`, which has a meaning of its own.
   package static func isAlias(_ name: String) -> Bool {
-    (1...64).contains(name.count) && name != "last" && DisplayText.escape(name) == name
+    (1...64).contains(name.count) && name != "last" && name != "." && DisplayText.escape(name) == name
       && !name.contains { $0.isWhitespace || "@;,\"'\\#{}".contains($0) }
   }
 }

@@ -31,6 +31,11 @@ package struct PeerMatch: Sendable, Equatable {
     package let peer: PeerAddress
     /// dBm.
     package let rssi: Int8?
+
+    package init(peer: PeerAddress, rssi: Int8?) {
+      self.peer = peer
+      self.rssi = rssi
+    }
   }
 
   package let peer: PeerAddress
@@ -69,7 +74,7 @@ extension Central {
       return search.takesFirst || search.selector.isUnique && !search.demandsOne ? .end : .endAfter(PeerSearch.settling)
     }
     let match = try candidates.best(within: search.limit, preferring: search.preferred)
-    guard !search.demandsOne || match.others.isEmpty else {
+    guard !search.demandsOne || match.others.isEmpty || match.peer == search.preferred else {
       throw PeerSearchError.several([PeerMatch.Candidate(peer: match.peer, rssi: match.rssi)] + match.others, search.selector)
     }
     return match

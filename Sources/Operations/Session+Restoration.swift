@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import GATT
+import Text
 
 extension Session {
   /// Makes a new link to the peer of a lost connection: tries until it succeeds, with growing pauses; then exchanges the MTU again, takes over
@@ -100,10 +101,11 @@ extension Session {
 
 extension Central {
   /// The peer of a lost connection. Another device must never take its place, so only what changes its address is searched for: it is the one
-  /// whose advertisement carries the MAC, or, with a private address, the one that matches as the first did.
+  /// whose advertisement carries the MAC, or, with a private address, the only one of its name, or that matches as the first did.
   fileprivate func findAgain(_ connection: Connection, within limit: Duration) async throws -> PeerAddress {
-    guard let selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
-    var search = PeerSearch(selector, limit: limit)
+    guard var selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
+    if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name)) }
+    var search = PeerSearch(selector, demandsOne: !selector.isUnique, limit: limit)
     search.preferred = connection.peer
     return try await find(search).peer
   }

@@ -29,7 +29,6 @@ enum Readline {
 
   /// A new line begins where the cursor is, which is at the left; the prompt is drawn.
   static func beginLine(prompt: String) { unsafe shim_begin_line(prompt) }
-  static func endLine() { shim_end_line() }
 
   /// Takes keys from the front until something comes of them.
   static func feed(_ keys: inout ArraySlice<UInt8>) -> Event {

@@ -19,6 +19,9 @@ package struct Glob: Sendable {
 
   private let elements: [Element]
 
+  /// The pattern that means this text only.
+  package static func literal(_ text: String) -> String { String(text.flatMap { "*?[\\".contains($0) ? "\\\($0)" : "\($0)" }) }
+
   package init(_ pattern: String) {
     var elements: [Element] = []
     var rest = Substring(pattern.lowercased())

@@ -38,6 +38,15 @@ package struct ShellWordReading {
     }
   }
 
+  /// What was read last is a backslash that escapes what follows.
+  package var goesOn: Bool { isEscaped }
+
+  /// What it escapes is the end of the line, which means nothing then.
+  package mutating func passOverEnd() {
+    isEscaped = false
+    length = isInWord ? length : 0
+  }
+
   /// - Throws: what has no end.
   /// - Returns: all commands.
   package mutating func finished() throws(ShellWordsError) -> [[String]] {
@@ -53,7 +62,7 @@ package struct ShellWordReading {
   private mutating func takeEscaped(_ character: Character) {
     isEscaped = false
     // The line goes on.
-    if place == .plain, character.isNewline { return length = isInWord ? length : 0 }
+    if place == .plain, character.isNewline { return passOverEnd() }
     if place == .double, !"\"\\$`".contains(character) { word.append("\\") }
     add(character)
   }

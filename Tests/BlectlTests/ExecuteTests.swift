@@ -32,6 +32,27 @@ import Testing
     #expect(two.status == 0 && two.lines.last?.hasPrefix("0000") == true, "\(two.text)\(two.errors)")
   }
 
+  /// What ends in a backslash, or seems to.
+  @Test func linesGoOn() throws {
+    let file = try TemporaryFolder.file(Array("read 2a19 --as \\\nu8 # see C:\\\nread 2a00 \\\n  --as utf8\n".utf8))
+    let result = try Blectl.run("-e", "source \(file)", band)
+    #expect(result.lines == ["60", "Band-7"], "\(result.text)\(result.errors)")
+    for text in ["read 2a19 \\", "read 2a19 'a\\\nb'"] {
+      let broken = try Blectl.run("-e", text, band)
+      #expect(broken.status == 64 && broken.output.isEmpty, "\(broken.text)\(broken.errors)")
+    }
+  }
+
+  /// Also of those that stand behind options; and what was subscribed to for them ends with the list, however that ends.
+  @Test func whatIsWaitedForIsSubscribedToBefore() throws {
+    let first = try Blectl.run("-e", "read 2a19; write ff02 1b9901; -t 5 wait ff01", band)
+    #expect(first.status == 0 && first.text.contains("ff01 567b"), "\(first.text)\(first.errors)")
+    let file = try TemporaryFolder.file(Array("read ffff\nwait ff01\n".utf8))
+    let input = Array("connect name:Band-7\nsource \(file)\nread ff01@2902 --as hex\n".utf8)
+    let second = try Blectl.run(["repl"], input: input, adapter: "sim")
+    #expect(second.status == 2 && second.lines.last == "0000", "\(second.text)\(second.errors)")
+  }
+
   @Test func recordsWithJSON() throws {
     let result = try Blectl.run("--json", "-e", "read 2a19\nread ffff", band)
     #expect(try result.records.map { $0.string("event") } == ["value"] && result.status == 2)

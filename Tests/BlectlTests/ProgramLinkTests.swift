@@ -11,6 +11,26 @@ import Testing
       environment: home.map { ["XDG_STATE_HOME": $0] } ?? [:], adapter: adapter)
   }
 
+  @Test func aPatternThatMeansSeveralIsTold() throws {
+    let lines = [
+      "connect mac:A4:C1:38:00:11:22", "connect mac:A4:C1:38:00:11:33", "connect name:Band-7", "read name:GateLock 2a00 -q",
+      "use D1:00:00:00:00:01",
+      "read name:GateLock 2a00", "read name:GateLock 2a00 --unique", "read name:Band-7 2a19 --as u8",
+    ]
+    let result = try Blectl.run(["repl"], input: Array((lines.joined(separator: "\n") + "\n").utf8))
+    let (first, second) = ("D1:00:00:00:00:01/random", "D1:00:00:00:00:02/random")
+    let notes = result.errors.split(separator: "\n").filter { $0.hasPrefix("note: name:GateLock means 2 connected devices: ") }
+    #expect(
+      notes.map { $0.split(separator: ": ").last.map(String.init) } == ["taking \(second), not \(first)", "taking \(first), not \(second)"])
+    #expect(result.errors.contains("line 7: ") && result.status == 2 && result.lines.last == "60", "\(result.text)\(result.errors)")
+  }
+
+  @Test func aFormatThatIsSetIsNotForRawOctets() throws {
+    let result = try Blectl.run(
+      ["repl"], input: Array("connect name:Band-7\nset format hex\nread --raw 2a19\n".utf8), adapter: "sim")
+    #expect(result.status == 0 && result.text.hasSuffix("<"), "\(result.text)\(result.errors)")
+  }
+
   /// Devices with characteristics that send values by themselves.
   private func adapter(_ characteristics: String, onConnect: String = "[]") throws -> String {
     "sim:"

@@ -17,7 +17,6 @@ int shim_marks_pastes(void);
 
 // A new line begins at the cursor, with the prompt.
 void shim_begin_line(const char *prompt);
-void shim_end_line(void);
 
 // Takes keys until all are used or something came of them; returns what, and how many it took.
 int shim_feed(const uint8_t *keys, size_t count, size_t *taken);

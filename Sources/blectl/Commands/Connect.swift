@@ -37,7 +37,7 @@ struct Connect: PeerCommand {
     else {
       return try await context.withPeer(who.target) { try await report($0, context.output) }
     }
-    let shell = Shell(context.process)
+    let shell = Shell(context.process, timeout: step.timeout)
     let selector = try await context.configuration.resolve(who.peer)
     let connection = try await context.open(selector, who.target)
     try await report(connection, context.output)

@@ -13,31 +13,28 @@ struct CommandList {
   /// - Throws: Failure(.usage).
   init(_ text: String, name: String? = nil) throws {
     var commands: [(String, [String])] = []
-    var line = ""
-    var first = 1
-    var place: String?
-    func words(of line: String) throws -> [(String, [String])] {
-      do { return try ShellWords.commands(in: line).map { (place ?? $0.map(ShellWords.quote).joined(separator: " "), $0) } } catch {
+    var reading = ShellWordReading()
+    var first: Int?
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, part) in lines.enumerated() {
+      let line = first ?? index + 1
+      for character in part { reading.take(character) }
+      // What the last character escapes is the end of the line.
+      if reading.goesOn, index < lines.count - 1 {
+        reading.passOverEnd()
+        first = line
+        continue
+      }
+      let place = name.map { "\(DisplayText.escape($0)):\(line)" }
+      do {
+        commands += try reading.finished().map { (place ?? $0.map(ShellWords.quote).joined(separator: " "), $0) }
+      } catch {
         var failure = Failure(error)
         if let place { failure.message = "\(place): \(failure.message)" }
         throw failure
       }
+      (reading, first) = (ShellWordReading(), nil)
     }
-    for (index, part) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-      if line.isEmpty { first = index + 1 }
-      place = name.map { "\(DisplayText.escape($0)):\(first)" }
-      line += part
-      // An odd number of them: the last one escapes the line feed. A comment ends with its line.
-      let goesOn = part.reversed().prefix { $0 == "\\" }.count % 2 == 1 && part.drop { " \t".contains($0) }.first != "#"
-      if goesOn {
-        line.removeLast()
-        continue
-      }
-      commands += try words(of: line)
-      line = ""
-    }
-    // Nothing follows what the last line said would.
-    if !line.isEmpty { commands += try words(of: line + "\\") }
     self.commands = commands
   }
 
@@ -58,12 +55,26 @@ struct CommandList {
   /// - Throws: what failed first, with its place; ExitStatus when it was told already.
   @LoopActor
   func run(in shell: Shell, keepGoing: Bool, members: [UInt8] = [], _ output: Output) async throws {
-    var first: ExitStatus?
     var ahead: [Subscription] = []
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await runEach(in: shell, keepGoing: keepGoing, members, output, &ahead)) } catch {
+      outcome = .failure(error)
+    }
+    let left = ahead
+    await shielded { await Self.end(left) }
+    try outcome.get()
+  }
+
+  @LoopActor
+  private func runEach(
+    in shell: Shell, keepGoing: Bool, _ members: [UInt8], _ output: Output, _ ahead: inout [Subscription]
+  ) async throws {
+    var first: ExitStatus?
     for (index, command) in commands.enumerated() {
       do {
-        if command.words.first != WaitForValue.configuration.commandName {
-          await Self.end(&ahead)
+        if name(of: command.words, in: shell) != WaitForValue.configuration.commandName {
+          await Self.end(ahead)
+          ahead = []
           try await subscribeAhead(from: index, in: shell, &ahead)
         }
         try await shell.run(command.words, members: members)
@@ -81,8 +92,14 @@ struct CommandList {
         first = first ?? failure.exitStatus
       }
     }
-    await Self.end(&ahead)
     if let first { throw first }
+  }
+
+  /// Options of every command may stand before it.
+  @LoopActor
+  private func name(of words: [String], in shell: Shell) -> String? {
+    guard words.first?.hasPrefix("-") ?? false else { return words.first }
+    return (try? ShellLine(words, shell.settings))?.name
   }
 
   /// Those that change which device is the current one, or may.
@@ -91,9 +108,10 @@ struct CommandList {
   /// What the commands behind wait for may come before they are looked at. What is wrong with them they say themselves.
   @LoopActor
   private func subscribeAhead(from index: Int, in shell: Shell, _ subscriptions: inout [Subscription]) async throws {
-    guard let name = commands[index].words.first, !Self.changing.contains(name) else { return }
+    guard let first = name(of: commands[index].words, in: shell), !Self.changing.contains(first) else { return }
     for command in commands[(index + 1)...] {
-      guard command.words.first == WaitForValue.configuration.commandName, let line = try? ShellLine(command.words, shell.settings),
+      guard name(of: command.words, in: shell) == WaitForValue.configuration.commandName,
+        let line = try? ShellLine(command.words, shell.settings),
         let wait = line.command as? WaitForValue, line.isAboutCurrent
       else { return }
       do {
@@ -103,8 +121,7 @@ struct CommandList {
   }
 
   @LoopActor
-  private static func end(_ subscriptions: inout [Subscription]) async {
+  private static func end(_ subscriptions: [Subscription]) async {
     for subscription in subscriptions { try? await subscription.cancel() }
-    subscriptions = []
   }
 }

@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import Operations
+import Terminal
 import Text
 
 /// Which device a command is about.
@@ -16,7 +17,7 @@ extension Shell {
       if command is Disconnect { self.current = nil }
       return current
     }
-    let known = try await lane(for: command.who.peer)
+    let known = try await lane(for: command.who.peer, demandingOne: command.who.unique)
     let lane = if let known { known } else { add(try await process.configuration.resolve(command.who.peer)) }
     if command is Connect { choose(lane) }
     if command is Disconnect, lane === current { current = nil }
@@ -24,10 +25,22 @@ extension Shell {
   }
 
   /// The device that is meant; nil for one that the session does not know.
-  func lane(for peer: PeerArgument) async throws -> Lane? {
+  /// - Throws: PeerSearchError.several, where one is demanded.
+  func lane(for peer: PeerArgument, demandingOne: Bool = false) async throws -> Lane? {
     if peer == .current { return current }
     let selector = try await process.configuration.resolve(peer)
-    return lanes.last { $0.isMeant(by: selector) }
+    let meant = lanes.filter { $0.isMeant(by: selector) }
+    let linked = meant.filter(\.isConnected)
+    guard linked.count > 1 else { return linked.first ?? meant.last }
+    if demandingOne {
+      throw PeerSearchError.several(linked.compactMap { $0.connection.map { .init(peer: $0.peer, rssi: nil) } }, selector)
+    }
+    let taken = linked.first { $0 === current } ?? linked[linked.count - 1]
+    // Their names may be the same.
+    let others = linked.filter { $0 !== taken }.compactMap { $0.connection.map { "\($0.peer)" } }.joined(separator: ", ")
+    process.output.note(
+      "\(selector) means \(linked.count) connected devices: taking \(taken.connection.map { "\($0.peer)" } ?? ""), not \(others)")
+    return taken
   }
 
   /// For lines behind the one that connects it, which may be looked at before it has.

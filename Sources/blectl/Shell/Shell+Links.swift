@@ -27,8 +27,8 @@ extension Shell {
   /// - Throws: why it was lost; CancellationError.
   func untilLost(_ lane: Lane) async throws {
     while true {
-      try await untilChanged()
       if let problem = lane.problem, !lane.isConnected, !settings.reconnect { throw problem }
+      try await untilChanged()
     }
   }
 

@@ -76,7 +76,7 @@ struct ShellLine {
       words.insert(contentsOf: [option, value], at: 0)
     }
     // What write's names is how its VALUE is read.
-    if let format = settings.format, type != Write.self { add("--as", format.name) }
+    if let format = settings.format, type != Write.self, !words.contains("--raw") { add("--as", format.name) }
     // A scan waits for nobody, and says so to whoever gives it one.
     if let timeout = settings.timeout, type != Scan.self, !words.contains(where: { $0.hasPrefix("-t") }) { add("--timeout", "\(timeout)") }
     return words

@@ -6,7 +6,7 @@ import Text
 struct Disconnect: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "disconnect", _superCommandName: "blectl",
-    abstract: "Take the link down. Afterwards no device is the current one.")
+    abstract: "Take the link down. After that of the current device there is no current one.")
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup var process: ProcessOptions
