@@ -15,6 +15,8 @@ final class InteractiveShell {
   private let history: LineHistory?
   /// The lines of this session and of earlier ones.
   private var lines: [String] = []
+  /// A command of the user's shell runs, which has the terminal.
+  private var isForShell = false
   /// The command that runs in the foreground.
   private var running: Task<OutputFailure?, Never>?
 
@@ -42,7 +44,8 @@ final class InteractiveShell {
   func run(connecting peer: PeerArgument?) async throws {
     watchSignals()
     defer {
-      process.onSignal = nil
+      // What ends the session may take a while, in which a terminal may still change.
+      process.onSignal = { [process] in Self.passOver($0, process) }
       shell.onChange = nil
       learning?.cancel()
       editor.close()
@@ -98,7 +101,9 @@ final class InteractiveShell {
 
   private func execute(_ line: String) async throws {
     // Another program may have the terminal.
-    if line.hasPrefix("!") { editor.release() }
+    isForShell = line.hasPrefix("!")
+    defer { isForShell = false }
+    if isForShell { editor.release() }
     try await shell.run(line: line)
   }
 
@@ -138,10 +143,22 @@ final class InteractiveShell {
     process.onSignal = { [weak self] in self?.deal(with: $0) ?? false }
   }
 
+  private static func passOver(_ signal: Int32, _ process: ProcessContext) -> Bool {
+    switch signal {
+    case SignalWatch.resized: break
+    case SignalWatch.stopping: process.signals?.stop()
+    default: return false
+    }
+    process.signals?.rearm(signal)
+    return true
+  }
+
   private func deal(with signal: Int32) -> Bool {
     switch signal {
     case SignalWatch.interrupt:
-      if let running {
+      if isForShell {
+        // It hears Ctrl-C itself, and does with it what it likes.
+      } else if let running {
         running.cancel()
         let count = editor.forgetAhead()
         if count > 0 { output.note("\(count) line(s) that were to follow are dropped") }

@@ -50,11 +50,12 @@ final class Shell {
       output.members = { members }
       return ShellJob(nil, done: await result { try await help.show(output) })
     }
-    let lane = try await lane(for: line)
     let command = line.command
+    try Self.refuseSessionOptions(command.process)
+    let lane = try await lane(for: line)
     // One that only waits for its turn among those of a device is not about it.
     let subject = command is any PeerCommand ? lane : nil
-    let output = try output(for: command, members, subject)
+    let output = output(for: command, members, subject)
     var context = Context(process, command.step, output)
     context.shell = self
     context.lane = lane
@@ -172,13 +173,14 @@ final class Shell {
   /// - Throws: CancellationError.
   func untilChanged() async throws { try await change.value() }
 
+  private static func refuseSessionOptions(_ options: ProcessOptions) throws {
+    guard let option = options.adapter != nil ? "--adapter" : options.trace != nil ? "--trace" : nil else { return }
+    throw Failure(.usage, "\(option) belongs to the session, which has one radio: give it when you start")
+  }
+
   /// In the style of the session, or of the command's own options.
-  private func output(for command: any LoopCommand, _ members: [UInt8], _ lane: Lane?) throws -> Output {
+  private func output(for command: any LoopCommand, _ members: [UInt8], _ lane: Lane?) -> Output {
     let options = command.process
-    if options.adapter != nil || options.trace != nil {
-      throw Failure(
-        .usage, "\(options.adapter != nil ? "--adapter" : "--trace") belongs to the session, which has one radio: give it when you start")
-    }
     var style = process.output.style
     style.json = style.json || options.json
     style.quiet = style.quiet || options.quiet
@@ -192,11 +194,13 @@ final class Shell {
 
   /// With several devices every record says which it is about.
   func members(of lane: Lane?) -> [UInt8] {
-    guard let lane = lane?.present, let peer = lane.connection?.peer ?? lane.lastPeer, isOneOfSeveral(lane) else { return [] }
+    guard let lane = lane?.present, let peer = lane.connection?.peer ?? lane.destination?.peer ?? lane.lastPeer, isOneOfSeveral(peer) else {
+      return []
+    }
     return Array(",\"peer\":\"\(peer)\"".utf8)
   }
 
-  private func isOneOfSeveral(_ lane: Lane) -> Bool { lanes.contains { $0 !== lane && $0.isConnected } }
+  private func isOneOfSeveral(_ peer: PeerAddress) -> Bool { process.session.connections.contains { $0.isOpen && $0.peer != peer } }
 
   /// For what arrives unasked.
   func output(of lane: Lane) -> Output {
@@ -214,7 +218,7 @@ final class Shell {
       BackgroundValues(connection) { count in
         if !output.isBroken { output.note("\(count) value(s) were not shown, because nobody read the output") }
       } show: { [weak self, weak lane] event, uuid, format in
-        let device = lane.flatMap { self?.isOneOfSeveral($0) ?? false ? $0.title : nil }
+        let device = self?.isOneOfSeveral(connection.peer) ?? false ? lane?.title : nil
         try await output.write(NotificationRecord.octets(event, uuid, format, from: connection, of: device, output))
       }
     }

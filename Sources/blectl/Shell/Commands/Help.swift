@@ -39,7 +39,7 @@ struct Help: SessionCommand {
       }
     }
     let isProgram = context.output.style.json
-    let more = "PEER may be left out: then the device that was connected last is meant. help COMMAND says more"
+    let more = "PEER may be left out: then the current device is meant, which was connected last or named by use. help COMMAND says more"
     return lines + DisplayText.wrap(more + (isProgram ? "." : "; !COMMAND is for the shell."), to: width)
   }
 }
