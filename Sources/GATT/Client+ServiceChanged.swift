@@ -9,11 +9,17 @@ extension Client {
   /// Asks for indications of Service Changed, if the peer has that characteristic, so that a long session hears when its table is out of date.
   /// A peer that refuses changes nothing.
   func subscribeToServiceChanged() async throws {
-    guard let item = serviceChanged, item != lastServiceChanged else { return }
+    guard let item = serviceChanged else { return }
+    if item == lastServiceChanged {
+      // It is where it was, though its service has changed. Not written again: a peer that answers that with an indication would have no end.
+      if serviceChangedSubscription?.isGone == true { serviceChangedSubscription = assumeSubscribed(item, .indication) }
+      return
+    }
     lastServiceChanged = item
-    // What was subscribed to is no more, or somewhere else.
-    subscriptions.removeAll { $0 === serviceChangedSubscription }
-    do { serviceChangedSubscription = try await subscribe(item, kind: .indication) } catch GATTError.errorResponse where closed == nil {}
+    serviceChangedSubscription = nil
+    do { serviceChangedSubscription = try await subscribe(item, kind: .indication, keepingValues: false) } catch GATTError.errorResponse
+      where closed == nil
+    {}
   }
 
   /// Drops what lies in the affected range: `discover` asks for that range again, and for nothing else.
@@ -31,18 +37,21 @@ extension Client {
   }
 
   /// A service that the range touches is asked for whole.
-  private func forget(_ range: HandleRange) {
+  func forget(_ range: HandleRange) {
     databaseHash = .notRead
-    guard var known = table else { return stale.append(range) }
+    guard var known = table else {
+      stale.append(range)
+      return forgetSubscriptions(in: range)
+    }
     var range = range
     for service in known.services where service.handle <= range.end && range.start <= service.endHandle {
       range.start = min(range.start, service.handle)
       range.end = max(range.end, service.endHandle)
     }
     known.services.removeAll { range.contains($0.handle) }
-    for descriptor in configurations.keys where range.contains(descriptor) { configurations[descriptor]?.bits = nil }
     stale.append(range)
     table = known.services.isEmpty ? nil : known
     if table == nil { stale = [] }
+    forgetSubscriptions(in: range)
   }
 }

@@ -34,7 +34,7 @@ package final class Client: BearerClient {
   /// Of `table`, where it has been read.
   var databaseHash = DatabaseHash.notRead
   var lastServiceChanged: Characteristic?
-  weak var serviceChangedSubscription: Subscription?
+  var serviceChangedSubscription: Subscription?
 
   package let bearer: Bearer
   var subscriptions: [Subscription] = []
@@ -154,8 +154,9 @@ package final class Client: BearerClient {
     }
     guard case .error(_, _, let code) = response else { return response }
     if tolerated.contains(code) { return nil }
-    if code == .databaseOutOfSync { table = nil }
-    throw GATTError.errorResponse(code, to: request, on: table?.attribute(at: request.handle))
+    let error = GATTError.errorResponse(code, to: request, on: table?.attribute(at: request.handle))
+    if code == .databaseOutOfSync { forget(.all) }
+    throw error
   }
 
   /// As `answer`, for requests whose response has one form, which the bearer has matched to the request already.

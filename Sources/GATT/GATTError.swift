@@ -12,6 +12,8 @@ package enum GATTError: Error, Equatable, Sendable {
   case ambiguous(Selector, [Attribute])
   /// The characteristic has neither notify nor indicate.
   case sendsNoValues(Characteristic)
+  /// The peer's services have changed: what was subscribed to is not there any more, or somewhere else.
+  case gone(Characteristic)
   /// A value of this many octets does not fit one Write Request, which takes `limit` at ATT_MTU `mtu`.
   case tooLongForWriteRequest(Int, limit: Int, mtu: Int)
   /// More octets than an attribute can hold; a segment takes `segment`. `mode` is what was asked for.

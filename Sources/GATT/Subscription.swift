@@ -27,6 +27,9 @@ package final class Subscription {
 
   package let characteristic: Characteristic
   package let kind: Kind
+  /// The peer's services have changed: what was subscribed to is not there any more, or somewhere else. No more values come, and ending it tells the
+  /// peer nothing.
+  package internal(set) var isGone = false
   /// Values that were not kept because nobody took them: at most `capacity` wait.
   package var dropped: Int { values.dropped }
 
@@ -44,7 +47,7 @@ package final class Subscription {
   }
 
   /// The next value; those that came before the end are still given out. One caller at a time.
-  /// - Throws: what the bearer ended with; CancellationError when the subscription, or the task, was cancelled.
+  /// - Throws: what the bearer ended with; GATTError.gone; CancellationError when the subscription, or the task, was cancelled.
   package func next() async throws -> ValueEvent {
     guard let event = try await next(until: nil) else { throw CancellationError() }
     return event
@@ -53,7 +56,7 @@ package final class Subscription {
   /// - Returns: nil at `deadline`.
   package func next(until deadline: LoopClock.Instant?) async throws -> ValueEvent? { try await values.next(until: deadline) }
 
-  /// Asks the peer to stop (unless others still listen to the same characteristic). Idempotent.
+  /// Asks the peer to stop (unless others still listen to the same characteristic). Idempotent; after an error it asks again.
   package func cancel() async throws { try await client?.unsubscribe(self) }
 
   func deliver(_ event: ValueEvent) { if keepsValues { values.add(event) } }

@@ -15,8 +15,10 @@ package final class SubscribedValues {
     /// Nil where discovery has not seen it.
     let place: CharacteristicPlace?
     var format: ValueFormat
-    /// Nil while the link is lost, and when it could not be restored.
+    /// Nil while the link is lost, or the peer's services have changed, and when it could not be restored.
     var subscription: Subscription?
+    /// It is being switched off, or the peer has refused that.
+    var isLeaving = false
   }
 
   private var client: Client
@@ -28,6 +30,13 @@ package final class SubscribedValues {
   private var items: [Item] = []
   private var observer: ValueObserver?
   private var loss: Task<Void, Never>?
+  private var renewal: Task<Void, Never>?
+  private var mustRenew = false
+  /// How often one renewal begins again because of a change: a peer may say so whenever it is asked.
+  private static let renewals = 8
+
+  /// The peer's services have changed, and what is still there is subscribed to again. Told what is not.
+  package var onRenewed: (@LoopActor ([Restoration.Missing]) -> Void)?
 
   /// Ends with the link of `client`.
   /// - Parameter onDrop: told how many values were not kept because nobody took thousands of them.
@@ -52,7 +61,7 @@ package final class SubscribedValues {
 
   private func observe() {
     observer?.cancel()
-    observer = client.observeValues { [weak self] event in
+    observer = client.observeValues(onServicesChanged: { [weak self] in self?.servicesChanged($0) }) { [weak self] event in
       if let self, let (uuid, format) = types[event.handle] { values.add((event, uuid, format)) }
     }
   }
@@ -64,34 +73,58 @@ package final class SubscribedValues {
   /// - Parameter format: how its values are to be shown from now on, for whoever takes them.
   /// - Throws: as `Client.subscribe`.
   package func add(_ characteristic: Characteristic, as format: ValueFormat = .auto) async throws {
-    if let index = items.firstIndex(where: { $0.characteristic.valueHandle == characteristic.valueHandle }) { items[index].format = format }
+    if let index = items.firstIndex(where: { $0.subscription != nil && $0.characteristic.valueHandle == characteristic.valueHandle }) {
+      if items[index].isLeaving {
+        // What the peer has now, nobody knows.
+        items.remove(at: index)
+        types[characteristic.valueHandle] = nil
+      } else {
+        items[index].format = format
+      }
+    }
     guard types.updateValue((characteristic.uuid, format), forKey: characteristic.valueHandle) == nil else { return }
     let client = client
+    let place = client.table?.place(of: characteristic)
     do {
       let subscription = try await client.subscribe(characteristic, keepingValues: false)
-      let place = client.table?.place(of: characteristic)
       items.removeAll { $0.subscription == nil && place != nil && $0.place == place }
-      items.append(Item(characteristic: characteristic, place: place, format: format, subscription: subscription))
+      let live = subscription.isGone ? nil : subscription
+      items.append(Item(characteristic: characteristic, place: place, format: format, subscription: live))
+      if live == nil { renew() }
     } catch {
       if client === self.client { types[characteristic.valueHandle] = nil }
       throw error
     }
   }
 
-  /// Switches one off again, also on the peer; its values that wait are still given out. One that is not subscribed to stays so.
+  /// Switches one off again, also on the peer; its values that wait are still given out. One that is not subscribed to stays so. After an error it
+  /// is still there, and can be asked for again.
   /// - Throws: the errors of a write; CancellationError.
   package func remove(_ characteristic: Characteristic) async throws {
     let isMeant = { (item: Item) in
       item.characteristic.valueHandle == characteristic.valueHandle && item.characteristic.uuid == characteristic.uuid
     }
-    guard let index = items.firstIndex(where: isMeant) else { return }
-    let item = items.remove(at: index)
-    types[characteristic.valueHandle] = nil
-    try await item.subscription?.cancel()
+    // One that could not be restored may have been where another one is now.
+    guard let index = items.firstIndex(where: { $0.subscription != nil && isMeant($0) }) ?? items.firstIndex(where: isMeant) else { return }
+    guard let subscription = items[index].subscription else {
+      items.remove(at: index)
+      return
+    }
+    items[index].isLeaving = true
+    try await subscription.cancel()
+    // Else it was subscribed to again meanwhile, or is gone.
+    guard let index = items.firstIndex(where: { $0.subscription === subscription }) else { return }
+    types[items.remove(at: index).characteristic.valueHandle] = nil
   }
 
-  /// - Throws: as `remove`.
-  package func removeAll() async throws { while let item = items.last { try await remove(item.characteristic) } }
+  /// - Throws: as `remove`: the first error, when all were tried.
+  package func removeAll() async throws {
+    var failure: (any Error)?
+    for item in items.reversed() {
+      do { try await remove(item.characteristic) } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
+  }
 
   /// The next value, with the type of its characteristic. One taker at a time.
   /// - Returns: nil at `deadline`, and when `close(at:)` says so (see `isClosed`).
@@ -118,6 +151,7 @@ package final class SubscribedValues {
   package func end() async {
     observer?.cancel()
     loss?.cancel()
+    renewal?.cancel()
     connection?.remove(self)
     values.close()
     let subscriptions = items.compactMap(\.subscription)
@@ -128,13 +162,42 @@ package final class SubscribedValues {
     }
   }
 
-  /// The services of the peer have changed, while the link stays: subscribes again to what is still there.
-  /// - Parameter table: as it is now.
-  /// - Returns: what is not. - Throws: why the link ended; CancellationError.
-  package func renew(_ table: AttributeTable) async throws -> [Restoration.Missing] {
-    for item in items { item.subscription.map(client.forget) }
-    suspend()
-    return try await restore(on: client, table).missing
+  // MARK: The services of the peer change, while the link stays
+
+  /// Returns when what was subscribed to is subscribed to again, if it is to be.
+  package func untilRenewed() async { await renewal?.value }
+
+  private func servicesChanged(_ range: HandleRange) {
+    types = types.filter { !range.contains($0.key) }
+    items.removeAll { $0.isLeaving && range.contains($0.characteristic.valueHandle) }
+    for index in items.indices where items[index].subscription?.isGone ?? false { items[index].subscription = nil }
+    renew()
+  }
+
+  /// Subscribes again to what is not subscribed to, wherever that is now.
+  private func renew() {
+    guard items.contains(where: { $0.subscription == nil }) else { return }
+    mustRenew = true
+    guard renewal == nil else { return }
+    renewal = EventLoop.shared.spawn { [self] in
+      let missing = await renewed()
+      renewal = nil
+      if let missing { onRenewed?(missing) }
+    }
+  }
+
+  /// - Returns: what is not subscribed to; nil when the link or this has ended.
+  private func renewed() async -> [Restoration.Missing]? {
+    var missing: [Restoration.Missing] = []
+    let client = client
+    for _ in 0..<Self.renewals where mustRenew {
+      mustRenew = false
+      do { missing = try await resubscribe(on: client, try await client.discover()).missing } catch {
+        if client.closed != nil || error is CancellationError { return nil }
+        missing = items.filter { $0.subscription == nil }.map { Restoration.Missing(characteristic: $0.characteristic, reason: error) }
+      }
+    }
+    return client === self.client ? missing : nil
   }
 
   // MARK: For the connection
@@ -142,11 +205,15 @@ package final class SubscribedValues {
   /// The link is lost. What was subscribed to stays known.
   func suspend() {
     types = [:]
+    items.removeAll(where: \.isLeaving)
     for index in items.indices { items[index].subscription = nil }
   }
 
   /// Nobody will restore the link.
-  func close(throwing reason: any Error) { values.close(throwing: reason) }
+  func close(throwing reason: any Error) {
+    renewal?.cancel()
+    values.close(throwing: reason)
+  }
 
   /// What is left of them when nothing can be restored.
   func missing(_ reason: any Error) -> [Restoration.Missing] {
@@ -158,6 +225,10 @@ package final class SubscribedValues {
   func restore(on client: Client, _ table: AttributeTable) async throws -> (restored: Int, missing: [Restoration.Missing]) {
     self.client = client
     observe()
+    return try await resubscribe(on: client, table)
+  }
+
+  private func resubscribe(on client: Client, _ table: AttributeTable) async throws -> (restored: Int, missing: [Restoration.Missing]) {
     var count = 0
     var missing: [Restoration.Missing] = []
     // By place: while one is written, others may be added or removed.
@@ -168,9 +239,13 @@ package final class SubscribedValues {
         missing.append(Restoration.Missing(characteristic: old, reason: nil))
         continue
       }
+      // Else someone else subscribes to it now.
+      guard types[new.valueHandle] == nil else { continue }
       types[new.valueHandle] = (new.uuid, format)
       do {
         let subscription = try await client.subscribe(new, keepingValues: false)
+        // It has changed again.
+        if subscription.isGone { continue }
         guard let index = index() else {
           types[new.valueHandle] = nil
           try await subscription.cancel()

@@ -117,6 +117,10 @@ import Text
       ),
       (.sendsNoValues(item), "not_found", "ffe1 (handle 0x0016) sends no values by itself: its properties are: write_without_response"),
       (
+        .gone(item), "not_found",
+        "ffe1 is not subscribed to any more: the peer's services have changed, and handle 0x0016 may be something else"
+      ),
+      (
         .tooLongForWriteRequest(21, limit: 20, mtu: 23), "usage",
         "21 octets do not fit one Write Request, which takes 20 at ATT_MTU 23: use --mode long for one value of up to 512 octets, or --chunk 20 to "
           + "send it in segments"

@@ -25,7 +25,7 @@ private func word(_ error: GATTError) -> String {
   switch error {
   case .errorResponse: "att"
   case .servicesOverlap: "protocol"
-  case .notFound, .sendsNoValues: "not_found"
+  case .notFound, .sendsNoValues, .gone: "not_found"
   case .ambiguous: "ambiguous"
   case .invalidSelector, .tooLongForWriteRequest, .tooLongForAttribute, .segmentTooLong, .segmentTooShort: "usage"
   case .planMismatch: "internal"

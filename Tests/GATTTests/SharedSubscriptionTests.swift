@@ -87,6 +87,57 @@ import Testing
     }
   }
 
+  /// The peer may have the write already when whoever asked gives up: it is switched off again, unless someone else wants it.
+  @Test(arguments: [false, true]) func aSubscriptionThatIsGivenUpIsSwitchedOffAgain(_ isShared: Bool) async throws {
+    try await onLoop {
+      let (client, peer) = Self.client(delay: .milliseconds(20))
+      let item = ClientProcedureTests.notifying
+      let task = EventLoop.shared.spawn { (try? await client.subscribe(item)) != nil }
+      let other = isShared ? EventLoop.shared.spawn { (try? await client.subscribe(item)) != nil } : nil
+      try await EventLoop.shared.sleep(for: .milliseconds(5))
+      #expect(peer.received == [[0x12, 0x13, 0, 1, 0]])
+      task.cancel()
+      #expect(await task.value == false)
+      #expect(await other?.value != false)
+      #expect(peer.received.dropFirst() == [[0x12, 0x13, 0, isShared ? 1 : 0, 0]])
+      #expect(client.isSubscribed(to: item) == isShared)
+      client.close()
+    }
+  }
+
+  /// A peer that does not answer keeps nobody waiting longer than a second.
+  @Test func givingUpHasALimit() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client { _ in nil }
+      let task = EventLoop.shared.spawn { (try? await client.subscribe(ClientProcedureTests.notifying)) != nil }
+      try await EventLoop.shared.sleep(for: .milliseconds(5))
+      let begin = EventLoop.shared.now
+      task.cancel()
+      #expect(await task.value == false)
+      #expect(begin.duration(to: EventLoop.shared.now) <= .seconds(1) && peer.received.count == 1)
+      client.close()
+    }
+  }
+
+  /// What the peer refuses stays as it was: nothing more is written for a subscription, and one that it does not end is ended later.
+  @Test func aRefusalChangesNothing() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client()
+      let item = ClientProcedureTests.notifying
+      let refusal = [ScriptedPeer.Rule([0x12], [.pdu([0x01, 0x12, 0x13, 0, 0x11])])]
+      peer.rules = refusal
+      await #expect(throws: GATTError.self) { _ = try await client.subscribe(item) }
+      #expect(peer.received.count == 1)
+      let subscription = try await client.subscribe(item)
+      peer.rules = refusal
+      await #expect(throws: GATTError.self) { try await subscription.cancel() }
+      try await subscription.cancel()
+      try await subscription.cancel()
+      #expect(peer.received.map { $0[3] } == [1, 1, 0, 0])
+      client.close()
+    }
+  }
+
   @Test func observersComeAndGo() async throws {
     try await onLoop {
       let (client, peer) = Self.client()

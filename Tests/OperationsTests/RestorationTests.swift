@@ -111,33 +111,6 @@ import Testing
     }
   }
 
-  /// The link stays, and its services change: what is still there goes on, and so does what comes back.
-  @Test func renewedOnTheSameLink() async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter())
-      let connection = try await air.connect(.name("counter"))
-      let values = try await self.subscribe(["ff01", "ff02"], on: connection)
-      let all = try await connection.client.discover()
-      let second = try #require(values.characteristics.last)
-      var less = all
-      for index in less.services.indices { less.services[index].characteristics.removeAll { $0 == second } }
-      let missing = try await values.renew(less)
-      #expect(missing.map(\.characteristic) == [second] && missing.allSatisfy { $0.reason == nil })
-      #expect(values.characteristics.map(\.uuid) == [UUID(0xFF01)])
-      #expect(try await self.types(values) == [UUID(0xFF01)])
-      #expect(try await values.renew(all).isEmpty)
-      #expect(try await self.types(values) == [UUID(0xFF01), UUID(0xFF02)])
-      // One subscription each: ending it ends it on the peer.
-      try await values.removeAll()
-      var late = 0
-      let observer = connection.client.observeValues { _ in late += 1 }
-      try await EventLoop.shared.sleep(for: .seconds(3))
-      #expect(late == 0)
-      observer.cancel()
-      await air.session.close()
-    }
-  }
-
   /// Out of range for a while: tried again with growing pauses, up to 30 s.
   @Test func thePausesGrow() async throws {
     try await onLoop {

@@ -13,10 +13,10 @@ extension BrowserSession {
     try await readAll(from: connection)
   }
 
-  /// Its services have changed: what was subscribed to and is still there is subscribed to again.
+  /// Its services have changed.
   func lookAgain(into connection: Connection) async throws {
-    let table = try await connection.client.discover()
-    if let values = subscriptions[connection.peer] { tell(try await values.renew(table), of: connection.peer) }
+    // That discovers them too.
+    await subscriptions[connection.peer]?.untilRenewed()
     showSubscriptions(of: connection.peer)
     try await look(into: connection)
   }

@@ -94,6 +94,11 @@ extension BrowserSession {
   private func hold(_ connection: Connection) {
     links[connection.peer] = connection
     let values = SubscribedValues(lastingOn: connection)
+    values.onRenewed = { [weak self, weak connection] missing in
+      guard let self, let connection else { return }
+      tell(missing, of: connection.peer)
+      showSubscriptions(of: connection.peer)
+    }
     subscriptions[connection.peer] = values
     // They are heard with all others; these are those that outlive the link.
     spawn { _ in while (try? await values.next(until: nil)) != nil {} }

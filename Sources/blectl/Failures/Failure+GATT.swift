@@ -32,6 +32,11 @@ extension Failure {
         .notFound,
         "\(item.uuid) (handle \(item.valueHandle)) sends no values by itself: its properties are: "
           + item.properties.names.joined(separator: ", "))
+    case .gone(let item):
+      self.init(
+        .notFound,
+        "\(item.uuid) is not subscribed to any more: the peer's services have changed, and handle \(item.valueHandle) may be something else"
+      )
     case .tooLongForWriteRequest(let count, let limit, let mtu):
       self.init(
         .usage,

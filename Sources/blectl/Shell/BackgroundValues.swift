@@ -13,12 +13,15 @@ final class BackgroundValues {
 
   /// - Parameters:
   ///   - onDrop: told how many values were not shown so far.
+  ///   - onMissing: told what is not subscribed to any more since the peer's services have changed.
   ///   - show: may wait for whoever reads.
   init(
     _ connection: Connection, onDrop: @escaping @LoopActor (Int) -> Void,
+    onMissing: @escaping @LoopActor ([Restoration.Missing]) -> Void,
     show: @escaping @LoopActor (ValueEvent, UUID, ValueFormat) async throws -> Void
   ) {
     let values = SubscribedValues(lastingOn: connection, onDrop: onDrop)
+    values.onRenewed = onMissing
     self.values = values
     showing = EventLoop.shared.spawn {
       // Why it ends is told by whoever watches the link.

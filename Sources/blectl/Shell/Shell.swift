@@ -217,6 +217,11 @@ final class Shell {
     return lane.backgroundValues {
       BackgroundValues(connection) { count in
         if !output.isBroken { output.note("\(count) value(s) were not shown, because nobody read the output") }
+      } onMissing: { [weak lane] missing in
+        let device = lane.map { "\($0.title): " } ?? ""
+        for (uuid, reason) in missing.map({ ($0.characteristic.uuid, $0.reason) }) {
+          output.note("\(device)\(uuid) is not subscribed to any more: \(reason.map { Failure($0).message } ?? "it is not there any more")")
+        }
       } show: { [weak self, weak lane] event, uuid, format in
         let device = self?.isOneOfSeveral(connection.peer) ?? false ? lane?.title : nil
         try await output.write(NotificationRecord.octets(event, uuid, format, from: connection, of: device, output))

@@ -1,0 +1,120 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import TestSupport
+import Testing
+
+/// What was subscribed to when the peer's services change: its handles may be those of a neighbour by then, so nothing is written to them.
+@Suite struct ChangedSubscriptionTests {
+  @LoopActor private struct Fixture {
+    let client: Client
+    let peer: ScriptedPeer
+
+    /// 1–4 Generic Attribute with Service Changed · 5–8 ff00 with ff01, which notifies.
+    init() {
+      let (near, far) = MemoryChannel.pair()
+      var server = PlainServer(
+        Array(ServiceChangedTests.before.items.prefix(7)) + [.init(handle: 8, type: UUID(0x2902), value: [0, 0])])
+      peer = ScriptedPeer(far) { server.answer($0) }
+      client = Client(near)
+      client.followsServiceChanges = true
+    }
+
+    func subscribe() async throws -> Subscription {
+      try await client.subscribe(try #require(try await client.discover().characteristics.first { $0.uuid == UUID(0xFF01) }))
+    }
+
+    func change(_ value: [UInt8]) async throws {
+      peer.push([0x1D, 3, 0] + value)
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+    }
+
+    /// To Client Characteristic Configurations.
+    var writes: [[UInt8]] { peer.received.filter { $0.first == 0x12 } }
+  }
+
+  static let on: [UInt8] = [0x12, 8, 0, 1, 0]
+  static let off: [UInt8] = [0x12, 8, 0, 0, 0]
+  static let changes: [UInt8] = [0x12, 4, 0, 2, 0]
+
+  /// The whole database, its service, only its descriptor.
+  @Test(arguments: [[1, 0, 0xFF, 0xFF], [5, 0, 8, 0], [8, 0, 0xFF, 0xFF]] as [[UInt8]])
+  func nothingIsWrittenToOldHandles(_ range: [UInt8]) async throws {
+    try await onLoop {
+      let fixture = Fixture()
+      let subscription = try await fixture.subscribe()
+      #expect(fixture.writes == [Self.changes, Self.on] && !subscription.isGone)
+      try await fixture.change(range)
+      #expect(subscription.isGone && !fixture.client.isSubscribed(to: subscription.characteristic))
+      await #expect(throws: GATTError.gone(subscription.characteristic)) { _ = try await subscription.next() }
+      try await subscription.cancel()
+      try await fixture.client.unsubscribeAll()
+      #expect(fixture.writes.allSatisfy { $0 != Self.off })
+      fixture.client.close()
+    }
+  }
+
+  /// What lies elsewhere goes on.
+  @Test func anotherRangeChangesNothing() async throws {
+    try await onLoop {
+      let fixture = Fixture()
+      let subscription = try await fixture.subscribe()
+      try await fixture.change([9, 0, 0xFF, 0xFF])
+      fixture.peer.push([0x1B, 7, 0, 9])
+      #expect(try await subscription.next().value == [9] && !subscription.isGone)
+      try await subscription.cancel()
+      #expect(fixture.writes == [Self.changes, Self.on, Self.off])
+      fixture.client.close()
+    }
+  }
+
+  /// The handles are what they were, but the peer may have forgotten that it is to send: it is asked again. Not so for Service Changed, which is
+  /// switched off where it is again, and not before that is known.
+  @Test func whoSubscribesAgainAsksThePeerAgain() async throws {
+    try await onLoop {
+      let fixture = Fixture()
+      _ = try await fixture.subscribe()
+      try await fixture.change([1, 0, 0xFF, 0xFF])
+      try await fixture.client.unsubscribeAll()
+      let again = try await fixture.subscribe()
+      #expect(fixture.writes == [Self.changes, Self.on, Self.on])
+      fixture.peer.push([0x1B, 7, 0, 9])
+      #expect(try await again.next().value == [9])
+      try await fixture.client.unsubscribeAll()
+      #expect(fixture.writes.dropFirst(3) == [Self.off, [0x12, 4, 0, 0, 0]])
+      fixture.client.close()
+    }
+  }
+
+  /// Database Out Of Sync says the same of all handles.
+  @Test func outOfSync() async throws {
+    try await onLoop {
+      let fixture = Fixture()
+      let subscription = try await fixture.subscribe()
+      fixture.peer.rules = [ScriptedPeer.Rule([0x0A], [.pdu([0x01, 0x0A, 7, 0, 0x12])])]
+      await #expect(throws: GATTError.self) { _ = try await fixture.client.read(7) }
+      #expect(subscription.isGone && fixture.client.table == nil)
+      try await fixture.client.unsubscribeAll()
+      #expect(fixture.writes == [Self.changes, Self.on])
+      _ = try await fixture.subscribe()
+      #expect(fixture.writes == [Self.changes, Self.on, Self.on])
+      fixture.client.close()
+    }
+  }
+
+  /// The change comes while the peer is asked: whoever subscribed hears of it, and what the answer says of the old descriptor is not believed of
+  /// the new one.
+  @Test func aChangeWhileItIsWritten() async throws {
+    try await onLoop {
+      let fixture = Fixture()
+      _ = try await fixture.client.discover()
+      fixture.peer.rules = [ScriptedPeer.Rule([0x12], [.pdu([0x1D, 3, 0, 5, 0, 8, 0]), .pdu([0x13])])]
+      let first = try await fixture.subscribe()
+      #expect(first.isGone)
+      let second = try await fixture.subscribe()
+      #expect(!second.isGone && fixture.writes == [Self.changes, Self.on, Self.on])
+      fixture.client.close()
+    }
+  }
+}
