@@ -157,6 +157,7 @@ import Testing
       try await EventLoop.shared.sleep(for: .seconds(5))
       #expect(fixture.missing.count == 1 && fixture.missing[0].contains(Self.first))
       #expect(fixture.client.closed == nil)
+      #expect(fixture.peer.received.filter { $0.starts(with: [0x12, 8]) }.count < 20)
       await fixture.values.end()
       fixture.client.close()
     }
