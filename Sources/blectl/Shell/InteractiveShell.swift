@@ -156,8 +156,8 @@ final class InteractiveShell {
   private func deal(with signal: Int32) -> Bool {
     switch signal {
     case SignalWatch.interrupt:
-      if isForShell {
-        // It hears Ctrl-C itself, and does with it what it likes.
+      if isForShell, ChildProcess.interrupt() {
+        // It does with that what it likes.
       } else if let running {
         running.cancel()
         let count = editor.forgetAhead()
