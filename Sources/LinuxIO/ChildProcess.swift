@@ -6,22 +6,11 @@ import SystemPackage
 /// A command of the user's shell, on our standard streams.
 @LoopActor
 package enum ChildProcess {
-  private static var running: pid_t?
-
-  /// Tells the one that runs of Ctrl-C, which the terminal may have told it already. - Returns: false when none runs.
-  package static func interrupt() -> Bool {
-    guard let running else { return false }
-    kill(running, SIGINT)
-    return true
-  }
-
   /// Runs `sh -c` to its end; when the task is cancelled it is asked to end, and after a second made to.
   /// - Returns: its exit status; 128 + N when the signal N ended it.
   /// - Throws: Errno; CancellationError.
   package static func shell(_ command: String) async throws -> Int32 {
     let process = try start(["sh", "-c", command])
-    running = process
-    defer { running = nil }
     do {
       let ended = OwnedDescriptor(try SystemCall.call { shim_pidfd_open(process) })
       do { _ = try await EventLoop.shared.wait(for: ended.rawValue, .readable) } catch {

@@ -223,19 +223,6 @@ import Testing
     #expect(!repl.screen.lines.contains { $0.hasPrefix("NAME") || $0.hasPrefix("3c") }, "\(repl.screen.lines)")
   }
 
-  /// A pager or an editor has Ctrl-C for itself.
-  @Test func interruptIsForWhoHasTheTerminal() throws {
-    let repl = try ReplTerminal(environment: ["BLECTL_CLOCK": "real"])
-    repl.type("!trap '' INT; echo ready; read x; echo got $x\r")
-    try repl.says("ready")
-    repl.type("\u{3}")
-    try repl.says { $0.hasPrefix("^C") }
-    repl.type("hello\r")
-    try repl.says { $0.hasSuffix("got hello") }
-    try repl.shows("blectl>", column: 8)
-    _ = repl.leave()
-  }
-
   @Test func theSystemsShellAndTheEnd() throws {
     let repl = try ReplTerminal()
     try repl.enter("!stty -a | grep -c ' icanon .* echo '; exit 3")

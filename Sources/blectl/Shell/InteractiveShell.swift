@@ -15,8 +15,6 @@ final class InteractiveShell {
   private let history: LineHistory?
   /// The lines of this session and of earlier ones.
   private var lines: [String] = []
-  /// A command of the user's shell runs, which has the terminal.
-  private var isForShell = false
   /// The command that runs in the foreground.
   private var running: Task<OutputFailure?, Never>?
 
@@ -101,9 +99,7 @@ final class InteractiveShell {
 
   private func execute(_ line: String) async throws {
     // Another program may have the terminal.
-    isForShell = line.hasPrefix("!")
-    defer { isForShell = false }
-    if isForShell { editor.release() }
+    if line.hasPrefix("!") { editor.release() }
     try await shell.run(line: line)
   }
 
@@ -156,9 +152,7 @@ final class InteractiveShell {
   private func deal(with signal: Int32) -> Bool {
     switch signal {
     case SignalWatch.interrupt:
-      if isForShell, ChildProcess.interrupt() {
-        // It does with that what it likes.
-      } else if let running {
+      if let running {
         running.cancel()
         let count = editor.forgetAhead()
         if count > 0 { output.note("\(count) line(s) that were to follow are dropped") }
