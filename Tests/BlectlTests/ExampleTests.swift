@@ -1,6 +1,8 @@
+import Bluetooth
 import Foundation
 import TestSupport
 import Testing
+import Text
 
 /// What is shipped in man/examples does what it says.
 @Suite(.timeLimit(.minutes(5))) struct ExampleTests {
@@ -18,6 +20,21 @@ import Testing
     #expect(result.status == 0 && result.text == "open\n", "\(result.text)\(result.errors)")
     let nobody = try RunningProcess.run(["python3", "\(Self.folder)/open_lock.py", "name:nobody"], environment: environment(Self.lock))
     #expect(nobody.status == 1 && nobody.errors.contains("connect name:nobody: "), "\(nobody.errors)")
+  }
+
+  /// The same by hand: who reads the challenge has as long as they like, because time stands still while nobody types.
+  @Test func somebodyAtATerminalOpensTheLock() throws {
+    let repl = try ReplTerminal(adapter: Self.lock)
+    try repl.enter("connect name:SmartLock")
+    try repl.enter("write ffb1 01 --expect ffb2=01")
+    let screen = repl.screen.lines.joined(separator: "\n")
+    let challenge = try #require(screen.firstMatch(of: /ffb2  01([0-9a-f]{32})/).flatMap { Hex.decode(String($0.1)) }, "\(screen)")
+    let key = try #require(Hex.decode("2b7e151628aed2a6abf7158809cf4f3c"))
+    let code = try #require(MessageAuthentication.aesCMAC.code(of: challenge + [2], key: key))
+    try repl.enter("write ffb1 02\(Hex.encode(code)) --expect ffb2=0200")
+    try repl.enter("read ffb3 --as hex")
+    try repl.says("01")
+    _ = repl.leave()
   }
 
   /// A queue of commands, answers in several packets, and a packet that the band sends by itself between them.
