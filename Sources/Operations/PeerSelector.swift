@@ -70,8 +70,7 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
 
   func matches(_ device: DeviceView) -> Bool {
     switch self {
-    case .address(let address, let type): device.peer.address == address && (type == nil || type == device.peer.type)
-    case .name(let pattern): device.name.map { Glob.matches(pattern, $0) } ?? false
+    case .address, .name: means(device.peer, named: device.name)
     case .mac(let address): device.carries(address)
     case .service(let uuid): device.services.contains(uuid)
     }

@@ -110,7 +110,7 @@ final class InteractiveShell {
     // Half of a line is for what is typed.
     let width = max(8, output.width / 2 - 12)
     let name = DisplayText.clip(DisplayText.escape(lane.title), to: width)
-    let state = lane.isConnected ? "" : lane.restoration != nil ? " (lost)" : lane.problem != nil ? " (lost)" : " (not connected)"
+    let state = lane.isConnected ? "" : lane.restoration != nil || lane.problem != nil ? " (lost)" : " (not connected)"
     editor.prompt = [.init(name, .bold)] + (state.isEmpty ? [] : [.init(state, .red)]) + [.init("> ")]
   }
 

@@ -97,6 +97,8 @@ extension Shell {
             process.output.status("\(connection.title): \(Failure(error).message); try \(number) in \(pause.secondsText) s")
           }
         }
+        // It may have been taken down in the turn in which it succeeded.
+        guard lane.connection === connection else { return }
         lane.restoration = nil
         adopt(connection, as: lane)
         tell(restoration, lane)
