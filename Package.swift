@@ -79,7 +79,7 @@ let package = Package(
       ]),
 
     .target(
-      name: "TestSupport", dependencies: ["LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
+      name: "TestSupport", dependencies: ["Operations", "LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
       path: "Tests/TestSupport"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
@@ -113,8 +113,9 @@ let package = Package(
         "EventLoop", "Text", "TestSupport", argumentParser, system,
       ]),
     .testTarget(
-      name: "InteropTests", dependencies: ["blectl", "LEHost", "LinuxIO", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"],
-      exclude: ["bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py"]),
+      name: "InteropTests",
+      dependencies: ["blectl", "Operations", "LEHost", "LinuxIO", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"],
+      exclude: ["bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "tap_facts.pl"]),
     .testTarget(
       name: "KernelTests",
       dependencies: [

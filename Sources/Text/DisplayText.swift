@@ -75,7 +75,9 @@ package enum DisplayText {
       case "≠": plain.append("!")
       case "→": plain.append(">")
       case "·": plain.append(",")
-      case "×": plain.append("x")
+      case "×", "✗": plain.append("x")
+      case "✓": plain.append("+")
+      case "–": plain.append("-")
       // Units.
       case "°": plain.append("deg")
       case "µ", "μ": plain.append("u")
@@ -174,7 +176,7 @@ package enum DisplayText {
     return Unicode.Scalar(value).map { ($0, count) }
   }
 
-  private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+  static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return (0x20..<0x7F).contains(scalar.value) }
     return switch scalar.properties.generalCategory {
     case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
@@ -182,7 +184,7 @@ package enum DisplayText {
     }
   }
 
-  private static func columns(_ scalar: Unicode.Scalar) -> Int {
+  static func columns(_ scalar: Unicode.Scalar) -> Int {
     if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F ? 0 : 1 }
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format, .control: return 0

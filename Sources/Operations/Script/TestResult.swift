@@ -18,6 +18,8 @@ package struct TestResult: Sendable {
   /// A file's own lines have its name.
   package var name: String
   package var tags: [String]
+  /// Whom it was about, for people: `D1:00:00:00:00:01 GateLock`; nil when no device was needed.
+  package var peer: String?
   /// Counted from 1; nil when everything runs once.
   package var repetition: Int?
   package var outcome: Outcome
@@ -33,13 +35,15 @@ package struct TestResult: Sendable {
   package var omittedPackets: Int
 
   package init(
-    file: String, line: Int, name: String, tags: [String] = [], repetition: Int? = nil, outcome: Outcome = .passed, start: Int64 = 0,
+    file: String, line: Int, name: String, tags: [String] = [], peer: String? = nil, repetition: Int? = nil, outcome: Outcome = .passed,
+    start: Int64 = 0,
     duration: Duration = .zero, steps: [StepResult] = [], notes: [String] = [], packets: [TestPacket] = [], omittedPackets: Int = 0
   ) {
     self.file = file
     self.line = line
     self.name = name
     self.tags = tags
+    self.peer = peer
     self.repetition = repetition
     self.outcome = outcome
     self.start = start

@@ -1,0 +1,65 @@
+import ATT
+import Text
+
+/// Why a test did not pass, in full, as lines of a limited width: nothing is cut short.
+struct ProblemText {
+  /// Columns, without the indentation of whoever shows it.
+  let columns: Int
+  /// How a label is shown.
+  let label: (String) -> String
+  /// How many PDUs are shown, the last ones.
+  static let packets = 20
+
+  private static let margin = 10
+  private var room: Int { max(2, columns - Self.margin) }
+
+  func lines(_ problem: TestProblem) -> [String] {
+    var lines = hanging("\(DisplayText.visible(problem.file)):\(problem.line)  \(DisplayText.visible(problem.source))")
+    lines += hanging(DisplayText.visible(problem.message))
+    if let expected = problem.expected { lines += row("expected", [DisplayText.visible(expected)]) }
+    if let actual = problem.actual { lines += row("came", [DisplayText.visible(actual)]) }
+    if let took = problem.took { lines += row("took", [ReportText.seconds(took) + " s"]) }
+    if problem.kind != "expectation" { lines += row("kind", [DisplayText.visible(problem.kindAndName)]) }
+    lines += row("between", problem.others.map(DisplayText.visible))
+    lines += packetLines(problem.packets)
+    lines += row("also", problem.further.map(DisplayText.visible))
+    return lines
+  }
+
+  func row(_ name: String, _ texts: [String]) -> [String] {
+    rows(name, texts.flatMap { text in DisplayText.fold(text.isEmpty ? "(nothing)" : text, to: room) })
+  }
+
+  private func rows(_ name: String, _ lines: [String]) -> [String] {
+    lines.enumerated().map { index, line in
+      let head = index == 0 ? name : ""
+      return (head.isEmpty ? "" : label(head)) + String(repeating: " ", count: max(1, Self.margin - head.utf8.count)) + line
+    }
+  }
+
+  /// The first line at the left, what does not fit behind it indented.
+  private func hanging(_ text: String) -> [String] {
+    DisplayText.fold(text, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
+  }
+
+  private func packetLines(_ packets: [TestPacket]) -> [String] {
+    var lines: [String] = []
+    if packets.count > Self.packets { lines.append("(\(packets.count - Self.packets) before these)") }
+    for packet in packets.suffix(Self.packets) { lines += Self.lines(packet, to: room) }
+    return rows("packets", lines)
+  }
+
+  /// `+0.310 > Handle Value Notification 0x0012  1b120042`: octets that do not fit are on lines below.
+  static func lines(_ packet: TestPacket, to room: Int) -> [String] {
+    let what = packet.text.isEmpty ? "" : " " + DisplayText.visible(packet.text)
+    let head = "\(ReportText.offset(packet.at)) \(ReportText.arrow(packet.direction))\(what)"
+    let hex = Hex.encode(packet.octets)
+    if DisplayText.width(head) + 2 + hex.utf8.count <= room { return [hex.isEmpty ? head : head + "  " + hex] }
+    let width = max(2, (room - 4) / 2 * 2)
+    let digits = Array(hex.utf8)
+    return DisplayText.fold(head, to: room)
+      + stride(from: 0, to: digits.count, by: width).map {
+        "    " + String(decoding: digits[$0..<min(digits.count, $0 + width)], as: UTF8.self)
+      }
+  }
+}

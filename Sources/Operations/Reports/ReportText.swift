@@ -1,0 +1,67 @@
+import ATT
+import Text
+
+/// What reports say alike.
+enum ReportText {
+  /// Seconds with three digits behind the point, or as many as `digits`: at most 18. Half away from zero.
+  static func seconds(_ duration: Duration, digits: Int = 3) -> String {
+    let (seconds, attoseconds) = duration.components
+    var unit: UInt64 = 1
+    for _ in digits..<18 { unit *= 10 }
+    var whole = seconds.magnitude
+    var fraction = (attoseconds.magnitude + unit / 2) / unit
+    if fraction * unit >= 1_000_000_000_000_000_000 { (whole, fraction) = (whole + 1, 0) }
+    let sign = (seconds < 0 || attoseconds < 0) && (whole > 0 || fraction > 0) ? "-" : ""
+    let shown = String(fraction)
+    return sign + String(whole) + "." + String(repeating: "0", count: digits - shown.utf8.count) + shown
+  }
+
+  /// Microseconds, without the zeros that end it: a number of JSON.
+  static func exact(_ duration: Duration) -> String {
+    var text = seconds(duration, digits: 6)
+    while text.hasSuffix("0") { text.removeLast() }
+    if text.hasSuffix(".") { text.removeLast() }
+    return text
+  }
+
+  /// `+0.310`, `-1.002`.
+  static func offset(_ duration: Duration) -> String {
+    let text = seconds(duration)
+    return text.hasPrefix("-") ? text : "+" + text
+  }
+
+  /// As btmon shows it.
+  static func arrow(_ direction: Direction) -> String { direction == .sent ? "<" : ">" }
+
+  static func count(_ number: Int, _ one: String, _ many: String) -> String { number == 1 ? "1 " + one : "\(number) " + many }
+
+  /// `3 passed, 1 failed, 2 errors, 1 skipped`; what there was none of is not told, but for those that passed.
+  static func counts(_ summary: RunSummary) -> String {
+    var parts = ["\(summary.passed) passed"]
+    if summary.failed > 0 { parts.append("\(summary.failed) failed") }
+    if summary.errors > 0 { parts.append(count(summary.errors, "error", "errors")) }
+    if summary.skipped > 0 { parts.append("\(summary.skipped) skipped") }
+    if summary.notRun > 0 { parts.append("\(summary.notRun) not run") }
+    return parts.joined(separator: ", ")
+  }
+}
+
+extension TestResult {
+  /// Never empty: what tells tests apart for people. With the number of the repetition when there are several.
+  var title: String { (name.isEmpty ? "line \(line)" : name) + (repetition.map { " [\($0)]" } ?? "") }
+
+  /// As records have it.
+  var status: String {
+    switch outcome {
+    case .passed: "passed"
+    case .failed: "failed"
+    case .error: "error"
+    case .skipped: "skipped"
+    }
+  }
+}
+
+extension TestProblem {
+  /// `att: write_not_permitted`.
+  var kindAndName: String { name.map { kind + ": " + $0 } ?? kind }
+}

@@ -1,0 +1,86 @@
+import ATT
+import Text
+
+/// A run as Test Anything Protocol, version 14: a test's lines as soon as it has ended. Every text ends in a line feed.
+///
+/// It says 13, of whose successor it uses nothing else but the escapes in names: Perl's Test::Harness refuses 14 up to release 3.44, which Debian 12 has.
+package struct TAPReport {
+  private var planned: Int?
+  private var number = 0
+  private var file: String?
+
+  package init() {}
+
+  /// - Parameter count: of all tests; nil when it is not known before: then the plan comes at the end.
+  package mutating func begin(count: Int?) -> String {
+    planned = count
+    return "TAP version 13\n" + (count.map(Self.plan) ?? "")
+  }
+
+  package mutating func test(_ result: TestResult) -> String {
+    number += 1
+    var text = ""
+    if file != result.file {
+      file = result.file
+      text += Self.comment(result.file)
+    }
+    for note in result.notes { text += Self.comment(note) }
+    let isOK = result.problem == nil
+    text += "\(isOK ? "ok" : "not ok") \(number) - \(Self.description(result.title))"
+    if case .skipped(let why) = result.outcome {
+      return text + " # SKIP" + (why.isEmpty ? "" : " " + DisplayText.visible(why)) + "\n"
+    }
+    return text + "\n" + Self.diagnostic(result)
+  }
+
+  /// What was planned and has not been run is told as skipped.
+  package mutating func end(_ summary: RunSummary) -> String {
+    var text = ""
+    if let planned {
+      while number < planned {
+        number += 1
+        text += "ok \(number) # SKIP not run: the run ended before\n"
+      }
+    } else {
+      text += Self.plan(number)
+    }
+    return text + Self.comment("\(ReportText.counts(summary)) in \(ReportText.seconds(summary.duration)) s")
+  }
+
+  /// Nothing more comes: the run cannot go on.
+  package func bailOut(_ why: String) -> String { "Bail out!" + (why.isEmpty ? "" : " " + DisplayText.visible(why)) + "\n" }
+
+  private static func plan(_ count: Int) -> String { count == 0 ? "1..0 # SKIP no tests\n" : "1..\(count)\n" }
+
+  private static func comment(_ text: String) -> String { "# " + DisplayText.visible(text) + "\n" }
+
+  /// On one line, and without what would begin a directive.
+  private static func description(_ text: String) -> String {
+    DisplayText.visible(text).replacing("\\", with: "\\\\").replacing("#", with: "\\#")
+  }
+
+  private static func diagnostic(_ result: TestResult) -> String {
+    var block = YAMLBlock()
+    if let problem = result.problem {
+      if case .error = result.outcome { block.string("severity", "error") } else { block.string("severity", "fail") }
+      block.string("message", problem.message)
+      block.string("kind", problem.kind)
+      if let name = problem.name { block.string("name", name) }
+      block.string("file", problem.file)
+      block.number("line", String(problem.line))
+      block.string("source", problem.source)
+      if let expected = problem.expected { block.string("expected", expected) }
+      if let actual = problem.actual { block.string("actual", actual) }
+      if let took = problem.took { block.number("took", ReportText.seconds(took)) }
+      block.strings("others", problem.others)
+      block.strings("packets", problem.packets.flatMap { ProblemText.lines($0, to: .max) })
+      block.strings("further", problem.further)
+    } else {
+      block.string("file", result.file)
+      block.number("line", String(result.line))
+    }
+    if !result.tags.isEmpty { block.strings("tags", result.tags) }
+    block.number("duration_ms", ReportText.seconds(result.duration * 1000))
+    return block.finished
+  }
+}

@@ -1,0 +1,78 @@
+import Text
+
+/// A run as lines for a terminal: a test's as soon as it has ended.
+package struct TextReport {
+  /// What a piece of text says, for whoever has colours.
+  package enum Role: Sendable { case file, passed, failed, error, skipped, label, faint }
+
+  private let columns: Int
+  private let paint: (String, Role) -> String
+  private var group: [String?]?
+
+  /// - Parameters:
+  ///   - columns: of a line; no line is wider, unless `paint` makes it so.
+  ///   - paint: adds to the text only what takes no column.
+  package init(columns: Int = 80, paint: @escaping (String, Role) -> String = { text, _ in text }) {
+    self.columns = max(40, columns)
+    self.paint = paint
+  }
+
+  /// With the file and the device before it where the test before had others.
+  package mutating func test(_ result: TestResult) -> [String] {
+    var lines: [String] = []
+    if group != [result.file, result.peer] {
+      lines += heading(result)
+      group = [result.file, result.peer]
+    }
+    lines += firstLines(result)
+    let problem = ProblemText(columns: columns - 6) { [paint] in paint($0, .label) }
+    var below = result.notes.flatMap { problem.row("note", [DisplayText.visible($0)]) }
+    if let what = result.problem { below += problem.lines(what) }
+    return lines + below.map { "      " + $0 }
+  }
+
+  /// `3 passed, 1 failed, 1 error, 1 skipped in 2.1 s`.
+  package func end(_ summary: RunSummary) -> String {
+    let counts = ReportText.counts(summary)
+    let role: Role = summary.failed > 0 ? .failed : summary.errors > 0 ? .error : .passed
+    return paint(counts, role) + " in \(ReportText.seconds(summary.duration, digits: 1)) s"
+  }
+
+  private func heading(_ result: TestResult) -> [String] {
+    let file = DisplayText.visible(result.file)
+    let text = file + (result.peer.map { "  with " + DisplayText.visible($0) } ?? "")
+    return DisplayText.fold(text, to: columns).map { paint($0, .file) }
+  }
+
+  private func firstLines(_ result: TestResult) -> [String] {
+    let name = DisplayText.visible(result.title)
+    let (sign, role): (String, Role) =
+      switch result.outcome {
+      case .passed: ("✓", .passed)
+      case .failed: ("✗", .failed)
+      case .error: ("!", .error)
+      case .skipped: ("–", .skipped)
+      }
+    if case .skipped(let why) = result.outcome {
+      let reason = "skipped" + (why.isEmpty ? "" : ": " + DisplayText.visible(why))
+      if DisplayText.width(name) + 2 + DisplayText.width(reason) <= columns - 4 {
+        return ["  \(paint(sign, role)) \(name)  \(paint(reason, .faint))"]
+      }
+      return named(name, sign, role, to: columns - 4)
+        + DisplayText.fold(reason, to: columns - 6).map { "      " + paint($0, .faint) }
+    }
+    let time = ReportText.seconds(result.duration) + " s"
+    let room = columns - 4 - 2 - max(9, time.utf8.count)
+    var lines = named(name, sign, role, to: room)
+    let first = DisplayText.fold(name, to: room).first ?? ""
+    let gap = columns - 4 - DisplayText.width(first) - time.utf8.count
+    lines[0] += String(repeating: " ", count: max(1, gap)) + paint(time, .faint)
+    return lines
+  }
+
+  /// At least one line.
+  private func named(_ name: String, _ sign: String, _ role: Role, to room: Int) -> [String] {
+    let lines = DisplayText.fold(name, to: room)
+    return ["  \(paint(sign, role)) \(lines.first ?? "")"] + lines.dropFirst().map { "    " + $0 }
+  }
+}

@@ -1,0 +1,121 @@
+import ATT
+import Operations
+import TestSupport
+import Testing
+import Text
+
+@Suite struct TextReportTests {
+  @Test func showsEachOutcome() {
+    var report = TextReport()
+    var results = ReportSamples.each()
+    for index in results.indices { results[index].peer = "D1:00:00:00:00:01 GateLock" }
+    let lines = results.flatMap { report.test($0) } + [report.end(ReportSamples.summary(results))]
+    let expected = """
+      lock.ble  with D1:00:00:00:00:01 GateLock
+        ✓ refuses a wrong code                                                 0.420 s
+        ✗ refuses a wrong code                                                 2.010 s
+            note      refuses a wrong code
+            lock.ble:14  expect ffe2 == "FAIL" within 2s
+            refuses a wrong code
+            expected  "FAIL"  4641494c
+            came      "BUSY"  42555359
+            took      0.310 s
+            between   ffe3  0102
+            packets   +0.000 < Write Command 0x0010  52100000112233
+                      +0.310 > Handle Value Notification 0x0012  1b120042555359
+            also      teardown: lock.ble:3: nobody answers
+        ! refuses a wrong code                                                 1.000 s
+            lock.ble:21  refuses a wrong code
+            refuses a wrong code
+            kind      no_adapter: hci0
+        – refuses a wrong code  skipped: refuses a wrong code
+      1 passed, 1 failed, 1 error, 1 skipped in 3.4 s
+      """.split(separator: "\n").map(String.init)
+    // The literal's own indentation is that of its last line, so the first heading stands at the left.
+    #expect(lines == expected)
+  }
+
+  @Test func aFileIsNamedAgainWhenItsTestsComeAmongOthers() {
+    var report = TextReport()
+    let lines = ["a", "a", "b", "a"].flatMap { report.test(ReportSamples.passed(file: $0)) }
+    #expect(lines.filter { !$0.hasPrefix(" ") } == ["a", "b", "a"])
+  }
+
+  @Test func repetitionsAndTestsWithoutANameAreToldApart() {
+    var report = TextReport()
+    var result = ReportSamples.passed("")
+    result.repetition = 2
+    #expect(report.test(result).last?.hasPrefix("  ✓ line 3 [2] ") == true)
+  }
+
+  @Test(arguments: [40, 80, 132])
+  func everyLineFitsAndNothingIsCutShort(_ columns: Int) {
+    for name in ReportSamples.hostileNames {
+      var report = TextReport(columns: columns)
+      for result in ReportSamples.each(named: name) {
+        let lines = report.test(result)
+        for line in lines {
+          #expect(DisplayText.width(line) <= columns, "\(name.prefix(40)): \(line)")
+          #expect(DisplayText.visible(line) == line, "\(name.prefix(40))")
+        }
+        let blank: Set<Character> = [" "]
+        let text = lines.joined().filter { !blank.contains($0) }
+        let shown = DisplayText.visible(name).filter { !blank.contains($0) }
+        // The duration stands behind the first line of a name.
+        #expect(text.count >= shown.count)
+        if result.problem != nil { #expect(text.contains(shown), "\(name.prefix(40))") }
+      }
+    }
+  }
+
+  @Test func longHexGoesOnOverLinesInWholeOctets() throws {
+    var problem = ReportSamples.problem()
+    let octets = (0..<244).map { UInt8(truncatingIfNeeded: $0) }
+    problem.packets = [TestPacket(at: .seconds(1), direction: .sent, octets: octets, text: "Write Request 0x0010")]
+    problem.expected = Hex.encode(octets)
+    var result = ReportSamples.passed()
+    result.outcome = .failed(problem)
+    var report = TextReport()
+    let lines = report.test(result)
+    #expect(lines.allSatisfy { $0.count <= 80 })
+    let hex = lines.compactMap { line in line.split(separator: " ").last.map(String.init) }.filter {
+      $0.count >= 8 && Hex.decode($0) != nil
+    }
+    #expect(hex.allSatisfy { $0.count.isMultiple(of: 2) })
+    #expect(hex.joined().hasPrefix(Hex.encode(octets)))
+    #expect(hex.joined().hasSuffix(Hex.encode(octets)))
+  }
+
+  @Test func theLastTwentyPacketsAreShownAndTheOthersCounted() {
+    var problem = ReportSamples.problem()
+    problem.packets = (0..<25).map { TestPacket(at: .milliseconds($0), direction: .sent, octets: [UInt8($0)], text: "Read Request") }
+    var result = ReportSamples.passed()
+    result.outcome = .failed(problem)
+    var report = TextReport()
+    let lines = report.test(result)
+    #expect(lines.contains { $0.hasSuffix("packets   (5 before these)") })
+    #expect(lines.count { $0.contains(" < Read Request  ") } == 20)
+    #expect(lines.contains { $0.hasSuffix("+0.024 < Read Request  18") })
+    #expect(!lines.contains { $0.hasSuffix("+0.004 < Read Request  04") })
+  }
+
+  @Test func colourIsTheCallersAndTakesNoColumn() {
+    var roles: [String] = []
+    var report = TextReport { text, role in
+      roles.append("\(role)")
+      return "<\(text)>"
+    }
+    let plain = ReportSamples.each().flatMap { report.test($0) }
+    #expect(Set(roles) == ["file", "passed", "failed", "error", "skipped", "label", "faint"])
+    #expect(plain.contains { $0.hasPrefix("  <✗> refuses") && $0.hasSuffix("<2.010 s>") && $0.count == 84 })
+  }
+
+  @Test func summaryTellsWhatThereWas() {
+    var summary = RunSummary()
+    summary.duration = .milliseconds(2149)
+    #expect(TextReport().end(summary) == "0 passed in 2.1 s")
+    summary.errors = 2
+    summary.notRun = 4
+    #expect(TextReport().end(summary) == "0 passed, 2 errors, 4 not run in 2.1 s")
+  }
+}
