@@ -15,6 +15,11 @@ package struct JSONTree: Sendable {
   /// Counted from 1.
   package let line: Int
 
+  package init(kind: Kind, line: Int) {
+    self.kind = kind
+    self.line = line
+  }
+
   package struct Failure: Error {
     package let line: Int
     package let reason: String

@@ -2,10 +2,22 @@
 package struct ShellWordReading {
   private enum Place { case plain, single, double, comment }
 
-  /// Those that are complete, but for ones without words.
-  package private(set) var commands: [[String]] = []
-  /// The complete words of the last command, without their quotes.
-  package private(set) var words: [String] = []
+  /// After a `$` that is not quoted.
+  private enum Variable { case begun, named(String), braced(String) }
+
+  private var commands: [[ShellWord]] = []
+  private var complete: [ShellWord] = []
+  /// Of the word that may go on: what stands before `word`.
+  private var pieces: [ShellWord.Piece] = []
+  private var isQuoted = false
+  /// How many characters were taken, and how many of them before the word.
+  private var taken = 0
+  private var start = 0
+  /// Characters before the quotation mark that nothing has closed yet.
+  package private(set) var openedAt: Int?
+  private let expands: Bool
+  private var variable: Variable?
+  private var badVariable: String?
   /// The one that may go on.
   package private(set) var word = ""
   /// Octets that it takes in the line, with its quotes; 0: no word has begun.
@@ -15,19 +27,37 @@ package struct ShellWordReading {
   /// Also one that has nothing in it: '' is a word.
   private var isInWord = false
 
-  package init() {}
+  /// - Parameter expands: `$NAME` and `${NAME}` are variables, but for those in '…'.
+  package init(expands: Bool = false) { self.expands = expands }
+
+  /// The complete words of the last command, without their quotes.
+  package var words: [String] { complete.map { $0.text ?? "" } }
+
+  /// The last complete word of the command whose next word may begin now; nil when that is not so.
+  package var wordBefore: ShellWord? {
+    place == .plain && !isEscaped && !isInWord && variable == nil ? complete.last : nil
+  }
 
   package mutating func take(_ character: Character) {
+    defer { taken += 1 }
+    if variable != nil, takeVariable(character) { return }
     if isEscaped { return takeEscaped(character) }
+    if character == "$", expands, place == .plain || place == .double {
+      begin()
+      variable = .begun
+      length += 1
+      return
+    }
     switch (place, character) {
     case (.comment, let character):
       guard character.isNewline else { return }
       place = .plain
       endCommand()
-    case (.single, "'"), (.double, "\""): change(to: .plain, character)
-    case (.plain, "'"): change(to: .single, character)
-    case (.plain, "\""): change(to: .double, character)
+    case (.single, "'"), (.double, "\""): change(to: .plain, character, openedAt: nil)
+    case (.plain, "'"): change(to: .single, character, openedAt: taken)
+    case (.plain, "\""): change(to: .double, character, openedAt: taken)
     case (.plain, "\\"), (.double, "\\"):
+      if !isInWord { start = taken }
       isEscaped = true
       length += 1
     case (.plain, "#") where !isInWord: place = .comment
@@ -47,9 +77,26 @@ package struct ShellWordReading {
     length = isInWord ? length : 0
   }
 
+  /// The rest of a word, with nothing in it that means anything here.
+  package mutating func takeRaw(_ text: some StringProtocol) {
+    begin()
+    word += text
+    isQuoted = true
+    length += text.utf8.count
+    taken += text.count
+  }
+
   /// - Throws: what has no end.
-  /// - Returns: all commands.
+  /// - Returns: all commands, but for those without words.
   package mutating func finished() throws(ShellWordsError) -> [[String]] {
+    try finishedWords().map { command in command.map { $0.text ?? "" } }
+  }
+
+  /// As `finished`.
+  package mutating func finishedWords() throws(ShellWordsError) -> [[ShellWord]] {
+    if case .braced = variable { throw .unterminated("{") }
+    endVariable()
+    if let badVariable { throw .notAVariable(badVariable) }
     switch place {
     case .single: throw .unterminated("'")
     case .double: throw .unterminated("\"")
@@ -67,26 +114,72 @@ package struct ShellWordReading {
     add(character)
   }
 
-  private mutating func add(_ character: Character) {
-    word.append(character)
+  /// - Returns: false for a character behind the variable.
+  private mutating func takeVariable(_ character: Character) -> Bool {
+    switch variable {
+    case .begun where character == "{": variable = .braced("")
+    case .begun where Self.isOfName(character) && !character.isNumber: variable = .named(String(character))
+    case .named(let name) where Self.isOfName(character): variable = .named(name + String(character))
+    case .braced(let name) where character == "}":
+      if name.isEmpty || name.first?.isNumber ?? true || !name.allSatisfy(Self.isOfName) { badVariable = badVariable ?? name }
+      variable = .named(name)
+      endVariable()
+    case .braced(let name): variable = .braced(name + String(character))
+    default:
+      endVariable()
+      return false
+    }
+    length += character.utf8.count
+    return true
+  }
+
+  private static func isOfName(_ character: Character) -> Bool {
+    character == "_" || character.isASCII && (character.isLetter || character.isNumber)
+  }
+
+  private mutating func endVariable() {
+    switch variable {
+    case nil, .braced: return
+    // A mere dollar sign.
+    case .begun: word.append("$")
+    case .named(let name):
+      if !word.isEmpty { pieces.append(.text(word)) }
+      pieces.append(.variable(name))
+      word = ""
+    }
+    variable = nil
+  }
+
+  private mutating func begin() {
+    if !isInWord, length == 0 { start = taken }
     isInWord = true
+  }
+
+  private mutating func add(_ character: Character) {
+    begin()
+    word.append(character)
     length += character.utf8.count
   }
 
-  private mutating func change(to place: Place, _ character: Character) {
+  private mutating func change(to place: Place, _ character: Character, openedAt: Int?) {
+    begin()
     self.place = place
-    isInWord = true
+    self.openedAt = openedAt
+    isQuoted = true
     length += character.utf8.count
   }
 
   private mutating func endWord() {
-    if isInWord { words.append(word) }
-    (word, length, isInWord) = ("", 0, false)
+    if isInWord {
+      if !word.isEmpty || pieces.isEmpty { pieces.append(.text(word)) }
+      complete.append(ShellWord(pieces, isQuoted: isQuoted, offset: start))
+    }
+    (word, length, isInWord, pieces, isQuoted) = ("", 0, false, [], false)
   }
 
   private mutating func endCommand() {
     endWord()
-    if !words.isEmpty { commands.append(words) }
-    words = []
+    if !complete.isEmpty { commands.append(complete) }
+    complete = []
   }
 }

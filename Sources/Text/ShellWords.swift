@@ -31,4 +31,6 @@ package enum ShellWordsError: Error, Sendable, Equatable {
   case endsInBackslash
   /// Where one command is wanted.
   case severalCommands
+  /// What stands between `${` and `}`.
+  case notAVariable(String)
 }

@@ -1,0 +1,185 @@
+package import Text
+
+/// The script is wrong, whatever the value.
+package struct PredicateMistake: Error, Equatable {
+  package let reason: String
+}
+
+extension Predicate {
+  package enum Verdict: Sendable, Equatable {
+    case holds
+    /// With the reason where it is not plain from the value.
+    case fails(String?)
+
+    fileprivate init(_ holds: Bool) { self = holds ? .holds : .fails(nil) }
+  }
+
+  /// What stands behind the operator.
+  private struct Operand {
+    let text: String
+    let isQuoted: Bool
+
+    init<E: Error>(_ words: [ShellWord], _ replaced: (ShellWord) throws(E) -> String) throws(E) {
+      var parts: [String] = []
+      for word in words { parts.append(try replaced(word)) }
+      text = parts.joined(separator: " ")
+      isQuoted = words.contains(where: \.isQuoted)
+    }
+  }
+
+  /// - Parameter replaced: a word with the values of its variables.
+  /// - Throws: PredicateMistake; MissingVariable.
+  package func verdict(on value: ScriptValue, _ replaced: (ShellWord) throws(MissingVariable) -> String) throws -> Verdict {
+    switch self {
+    case .compares(let comparison, let words): return try compare(value, comparison, try Operand(words, replaced))
+    case .range(let word):
+      let text = try replaced(word)
+      let ends = text.split(separator: "..", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard ends.count == 2, let least = ScriptNumber(ends[0]), let most = ScriptNumber(ends[1]) else {
+        throw PredicateMistake(reason: "\(DisplayText.quote(text)) is no range: in 60..100")
+      }
+      guard let numbers = try Self.numbers(of: value, "in") else { return Self.noNumber(value) }
+      return Verdict(
+        numbers.allSatisfy { ScriptNumber.compare($0, least, .atLeast) && ScriptNumber.compare($0, most, .atMost) })
+    case .starts(let words): return try part(of: value, try Operand(words, replaced)) { $0.starts(with: $1) } texts: { $0.hasPrefix($1) }
+    case .ends(let words):
+      return try part(of: value, try Operand(words, replaced)) { $0.reversed().starts(with: $1.reversed()) } texts: { $0.hasSuffix($1) }
+    case .contains(let words): return try contains(value, try Operand(words, replaced))
+    case .matches(let expression): return Verdict(expression.matches(Self.textToMatch(value)))
+    case .length(let predicate):
+      guard let length = Self.length(of: value) else { return .fails("it has no length") }
+      return try predicate.verdict(on: .field(JSONTree(number: length)), replaced)
+    case .isOf(let word): return try isOf(try replaced(word), value)
+    }
+  }
+
+  // MARK: Numbers
+
+  private static func numbers(of value: ScriptValue, _ operation: String) throws -> [ScriptNumber]? {
+    switch value {
+    case .octets, .formatted(_, .hex), .formatted(_, .base64), .formatted(_, .auto), .formatted(_, .utf8):
+      throw PredicateMistake(reason: "\(operation) compares numbers: name a format of numbers, as in `as u8`, `as i16le`")
+    case .formatted, .field: return value.numbers
+    }
+  }
+
+  private static func noNumber(_ value: ScriptValue) -> Verdict {
+    switch value {
+    case .formatted(let octets, let format): .fails("\(octets.count) octet(s) do not fit \(format.name)")
+    case .octets, .field: .fails("it is no number")
+    }
+  }
+
+  // MARK: Comparing
+
+  private func compare(_ value: ScriptValue, _ comparison: Comparison, _ operand: Operand) throws -> Verdict {
+    if comparison.isOrder {
+      guard let limit = ScriptNumber(operand.text) else {
+        throw PredicateMistake(reason: "\(comparison.rawValue) compares with a number, which \(DisplayText.quote(operand.text)) is not")
+      }
+      guard let numbers = try Self.numbers(of: value, comparison.rawValue) else { return Self.noNumber(value) }
+      return Verdict(numbers.allSatisfy { ScriptNumber.compare($0, limit, comparison) })
+    }
+    let isEqual = try equals(value, operand)
+    return Verdict(isEqual == (comparison == .equal))
+  }
+
+  private func equals(_ value: ScriptValue, _ operand: Operand) throws -> Bool {
+    switch value {
+    case .octets(let octets): return octets == (try Self.octets(operand, .auto))
+    case .formatted(let octets, .utf8):
+      return DisplayText.withoutTrailingNULs(octets).elementsEqual(operand.text.utf8)
+    case .formatted(let octets, let format): return octets == (try Self.octets(operand, format))
+    case .field(let tree): return Self.equals(tree, operand)
+    }
+  }
+
+  private static func equals(_ tree: JSONTree, _ operand: Operand) -> Bool {
+    switch tree.kind {
+    case .number(let text):
+      guard let one = ScriptNumber(text), let other = ScriptNumber(operand.text) else { return text == operand.text }
+      return ScriptNumber.compare(one, other, .equal)
+    case .array, .object, .string, .null, .bool: return ScriptValue.field(tree).text == operand.text
+    }
+  }
+
+  /// - Throws: PredicateMistake.
+  private static func octets(_ operand: Operand, _ format: ValueFormat) throws -> [UInt8] {
+    if operand.isQuoted, format == .auto { return Array(operand.text.utf8) }
+    do { return try format.parse(operand.text) } catch {
+      let hint = format == .auto ? "; text stands in quotes, and numbers need a format, as in `as u8`" : ""
+      throw PredicateMistake(reason: "\(error)\(hint)")
+    }
+  }
+
+  // MARK: Parts
+
+  private func part(
+    of value: ScriptValue, _ operand: Operand, octets: ([UInt8], [UInt8]) -> Bool, texts: (String, String) -> Bool
+  ) throws -> Verdict {
+    switch value {
+    case .octets(let all): Verdict(octets(all, try Self.octets(operand, .auto)))
+    case .formatted(let all, .utf8): Verdict(octets(all, Array(operand.text.utf8)))
+    case .formatted(let all, let format): Verdict(octets(all, try Self.octets(operand, format)))
+    case .field(let tree):
+      if case .string(let text) = tree.kind { Verdict(texts(text, operand.text)) } else { .fails("it is \(tree.noun), no text") }
+    }
+  }
+
+  private func contains(_ value: ScriptValue, _ operand: Operand) throws -> Verdict {
+    if case .field(let tree) = value, case .array(let items) = tree.kind {
+      return Verdict(items.contains { Self.equals($0, operand) })
+    }
+    return try part(of: value, operand) { $0.contains($1) } texts: { $0.contains($1) }
+  }
+
+  // MARK: Others
+
+  /// As `auto` shows it, where no format is named.
+  private static func textToMatch(_ value: ScriptValue) -> String {
+    if case .octets(let octets) = value { return ValueFormat.auto.render(octets) }
+    return value.text
+  }
+
+  private static func length(of value: ScriptValue) -> Int? {
+    switch value {
+    case .octets(let octets), .formatted(let octets, _): octets.count
+    case .field(let tree):
+      switch tree.kind {
+      case .string(let text): text.count
+      case .array(let items): items.count
+      case .object(let members): members.count
+      case .null, .bool, .number: nil
+      }
+    }
+  }
+
+  private func isOf(_ sort: String, _ value: ScriptValue) throws -> Verdict {
+    switch (sort, value) {
+    case ("empty", _): return Verdict(Self.length(of: value) == 0)
+    case ("number", .octets), ("number", .formatted): return Verdict(value.numbers != nil)
+    case ("text", .octets(let octets)), ("text", .formatted(let octets, _)):
+      return Verdict(DisplayText.isPrintable(DisplayText.withoutTrailingNULs(octets)))
+    case ("number", .field(let tree)): return Verdict(tree.noun == "a number")
+    case ("text", .field(let tree)): return Verdict(tree.string != nil)
+    case ("true", _), ("false", _), ("null", _):
+      guard case .field = value else { return .fails("it is octets") }
+      return Verdict(value.text == sort)
+    default: break
+    }
+    let format: ValueFormat
+    do { format = try ValueFormat(sort) } catch { throw PredicateMistake(reason: "\(error)") }
+    switch value {
+    case .octets(let octets), .formatted(let octets, _):
+      if let width = format.numberOctets { return Verdict(!octets.isEmpty && octets.count.isMultiple(of: width)) }
+      return Verdict(format != .utf8 || String(validating: octets, as: UTF8.self) != nil)
+    case .field(let tree):
+      guard let text = tree.string ?? (value.numbers == nil ? nil : value.text) else { return .fails("it is \(tree.noun)") }
+      return Verdict((try? format.parse(text)) != nil)
+    }
+  }
+}
+
+extension JSONTree {
+  fileprivate init(number: Int) { self.init(kind: .number(String(number)), line: 0) }
+}

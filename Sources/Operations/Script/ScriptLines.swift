@@ -1,0 +1,142 @@
+package import Text
+
+/// The lines of a script, each taken apart into its commands and their words. A line that ends in `\` goes on in the next.
+package struct ScriptLine: Sendable {
+  /// Where each character stands: the first line, and how many characters stand before each that follows.
+  private let file: String
+  private let starts: [(offset: Int, line: Int)]
+  /// As it stands there, without blanks around it.
+  package let source: String
+  package let words: [ShellWord]
+
+  package var place: ScriptPlace { place(of: words.first?.offset ?? 0) }
+
+  package func place(of word: ShellWord) -> ScriptPlace { place(of: word.offset) }
+
+  private func place(of offset: Int) -> ScriptPlace {
+    let start = starts.last { $0.offset <= offset } ?? (0, 1)
+    return ScriptPlace(file: file, line: start.line, column: offset - start.offset + 1)
+  }
+
+  package func error(_ reason: String) -> ScriptError { ScriptError(place, reason) }
+
+  package func error(at word: ShellWord, _ reason: String) -> ScriptError { ScriptError(place(of: word), reason) }
+
+  /// Larger files are refused.
+  package static let maximumLength = 4 << 20
+
+  /// - Throws: for what is no text, and for quotes that have no end.
+  package static func parse(_ bytes: [UInt8], file: String) throws(ScriptError) -> [ScriptLine] {
+    var bytes = bytes[...]
+    // A byte order mark is what some editors put in front.
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+    guard bytes.count <= maximumLength else {
+      throw ScriptError(ScriptPlace(file: file, line: 1), "\(bytes.count) octets: a script has at most \(maximumLength)")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw ScriptError(ScriptPlace(file: file, line: lineOfBadText(bytes)), "this is not UTF-8 text")
+    }
+    var lines: [ScriptLine] = []
+    var part = Part(file: file)
+    var number = 0
+    let all = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for line in all {
+      number += 1
+      if let nul = line.firstIndex(where: { $0 == "\0" }) {
+        let column = line.distance(from: line.startIndex, to: nul) + 1
+        throw ScriptError(ScriptPlace(file: file, line: number, column: column), "a NUL character: a script is text")
+      }
+      if try part.take(line, number, isLast: number == all.count) { continue }
+      lines += try part.finished()
+      part = Part(file: file)
+    }
+    return lines
+  }
+
+  private static func lineOfBadText(_ bytes: ArraySlice<UInt8>) -> Int {
+    var line = 1
+    for part in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+      if String(validating: part, as: UTF8.self) == nil { return line }
+      line += 1
+    }
+    return line
+  }
+
+  /// A line, as far as it is read.
+  private struct Part {
+    let file: String
+    private var reading = ShellWordReading(expands: true)
+    private var starts: [(offset: Int, line: Int)] = []
+    private var count = 0
+    private var source = ""
+
+    init(file: String) { self.file = file }
+
+    /// - Returns: whether the next line belongs to it.
+    mutating func take(_ line: Substring, _ number: Int, isLast: Bool) throws(ScriptError) -> Bool {
+      starts.append((count, number))
+      source += (source.isEmpty ? "" : "\n") + line
+      var rest = line[...]
+      while let character = rest.first {
+        if character == "/", reading.wordBefore?.keyword == "matches" {
+          guard let end = Self.endOfPattern(rest) else {
+            let place = ScriptPlace(file: file, line: number, column: line.count - rest.count + 1)
+            throw ScriptError(place, "a regular expression ends in a second /; a / inside of it is written \\/")
+          }
+          reading.takeRaw(rest[..<end])
+          count += rest.distance(from: rest.startIndex, to: end)
+          rest = rest[end...]
+          continue
+        }
+        reading.take(character)
+        count += 1
+        rest = rest.dropFirst()
+      }
+      // What the last character escapes is the end of the line.
+      guard reading.goesOn, !isLast else { return false }
+      reading.passOverEnd()
+      return true
+    }
+
+    /// Behind the second `/` and the letters that follow it.
+    private static func endOfPattern(_ text: Substring) -> Substring.Index? {
+      var isEscaped = false
+      var index = text.index(after: text.startIndex)
+      while index < text.endIndex {
+        let character = text[index]
+        index = text.index(after: index)
+        if isEscaped {
+          isEscaped = false
+        } else if character == "\\" {
+          isEscaped = true
+        } else if character == "/" {
+          while index < text.endIndex, text[index].isLetter { index = text.index(after: index) }
+          return index
+        }
+      }
+      return nil
+    }
+
+    mutating func finished() throws(ScriptError) -> [ScriptLine] {
+      let commands: [[ShellWord]]
+      let opened = reading.openedAt
+      do { commands = try reading.finishedWords() } catch {
+        var line = ScriptLine(file: file, starts: starts, source: "", words: [])
+        if let opened { line = ScriptLine(file: file, starts: starts, source: "", words: [ShellWord([], offset: opened)]) }
+        throw line.error(Self.reason(error))
+      }
+      let text = source.trimmed
+      return commands.map { ScriptLine(file: file, starts: starts, source: text, words: $0) }
+    }
+
+    private static func reason(_ error: ShellWordsError) -> String {
+      switch error {
+      case .unterminated(let mark): "a \(mark) that nothing closes"
+      case .endsInBackslash: "the last line ends in a \\, and nothing follows it"
+      case .severalCommands: "several commands where one is wanted"
+      case .notAVariable(let name):
+        "${\(DisplayText.escape(name))} is no variable: names are letters, digits and _, and do not begin with a digit; '…' and \\$ keep a dollar sign"
+      }
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import Text
+
+/// Makes statements of lines. What it cannot know without the program's commands (whether a command has its arguments) others check.
+package struct ScriptParser {
+  /// The words that begin a statement of their own.
+  package static let words = [
+    "device", "set", "let", "setup", "teardown", "test", "end", "expect", "fails", "repeat", "retry", "sleep", "include", "skip", "note",
+  ]
+  /// Blocks inside of each other.
+  static let maximumDepth = 16
+
+  private let lines: [ScriptLine]
+  /// Names that `set` does not take for variables: they are the shell's settings.
+  private let settings: [String]
+  private var index = 0
+
+  /// - Parameters:
+  ///   - settings: names that the shell's own `set` takes.
+  /// - Throws: the first mistake.
+  package static func parse(_ bytes: [UInt8], file: String, settings: [String]) throws(ScriptError) -> [ScriptStatement] {
+    var parser = ScriptParser(lines: try ScriptLine.parse(bytes, file: file), settings: settings)
+    return try parser.block(nil, depth: 0)
+  }
+
+  private init(lines: [ScriptLine], settings: [String]) {
+    self.lines = lines
+    self.settings = settings
+  }
+
+  /// The statements up to `end`.
+  /// - Parameter opening: the line that it belongs to; nil: the whole file.
+  private mutating func block(_ opening: ScriptLine?, depth: Int) throws(ScriptError) -> [ScriptStatement] {
+    if let opening, depth > Self.maximumDepth { throw opening.error("more than \(Self.maximumDepth) blocks inside of each other") }
+    var statements: [ScriptStatement] = []
+    while index < lines.count {
+      let line = lines[index]
+      index += 1
+      let word = line.words.first?.keyword ?? ""
+      switch word {
+      case "end":
+        guard opening != nil else { throw line.error("an end without setup, teardown, test, repeat or retry before it") }
+        try nothing(behind: 1, in: line)
+        return statements
+      case "fails": try addFailure(line, to: &statements)
+      default: statements.append(ScriptStatement(line: line, kind: try kind(word, line, depth)))
+      }
+    }
+    if let opening { throw opening.error("\(opening.words.first?.text ?? "this") has no end") }
+    return statements
+  }
+
+  private mutating func kind(_ word: String, _ line: ScriptLine, _ depth: Int) throws(ScriptError) -> ScriptStatement.Kind {
+    switch word {
+    case "device": return .device(try only(line, "the device: `device name:Lock-01`"))
+    case "set":
+      guard let name = line.words.dropFirst().first?.text, !settings.contains(name) else { return .command(ScriptCommand(words: line.words)) }
+      guard line.words.count == 3 else { throw line.error("set takes a name and a value: `set CODE 1b9901`; quote a value with blanks") }
+      return .set(name: try variable(line.words[1], line), line.words[2])
+    case "let": return try capture(line)
+    case "setup", "teardown":
+      guard depth == 0 else { throw line.error("\(word) stands outside of tests") }
+      try nothing(behind: 1, in: line)
+      let body = try block(line, depth: depth + 1)
+      return word == "setup" ? .setup(body) : .teardown(body)
+    case "test":
+      guard depth == 0 else { throw line.error("a test inside of another block; does the one before it lack its end?") }
+      guard line.words.count > 1 else { throw line.error("test needs a name: test \"opens\"") }
+      return .test(name: line.words[1], tags: Array(line.words.dropFirst(2)), try block(line, depth: depth + 1))
+    case "expect":
+      var parser = ExpectationParser(line)
+      return try parser.parsed()
+    case "repeat", "retry":
+      let repetition = try repetition(line, endsWithSuccess: word == "retry")
+      return .repetition(repetition, try block(line, depth: depth + 1))
+    case "sleep": return .sleep(try only(line, "how long: `sleep 500ms`"))
+    case "include": return .include(try only(line, "a file: `include login.blectl`"))
+    case "skip":
+      guard line.words.count <= 2 else { throw line.error("skip takes one reason, in quotes: skip \"needs a lock\"") }
+      return .skip(line.words.dropFirst().first)
+    case "note": return .note(try only(line, "a text in quotes: note \"door is open\""))
+    default:
+      if word.hasPrefix("!") {
+        throw line.error("a script does not run programs; a program that runs blectl can do both")
+      }
+      return .command(ScriptCommand(words: line.words))
+    }
+  }
+
+  // MARK: Parts
+
+  private func nothing(behind count: Int, in line: ScriptLine) throws(ScriptError) {
+    guard line.words.count <= count else {
+      throw line.error(at: line.words[count], "nothing stands behind \(line.words[count - 1].text ?? "this")")
+    }
+  }
+
+  private func only(_ line: ScriptLine, _ what: String) throws(ScriptError) -> ShellWord {
+    guard line.words.count == 2 else { throw line.error("\(line.words[0].text ?? "this") takes one word, \(what)") }
+    return line.words[1]
+  }
+
+  /// A name of a variable.
+  private func variable(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) -> String {
+    guard let name = word.keyword, ScriptVariables.isName(name) else {
+      throw line.error(at: word, "a variable's name is letters, digits and _, and does not begin with a digit")
+    }
+    return name
+  }
+
+  private func addFailure(_ line: ScriptLine, to statements: inout [ScriptStatement]) throws(ScriptError) {
+    guard line.words.count <= 2 else { throw line.error("fails takes one word: the kind of the error, or its name") }
+    let failure = ExpectedFailure(kind: line.words.dropFirst().first, line: line)
+    switch statements.last?.kind {
+    case .command(var command) where command.failure == nil:
+      command.failure = failure
+      statements[statements.count - 1].kind = .command(command)
+    case .capture: throw line.error("fails is about the command before it, which is to give a value here")
+    default: throw line.error("fails stands behind the command that it is about")
+    }
+  }
+
+  /// `let NAME = COMMAND [as FORMAT] [field NAME]`.
+  private func capture(_ line: ScriptLine) throws(ScriptError) -> ScriptStatement.Kind {
+    guard line.words.count >= 4, line.words[2].keyword == "=" else {
+      throw line.error("let takes a name, = and a command: let LEVEL = read 2a19 as u8")
+    }
+    let name = try variable(line.words[1], line)
+    guard !settings.contains(name) else { throw line.error(at: line.words[1], "\(name) is the name of a setting of the shell") }
+    var words = Array(line.words.dropFirst(3))
+    var extraction = Extraction()
+    while words.count > 2 {
+      let (word, value) = (words[words.count - 2].keyword, words[words.count - 1])
+      if word == "as", extraction.format == nil {
+        extraction.format = value
+      } else if word == "field", extraction.field == nil {
+        extraction.field = value
+      } else {
+        break
+      }
+      words.removeLast(2)
+    }
+    if let first = words.first?.keyword, Self.words.contains(first) {
+      throw line.error(at: words[0], "let takes the result of a command; \(first) has none")
+    }
+    return .capture(name: name, ScriptCommand(words: words), extraction)
+  }
+
+  private func repetition(_ line: ScriptLine, endsWithSuccess: Bool) throws(ScriptError) -> Repetition {
+    let words = line.words
+    guard words.count == 2 || words.count == 4 && words[2].keyword == "every" else {
+      throw line.error("\(words[0].text ?? "this") takes a number of times, and how far apart: `\(words[0].text ?? "repeat") 3 every 500ms`")
+    }
+    return Repetition(endsWithSuccess: endsWithSuccess, count: words[1], every: words.count == 4 ? words[3] : nil)
+  }
+}

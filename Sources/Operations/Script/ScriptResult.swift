@@ -1,0 +1,49 @@
+package import Text
+
+/// The record that a command, or a value that was waited for, has left: what `expect` and `let` look at.
+package struct ScriptResult: Sendable {
+  package let record: JSONTree
+
+  package init(_ record: JSONTree) { self.record = record }
+
+  /// The octets of its value; nil where the record has none.
+  package var octets: [UInt8]? { record["value"]?.string.flatMap { Hex.decode($0) } }
+
+  /// A member of what was decoded, of a device's answer, or of the record itself, in this order. A quantity is its number.
+  /// - Parameter path: names with dots between them, `[2]` for the third of a list.
+  package func field(_ path: String) -> JSONTree? {
+    for part in [record["decoded"], record["values"], record] {
+      guard let part, let found = Self.member(path, of: part) else { continue }
+      if case .object = found.kind, let value = found["value"] { return value }
+      return found
+    }
+    // What is one value has no names inside.
+    return path == "decoded" ? record["decoded"] : nil
+  }
+
+  private static func member(_ path: String, of tree: JSONTree) -> JSONTree? {
+    var tree = tree
+    for part in path.split(separator: ".", omittingEmptySubsequences: false) {
+      let name = part.prefix { $0 != "[" }
+      if !name.isEmpty {
+        guard let value = tree[String(name)] else { return nil }
+        tree = value
+      }
+      for index in part.dropFirst(name.count).split(separator: "[", omittingEmptySubsequences: false).dropFirst() {
+        guard index.hasSuffix("]"), let number = Int(index.dropLast()), case .array(let items) = tree.kind, items.indices.contains(number)
+        else { return nil }
+        tree = items[number]
+      }
+    }
+    return tree
+  }
+
+  /// What can be asked for, for errors.
+  package var fields: [String] {
+    var names: [String] = []
+    for part in [record["decoded"], record["values"], record] {
+      if case .object(let members)? = part?.kind { names += members.map(\.key).filter { !names.contains($0) } }
+    }
+    return names
+  }
+}

@@ -1,0 +1,72 @@
+package import Text
+
+/// One thing that a script says.
+package struct ScriptStatement: Sendable {
+  package indirect enum Kind: Sendable {
+    case device(ShellWord)
+    case set(name: String, ShellWord)
+    /// A line of the shell.
+    case command(ScriptCommand)
+    case capture(name: String, ScriptCommand, Extraction)
+    /// About the last result.
+    case expectResult(Extraction, Predicate)
+    case expectValue(ExpectedValue)
+    /// Exactly nothing.
+    case expectSilence(ShellWord, within: ShellWord?)
+    case expectDisconnection(reason: ShellWord?, within: ShellWord?)
+    case repetition(Repetition, [ScriptStatement])
+    case sleep(ShellWord)
+    case include(ShellWord)
+    case skip(ShellWord?)
+    case note(ShellWord)
+    case setup([ScriptStatement])
+    case teardown([ScriptStatement])
+    case test(name: ShellWord, tags: [ShellWord], [ScriptStatement])
+  }
+
+  package let line: ScriptLine
+  package var kind: Kind
+
+  package var place: ScriptPlace { line.place }
+}
+
+/// A command with its arguments, and how it is meant to end.
+package struct ScriptCommand: Sendable {
+  package var words: [ShellWord]
+  /// The line that says that it must fail.
+  package var failure: ExpectedFailure?
+}
+
+package struct ExpectedFailure: Sendable {
+  /// The kind, or the name of the error; nil: any.
+  package var kind: ShellWord?
+  package var line: ScriptLine
+}
+
+/// What of a result is looked at.
+package struct Extraction: Sendable {
+  package var format: ShellWord?
+  /// Of its record: `mtu`, `heart_rate.value`.
+  package var field: ShellWord?
+}
+
+/// `expect ATTR …` and `expect N of ATTR …`.
+package struct ExpectedValue: Sendable {
+  package var attribute: ShellWord
+  /// How many of them; nil: one.
+  package var count: ShellWord?
+  package var extraction: Extraction
+  /// Nil: any value.
+  package var predicate: Predicate?
+  package var within: ShellWord?
+}
+
+/// `repeat` and `retry`.
+package struct Repetition: Sendable {
+  /// Until it passes, instead of always.
+  package var endsWithSuccess: Bool
+  package var count: ShellWord
+  package var every: ShellWord?
+
+  package static let limit = 1_000_000
+}

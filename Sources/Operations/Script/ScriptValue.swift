@@ -1,0 +1,93 @@
+package import Text
+
+/// What a predicate is about.
+package enum ScriptValue: Sendable {
+  /// As they came.
+  case octets([UInt8])
+  /// Read as a format says.
+  case formatted([UInt8], ValueFormat)
+  /// Of a record.
+  case field(JSONTree)
+
+  /// For people, and for variables: on one line.
+  package var text: String {
+    switch self {
+    case .octets(let octets): Hex.encode(octets)
+    case .formatted(let octets, .utf8): String(decoding: DisplayText.withoutTrailingNULs(octets), as: UTF8.self)
+    case .formatted(let octets, let format): format.render(octets)
+    case .field(let tree): Self.text(of: tree)
+    }
+  }
+
+  private static func text(of tree: JSONTree) -> String {
+    switch tree.kind {
+    case .null: "null"
+    case .bool(let value): value ? "true" : "false"
+    case .number(let text), .string(let text): text
+    case .array(let items): items.map { text(of: $0) }.joined(separator: " ")
+    case .object(let members): members.map { "\($0.key)=\(text(of: $0.value))" }.joined(separator: " ")
+    }
+  }
+
+  /// The numbers that it is; nil for what is none.
+  package var numbers: [ScriptNumber]? {
+    switch self {
+    case .octets: return nil
+    case .formatted(let octets, let format): return octets.isEmpty ? nil : format.numbers(octets).map { $0.compactMap(ScriptNumber.init) }
+    case .field(let tree):
+      let items = if case .array(let items) = tree.kind { items } else { [tree] }
+      var numbers: [ScriptNumber] = []
+      for item in items {
+        guard case .number(let text) = item.kind, let number = ScriptNumber(text) else { return nil }
+        numbers.append(number)
+      }
+      return numbers.isEmpty ? nil : numbers
+    }
+  }
+}
+
+/// A number, exact when it is whole.
+package enum ScriptNumber: Sendable, Equatable {
+  case whole(Int128)
+  case real(Double)
+
+  /// - Parameter text: decimal, `0x…`, or with a fraction.
+  package init?(_ text: String) {
+    let isNegative = text.hasPrefix("-")
+    let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
+    guard let first = digits.first, first.isASCII, first.isNumber || first == "." || digits == "inf" || digits == "nan" else { return nil }
+    if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
+      guard let number = Hex.number(digits.dropFirst(2)) else { return nil }
+      self = .whole(isNegative ? -Int128(number) : Int128(number))
+    } else if let number = Int128(digits) {
+      self = .whole(isNegative ? -number : number)
+    } else if digits.utf8.count < 400, let number = Double(digits) {
+      self = .real(isNegative ? -number : number)
+    } else {
+      return nil
+    }
+  }
+
+  package var real: Double {
+    switch self {
+    case .whole(let number): Double(number)
+    case .real(let number): number
+    }
+  }
+
+  /// NaN is neither before nor after anything, nor the same.
+  package static func compare(_ one: Self, _ other: Self, _ comparison: Predicate.Comparison) -> Bool {
+    func holds<T: Comparable>(_ one: T, _ other: T) -> Bool {
+      switch comparison {
+      case .equal: one == other
+      case .unequal: one != other
+      case .less: one < other
+      case .atMost: one <= other
+      case .greater: one > other
+      case .atLeast: one >= other
+      }
+    }
+    if case .whole(let one) = one, case .whole(let other) = other { return holds(one, other) }
+    return holds(one.real, other.real)
+  }
+}

@@ -1,0 +1,92 @@
+/// A regular expression whose time and memory are limited by its length times the text's, whatever stands in either: all ways of matching are
+/// followed at once (K. Thompson, "Regular Expression Search Algorithm", 1968). Those of the standard library try one after the other, which a
+/// hostile pair of expression and text makes last for ever. So there are no references to what a group has matched, and no looking ahead.
+package struct RegularExpression: Sendable {
+  /// What a pattern may come to, with its repetitions written out.
+  static let limit = 4096
+  /// Of groups inside of each other.
+  static let maximumDepth = 32
+
+  package struct Failure: Error, Equatable {
+    /// Scalars before what is wrong.
+    package let offset: Int
+    package let reason: String
+  }
+
+  enum Step {
+    case scalar(Scalars)
+    /// Both are tried.
+    case fork(Int, Int)
+    case jump(Int)
+    case begins, ends
+    /// At the edge of a word, or not.
+    case edge(Bool)
+    case matches
+  }
+
+  /// Which scalars fit in one place.
+  struct Scalars {
+    var ranges: [ClosedRange<UInt32>] = []
+    var isInverted = false
+
+    func contains(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } != isInverted }
+  }
+
+  private let steps: [Step]
+
+  /// - Parameter ignoresCase: of ASCII letters.
+  /// - Throws: what is wrong with it and where.
+  package init(_ pattern: String, ignoresCase: Bool = false) throws(Failure) {
+    var parser = RegularExpressionParser(pattern, ignoresCase)
+    steps = try parser.parsed()
+  }
+
+  /// Whether some part of the text matches.
+  package func matches(_ text: String) -> Bool {
+    let scalars = text.unicodeScalars.map(\.value)
+    // The step at an index is in `next` when `marks` says so for this position: each is followed once.
+    var marks = [Int](repeating: -1, count: steps.count)
+    var (present, next): ([Int], [Int]) = ([], [])
+    for position in 0...scalars.count {
+      // A match may begin anywhere.
+      if follow(0, position, scalars, &marks, &present) { return true }
+      guard position < scalars.count else { return false }
+      next.removeAll(keepingCapacity: true)
+      for index in present {
+        if case .scalar(let set) = steps[index], set.contains(scalars[position]),
+          follow(index + 1, position + 1, scalars, &marks, &next)
+        {
+          return true
+        }
+      }
+      swap(&present, &next)
+    }
+    return false
+  }
+
+  /// Adds the steps that take a scalar next. - Returns: true when it matches here.
+  private func follow(_ start: Int, _ position: Int, _ scalars: [UInt32], _ marks: inout [Int], _ list: inout [Int]) -> Bool {
+    var open = [start]
+    while let index = open.popLast() {
+      guard marks[index] != position else { continue }
+      marks[index] = position
+      switch steps[index] {
+      case .matches: return true
+      case .scalar: list.append(index)
+      case .jump(let to): open.append(to)
+      case .fork(let one, let other): open += [one, other]
+      case .begins: if position == 0 { open.append(index + 1) }
+      case .ends: if position == scalars.count { open.append(index + 1) }
+      case .edge(let wanted):
+        let before = position > 0 && Self.word.contains(scalars[position - 1])
+        let after = position < scalars.count && Self.word.contains(scalars[position])
+        if (before != after) == wanted { open.append(index + 1) }
+      }
+    }
+    return false
+  }
+
+  static let digit = Scalars(ranges: [0x30...0x39])
+  static let word = Scalars(ranges: [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
+  static let space = Scalars(ranges: [0x09...0x0D, 0x20...0x20])
+}

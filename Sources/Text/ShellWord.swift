@@ -1,0 +1,46 @@
+/// A word of a command line, as it was typed.
+package struct ShellWord: Sendable, Hashable {
+  package enum Piece: Sendable, Hashable {
+    /// Without its quotes.
+    case text(String)
+    /// The name of a variable whose value stands here.
+    case variable(String)
+  }
+
+  package var pieces: [Piece]
+  /// Some of it stands in quotes.
+  package var isQuoted: Bool
+  /// How many characters stand before it.
+  package var offset: Int
+
+  package init(_ pieces: [Piece], isQuoted: Bool = false, offset: Int = 0) {
+    self.pieces = pieces
+    self.isQuoted = isQuoted
+    self.offset = offset
+  }
+
+  /// What it says; nil while that is up to variables.
+  package var text: String? {
+    if pieces.count == 1, case .text(let text) = pieces[0] { return text }
+    return try? replaced { _ in throw ShellWordsError.severalCommands }
+  }
+
+  /// The text of a word without quotes: only such a one is a word of the language.
+  package var keyword: String? { isQuoted ? nil : text }
+
+  package var variables: [String] {
+    pieces.compactMap { if case .variable(let name) = $0 { name } else { nil } }
+  }
+
+  /// What it says with the values of its variables.
+  package func replaced<E: Error>(_ value: (_ name: String) throws(E) -> String) throws(E) -> String {
+    var text = ""
+    for piece in pieces {
+      switch piece {
+      case .text(let part): text += part
+      case .variable(let name): text += try value(name)
+      }
+    }
+    return text
+  }
+}
