@@ -24,7 +24,8 @@ package enum FolderNames {
     return names
   }
 
-  private static func isFolder(_ path: String) -> Bool {
+  /// Also by way of a symbolic link.
+  package static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }

@@ -23,6 +23,12 @@ package final class Output {
   package nonisolated let style: Style
   /// Members that every JSON record gets besides its own, each with a comma before it: `,"id":7`. Asked for at each record; nil: none.
   package var members: (@LoopActor () -> [UInt8])?
+  /// Sees what is written to stdout, in whole lines, besides.
+  package var onResult: (@LoopActor ([UInt8]) -> Void)?
+  /// What is written to stdout goes to `onResult` only.
+  package var hidesResults = false
+  /// Takes notes and what is being done, instead of stderr.
+  package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
   private nonisolated let streams: StandardStreams
   private nonisolated let colorOut: Bool
   private nonisolated let colorErr: Bool
@@ -81,7 +87,11 @@ package final class Output {
   package func record(_ build: (inout JSONLine) -> Void) async throws { try await write(Self.record(build)) }
 
   /// Octets as they are; waits for room.
-  package func write(_ bytes: [UInt8]) async throws { try await streams.out.write(complete(bytes)) }
+  package func write(_ bytes: [UInt8]) async throws {
+    let bytes = complete(bytes)
+    onResult?(bytes)
+    if !hidesResults { try await streams.out.write(bytes) }
+  }
 
   /// A record with the members of all records.
   private func complete(_ bytes: [UInt8]) -> [UInt8] {
@@ -97,8 +107,11 @@ package final class Output {
   /// - Returns: false when there is no room.
   package func offer(_ bytes: @autoclosure () -> [UInt8], reserve: Int = 0) throws(OutputFailure) -> Bool {
     // What nobody takes need not be made.
-    guard streams.out.queued < streams.out.limit + reserve || streams.out.failure != nil else { return false }
-    return try streams.out.offer(complete(bytes()), reserve: reserve)
+    guard hidesResults || streams.out.queued < streams.out.limit + reserve || streams.out.failure != nil else { return false }
+    let bytes = complete(bytes())
+    if !hidesResults { guard try streams.out.offer(bytes, reserve: reserve) else { return false } }
+    onResult?(bytes)
+    return true
   }
 
   package func offerLine(_ text: @autoclosure () -> String, reserve: Int = 0) throws(OutputFailure) -> Bool {
@@ -159,20 +172,20 @@ package final class Output {
 
   /// Something that the user should know; not with `--quiet`.
   package func note(_ text: String) {
-    guard !style.quiet else { return }
-    say(text, (colorErr ? Paint.yellow.apply("note:") : "note:") + " " + text)
+    guard !style.quiet || onMessage != nil else { return }
+    say(text, isNote: true, (colorErr ? Paint.yellow.apply("note:") : "note:") + " " + text)
   }
 
   /// What is being done; on a terminal or when verbose.
   package func status(_ text: String) {
     guard !style.quiet, errIsTerminal && !style.json || style.verbosity > 0 else { return }
-    say(text, colorErr ? Paint.dim.apply(text) : text)
+    say(text, isNote: false, colorErr ? Paint.dim.apply(text) : text)
   }
 
   package func verbose(_ level: Int, _ text: @autoclosure () -> String) {
     guard style.verbosity >= level else { return }
     let text = text()
-    say(text, colorErr ? Paint.dim.apply(text) : text)
+    say(text, isNote: false, colorErr ? Paint.dim.apply(text) : text)
   }
 
   package func failure(_ text: String) {
@@ -180,7 +193,8 @@ package final class Output {
     message((colorErr ? Paint.red.apply(name) : name) + " " + forEyes(text))
   }
 
-  private func say(_ text: String, _ plain: String) {
+  private func say(_ text: String, isNote: Bool, _ plain: String) {
+    if let onMessage { return onMessage(text, isNote) }
     if let screen = streams.fullScreen { return screen.message(text) }
     guard style.json else { return message(forEyes(plain)) }
     message(String(decoding: Self.record { $0.string("note", text) }.dropLast(), as: UTF8.self))

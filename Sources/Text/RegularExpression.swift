@@ -1,7 +1,9 @@
 /// A regular expression whose time and memory are limited by its length times the text's, whatever stands in either: all ways of matching are
 /// followed at once (K. Thompson, "Regular Expression Search Algorithm", 1968). Those of the standard library try one after the other, which a
 /// hostile pair of expression and text makes last for ever. So there are no references to what a group has matched, and no looking ahead.
-package struct RegularExpression: Sendable {
+package struct RegularExpression: Sendable, CustomStringConvertible {
+  /// As it was written, between slashes.
+  package let description: String
   /// What a pattern may come to, with its repetitions written out.
   static let limit = 4096
   /// Of groups inside of each other.
@@ -39,6 +41,7 @@ package struct RegularExpression: Sendable {
   package init(_ pattern: String, ignoresCase: Bool = false) throws(Failure) {
     var parser = RegularExpressionParser(pattern, ignoresCase)
     steps = try parser.parsed()
+    description = "/\(pattern.replacing("/", with: "\\/"))/" + (ignoresCase ? "i" : "")
   }
 
   /// Whether some part of the text matches.

@@ -30,7 +30,12 @@ final class ProcessContext {
     self.configuration = configuration
     session.onClient = { client in
       client.onNote = { output.note($0.text) }
-      if output.style.verbosity >= 2 { client.onPDU = { output.verbose(2, PDUText.line($0, $1)) } }
+      let (log, isShown) = (PacketLog.present, output.style.verbosity >= 2)
+      guard log != nil || isShown else { return }
+      client.onPDU = { direction, pdu in
+        if isShown { output.verbose(2, PDUText.line(direction, pdu)) }
+        log?.add(direction, pdu)
+      }
     }
   }
 

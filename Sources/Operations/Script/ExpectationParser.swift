@@ -12,13 +12,16 @@ struct ExpectationParser {
 
   mutating func parsed() throws(ScriptError) -> ScriptStatement.Kind {
     guard let first = words.first else {
-      throw line.error("expect needs what is expected: `expect == 0100`, `expect ffe2 == \"OPEN\" within 2s`, `expect no ffe2`, `expect disconnect`")
+      throw line.error(
+        "expect needs what is expected: `expect == 0100`, `expect ffe2 == \"OPEN\" within 2s`, `expect no ffe2`, `expect disconnect`")
     }
     let within = try takeTime()
     switch first.keyword {
     case "no":
       words = words.dropFirst()
-      guard let attribute = words.popFirst() else { throw line.error(at: first, "`expect no` needs a characteristic: `expect no ffe2 within 1s`") }
+      guard let attribute = words.popFirst() else {
+        throw line.error(at: first, "`expect no` needs a characteristic: `expect no ffe2 within 1s`")
+      }
       try nothingMore()
       return .expectSilence(attribute, within: within)
     case "disconnect":
@@ -30,7 +33,8 @@ struct ExpectationParser {
       let extraction = try takeExtraction()
       guard let predicate = try takePredicate() else { throw line.error("what the value shall be is missing: `expect as u8 == 5`") }
       if let within {
-        throw line.error(at: within, "this is about what has come already; `within` is for what a characteristic will send: `expect ATTR …`")
+        throw line.error(
+          at: within, "this is about what has come already; `within` is for what a characteristic will send: `expect ATTR …`")
       }
       return .expectResult(extraction, predicate)
     default: return try value(within)
@@ -70,7 +74,9 @@ struct ExpectationParser {
         guard extraction.format == nil else { throw line.error(at: word, "one format is enough") }
         extraction.format = value
       } else {
-        guard extraction.field == nil else { throw line.error(at: word, "one field is enough: `field heart_rate.value` is a field of a field") }
+        guard extraction.field == nil else {
+          throw line.error(at: word, "one field is enough: `field heart_rate.value` is a field of a field")
+        }
         extraction.field = value
       }
     }
@@ -96,7 +102,9 @@ struct ExpectationParser {
     case "matches": return .matches(try expression(try takeOne(first, "a regular expression: `matches /^OPEN/`")))
     case "length":
       guard depth == 0 else { throw line.error(at: first, "a length has no length") }
-      guard let predicate = try takePredicate(depth: 1) else { throw line.error(at: first, "length needs what it shall be: `length == 20`") }
+      guard let predicate = try takePredicate(depth: 1) else {
+        throw line.error(at: first, "length needs what it shall be: `length == 20`")
+      }
       switch predicate {
       case .compares, .range: return .length(predicate)
       case .starts, .ends, .contains, .matches, .length, .isOf:

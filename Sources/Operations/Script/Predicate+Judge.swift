@@ -41,9 +41,18 @@ extension Predicate {
       guard let numbers = try Self.numbers(of: value, "in") else { return Self.noNumber(value) }
       return Verdict(
         numbers.allSatisfy { ScriptNumber.compare($0, least, .atLeast) && ScriptNumber.compare($0, most, .atMost) })
-    case .starts(let words): return try part(of: value, try Operand(words, replaced)) { $0.starts(with: $1) } texts: { $0.hasPrefix($1) }
+    case .starts(let words):
+      return try part(of: value, try Operand(words, replaced)) {
+        $0.starts(with: $1)
+      } texts: {
+        $0.hasPrefix($1)
+      }
     case .ends(let words):
-      return try part(of: value, try Operand(words, replaced)) { $0.reversed().starts(with: $1.reversed()) } texts: { $0.hasSuffix($1) }
+      return try part(of: value, try Operand(words, replaced)) {
+        $0.reversed().starts(with: $1.reversed())
+      } texts: {
+        $0.hasSuffix($1)
+      }
     case .contains(let words): return try contains(value, try Operand(words, replaced))
     case .matches(let expression): return Verdict(expression.matches(Self.textToMatch(value)))
     case .length(let predicate):
@@ -130,7 +139,11 @@ extension Predicate {
     if case .field(let tree) = value, case .array(let items) = tree.kind {
       return Verdict(items.contains { Self.equals($0, operand) })
     }
-    return try part(of: value, operand) { $0.contains($1) } texts: { $0.contains($1) }
+    return try part(of: value, operand) {
+      $0.contains($1)
+    } texts: {
+      $0.contains($1)
+    }
   }
 
   // MARK: Others

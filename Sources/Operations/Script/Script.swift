@@ -13,6 +13,7 @@ package struct Script: Sendable {
   package let file: String
   /// Whom it is about; nil: nobody, or whoever is named where it is run.
   package internal(set) var device: String?
+  package internal(set) var deviceLine: Int?
   /// What it asks for first that needs a device.
   package internal(set) var firstNeed: ScriptPlace?
   /// The lines outside of tests.
@@ -28,7 +29,8 @@ package struct Script: Sendable {
     statements.contains { statement in
       switch statement.kind {
       case .device, .set, .note: false
-      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .repetition, .sleep, .include, .skip, .setup,
+      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .repetition, .sleep, .include, .skip,
+        .setup,
         .teardown, .test:
         true
       }

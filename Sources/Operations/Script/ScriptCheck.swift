@@ -64,6 +64,7 @@ package struct ScriptCheck {
       case .device(let word):
         guard script.device == nil else { throw statement.line.error("the device is named twice; a script is about one") }
         script.device = try known(word, statement.line, "a device")
+        script.deviceLine = statement.place.line
       case .setup(let body): script.setup += body
       case .teardown(let body): script.teardown += body
       case .test: break
@@ -72,7 +73,8 @@ package struct ScriptCheck {
         script.statements.append(statement)
       }
     }
-    let own = hasResult
+    // Each test begins without a result.
+    hasResult = false
     try check(script.setup)
     for statement in statements {
       guard case .test(let name, let tags, let body) = statement.kind else { continue }
@@ -83,12 +85,12 @@ package struct ScriptCheck {
       }
       var words: [String] = []
       for tag in tags { words.append(try known(tag, line, "a tag")) }
-      hasResult = own
+      hasResult = false
       try check(script.setup)
       try check(body)
       script.tests.append(Script.Test(name: title, tags: words, line: line, statements: body))
     }
-    hasResult = own
+    hasResult = false
     try check(script.teardown)
   }
 
@@ -134,7 +136,8 @@ package struct ScriptCheck {
     case .note(let word): _ = try text(of: word, line)
     case .device: throw line.error("the device is named outside of blocks")
     case .include: throw line.error("the file was not read")
-    case .setup, .teardown, .test: throw line.error("\(line.words.first?.text ?? "this") stands outside of blocks, also in a file that is included")
+    case .setup, .teardown, .test:
+      throw line.error("\(line.words.first?.text ?? "this") stands outside of blocks, also in a file that is included")
     }
   }
 
@@ -194,7 +197,9 @@ package struct ScriptCheck {
 
   private func selector(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {
     guard let text = try text(of: word, line) else { return }
-    do { _ = try Selector(text) } catch { throw line.error(at: word, "\(DisplayText.quote(text)) is no characteristic, and nothing else that expect takes") }
+    do { _ = try Selector(text) } catch {
+      throw line.error(at: word, "\(DisplayText.quote(text)) is no characteristic, and nothing else that expect takes")
+    }
   }
 
   private func number(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {

@@ -53,7 +53,9 @@ package struct ScriptParser {
     switch word {
     case "device": return .device(try only(line, "the device: `device name:Lock-01`"))
     case "set":
-      guard let name = line.words.dropFirst().first?.text, !settings.contains(name) else { return .command(ScriptCommand(words: line.words)) }
+      guard let name = line.words.dropFirst().first?.text, !settings.contains(name) else {
+        return .command(ScriptCommand(words: line.words))
+      }
       guard line.words.count == 3 else { throw line.error("set takes a name and a value: `set CODE 1b9901`; quote a value with blanks") }
       return .set(name: try variable(line.words[1], line), line.words[2])
     case "let": return try capture(line)
@@ -148,7 +150,8 @@ package struct ScriptParser {
   private func repetition(_ line: ScriptLine, endsWithSuccess: Bool) throws(ScriptError) -> Repetition {
     let words = line.words
     guard words.count == 2 || words.count == 4 && words[2].keyword == "every" else {
-      throw line.error("\(words[0].text ?? "this") takes a number of times, and how far apart: `\(words[0].text ?? "repeat") 3 every 500ms`")
+      throw line.error(
+        "\(words[0].text ?? "this") takes a number of times, and how far apart: `\(words[0].text ?? "repeat") 3 every 500ms`")
     }
     return Repetition(endsWithSuccess: endsWithSuccess, count: words[1], every: words.count == 4 ? words[3] : nil)
   }

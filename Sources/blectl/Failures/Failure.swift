@@ -16,7 +16,7 @@ import Text
 /// code. Made here from the facts that the rooms below throw: each room's sentences stand in a file of their own beside this one.
 struct Failure: Error, Equatable {
   /// JSON's `kind`.
-  enum Kind: String {
+  enum Kind: String, CaseIterable {
     /// No such device, service, characteristic or handle; no MAC in the advertisement.
     case notFound = "not_found"
     /// More than one candidate where one is needed.
@@ -87,6 +87,7 @@ struct Failure: Error, Equatable {
     case let error as TransportError: self.init(error)
     case is ControllerUnplugged: self.init(.adapter, "the simulated adapter was removed")
     case let error as PeripheralFileError: self.init(.input, "\(error)")
+    case let error as ScriptError: self.init(error)
     case let error as ShellWordsError: self.init(error)
     case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
     case is CancellationError: self = .cancelled

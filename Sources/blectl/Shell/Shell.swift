@@ -16,6 +16,8 @@ final class Shell {
   var lanes: [Lane] = []
   /// Something about the devices has changed: for prompts.
   var onChange: (@LoopActor () -> Void)?
+  /// What commands bring goes to a script.
+  var capture: ShellCapture?
   /// By somebody at a terminal.
   var isTyped = false
   /// `exit` was said: what stands behind it is not run.
@@ -173,7 +175,7 @@ final class Shell {
   /// - Throws: CancellationError.
   func untilChanged() async throws { try await change.value() }
 
-  private static func refuseSessionOptions(_ options: ProcessOptions) throws {
+  static func refuseSessionOptions(_ options: ProcessOptions) throws {
     guard let option = options.adapter != nil ? "--adapter" : options.trace != nil ? "--trace" : nil else { return }
     throw Failure(.usage, "\(option) belongs to the session, which has one radio: give it when you start")
   }
@@ -187,8 +189,10 @@ final class Shell {
     style.verbosity = max(style.verbosity, options.verbose)
     if options.color != .auto { style.color = options.color }
     style.isLive = isTyped
+    if capture != nil { style.json = true }
     let output = Output(style, sharing: process.output)
     output.members = { [weak self, weak lane] in members + (self?.members(of: lane) ?? []) }
+    capture?.attach(to: output, isCommand: true)
     return output
   }
 
@@ -206,8 +210,10 @@ final class Shell {
   func output(of lane: Lane) -> Output {
     var style = process.output.style
     style.isLive = isTyped
+    if capture != nil { style.json = true }
     let output = Output(style, sharing: process.output)
     output.members = { [weak self, weak lane] in self?.members(of: lane) ?? [] }
+    capture?.attach(to: output, isCommand: false)
     return output
   }
 

@@ -30,6 +30,7 @@ extension Failure {
     switch error {
     case .unterminated(let mark): self.init(.usage, "a \(mark) is not closed: it begins text that goes on to the next \(mark)")
     case .endsInBackslash: self.init(.usage, "it ends in a \\, and nothing follows that it could stand before")
+    case .notAVariable(let name): self.init(.usage, "${\(DisplayText.escape(name))} is no variable")
     case .severalCommands: self.init(.usage, "one command a line: put the one behind the ; on a line of its own, or the ; in quotes")
     }
   }

@@ -1,0 +1,124 @@
+import ArgumentParser
+import EventLoop
+import LinuxIO
+import Operations
+import Terminal
+import Text
+
+struct Run: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", _superCommandName: "blectl",
+    abstract: "Run scripts with tests, and report what failed.",
+    discussion: """
+      Scripts are commands without PEER, one a line, and what is expected of their results: see blectl-script(5). All files are checked before \
+      anything is sent. Exits 7 when a test failed, 2 to 6 when not the device but the rig was at fault.
+      """)
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  @Argument(help: "Scripts, folders of them (*.blectl), or - for standard input.", completion: .file())
+  var files: [String]
+
+  @Option(help: ArgumentHelp("The device, instead of the one that the scripts name.", valueName: "peer"))
+  var peer: PeerArgument?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A variable; stands above `set`. May be given several times.", valueName: "name=value"))
+  var set: [VariableArgument] = []
+
+  @Option(help: ArgumentHelp("Only tests whose name matches; may be given several times.", valueName: "glob"))
+  var only: [String] = []
+
+  @Option(help: ArgumentHelp("Only tests with this tag; may be given several times.", valueName: "tag"))
+  var tag: [String] = []
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Files at a time, each with its own device, 1 to 64.", valueName: "n"))
+  var jobs: Int = 1
+
+  @Option(name: .customLong("repeat"), parsing: .unconditional, help: ArgumentHelp("Run everything so many times.", valueName: "n"))
+  var repetitions: Int = 1
+
+  @Flag(help: "End after the first test that does not pass.")
+  var failFast = false
+
+  @Flag(help: "Only check the files, and list their tests.")
+  var dryRun = false
+
+  func validate() throws {
+    if files.isEmpty { throw ValidationError("Name a script, a folder of scripts, or - for standard input.") }
+    if !(1...64).contains(jobs) { throw ValidationError("--jobs takes 1 to 64, not \(jobs)") }
+    if !(1...1_000_000).contains(repetitions) { throw ValidationError("--repeat takes 1 to 1000000, not \(repetitions)") }
+  }
+
+  func run(in context: Context) async throws {
+    var options = ScriptRun.Options()
+    options.peer = peer
+    for assignment in set { options.variables[assignment.name] = assignment.value }
+    (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
+    (options.endsWithFailure, options.timeout) = (failFast, step.timeout)
+    let scripts = try await scripts(options.variables)
+    let run = ScriptRun(options, [TextScriptReport(context.output)], context.process)
+    if run.count(scripts) == 0 {
+      throw Failure(.usage, "no test is selected: --only and --tag fit none of those in \(files.joined(separator: ", "))")
+    }
+    if dryRun { return try await list(scripts, run, context) }
+    try await run.run(scripts)
+    try run.throwStatus()
+  }
+
+  /// - Throws: for the first file that is wrong.
+  @LoopActor
+  private func scripts(_ variables: [String: String]) async throws -> [Script] {
+    var scripts: [Script] = []
+    for path in files {
+      for file in path == "-" ? [path] : try ScriptLoader.files(path) {
+        let script = try await ScriptLoader.load(file, variables: variables)
+        if let place = script.firstNeed, script.device == nil, peer == nil {
+          throw ScriptError(place, "this needs a device: `device PEER` in the script names one, or --peer")
+        }
+        if let device = script.device, PeerArgument(argument: device) == nil {
+          throw ScriptError(
+            ScriptPlace(file: script.file, line: script.deviceLine ?? 1),
+            "\(DisplayText.quote(device)) is no device: AA:BB:CC:DD:EE:FF[/random], name:GLOB, mac:MAC, service:UUID, @last or @ALIAS")
+        }
+        scripts.append(script)
+      }
+    }
+    return scripts
+  }
+
+  @LoopActor
+  private func list(_ scripts: [Script], _ run: ScriptRun, _ context: Context) async throws {
+    for script in scripts {
+      for test in script.tests where run.selects(test) {
+        if context.output.style.json {
+          try await context.output.record {
+            $0.string("event", "test")
+            $0.string("file", script.file)
+            $0.integer("line", test.line.place.line)
+            $0.string("name", test.name)
+            $0.strings("tags", test.tags)
+          }
+        } else {
+          try await context.output.line("\(DisplayText.escape(script.file)):\(test.line.place.line): \(DisplayText.escape(test.name))")
+        }
+      }
+    }
+    let tests = run.count(scripts)
+    context.output.note("\(scripts.count) script(s) with \(tests) test(s) are right, as far as can be seen without a device")
+  }
+}
+
+/// `NAME=VALUE`.
+struct VariableArgument: ExpressibleByArgument, Sendable {
+  let name: String
+  let value: String
+
+  init?(argument: String) {
+    guard let sign = argument.firstIndex(of: "="), ScriptVariables.isName(argument[..<sign]) else { return nil }
+    name = String(argument[..<sign])
+    value = String(argument[argument.index(after: sign)...])
+  }
+}

@@ -1,0 +1,154 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import LinuxIO
+import Operations
+import Text
+
+/// Reads scripts with what they include, and checks them.
+@LoopActor
+struct ScriptLoader {
+  let variables: [String: String]
+  private var octets = 0
+
+  /// What the folder of a `run DIRECTORY` has to be named like; those that begin with `_` are there to be included.
+  static let ending = ".blectl"
+  /// Files inside of each other.
+  private static let depth = 16
+  /// Of all files of a script together, those that are included several times so many times.
+  private static let limit = 16 << 20
+
+  init(variables: [String: String]) { self.variables = variables }
+
+  /// - Parameter path: `-` is standard input.
+  /// - Throws: ScriptError, FileError.
+  static func load(_ path: String, variables: [String: String]) async throws -> Script {
+    var loader = ScriptLoader(variables: variables)
+    let name = path == "-" ? "standard input" : path
+    let statements = try await loader.statements(path, name, inside: [])
+    return try ScriptCheck.script(statements, file: name, variables: variables, program)
+  }
+
+  private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
+    let bytes = try await InputFile.read(path, limit: ScriptLine.maximumLength)
+    octets += bytes.count
+    guard octets <= Self.limit else {
+      throw ScriptError(ScriptPlace(file: name, line: 1), "with all that is included more than \(Self.limit) octets")
+    }
+    return try await including(try ScriptParser.parse(bytes, file: name, settings: ShellSettings.names), name, stack + [path])
+  }
+
+  /// The files in the places where they are named.
+  private mutating func including(_ statements: [ScriptStatement], _ file: String, _ stack: [String]) async throws -> [ScriptStatement] {
+    var all: [ScriptStatement] = []
+    for var statement in statements {
+      switch statement.kind {
+      case .include(let word):
+        all += try await included(word, statement.line, stack)
+        continue
+      case .setup(let body): statement.kind = .setup(try await including(body, file, stack))
+      case .teardown(let body): statement.kind = .teardown(try await including(body, file, stack))
+      case .test(let name, let tags, let body): statement.kind = .test(name: name, tags: tags, try await including(body, file, stack))
+      case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
+      case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .sleep, .skip, .note: break
+      }
+      all.append(statement)
+    }
+    return all
+  }
+
+  private mutating func included(_ word: ShellWord, _ line: ScriptLine, _ stack: [String]) async throws -> [ScriptStatement] {
+    let known = ScriptVariables(variables)
+    guard let name = try? known.text(of: word) else {
+      throw line.error(at: word, "which file is included is known before it runs: of variables only those of --set")
+    }
+    guard !name.isEmpty else { throw line.error(at: word, "include needs the name of a file") }
+    let folder = stack.last.flatMap { path in path.lastIndex(of: "/").map { path[...$0] } } ?? ""
+    let path = name.hasPrefix("/") ? name : folder + name
+    guard !stack.contains(path) else {
+      throw line.error(at: word, "\(DisplayText.quote(name)) includes itself" + (stack.last == path ? "" : ", by way of other files"))
+    }
+    guard stack.count < Self.depth else { throw line.error(at: word, "more than \(Self.depth) files inside of each other") }
+    do { return try await statements(path, path, inside: stack) } catch let error as FileError {
+      throw line.error(at: word, Failure(error).message)
+    }
+  }
+
+  // MARK: Files
+
+  /// The scripts that a file, a folder or `-` stands for.
+  /// - Throws: Failure for a folder without any.
+  static func files(_ path: String) throws -> [String] {
+    let folder = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path
+    guard FolderNames.isFolder(path) else { return [path] }
+    var left = [folder]
+    var files: [String] = []
+    while let folder = left.popLast() {
+      for name in FolderNames.list(folder, home: nil) where !name.hasPrefix(".") && !name.hasPrefix("_") {
+        if name.hasSuffix("/") {
+          left.append("\(folder)/\(name.dropLast())")
+        } else if name.hasSuffix(ending) {
+          files.append("\(folder)/\(name)")
+        }
+      }
+      guard files.count + left.count <= 10_000 else {
+        throw Failure(.input, "\(DisplayText.quote(path)) has more than 10000 scripts and folders")
+      }
+    }
+    guard !files.isEmpty else { throw Failure(.input, "there is no script in \(DisplayText.quote(path)): their names end in \(ending)") }
+    return files.sorted()
+  }
+
+  // MARK: Commands
+
+  /// What a script cannot do: it has other words for it, or nobody sits there.
+  private static let refused: [String: String] = [
+    "exit": "a script ends with its last line", "quit": "a script ends with its last line", "help": "help is for people",
+    "source": "a script includes another: `include FILE`", "run": "a script includes another: `include FILE`",
+    "alias": "an alias outlives the script; `set NAME VALUE` is a variable",
+  ]
+
+  private static var program: ScriptCheck.Program {
+    ScriptCheck.Program(
+      command: { words throws(ScriptCheck.CommandMistake) in try need(words) }, errors: errors, reasons: reasons)
+  }
+
+  private static func need(_ words: [String]) throws(ScriptCheck.CommandMistake) -> ScriptCheck.Need {
+    do {
+      if let reason = words.first.flatMap({ refused[$0] }) { throw Failure(.usage, reason) }
+      let line = try ShellLine(words, ShellSettings())
+      let command = line.command
+      try Shell.refuseSessionOptions(command.process)
+      if command.runsUntilStopped {
+        throw Failure(.usage, "\(line.name) would go on until somebody stops it: it needs a --count or a --duration here")
+      }
+      if let setting = command as? SetSetting { try check(setting) }
+      if command is Disconnect { return .nothing }
+      if line.isAboutCurrent { return .device }
+      return command is Connect || command is Use ? .namesDevice : .nothing
+    } catch is HelpText {
+      throw ScriptCheck.CommandMistake("help is for people")
+    } catch {
+      throw ScriptCheck.CommandMistake(Failure(error).message)
+    }
+  }
+
+  private static func check(_ command: SetSetting) throws {
+    guard let name = command.name, let value = command.value else { throw Failure(.usage, "set needs a name and a value") }
+    if name == "reconnect" {
+      throw Failure(.usage, "a script connects anew by itself: a test that loses the link fails, and the next connects")
+    }
+    var settings = ShellSettings()
+    try settings.set(name, to: value)
+  }
+
+  /// All that a failure may be called.
+  private static var errors: [String] {
+    Failure.Kind.allCases.map(\.rawValue) + Set((UInt8.min...UInt8.max).map { ErrorCode(rawValue: $0).snakeName }).sorted() + reasons
+  }
+
+  private static var reasons: [String] {
+    Set((UInt8.min...UInt8.max).map { ControllerErrorCode(rawValue: $0).snakeName }).sorted()
+  }
+}

@@ -1,0 +1,257 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import Operations
+import Terminal
+import Text
+
+/// What a script expects.
+extension ScriptRunner {
+  // MARK: The last result
+
+  func expectResult(_ extraction: Extraction, _ predicate: Predicate, _ line: ScriptLine) throws {
+    let value = try value(extraction, line)
+    record(value, named: try extraction.field.map { try text(of: $0, line) } ?? "result")
+    try judge(try verdict(predicate, on: value, line), value, predicate, extraction, line)
+  }
+
+  /// What is looked at of the last result.
+  func value(_ extraction: Extraction, _ line: ScriptLine) throws -> ScriptValue {
+    guard let result else {
+      throw StepFailure(Failure(.expectation, "the command before this line has no result that could be looked at"), line)
+    }
+    return try value(extraction, of: result, line)
+  }
+
+  private func value(_ extraction: Extraction, of result: ScriptResult, _ line: ScriptLine) throws -> ScriptValue {
+    let format = try extraction.format.map { word in
+      do { return try ValueFormat(try text(of: word, line)) } catch let error as ValueFormatError { throw mistake("\(error)", line) }
+    }
+    guard let word = extraction.field else {
+      guard let octets = result.octets else {
+        throw StepFailure(
+          Failure(.expectation, "the result has no value; name a field: \(Self.list(result.fields))"), line)
+      }
+      return format.map { .formatted(octets, $0) } ?? .octets(octets)
+    }
+    let path = try text(of: word, line)
+    guard let tree = result.field(path) else {
+      throw StepFailure(
+        Failure(.expectation, "the result has no field \(DisplayText.quote(path)); it has \(Self.list(result.fields))"), line)
+    }
+    guard let format else { return .field(tree) }
+    guard let octets = tree.string.flatMap({ Hex.decode($0) }) else {
+      throw StepFailure(
+        Failure(.expectation, "\(DisplayText.quote(path)) is \(tree.noun), and no octets that could be read as \(format.name)"), line)
+    }
+    return .formatted(octets, format)
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.isEmpty ? "none" : names.map { DisplayText.escape($0) }.joined(separator: " ")
+  }
+
+  private func verdict(_ predicate: Predicate, on value: ScriptValue, _ line: ScriptLine) throws -> Predicate.Verdict {
+    do { return try predicate.verdict(on: value) { word throws(MissingVariable) in try variables.text(of: word) } } catch let error
+      as PredicateMistake
+    { throw mistake(error.reason, line) } catch let error as MissingVariable {
+      throw mistake("the variable \(error.name) has no value: the line that gives it one did not run", line)
+    }
+  }
+
+  private func judge(
+    _ verdict: Predicate.Verdict, _ value: ScriptValue, _ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine
+  ) throws {
+    guard case .fails(let reason) = verdict else { return }
+    var error = StepFailure(
+      Failure(.expectation, "the result is not what was expected" + (reason.map { ": \($0)" } ?? "")), line)
+    error.expected = try expected(predicate, extraction, line)
+    error.actual = shown(value, of: result)
+    throw error
+  }
+
+  // MARK: For people
+
+  /// As the line says it, with the values of its variables.
+  private func expected(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) throws -> String {
+    var parts: [String] = []
+    if let format = extraction.format { parts += ["as", try text(of: format, line)] }
+    if let field = extraction.field { parts += ["field", try text(of: field, line)] }
+    return (parts + [try words(predicate, line)]).joined(separator: " ")
+  }
+
+  private func words(_ predicate: Predicate, _ line: ScriptLine) throws -> String {
+    func value(_ words: [ShellWord]) throws -> String {
+      try words.map { word in
+        let text = try text(of: word, line)
+        return word.isQuoted ? DisplayText.quote(text) : text
+      }.joined(separator: " ")
+    }
+    return switch predicate {
+    case .compares(let comparison, let words): "\(comparison.rawValue) \(try value(words))"
+    case .range(let word): "in \(try value([word]))"
+    case .starts(let words): "starts \(try value(words))"
+    case .ends(let words): "ends \(try value(words))"
+    case .contains(let words): "contains \(try value(words))"
+    case .matches(let expression): "matches \(expression)"
+    case .length(let predicate): "length \(try self.words(predicate, line))"
+    case .isOf(let word): "is \(try value([word]))"
+    }
+  }
+
+  /// In hex and decoded.
+  private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
+    let uuid = result?.record["uuid"]?.string.flatMap { UUID($0) }
+    return switch value {
+    case .octets(let octets): ValueText.forEyes(octets, of: uuid)
+    case .formatted(let octets, .hex), .formatted(let octets, .auto): ValueText.forEyes(octets, of: uuid)
+    case .formatted(let octets, let format):
+      ValueText.forEyes(octets, of: uuid) + (octets.isEmpty ? "" : "; as \(format.name) \(DisplayText.escape(value.text))")
+    case .field(let tree): tree.string.map { DisplayText.quote($0) } ?? DisplayText.escape(value.text)
+    }
+  }
+
+  /// Also for plots.
+  private func record(_ value: ScriptValue, named name: String) {
+    let numbers = value.numbers ?? []
+    guard numbers.count == 1, let number = numbers.first else { return }
+    step.add(
+      StepValue(name: name, at: start.duration(to: EventLoop.shared.now), text: DisplayText.escape(value.text), number: number.real))
+  }
+
+  /// Values that came since the last command.
+  func otherValues() -> [String] {
+    guard let lane = shell.current else { return [] }
+    return lane.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(ValueText.forEyes(event.value, of: uuid))" }
+  }
+
+  // MARK: What the device sends
+
+  private func characteristic(_ word: ShellWord, _ connection: Connection, _ line: ScriptLine) async throws -> (
+    Characteristic, isLate: Bool
+  ) {
+    let text = try text(of: word, line)
+    do {
+      let characteristic = try await connection.client.characteristic(try Selector(text))
+      return (characteristic, try await subscriptions.add(characteristic, connection.client))
+    } catch {
+      try Self.passOn(error)
+      throw StepFailure(Failure(error), line)
+    }
+  }
+
+  func expect(_ expected: ExpectedValue, _ line: ScriptLine) async throws {
+    let (lane, connection) = try await link(line)
+    let (characteristic, isLate) = try await characteristic(expected.attribute, connection, line)
+    let limit = try time(expected.within, line)
+    let count = try expected.count.map { try self.count($0, line) } ?? 1
+    let begin = EventLoop.shared.now
+    var mistake: (any Error)?
+    for number in 0..<count {
+      let found: (event: ValueEvent, uuid: UUID?)?
+      do {
+        found = try await lane.value(until: begin.advanced(by: limit)) { event in
+          guard event.handle == characteristic.valueHandle else { return false }
+          guard mistake == nil, let predicate = expected.predicate else { return true }
+          do {
+            let value = try self.value(expected.extraction, of: self.result(of: event, characteristic.uuid, connection), line)
+            return try self.verdict(predicate, on: value, line) == .holds
+          } catch let error as StepFailure where error.failure.kind == .expectation { return false } catch {
+            mistake = error
+            return true
+          }
+        }
+      } catch {
+        try Self.passOn(error)
+        throw StepFailure(Failure(error), line)
+      }
+      if let mistake { throw mistake }
+      guard let found else { throw try missing(number, count, characteristic, isLate, expected, limit, line) }
+      result = self.result(of: found.event, found.uuid, connection)
+      step.take(
+        recordOctets(found.event, found.uuid, connection), at: start.duration(to: EventLoop.shared.now), isCommand: false)
+      if let value = result.flatMap({ try? value(expected.extraction, of: $0, line) }) {
+        record(value, named: try text(of: expected.attribute, line))
+      }
+    }
+  }
+
+  private func result(of event: ValueEvent, _ uuid: UUID?, _ connection: Connection) -> ScriptResult {
+    ScriptResult((try? JSONTree.parse(recordOctets(event, uuid, connection))) ?? JSONTree(kind: .null, line: 1))
+  }
+
+  private func recordOctets(_ event: ValueEvent, _ uuid: UUID?, _ connection: Connection) -> [UInt8] {
+    NotificationRecord.octets(event, uuid, .auto, from: connection, jsonOutput)
+  }
+
+  private func missing(
+    _ number: Int, _ count: Int, _ characteristic: Characteristic, _ isLate: Bool, _ expected: ExpectedValue, _ limit: Duration,
+    _ line: ScriptLine
+  ) throws -> StepFailure {
+    let name = try text(of: expected.attribute, line)
+    let seen = shell.current?.recent.filter { $0.event.handle == characteristic.valueHandle } ?? []
+    let what = count == 1 ? "no such value" : "only \(number) of \(count) values"
+    // What a command in front of it brought about may have come before.
+    let hint = isLate && seen.isEmpty ? "; it was subscribed to only now, because no command stands before this line" : ""
+    let before = shell.current?.takeForgotten().map { "; \($0) values came before those that are kept" } ?? ""
+    var error = StepFailure(
+      Failure(.expectation, "\(what) came on \(DisplayText.escape(name)) within \(limit.secondsText) s\(hint)\(before)"), line)
+    let wanted = try expected.predicate.map { try self.expected($0, expected.extraction, line) } ?? "a value"
+    error.expected = count == 1 ? "\(name) \(wanted)" : "\(count) of \(name) \(wanted)"
+    if let last = seen.last {
+      let came = shell.current?.connection.map { self.result(of: last.event, last.uuid, $0) }
+      let value = came.flatMap { try? self.value(expected.extraction, of: $0, line) } ?? ScriptValue.octets(last.event.value)
+      error.actual = shown(value, of: came)
+    } else {
+      error.actual = "nothing"
+    }
+    return error
+  }
+
+  func expectSilence(_ attribute: ShellWord, _ within: ShellWord?, _ line: ScriptLine) async throws {
+    let (lane, connection) = try await link(line)
+    let (characteristic, _) = try await characteristic(attribute, connection, line)
+    let limit = try time(within, line)
+    let found: (event: ValueEvent, uuid: UUID?)?
+    do {
+      found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit)) { $0.handle == characteristic.valueHandle }
+    } catch {
+      try Self.passOn(error)
+      throw StepFailure(Failure(error), line)
+    }
+    guard let found else { return }
+    let name = try text(of: attribute, line)
+    var error = StepFailure(Failure(.expectation, "something came on \(DisplayText.escape(name))"), line)
+    error.expected = "nothing on \(name) within \(limit.secondsText) s"
+    error.actual = ValueText.forEyes(found.event.value, of: found.uuid)
+    throw error
+  }
+
+  func expectDisconnection(_ reason: ShellWord?, _ within: ShellWord?, _ line: ScriptLine) async throws {
+    let wanted = try reason.map { try text(of: $0, line) }
+    let limit = try time(within, line)
+    guard let lane = shell.current, let connection = lane.connection else {
+      throw StepFailure(Failure(.expectation, "there is no link that could end"), line)
+    }
+    let end: (any Error)? =
+      if let problem = lane.problem { problem } else {
+        try await withDeadline(EventLoop.shared.now.advanced(by: limit)) { try await connection.client.untilClosed() }
+      }
+    guard let end else {
+      var error = StepFailure(Failure(.expectation, "the link is still there after \(limit.secondsText) s"), line)
+      error.expected = "disconnect" + (wanted.map { " \($0)" } ?? "")
+      error.actual = "the link stays"
+      throw error
+    }
+    expectsLoss = true
+    let failure = Failure(end)
+    guard let wanted, wanted != failure.name, failure.code == nil || ScriptCheck.number(wanted).map({ Int($0) }) != failure.code else {
+      return
+    }
+    var error = StepFailure(Failure(.expectation, "the link ended for another reason: \(failure.message)"), line)
+    error.expected = "disconnect \(wanted)"
+    error.actual = failure.name ?? failure.message
+    throw error
+  }
+}

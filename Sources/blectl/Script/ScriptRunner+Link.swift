@@ -1,0 +1,60 @@
+import EventLoop
+import GATT
+import Operations
+import Terminal
+import Text
+
+/// The one link of a script.
+extension ScriptRunner {
+  /// The link that there is, made when there is none.
+  /// - Throws: StepFailure.
+  func link(_ line: ScriptLine) async throws -> (lane: Lane, connection: Connection) {
+    if shell.current?.connection == nil || expectsLoss { try await connect(line) }
+    guard let lane = shell.current, let connection = lane.connection else {
+      throw StepFailure(Failure.notConnected(shell.current), line)
+    }
+    guard connection.isOpen else { throw StepFailure(loss(of: lane), line) }
+    return (lane, connection)
+  }
+
+  private func connect(_ line: ScriptLine) async throws {
+    await dropLostLink()
+    guard shell.current?.connection == nil else { return }
+    guard let device else {
+      throw StepFailure(Failure(.usage, "no device: the script says `device PEER`, or --peer names one"), line)
+    }
+    let before = step
+    do { try await shell.run(["connect", device]) } catch {
+      try Self.passOn(error)
+      throw StepFailure(Failure(error), line, isAround: true)
+    }
+    // It was not asked for.
+    step = before
+  }
+
+  /// What ends the run and not only a test.
+  static func passOn(_ error: any Error) throws {
+    if error is CancellationError || error is OutputFailure || Failure(error) == .cancelled { throw error }
+  }
+
+  private func loss(of lane: Lane) -> Failure {
+    if let reason = lane.problem ?? lane.connection?.client.closed { return Failure(reason) }
+    return Failure.notConnected(lane)
+  }
+
+  /// A link that is lost leaves nothing behind; the next is made when it is needed.
+  func dropLostLink() async {
+    expectsLoss = false
+    guard let lane = shell.current, let connection = lane.connection, !connection.isOpen else { return }
+    await shell.disconnect(lane)
+    shell.use(nil)
+  }
+
+  /// A test that loses the link fails, also when nothing was asked of it any more.
+  func checkLink() throws {
+    guard !expectsLoss, let lane = shell.current, let connection = lane.connection, !connection.isOpen, let line = lastLine else { return }
+    var failure = loss(of: lane)
+    failure.message = "\(failure.message), after this line"
+    throw StepFailure(failure, line)
+  }
+}

@@ -1,0 +1,203 @@
+import EventLoop
+import Operations
+import Terminal
+import Text
+
+/// Runs one script on one device.
+@LoopActor
+final class ScriptRunner {
+  let script: Script
+  /// Whom it is about, as PEER.
+  let device: String?
+  let shell: Shell
+  let capture: ShellCapture
+  let log: PacketLog
+  var variables: ScriptVariables
+  /// What `expect` without ATTR looks at.
+  var result: ScriptResult?
+  /// What is subscribed to for `expect`, on the link that `client` is of.
+  let subscriptions = ScriptSubscriptions()
+  /// Of the line that runs.
+  var step = StepRecorder()
+  /// Of the test that runs.
+  var steps: [StepResult] = []
+  var notes: [String] = []
+  var omittedSteps = 0
+  var start: LoopClock.Instant
+  var lastLine: ScriptLine?
+  /// In which records are written that nobody sees.
+  let jsonOutput: Output
+  /// The device was to end the link.
+  var expectsLoss = false
+
+  private let process: ProcessContext
+  private let repetition: Int?
+
+  /// Steps that a result keeps.
+  static let limit = 5000
+
+  /// - Parameters:
+  ///   - device: stands above the script's own.
+  ///   - repetition: counted from 1, where everything runs several times.
+  init(_ script: Script, device: String?, variables: [String: String], timeout: Double?, repetition: Int?, _ process: ProcessContext) {
+    self.script = script
+    self.device = device ?? script.device
+    self.process = process
+    self.repetition = repetition
+    self.variables = ScriptVariables(variables)
+    var style = process.output.style
+    style.json = true
+    jsonOutput = Output(style, sharing: process.output)
+    shell = Shell(process, timeout: timeout)
+    log = PacketLog()
+    start = EventLoop.shared.now
+    capture = ShellCapture(showsRecords: process.output.style.json)
+    shell.capture = capture
+    capture.onRecord = { [weak self] bytes, isCommand in self?.take(bytes, isCommand) }
+    capture.onMessage = { [weak self] text, isNote in
+      guard let self else { return }
+      if isNote { note(text) } else { process.output.verbose(1, text) }
+    }
+  }
+
+  /// - Parameters:
+  ///   - selects: which tests to run.
+  ///   - report: told of each when it is over. - Returns: whether to go on.
+  /// - Throws: CancellationError; OutputFailure; what `report` throws.
+  func run(_ selects: (Script.Test) -> Bool, report: @LoopActor (TestResult) async throws -> Bool) async throws {
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await tests(selects, report)) } catch { outcome = .failure(error) }
+    await shell.end()
+    try outcome.get()
+  }
+
+  private func tests(_ selects: (Script.Test) -> Bool, _ report: @LoopActor (TestResult) async throws -> Bool) async throws {
+    let selected = script.tests.filter(selects)
+    guard script.tests.isEmpty || !selected.isEmpty else { return }
+    let own = try await ownLines()
+    var reason: String?
+    switch own.outcome {
+    case .passed: if script.tests.isEmpty { guard try await report(own) else { return } }
+    case .skipped(let why):
+      if script.tests.isEmpty { _ = try await report(own) }
+      reason = why
+    case .failed, .error:
+      guard try await report(own) else { return }
+      reason = "the file's own lines failed"
+    }
+    for test in selected {
+      let result = if let reason { skipped(test, reason) } else { try await run(test) }
+      guard try await report(result) else { return }
+    }
+  }
+
+  private func skipped(_ test: Script.Test, _ reason: String) -> TestResult {
+    TestResult(
+      file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: repetition, outcome: .skipped(reason),
+      start: EventLoop.shared.wallClock)
+  }
+
+  // MARK: One test
+
+  private func ownLines() async throws -> TestResult {
+    let name = script.file.split(separator: "/").last.map(String.init) ?? script.file
+    return try await run(name, script.statements.first?.place.line ?? 1, []) { try await self.run(self.script.statements) }
+  }
+
+  private func run(_ test: Script.Test) async throws -> TestResult {
+    if case .skip(let word)? = test.statements.first?.kind {
+      return skipped(test, word.flatMap { try? variables.text(of: $0) } ?? "")
+    }
+    return try await run(test.name, test.line.place.line, test.tags, teardown: script.teardown) {
+      try await self.run(self.script.setup)
+      try await self.run(test.statements)
+    }
+  }
+
+  private func run(
+    _ name: String, _ line: Int, _ tags: [String], teardown: [ScriptStatement] = [], _ body: @escaping @LoopActor () async throws -> Void
+  ) async throws -> TestResult {
+    if process.output.style.json { capture.members = members(name) }
+    await dropLostLink()
+    let wallClock = EventLoop.shared.wallClock
+    start = EventLoop.shared.now
+    log.begin()
+    (steps, notes, omittedSteps, expectsLoss) = ([], [], 0, false)
+    (result, lastLine) = (nil, nil)
+    var outcome = try await PacketLog.$present.withValue(log) {
+      try await self.outcome {
+        try await body()
+        try self.checkLink()
+      }
+    }
+    if !teardown.isEmpty {
+      await dropLostLink()
+      let second = try await PacketLog.$present.withValue(log) { try await self.outcome { try await self.run(teardown) } }
+      outcome = Self.joined(outcome, second)
+    }
+    if omittedSteps > 0 { notes.append("\(omittedSteps) more step(s) were run, which are not kept") }
+    let (packets, omitted) = log.taken()
+    return TestResult(
+      file: script.file, line: line, name: name, tags: tags, repetition: repetition, outcome: outcome, start: wallClock,
+      duration: start.duration(to: EventLoop.shared.now), steps: steps, notes: notes, packets: packets, omittedPackets: omitted)
+  }
+
+  /// - Throws: what ends the whole run.
+  private func outcome(_ body: @LoopActor () async throws -> Void) async throws -> TestResult.Outcome {
+    do {
+      try await body()
+      return .passed
+    } catch let error as StepFailure {
+      let problem = problem(error)
+      return error.isAround ? .error(problem) : .failed(problem)
+    } catch let skipped as SkippedTest {
+      return .skipped(skipped.reason)
+    }
+  }
+
+  private func problem(_ error: StepFailure) -> TestProblem {
+    TestProblem(
+      file: error.line.place.file, line: error.line.place.line, source: error.line.source, message: error.failure.message,
+      kind: error.failure.kind.rawValue, name: error.failure.name, expected: error.expected, actual: error.actual, took: error.took,
+      others: error.others, packets: log.last)
+  }
+
+  /// What failed after the test is told with what failed in it.
+  private static func joined(_ first: TestResult.Outcome, _ second: TestResult.Outcome) -> TestResult.Outcome {
+    guard case .failed(let later) = second else {
+      guard case .error(let later) = second else { return first }
+      return joined(first, later) { .error($0) }
+    }
+    return joined(first, later) { .failed($0) }
+  }
+
+  private static func joined(
+    _ first: TestResult.Outcome, _ later: TestProblem, _ make: (TestProblem) -> TestResult.Outcome
+  ) -> TestResult.Outcome {
+    let text = "teardown, \(later.file):\(later.line): \(later.message)"
+    switch first {
+    case .passed, .skipped: return make(later)
+    case .failed(var problem):
+      problem.further.append(text)
+      return .failed(problem)
+    case .error(var problem):
+      problem.further.append(text)
+      return .error(problem)
+    }
+  }
+
+  // MARK: What is said
+
+  func note(_ text: String) {
+    notes.append(text)
+    process.output.note(text)
+  }
+
+  private func members(_ name: String) -> [UInt8] {
+    var json = JSONLine()
+    json.string("file", script.file)
+    json.string("test", name)
+    // Without the brace before and what ends the line.
+    return [UInt8(ascii: ",")] + json.finished().dropFirst().dropLast(2)
+  }
+}

@@ -1,0 +1,42 @@
+import Bluetooth
+import EventLoop
+import Operations
+import Text
+
+/// What the line of a script that runs has brought so far.
+struct StepRecorder {
+  /// Of the command, the last one.
+  private(set) var record: JSONTree?
+  private(set) var values: [StepValue] = []
+  /// Values of one step that are kept.
+  private static let limit = 500
+
+  init() {}
+
+  mutating func take(_ bytes: [UInt8], at time: Duration, isCommand: Bool) {
+    guard let tree = try? JSONTree.parse(bytes) else { return }
+    if isCommand { record = tree }
+    if let value = Self.value(tree, time) { add(value) }
+  }
+
+  mutating func add(_ value: StepValue) { if values.count < Self.limit { values.append(value) } }
+
+  /// The value of a characteristic, in hex and as what it means.
+  private static func value(_ record: JSONTree, _ time: Duration) -> StepValue? {
+    guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
+    let uuid = record["uuid"]?.string
+    var value = StepValue(name: uuid ?? "value", at: time, text: ValueText.forEyes(octets, of: uuid.flatMap { UUID($0) }))
+    if case .object(let members)? = record["decoded"]?.kind, let measured = members.first(where: { number($0.value) != nil }) {
+      value.number = number(measured.value)
+      value.unit = measured.value["unit"]?.string
+    } else if let decoded = record["decoded"] {
+      value.number = number(decoded)
+    }
+    return value
+  }
+
+  private static func number(_ tree: JSONTree) -> Double? {
+    let tree = tree["value"] ?? tree
+    return if case .number(let text) = tree.kind { ScriptNumber(text)?.real } else { nil }
+  }
+}
