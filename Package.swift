@@ -44,6 +44,7 @@ let package = Package(
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "Replay", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(
       name: "Simulation", dependencies: ["GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
       swiftSettings: settings),
@@ -63,7 +64,7 @@ let package = Package(
     .executableTarget(
       name: "blectl",
       dependencies: [
-        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
+        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Replay", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
         "EventLoop", "Text", argumentParser, deque, system,
       ],
       exclude: ["StartOrder.txt"], swiftSettings: settings,
@@ -89,6 +90,9 @@ let package = Package(
     .testTarget(name: "ATTTests", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "GATTTests", dependencies: ["GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "GAPTests", dependencies: ["GAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(
+      name: "ReplayTests",
+      dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "LEHost", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),

@@ -26,6 +26,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var pollSetIsStale = true
   private var thread: pthread_t?
   private var virtualNow: Int64 = 0
+  /// The wall clock at virtual time zero.
+  private var virtualStart: Int64 = 1_767_225_600_000_000_000
   package private(set) var isVirtual = false
 
   /// Jobs from other threads, and the pipe that wakes poll for them.
@@ -285,11 +287,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   /// Nanoseconds since 1970-01-01T00:00:00Z. In virtual time the program starts at 2026-01-01T00:00:00Z, so that output is reproducible.
+  /// Only there it can be set.
   package var wallClock: Int64 {
-    if isVirtual { return 1_767_225_600_000_000_000 + virtualNow }
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    get {
+      if isVirtual { return virtualStart &+ virtualNow }
+      var time = timespec()
+      unsafe clock_gettime(CLOCK_REALTIME, &time)
+      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+    set { virtualStart = newValue &- virtualNow }
   }
 
   /// Calls `action` once at `due` (at the next turn when that is past), in the order of due times, then of calls. Keep the timer to cancel it.

@@ -1,6 +1,7 @@
 package import Bluetooth
 
-/// The btsnoop file format with H4 records (datalink 1002), as `btmon -r` and Wireshark read it. All fields are big-endian.
+/// The btsnoop file format, as `btmon` and Wireshark read and write it. All fields are big-endian. `SnoopReader` reads it; what is written here
+/// has H4 records (datalink 1002).
 package enum Snoop {
   package struct Record: Sendable, Equatable {
     /// H4 form.
@@ -8,6 +9,8 @@ package enum Snoop {
     package var direction: Direction
     /// Nanoseconds since 1970-01-01T00:00:00Z; the file holds microseconds.
     package var wallClock: Int64
+    /// Of a file with the packets of several adapters (datalink 2001), the index of the one.
+    package var adapter: UInt16 = 0
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {
       self.packet = packet
@@ -30,48 +33,40 @@ package enum Snoop {
     }
   }
 
+  /// What a packet of a file is, and how its flags say so.
+  package enum Datalink: UInt32, Sendable {
+    /// Without an indicator: the flags tell commands and events from data.
+    case unencapsulated = 1001
+    case h4 = 1002
+    /// The Linux monitor's: the flags hold the adapter's index and an opcode.
+    case monitor = 2001
+  }
+
   /// What a file starts with.
-  package static let header: [UInt8] = {
-    var octets = Array("btsnoop".utf8) + [0]
+  package static let header = header(.h4)
+
+  package static func header(_ datalink: Datalink) -> [UInt8] {
+    var octets = magic
     append(1, 4, to: &octets)
-    append(1002, 4, to: &octets)
+    append(UInt64(datalink.rawValue), 4, to: &octets)
     return octets
-  }()
+  }
+
+  static let magic = Array("btsnoop".utf8) + [0]
 
   /// Microseconds from the format's epoch, the year 0, to 1970.
-  private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
+  static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
   /// Reads a whole file.
-  /// - Throws: for another datalink, lengths that cannot be, and a cut record.
+  /// - Throws: for a datalink that is not known, lengths that cannot be, and a cut record.
   package static func parse(_ file: [UInt8]) throws(MalformedPacket) -> [Record] {
-    var reader = ByteReader(file)
-    guard try reader.bytes(header.count, "btsnoop header") == header else {
-      throw MalformedPacket("btsnoop header: not version 1, H4", at: 0)
-    }
+    var reader = try SnoopReader(file)
     var records: [Record] = []
-    while !reader.isAtEnd {
-      let original = try bigEndian(4, &reader)
-      let position = reader.offset
-      let included = try bigEndian(4, &reader)
-      guard included <= original, included <= 0x1_0010 else { throw MalformedPacket("btsnoop record: length \(included)", at: position) }
-      let flags = try bigEndian(4, &reader)
-      _ = try bigEndian(4, &reader)
-      let (time, overflow) = Int64(bitPattern: try bigEndian(8, &reader)).subtractingReportingOverflow(epoch)
-      let (wallClock, tooFar) = time.multipliedReportingOverflow(by: 1000)
-      guard !overflow, !tooFar else { throw MalformedPacket("btsnoop record: time out of range", at: reader.offset - 8) }
-      records.append(
-        Record(
-          packet: try reader.bytes(Int(included), "btsnoop record"), direction: flags & 1 == 0 ? .hostToController : .controllerToHost,
-          wallClock: wallClock))
-    }
+    while let record = try reader.next() { records.append(record) }
     return records
   }
 
-  private static func bigEndian(_ octets: Int, _ reader: inout ByteReader) throws(MalformedPacket) -> UInt64 {
-    try reader.slice(octets, "btsnoop record").reduce(0) { $0 << 8 | UInt64($1) }
-  }
-
-  fileprivate static func append(_ value: UInt64, _ octets: Int, to bytes: inout [UInt8]) {
+  private static func append(_ value: UInt64, _ octets: Int, to bytes: inout [UInt8]) {
     for index in (0..<octets).reversed() { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))) }
   }
 }

@@ -6,7 +6,9 @@ import HCI
 import LEHost
 import LinuxBluetooth
 import LinuxIO
+import Replay
 import Simulation
+import Text
 
 extension AdapterSpec {
   /// The one place that knows which radio is made of what.
@@ -21,6 +23,21 @@ extension AdapterSpec {
       return try await host(StreamTransport.connect(to: address, timeout: .seconds(10)), "\(address)", tap)
     case .simulation(let file):
       return try await host(VirtualController(air: try await Self.air(file)), file.map { "sim:\($0)" } ?? "sim", tap)
+    case .replay(let file):
+      let recording = try await Self.recording(file)
+      let loop = EventLoop.shared
+      // Records have the recorded times.
+      if loop.isVirtual { loop.wallClock = recording.start }
+      return try await host(ReplayTransport(recording) { if loop.isVirtual { loop.wallClock += $0 } }, "replay:\(file)", tap)
+    }
+  }
+
+  @LoopActor
+  private static func recording(_ file: String) async throws -> Recording {
+    do {
+      return try Recording(parsing: try await InputFile.read(file, limit: 100 << 20))
+    } catch let error as MalformedPacket {
+      throw Failure(.input, "\(DisplayText.quote(file)) is not a recording that can be replayed: \(error)")
     }
   }
 

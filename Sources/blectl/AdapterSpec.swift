@@ -11,12 +11,16 @@ enum AdapterSpec: Sendable, Equatable {
   case stream(TransportAddress)
   /// The simulated air with the preset peripherals, or those of a file.
   case simulation(file: String?)
+  /// The devices of a recording: a btsnoop file.
+  case replay(file: String)
 
   init(_ text: String) throws {
     if text == "sim" {
       self = .simulation(file: nil)
     } else if let file = text.after("sim:"), !file.isEmpty {
       self = .simulation(file: file)
+    } else if let file = text.after("replay:"), !file.isEmpty {
+      self = .replay(file: file)
     } else if let number = text.after("hci").flatMap(Self.index) {
       self = .kernel(number)
     } else if let number = text.after("user:").flatMap({ Self.index($0.after("hci") ?? $0) }) {
@@ -33,7 +37,7 @@ enum AdapterSpec: Sendable, Equatable {
   private static func unknown(_ text: String) -> Failure {
     Failure(
       .usage,
-      "unknown adapter \"\(DisplayText.escape(text))\"; use hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:/dev/ttyACM0[@BAUD], sim or sim:FILE"
+      "unknown adapter \"\(DisplayText.escape(text))\"; use hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:/dev/ttyACM0[@BAUD], sim, sim:FILE or replay:TRACE"
     )
   }
 }

@@ -16,7 +16,7 @@ struct Blectl: ParsableCommand {
 
       Options of every command, before or after its name:
         -i, --adapter SPEC  hci0, user:0, tcp:HOST:PORT, unix:PATH,
-                            serial:DEV[@BAUD], sim, sim:FILE
+                            serial:DEV[@BAUD], sim, sim:FILE, replay:TRACE
         -t, --timeout SECONDS
                             limit for each step that waits on the peer
         --json              one JSON object per line

@@ -37,8 +37,13 @@ enum Program {
         ValidationError("BLECTL_CLOCK is virtual or real, not \(DisplayText.quote(clock))."),
         arguments: [type(of: command).configuration.commandName ?? ""] + (command.process.json ? ["--json"] : []))
     }
-    if clock == "virtual", !command.isTimeReal, case .simulation? = try? configuration.adapter(command.process.adapter) {
-      EventLoop.shared.useVirtualTime()
+    if !command.isTimeReal {
+      switch try? configuration.adapter(command.process.adapter) {
+      case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()
+      // Nobody is there to wait for.
+      case .replay where clock != "real": EventLoop.shared.useVirtualTime()
+      default: break
+      }
     }
     let status = try? EventLoop.shared.run {
       await run(

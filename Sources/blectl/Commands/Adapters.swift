@@ -92,7 +92,7 @@ struct Adapters: LoopCommand {
     case .stream(.tcp): "tcp"
     case .stream(.unix): "unix"
     case .stream(.serial): "serial"
-    case .simulation: "virtual"
+    case .simulation, .replay: "virtual"
     }
   }
 }

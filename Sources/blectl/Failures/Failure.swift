@@ -8,6 +8,7 @@ import LEHost
 import LinuxBluetooth
 import LinuxIO
 import Operations
+import Replay
 import Simulation
 import Terminal
 import Text
@@ -85,6 +86,7 @@ struct Failure: Error, Equatable {
     case let error as SocketEnd: self.init(error)
     case let error as FileError: self.init(error)
     case let error as TransportError: self.init(error)
+    case let error as ReplayError: self.init(error)
     case is ControllerUnplugged: self.init(.adapter, "the simulated adapter was removed")
     case let error as PeripheralFileError: self.init(.input, "\(error)")
     case let error as ScriptError: self.init(error)

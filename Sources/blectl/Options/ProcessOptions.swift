@@ -7,7 +7,7 @@ struct ProcessOptions: ParsableArguments {
   @Option(
     name: [.customShort("i", allowingJoined: true), .long],
     help: ArgumentHelp(
-      "Which radio: hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE.",
+      "Which radio: hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE, replay:TRACE.",
       discussion: "Default: $BLECTL_ADAPTER, else the first hciN that is up.", valueName: "spec"))
   var adapter: String?
 

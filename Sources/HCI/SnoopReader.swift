@@ -1,0 +1,73 @@
+package import Bluetooth
+
+/// Reads a btsnoop file packet by packet. The records of a monitor's file that are no packets (system notes, management) are left out.
+package struct SnoopReader: Sendable {
+  private var reader: ByteReader
+  private let datalink: Snoop.Datalink
+
+  /// H4 indicator, 65 535 octets and the longest header.
+  private static let longest: UInt64 = 0x1_0010
+
+  /// - Throws: MalformedPacket, for what is no btsnoop file of version 1, and for a datalink that is not known.
+  package init(_ file: [UInt8]) throws(MalformedPacket) {
+    reader = ByteReader(file)
+    guard try reader.slice(8, "btsnoop header") == Snoop.magic[...] else { throw MalformedPacket("not a btsnoop file", at: 0) }
+    guard try reader.bigEndian(4, "btsnoop header") == 1 else { throw MalformedPacket("btsnoop header: not version 1", at: 8) }
+    let number = try reader.bigEndian(4, "btsnoop header")
+    guard let datalink = UInt32(exactly: number).flatMap(Snoop.Datalink.init) else {
+      throw MalformedPacket("btsnoop header: datalink \(number), 1001, 1002 or 2001 wanted", at: 12)
+    }
+    self.datalink = datalink
+  }
+
+  /// - Returns: nil at the end of the file.
+  /// - Throws: MalformedPacket with the offset in the file.
+  package mutating func next() throws(MalformedPacket) -> Snoop.Record? {
+    while !reader.isAtEnd {
+      let original = try reader.bigEndian(4, "btsnoop record")
+      let position = reader.offset
+      let included = try reader.bigEndian(4, "btsnoop record")
+      guard included <= original, included <= Self.longest else {
+        throw MalformedPacket("btsnoop record: length \(included)", at: position)
+      }
+      let flags = UInt32(truncatingIfNeeded: try reader.bigEndian(4, "btsnoop record"))
+      _ = try reader.bigEndian(4, "btsnoop record")
+      let time = try reader.bigEndian(8, "btsnoop record")
+      let (sinceEpoch, overflow) = Int64(bitPattern: time).subtractingReportingOverflow(Snoop.epoch)
+      let (wallClock, tooFar) = sinceEpoch.multipliedReportingOverflow(by: 1000)
+      guard !overflow, !tooFar else { throw MalformedPacket("btsnoop record: time out of range", at: reader.offset - 8) }
+      let octets = try reader.slice(Int(included), "btsnoop record")
+      guard let (prefix, direction) = kind(flags) else { continue }
+      var record = Snoop.Record(packet: prefix + octets, direction: direction, wallClock: wallClock)
+      if datalink == .monitor { record.adapter = UInt16(truncatingIfNeeded: flags >> 16) }
+      return record
+    }
+    return nil
+  }
+
+  /// The indicator that the record lacks, and which way it went; nil for what is no packet.
+  private func kind(_ flags: UInt32) -> ([UInt8], Direction)? {
+    let direction: Direction = flags & 1 == 0 ? .hostToController : .controllerToHost
+    switch datalink {
+    case .h4: return ([], direction)
+    case .unencapsulated:
+      guard flags & 2 != 0 else { return ([Packet.aclIndicator], direction) }
+      return ([direction == .hostToController ? Packet.commandIndicator : Packet.eventIndicator], direction)
+    case .monitor:
+      // Linux, net/bluetooth/hci_mon.h.
+      switch flags & 0xFFFF {
+      case 2: return ([Packet.commandIndicator], .hostToController)
+      case 3: return ([Packet.eventIndicator], .controllerToHost)
+      case 4: return ([Packet.aclIndicator], .hostToController)
+      case 5: return ([Packet.aclIndicator], .controllerToHost)
+      default: return nil
+      }
+    }
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func bigEndian(_ octets: Int, _ what: StaticString) throws(MalformedPacket) -> UInt64 {
+    try slice(octets, what).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

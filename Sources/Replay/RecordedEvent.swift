@@ -1,0 +1,90 @@
+import Bluetooth
+import HCI
+
+/// Where in an event's octets things stand, without decoding it: events are given back as they were recorded.
+enum RecordedEvent {
+  enum Kind: Equatable {
+    case answer(opcode: UInt16)
+    case report
+    case connectionComplete
+    case disconnectionComplete
+    case completedPackets
+    case other
+  }
+
+  /// - Parameter octets: H4 form.
+  static func kind(_ octets: [UInt8]) -> Kind {
+    guard octets.count >= 3, octets[0] == Packet.eventIndicator else { return .other }
+    switch octets[1] {
+    case 0x05: return .disconnectionComplete
+    case 0x0E where octets.count >= 6: return .answer(opcode: UInt16(octets[4]) | UInt16(octets[5]) << 8)
+    case 0x0F where octets.count >= 7: return .answer(opcode: UInt16(octets[5]) | UInt16(octets[6]) << 8)
+    case 0x13: return .completedPackets
+    case 0x3E where octets.count >= 4:
+      switch octets[3] {
+      case 0x02, 0x0B, 0x0D: return .report
+      case 0x01, 0x0A, 0x29: return .connectionComplete
+      default: return .other
+      }
+    default: return .other
+    }
+  }
+
+  /// Offset of the connection handle; nil for events that are about no link.
+  static func handleOffset(_ octets: [UInt8]) -> Int? {
+    guard octets.count >= 3 else { return nil }
+    let offset: Int?
+    switch octets[0] {
+    case Packet.aclIndicator: offset = 1
+    case Packet.eventIndicator:
+      switch octets[1] {
+      // Disconnection Complete, Encryption Change, Read Remote Version Complete, Encryption Key Refresh, Encryption Change v2.
+      case 0x05, 0x08, 0x0C, 0x30, 0x59: offset = 4
+      // Authenticated Payload Timeout Expired.
+      case 0x57: offset = 3
+      case 0x3E where octets.count >= 4:
+        switch octets[3] {
+        case 0x01, 0x0A, 0x29, 0x03, 0x04, 0x0C: offset = 5
+        case 0x05, 0x06, 0x07, 0x14: offset = 4
+        default: offset = nil
+        }
+      default: offset = nil
+      }
+    default: offset = nil
+    }
+    return offset.flatMap { $0 + 2 <= octets.count ? $0 : nil }
+  }
+
+  static func handle(_ octets: [UInt8]) -> ConnectionHandle? {
+    handleOffset(octets).map { ConnectionHandle(UInt16(octets[$0]) | UInt16(octets[$0 + 1]) << 8) }
+  }
+
+  /// The same packet about another link.
+  static func with(_ handle: ConnectionHandle, _ octets: [UInt8], at offset: Int? = nil) -> [UInt8] {
+    guard let offset = offset ?? handleOffset(octets), offset + 2 <= octets.count else { return octets }
+    var octets = octets
+    octets[offset] = UInt8(truncatingIfNeeded: handle.rawValue)
+    // The upper four bits are flags in data, reserved in events.
+    octets[offset + 1] = octets[offset + 1] & 0xF0 | UInt8(truncatingIfNeeded: handle.rawValue >> 8)
+    return octets
+  }
+
+  /// Whether the event says how the procedure went that a command began.
+  static func ends(_ octets: [UInt8], _ opcode: UInt16) -> Bool {
+    guard octets.count >= 4, octets[0] == Packet.eventIndicator else { return false }
+    return switch (octets[1], opcode) {
+    case (0x05, Disconnect.opcode.rawValue), (0x0C, 0x041D), (0x08, 0x2019), (0x30, 0x2019): true
+    case (0x3E, LEConnectionUpdate.opcode.rawValue): octets[3] == 0x03
+    case (0x3E, LEReadRemoteFeatures.opcode.rawValue): octets[3] == 0x04
+    case (0x3E, LESetDataLength.opcode.rawValue): octets[3] == 0x07
+    case (0x3E, LESetPHY.opcode.rawValue): octets[3] == 0x0C
+    default: false
+    }
+  }
+
+  /// A scan response, where an event holds one report only: what a passive scan does not hear.
+  static func isScanResponse(_ octets: [UInt8]) -> Bool {
+    guard octets.count >= 7, octets[1] == 0x3E, octets[4] == 1 else { return false }
+    return octets[3] == 0x02 ? octets[5] == 0x04 : octets[3] == 0x0D && octets[5] & 0x08 != 0
+  }
+}

@@ -1,0 +1,62 @@
+import ATT
+
+/// The values of attributes that were read on one link, each as often as it was.
+struct RecordedReadings: Sendable {
+  struct Reading: Sendable {
+    /// The requests that brought it, by their place on the link.
+    var requests: [Int]
+    var outcome: Result<[UInt8], Refusal>
+    /// Whether there is surely no more of the value.
+    var isWhole: Bool
+  }
+
+  /// An Error Response.
+  struct Refusal: Error, Sendable {
+    let code: ErrorCode
+  }
+
+  private(set) var all: [Int: [Reading]] = [:]
+  /// Which reading a request belongs to.
+  private(set) var places: [Int: (handle: Int, index: Int)] = [:]
+
+  init(_ link: Recording.Link) {
+    for (index, item) in link.requests.enumerated() {
+      guard let octets = item.response, let request = try? Request(parsing: item.pdu), let response = try? Response(parsing: octets) else {
+        continue
+      }
+      learn(index, request, response, mtu: item.mtu)
+    }
+  }
+
+  private mutating func learn(_ index: Int, _ request: Request, _ response: Response, mtu: Int) {
+    switch (request, response) {
+    case (.read(let handle), .read(let value)): add(index, handle, .success(value), isWhole: value.count < mtu - 1)
+    case (.read(let handle), .error(_, _, let code)): add(index, handle, .failure(Refusal(code: code)), isWhole: true)
+    case (.readByType(_, let type), .readByType(let items)) where type != .characteristic && type != .include:
+      // A value is cut to what fits, at most 253 octets.
+      for item in items { add(index, item.handle, .success(item.value), isWhole: item.value.count < min(mtu - 4, 253)) }
+    case (.readByType, .error(_, let handle, let code)) where code != .attributeNotFound && handle.isValid:
+      add(index, handle, .failure(Refusal(code: code)), isWhole: true)
+    case (.readBlob(let handle, let offset), .readBlob(let part)): extend(index, handle, Int(offset), part, isWhole: part.count < mtu - 1)
+    case (.readBlob(let handle, let offset), .error(_, _, .attributeNotLong)),
+      (.readBlob(let handle, let offset), .error(_, _, .invalidOffset)):
+      extend(index, handle, Int(offset), [], isWhole: true)
+    default: break
+    }
+  }
+
+  private mutating func add(_ index: Int, _ handle: AttributeHandle, _ outcome: Result<[UInt8], Refusal>, isWhole: Bool) {
+    all[handle.number, default: []].append(Reading(requests: [index], outcome: outcome, isWhole: isWhole))
+    places[index] = (handle.number, (all[handle.number]?.count ?? 1) - 1)
+  }
+
+  private mutating func extend(_ index: Int, _ handle: AttributeHandle, _ offset: Int, _ part: [UInt8], isWhole: Bool) {
+    guard let last = all[handle.number]?.indices.last, case .success(let value)? = all[handle.number]?[last].outcome, value.count == offset,
+      value.count + part.count <= 0xFFFF
+    else { return }
+    all[handle.number]?[last].outcome = .success(value + part)
+    all[handle.number]?[last].isWhole = isWhole
+    all[handle.number]?[last].requests.append(index)
+    places[index] = (handle.number, last)
+  }
+}

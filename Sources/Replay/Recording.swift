@@ -1,0 +1,92 @@
+package import Bluetooth
+import HCI
+
+/// What a trace tells about the devices around an adapter: what they advertised, how links to them were made, and what went over these.
+/// Times are nanoseconds since its first record, and never go back.
+package struct Recording: Sendable {
+  /// Nanoseconds since 1970-01-01T00:00:00Z of the first record.
+  package internal(set) var start: Int64 = 0
+  /// Those about no link, by opcode, in order.
+  var commands: [UInt16: [Command]] = [:]
+  var scans: [Scan] = []
+  /// Each try to make a link, in order.
+  package internal(set) var attempts: [Attempt] = []
+  package internal(set) var links: [Link] = []
+  /// Whom the host waited for, without having to say so in a command of its own.
+  var awaited: Set<PeerAddress> = []
+  /// The host is seen from its start, so that its packets were as long as ours would be.
+  var isWhole: Bool { commands[Reset.opcode.rawValue] != nil }
+
+  /// From the controller.
+  package struct Packet: Sendable, Equatable {
+    package var time: Int64
+    /// H4 form.
+    package var octets: [UInt8]
+  }
+
+  struct Command: Sendable {
+    var packet: CommandPacket
+    var time: Int64
+    /// Command Complete or Command Status.
+    var answer: Packet?
+    /// The event that said how it went.
+    var outcome: Packet?
+  }
+
+  struct Scan: Sendable {
+    /// When it was begun; when it ended, or its last report came.
+    var time: Int64
+    var end: Int64
+    var isActive: Bool
+    var isOver = false
+    var reports: [Packet] = []
+  }
+
+  package struct Attempt: Sendable {
+    /// Nil when the host did not name it, and nothing came of it; and of a link that was there before the recording.
+    package var peer: PeerAddress?
+    /// Nil when there was no command to make the link: the host had told the controller before whom to take.
+    var command: Command?
+    /// LE Connection Complete.
+    package var complete: Packet?
+    /// When the host gave up.
+    var cancelled: Int64?
+    package var link: Int?
+  }
+
+  package struct Link: Sendable {
+    package var peer: PeerAddress?
+    var handle: ConnectionHandle
+    /// Until the first PDU of the host.
+    var opening: [Happening] = []
+    package var requests: [Request] = []
+    /// About the link, by opcode, in order. The handle is part of their parameters.
+    var commands: [UInt16: [Command]] = [:]
+
+    mutating func add(_ happening: Happening) {
+      if let last = requests.indices.last { requests[last].following.append(happening) } else { opening.append(happening) }
+    }
+  }
+
+  /// An ATT PDU of the host, and what the device did until the next one.
+  package struct Request: Sendable {
+    package var pdu: [UInt8]
+    /// Of its last fragment.
+    var time: Int64
+    /// ATT_MTU when it was sent.
+    package var mtu: Int
+    package var response: [UInt8]?
+    var following: [Happening] = []
+  }
+
+  /// What the controller said about a link.
+  struct Happening: Sendable {
+    enum Kind: Sendable {
+      /// - Parameter isResponse: a fragment of the response to the request before.
+      case packet([UInt8], isResponse: Bool)
+      case completed(Int)
+    }
+    var time: Int64
+    var kind: Kind
+  }
+}

@@ -1,0 +1,249 @@
+import ATT
+package import Bluetooth
+import HCI
+import L2CAP
+
+extension Recording {
+  /// - Parameter file: btsnoop. Of several adapters, the one that is most of a central is taken.
+  /// - Throws: MalformedPacket with the offset in the file. What the packets hold is never an error: what cannot be read is left out.
+  package init(parsing file: [UInt8]) throws(MalformedPacket) {
+    var reader = try SnoopReader(file)
+    var readers: [UInt16: RecordingReader] = [:]
+    while let record = try reader.next() {
+      // A monitor numbers adapters from 0; a file that names thousands was not made by one.
+      guard readers[record.adapter] != nil || readers.count < 64 else { continue }
+      readers[record.adapter, default: RecordingReader()].add(record)
+    }
+    let best = readers.sorted { $0.key < $1.key }.max { $0.value.weight < $1.value.weight }
+    self = best?.value.finished() ?? Recording()
+  }
+}
+
+/// Sorts the packets of one adapter.
+struct RecordingReader {
+  private(set) var recording = Recording()
+  private var isEmpty = true
+  private var time: Int64 = 0
+
+  /// Commands without an answer yet, by opcode.
+  private var unanswered: [UInt16: [Place]] = [:]
+  /// Procedures of links whose end is to come.
+  private var procedures: [Int: [(opcode: UInt16, index: Int)]] = [:]
+  private var openAttempt: Int?
+  /// Links that are up, and the last one that had the handle.
+  private var live: [ConnectionHandle: Int] = [:]
+  private var ended: [ConnectionHandle: Int] = [:]
+  private var classic: Set<ConnectionHandle> = []
+  private var streams: [Int: LinkStream] = [:]
+  private var isActive = true
+  private var reports = 0
+
+  /// More commands than a controller takes at once: the answers to older ones will not come.
+  private static let mostUnanswered = 64
+
+  private enum Place {
+    case common(UInt16, Int)
+    case attempt(Int)
+    case link(Int, UInt16, Int)
+  }
+
+  /// How much of a central the adapter is.
+  var weight: Int { recording.links.count * 1000 + recording.attempts.count * 100 + min(reports, 99) }
+
+  private static let day: Int64 = 86_400_000_000_000
+
+  mutating func add(_ record: Snoop.Record) {
+    if isEmpty {
+      recording.start = record.wallClock
+      isEmpty = false
+    }
+    // Clocks are set, and files made up: no step back, none over a month, and no end of time.
+    let (elapsed, overflow) = record.wallClock.subtractingReportingOverflow(recording.start)
+    time = min(max(time, overflow ? time : elapsed), time + 30 * Self.day, .max / 4)
+    switch (record.packet.first, record.direction) {
+    case (HCI.Packet.commandIndicator, .hostToController): if case .command(let command)? = try? Packet(record.packet) { add(command) }
+    case (HCI.Packet.eventIndicator, .controllerToHost): add(event: record.packet)
+    case (HCI.Packet.aclIndicator, let direction):
+      if case .acl(let data)? = try? Packet(record.packet) { add(data, record.packet, direction) }
+    default: break
+    }
+  }
+
+  consuming func finished() -> Recording {
+    for index in recording.scans.indices where !recording.scans[index].isOver { recording.scans[index].end = time }
+    return recording
+  }
+
+  // MARK: Commands
+
+  private mutating func add(_ command: CommandPacket) {
+    let opcode = command.opcode.rawValue
+    let entry = Recording.Command(packet: command, time: time)
+    switch opcode {
+    case LECreateConnection.opcode.rawValue, LEExtendedCreateConnection.opcode.rawValue, 0x2085:
+      recording.attempts.append(Recording.Attempt(peer: Self.peer(command), command: entry))
+      openAttempt = recording.attempts.count - 1
+      wait(opcode, .attempt(recording.attempts.count - 1))
+      return
+    case LECreateConnectionCancel.opcode.rawValue: if let openAttempt { recording.attempts[openAttempt].cancelled = time }
+    // LE Add Device To Filter Accept List.
+    case 0x2011:
+      if let peer = Self.address(command.parameters) { recording.awaited.insert(peer) }
+    case LESetScanParameters.opcode.rawValue: isActive = command.parameters.first != 0
+    case LESetExtendedScanParameters.opcode.rawValue: isActive = command.parameters.dropFirst(3).first != 0
+    case LESetScanEnable.opcode.rawValue, LESetExtendedScanEnable.opcode.rawValue:
+      if let last = recording.scans.indices.last, !recording.scans[last].isOver {
+        recording.scans[last].isOver = true
+        recording.scans[last].end = time
+      }
+      if command.parameters.first == 1 { recording.scans.append(Recording.Scan(time: time, end: time, isActive: isActive)) }
+    default:
+      guard Self.linkCommands.contains(opcode), command.parameters.count >= 2 else { break }
+      let handle = ConnectionHandle(UInt16(command.parameters[0]) | UInt16(command.parameters[1]) << 8)
+      guard let link = live[handle] ?? ended[handle] else { break }
+      recording.links[link].commands[opcode, default: []].append(entry)
+      let index = (recording.links[link].commands[opcode]?.count ?? 1) - 1
+      wait(opcode, .link(link, opcode, index))
+      procedures[link, default: []].append((opcode, index))
+      if procedures[link, default: []].count > Self.mostUnanswered { procedures[link]?.removeFirst() }
+      return
+    }
+    recording.commands[opcode, default: []].append(entry)
+    wait(opcode, .common(opcode, (recording.commands[opcode]?.count ?? 1) - 1))
+  }
+
+  private mutating func wait(_ opcode: UInt16, _ place: Place) {
+    unanswered[opcode, default: []].append(place)
+    if unanswered[opcode, default: []].count > Self.mostUnanswered { unanswered[opcode]?.removeFirst() }
+  }
+
+  /// Those whose first parameter is a link.
+  static let linkCommands: Set<UInt16> = [
+    Disconnect.opcode.rawValue, 0x041D, ReadRSSI.opcode.rawValue, 0x0C2D, LEConnectionUpdate.opcode.rawValue,
+    LEReadRemoteFeatures.opcode.rawValue, 0x2019, 0x201A, 0x201B, LERemoteConnectionParameterRequestReply.opcode.rawValue,
+    LERemoteConnectionParameterRequestNegativeReply.opcode.rawValue, LESetDataLength.opcode.rawValue, LEReadPHY.opcode.rawValue,
+    LESetPHY.opcode.rawValue,
+  ]
+
+  /// Whom a command connects; nil for whoever is on the filter accept list.
+  private static func peer(_ command: CommandPacket) -> PeerAddress? {
+    if let create = LECreateConnection(command) { return create.filterPolicy == 0 ? create.peer : nil }
+    if let create = LEExtendedCreateConnection(command) { return create.filterPolicy == 0 ? create.peer : nil }
+    guard command.opcode.rawValue == 0x2085, command.parameters.first == 0 else { return nil }
+    // LE Extended Create Connection v2: advertising handle, subevent, then as before.
+    return address(Array(command.parameters.dropFirst(4)))
+  }
+
+  private static func address(_ octets: [UInt8]) -> PeerAddress? {
+    var reader = ByteReader(octets)
+    guard let type = try? reader.uint8("peer address type"), let address = try? reader.address("peer address") else { return nil }
+    return PeerAddress(hciType: type, address)
+  }
+
+  // MARK: Events
+
+  private mutating func add(event octets: [UInt8]) {
+    let packet = Recording.Packet(time: time, octets: octets)
+    switch RecordedEvent.kind(octets) {
+    case .answer(let opcode): answer(opcode, packet)
+    case .report: report(packet)
+    case .connectionComplete: if case .event(.leConnectionComplete(let complete))? = try? Packet(octets) { connected(complete, packet) }
+    case .disconnectionComplete:
+      guard case .event(.disconnectionComplete(.success, let handle, _))? = try? Packet(octets) else { return }
+      classic.remove(handle)
+      guard let link = live.removeValue(forKey: handle) else { return }
+      ended[handle] = link
+      happened(packet, link)
+    case .completedPackets:
+      guard case .event(.numberOfCompletedPackets(let entries))? = try? Packet(octets) else { return }
+      for entry in entries {
+        guard let link = live[entry.handle] else { continue }
+        recording.links[link].add(Recording.Happening(time: time, kind: .completed(Int(entry.count))))
+      }
+    case .other:
+      // Connection Complete of BR/EDR: what goes over it is nobody's business here.
+      if octets.count >= 6, octets[1] == 0x03, octets[3] == 0 {
+        classic.insert(ConnectionHandle(UInt16(octets[4]) | UInt16(octets[5]) << 8))
+      }
+      guard let handle = RecordedEvent.handle(octets), let link = live[handle] else { return }
+      happened(packet, link)
+    }
+  }
+
+  private mutating func answer(_ opcode: UInt16, _ packet: Recording.Packet) {
+    guard let place = unanswered[opcode]?.first else { return }
+    unanswered[opcode]?.removeFirst()
+    // Command Status with an error: nothing follows.
+    let isRefused = packet.octets[1] == 0x0F && packet.octets.count > 3 && packet.octets[3] != 0
+    switch place {
+    case .common(let opcode, let index): recording.commands[opcode]?[index].answer = packet
+    case .attempt(let index):
+      recording.attempts[index].command?.answer = packet
+      if isRefused, openAttempt == index { openAttempt = nil }
+    case .link(let link, let opcode, let index):
+      recording.links[link].commands[opcode]?[index].answer = packet
+      if isRefused { procedures[link]?.removeAll { $0 == (opcode, index) } }
+    }
+  }
+
+  private mutating func report(_ packet: Recording.Packet) {
+    reports += 1
+    if recording.scans.isEmpty { recording.scans.append(Recording.Scan(time: time, end: time, isActive: true)) }
+    let last = recording.scans.count - 1
+    if !recording.scans[last].isOver { recording.scans[last].reports.append(packet) }
+  }
+
+  private mutating func connected(_ complete: Event.ConnectionComplete, _ packet: Recording.Packet) {
+    guard complete.status != .success || complete.role == 0 else { return }
+    var attempt = openAttempt
+    openAttempt = nil
+    if attempt == nil {
+      guard complete.status == .success else { return }
+      recording.attempts.append(Recording.Attempt())
+      attempt = recording.attempts.count - 1
+    }
+    guard let attempt else { return }
+    recording.attempts[attempt].complete = packet
+    guard complete.status == .success else { return }
+    if recording.attempts[attempt].peer == nil { recording.attempts[attempt].peer = complete.peer }
+    recording.attempts[attempt].link = begin(complete.handle, recording.attempts[attempt].peer)
+  }
+
+  private mutating func begin(_ handle: ConnectionHandle, _ peer: PeerAddress?) -> Int {
+    recording.links.append(Recording.Link(peer: peer, handle: handle))
+    let index = recording.links.count - 1
+    live[handle] = index
+    ended[handle] = nil
+    streams[index] = LinkStream()
+    return index
+  }
+
+  private mutating func happened(_ packet: Recording.Packet, _ link: Int) {
+    if let position = procedures[link]?.firstIndex(where: { RecordedEvent.ends(packet.octets, $0.opcode) }),
+      let (opcode, index) = procedures[link]?.remove(at: position)
+    {
+      recording.links[link].commands[opcode]?[index].outcome = packet
+      return
+    }
+    recording.links[link].add(Recording.Happening(time: packet.time, kind: .packet(packet.octets, isResponse: false)))
+  }
+
+  // MARK: Data
+
+  private mutating func add(_ data: ACLData, _ octets: [UInt8], _ direction: HCI.Direction) {
+    guard !classic.contains(data.handle) else { return }
+    let isLate = live[data.handle] == nil && ended[data.handle] != nil
+    let link: Int
+    if let known = live[data.handle] ?? ended[data.handle] {
+      link = known
+    } else {
+      // A link from before the recording, or one whose making was hidden.
+      link = begin(data.handle, nil)
+      recording.attempts.append(Recording.Attempt(link: link))
+    }
+    switch direction {
+    case .hostToController: streams[link]?.sent(data, at: time, &recording.links[link])
+    case .controllerToHost: streams[link]?.received(data, octets, at: time, isLate: isLate, &recording.links[link])
+    }
+  }
+}

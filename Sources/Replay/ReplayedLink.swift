@@ -1,0 +1,147 @@
+import Bluetooth
+import DequeModule
+import EventLoop
+import HCI
+import L2CAP
+
+/// A link of the recording that is up: gives the host what the device sent, at its pace.
+@LoopActor
+final class ReplayedLink {
+  /// As the host knows the link; the recording may have another handle.
+  let handle: ConnectionHandle
+  let peer: PeerAddress
+  private let recorded: Recording.Link
+  private unowned let transport: ReplayTransport
+  private var answerer: Answerer
+  private var stream = Recombination()
+
+  private var queue: Deque<(due: Int64, kind: Recording.Happening.Kind)> = []
+  private var timer: LoopTimer?
+  private var isDelivering = false
+
+  /// Fragments of the host that were not said to be completed.
+  private var outstanding = 0
+  /// Whether the recording says when they are; else they are at once.
+  private var isInStep: Bool
+
+  private var used: [UInt16: Set<Int>] = [:]
+
+  init(
+    _ recorded: Recording.Link, others: [Recording.Link], handle: ConnectionHandle, peer: PeerAddress, isWhole: Bool,
+    _ transport: ReplayTransport
+  ) {
+    self.recorded = recorded
+    self.handle = handle
+    self.peer = peer
+    self.transport = transport
+    answerer = Answerer(recorded, others: others)
+    isInStep = isWhole
+  }
+
+  func begin() { enqueue(recorded.opening, response: nil) }
+
+  func end() {
+    timer?.cancel()
+    timer = nil
+    queue = []
+  }
+
+  // MARK: From the host
+
+  func receive(_ data: ACLData) {
+    outstanding += 1
+    if let frame = stream.add(data), frame.channel == .att { answer(frame.payload) }
+    if !isInStep { complete() }
+  }
+
+  private func answer(_ pdu: [UInt8]) {
+    switch answerer.answer(pdu) {
+    case .play(let index, let response):
+      let request = recorded.requests[index]
+      if response != nil || request.pdu != pdu { isInStep = false }
+      transport.align(request.time)
+      hurry()
+      enqueue(request.following, response: response)
+    case .answer(let response):
+      isInStep = false
+      for data in fragments(response) { transport.post(data, at: transport.now) }
+    case .nothing: isInStep = false
+    case .unknown(let next): transport.fail(.notRecorded(.attribute(pdu), next: next.map { .attribute($0) }))
+    }
+  }
+
+  /// The recorded command about the link with these parameters, once each; the handle does not count.
+  func take(_ command: CommandPacket) -> Recording.Command? {
+    let opcode = command.opcode.rawValue
+    guard let all = recorded.commands[opcode] else { return nil }
+    let index = all.indices.first {
+      !used[opcode, default: []].contains($0) && all[$0].packet.parameters.dropFirst(2) == command.parameters.dropFirst(2)
+    }
+    guard let index else { return nil }
+    used[opcode, default: []].insert(index)
+    return all[index]
+  }
+
+  /// The last one of those commands, which only look.
+  func last(_ opcode: HCI.Opcode) -> Recording.Command? { recorded.commands[opcode.rawValue]?.last { $0.answer != nil } }
+
+  // MARK: To the host
+
+  /// What was to come before the host went on in the recording comes before it goes on now.
+  private func hurry() {
+    let now = transport.now
+    for index in queue.indices where queue[index].due > now { queue[index].due = now }
+  }
+
+  private func enqueue(_ happenings: [Recording.Happening], response: [UInt8]?) {
+    let last = response == nil ? nil : happenings.indices.last { Self.isResponse(happenings[$0]) }
+    if let response, last == nil { for data in fragments(response) { queue.append((transport.now, .packet(data, isResponse: true))) } }
+    for (index, happening) in happenings.enumerated() {
+      let due = transport.due(happening.time)
+      if let response, Self.isResponse(happening) {
+        if index == last { for data in fragments(response) { queue.append((due, .packet(data, isResponse: true))) } }
+      } else {
+        queue.append((due, happening.kind))
+      }
+    }
+    schedule()
+  }
+
+  private static func isResponse(_ happening: Recording.Happening) -> Bool {
+    if case .packet(_, true) = happening.kind { true } else { false }
+  }
+
+  private func fragments(_ pdu: [UInt8]) -> [[UInt8]] {
+    L2CAPFrame(channel: .att, payload: pdu).fragments(handle: handle, length: 251, first: .firstFlushable).map(\.encoded)
+  }
+
+  private func schedule() {
+    timer?.cancel()
+    timer = nil
+    guard !isDelivering, let first = queue.first else { return }
+    timer = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: first.due)) { [weak self] in self?.deliver() }
+  }
+
+  private func deliver() {
+    isDelivering = true
+    while let first = queue.first, first.due <= transport.now {
+      queue.removeFirst()
+      switch first.kind {
+      case .packet(let octets, _):
+        transport.deliver(RecordedEvent.with(handle, octets))
+        if RecordedEvent.kind(octets) == .disconnectionComplete { return transport.ended(self) }
+      case .completed(let count): if isInStep { complete(count) }
+      }
+    }
+    isDelivering = false
+    schedule()
+  }
+
+  private func complete(_ count: Int? = nil) {
+    let count = min(count ?? outstanding, outstanding)
+    guard count > 0 else { return }
+    outstanding -= count
+    let event = Event.numberOfCompletedPackets([.init(handle: handle, count: UInt16(clamping: count))]).encoded
+    if isInStep { transport.deliver(event) } else { transport.post(event, at: transport.now) }
+  }
+}

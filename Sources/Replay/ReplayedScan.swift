@@ -1,0 +1,71 @@
+import EventLoop
+import HCI
+
+/// A scan that is on: the reports of a recorded one, then of those after it.
+@LoopActor
+final class ReplayedScan {
+  private unowned let transport: ReplayTransport
+  private let isActive: Bool
+  private var index: Int
+  private var position = 0
+  /// Our time when the recorded scan was begun.
+  private var origin: Int64
+  private var timer: LoopTimer?
+
+  init(_ transport: ReplayTransport, from index: Int, origin: Int64, isActive: Bool) {
+    self.transport = transport
+    self.index = index
+    self.origin = origin
+    self.isActive = isActive
+    schedule()
+  }
+
+  /// - Returns: where the next scan goes on.
+  @discardableResult
+  func stop() -> Int {
+    timer?.cancel()
+    timer = nil
+    return index + 1
+  }
+
+  private func schedule() {
+    let scans = transport.recording.scans
+    while scans.indices.contains(index), position >= scans[index].reports.count {
+      guard index + 1 < scans.count else { return }
+      origin += scans[index].end - scans[index].time
+      index += 1
+      position = 0
+    }
+    guard scans.indices.contains(index) else { return }
+    let report = scans[index].reports[position]
+    timer = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: origin + report.time - scans[index].time)) { [weak self] in
+      self?.deliver(report)
+    }
+  }
+
+  private func deliver(_ report: Recording.Packet) {
+    position += 1
+    timer = nil
+    if isActive || !RecordedEvent.isScanResponse(report.octets) { transport.deliver(report.octets) }
+    // The host may have ended it.
+    if transport.scan === self { schedule() }
+  }
+}
+
+extension ReplayTransport {
+  func enableScan(_ command: CommandPacket) {
+    let isOn = command.parameters.first == 1
+    if !isOn {
+      if let scan { nextScan = scan.stop() }
+      scan = nil
+      if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded, at: now) }
+      return
+    }
+    if !recording.scans.indices.contains(nextScan) { nextScan = 0 }
+    if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded, at: now) }
+    guard scan == nil, recording.scans.indices.contains(nextScan) else { return }
+    let time = recording.scans[nextScan].time
+    align(time)
+    scan = ReplayedScan(self, from: nextScan, origin: due(time), isActive: isActiveScan)
+  }
+}

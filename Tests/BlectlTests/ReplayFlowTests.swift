@@ -1,0 +1,147 @@
+import Foundation
+import HCI
+import TestSupport
+import Testing
+
+/// Record on the simulated air, replay: the same records, times included, and the same exit code.
+@Suite(.timeLimit(.minutes(5))) struct ReplayFlowTests {
+  static let lock = "D1:00:00:00:00:01"
+
+  static let flows: [[String]] = [
+    ["scan", "-d", "3"], ["scan", "-d", "2", "--passive"], ["scan", "-d", "1", "--duplicates"], ["scan", "-n", "3", "--raw"],
+    ["services", lock], ["services", "name:Band-7", "--values"], ["services", "name:Panel", "--values"],
+    ["read", lock, "ffe2"], ["read", "name:Band-7", "battery_level", "2a29", "2a19@2902"], ["read", "name:Panel", "fff6@2901", "fff7"],
+    ["write", lock, "ffe1", String(repeating: "00", count: 104), "--expect", "ffe2=\"OPEN\""],
+    ["write", lock, "ffe1", "0102", "--expect", "ffe2=\"OPEN\""], ["write", "name:Panel", "fff8", "00"],
+    ["notify", "name:Band-7", "2a37", "-n", "3"], ["notify", "name:Band-7", "2a37", "ff01", "-d", "4", "--write", "ff02=1b9902"],
+    ["mac-from-adv", lock], ["mac-from-adv", "name:Band-7"],
+    ["connect", "name:Band-7", "--phy", "2m", "--interval", "50"], ["connect", lock],
+    ["-e", "read 2a19; notify 2a37 -n 2; services; write ff02 1b9902 --expect ff01; read 2a19", "name:Band-7"],
+    ["-e", "read fff7; write fff6 0102; read ffff; read fff7", "-k", "name:Panel"],
+    // What fails.
+    ["read", "name:nobody", "2a19"], ["read", "name:Band-7", "ffff"], ["write", lock, "ffe2", "00"],
+    ["read", "name:Band-7", "0x0003", "0x0099"],
+    ["read", "C0:FF:EE:00:00:07/random", "2a19"], ["write", "name:Band-7", "ff02", "01", "--expect", "ff01", "-t", "2"],
+  ]
+
+  @Test(arguments: flows) func replaysAsRecorded(_ arguments: [String]) throws {
+    let trace = TemporaryPath()
+    let recorded = try Blectl.run(["--trace", trace.path, "--json"] + arguments)
+    let replayed = try Blectl.run(["--json"] + arguments, adapter: "replay:\(trace.path)", virtual: false)
+    #expect(replayed.text == recorded.text)
+    #expect(replayed.status == recorded.status, "\(replayed.errors)")
+    #expect(replayed.errors == recorded.errors.replacing("\"sim\"", with: "\"replay:\(trace.path)\""))
+  }
+
+  @Test(arguments: [[], ["--verify", "notify:fff7"], ["--mode", "request"], ["--phy", "2m", "--interval", "7.5"]])
+  func replaysATransfer(_ options: [String]) throws {
+    try replaysAsRecorded(["send-file", "name:Panel", "fff6", try TemporaryFolder.file(Octets.picture(20_000))] + options)
+  }
+
+  /// Two connections that fail, a device that ends the link, one that never answers.
+  @Test(arguments: [
+    ["-e", "write ffe1 01; read ffe1; notify ffe1 -d 30", "name:Bad"], ["write", "name:Bad", "ffe1", "ff", "--read-back"],
+    ["notify", "name:Bad", "ffe1", "-d", "20", "--write", "ffe1=ff"],
+  ])
+  func replaysABadDevice(_ arguments: [String]) throws {
+    let device = try TemporaryFolder.file(
+      Array(
+        """
+        [{"name": "Bad", "address": "C1:00:00:00:00:01/random", "failing_connections": 2, "services": [{"uuid": "ffe0", "characteristics": [
+          {"uuid": "ffe1", "properties": ["read", "write", "notify"], "value": "00",
+           "reactions": [{"when": "ff", "then": [{"disconnect": true, "after_ms": 900}]}]}]}]}]
+        """.utf8))
+    let trace = TemporaryPath()
+    let recorded = try Blectl.run(["--trace", trace.path, "--json"] + arguments, adapter: "sim:\(device)")
+    let replayed = try Blectl.run(["--json"] + arguments, adapter: "replay:\(trace.path)", virtual: false)
+    #expect(replayed.text == recorded.text)
+    #expect(replayed.status == recorded.status, "\(replayed.errors)")
+    #expect(replayed.errors == recorded.errors)
+  }
+
+  /// What a monitor writes of the same session, with another adapter's packets in between.
+  @Test(arguments: [
+    ["services", "name:Band-7", "--values"], ["notify", "name:Band-7", "2a37", "-n", "3"], ["scan", "-d", "1"],
+  ])
+  func replaysAMonitorsFile(_ arguments: [String]) throws {
+    let trace = TemporaryPath()
+    let recorded = try Blectl.run(["--trace", trace.path, "--json"] + arguments)
+    var file = Snoop.header(.monitor)
+    let records = try Snoop.parse(try Array(Data(contentsOf: URL(fileURLWithPath: trace.path))))
+    file += Self.monitorRecord(opcode: 0, adapter: 0, [UInt8](repeating: 0, count: 16), records[0])
+    for record in records {
+      let isSent = record.direction == .hostToController
+      let opcode: UInt16 = record.packet[0] == Packet.aclIndicator ? (isSent ? 4 : 5) : isSent ? 2 : 3
+      file += Self.monitorRecord(opcode: opcode, adapter: 1, Array(record.packet.dropFirst()), record)
+      file += Self.monitorRecord(opcode: 12, adapter: 0xFFFF, Array("a note\0".utf8), record)
+      file += Self.monitorRecord(opcode: 3, adapter: 0, [0x0E, 4, 1, 3, 0x0C, 0], record)
+    }
+    try trace.write(file)
+    let replayed = try Blectl.run(["--json"] + arguments, adapter: "replay:\(trace.path)", virtual: false)
+    #expect(replayed.text == recorded.text)
+    #expect(replayed.status == 0, "\(replayed.errors)")
+  }
+
+  private static func monitorRecord(opcode: UInt16, adapter: UInt16, _ octets: [UInt8], _ record: Snoop.Record) -> [UInt8] {
+    // The header of a record of ours has its time in the right place.
+    let time = record.encoded[16..<24]
+    func bigEndian(_ number: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
+    return bigEndian(octets.count) + bigEndian(octets.count) + bigEndian(Int(adapter) << 16 | Int(opcode)) + [0, 0, 0, 0] + time + octets
+  }
+
+  // MARK: What was not recorded
+
+  private func recording(_ arguments: String...) throws -> TemporaryPath {
+    let trace = TemporaryPath()
+    let result = try Blectl.run(["--trace", trace.path] + arguments)
+    #expect(result.status == 0, "\(result.errors)")
+    return trace
+  }
+
+  @Test func saysWhatItDoesNotHave() throws {
+    let trace = try recording("write", "name:Band-7", "0x001c", "1b9902", "--mode", "command")
+    func replay(_ arguments: String...) throws -> Blectl.Result { try Blectl.run(arguments, adapter: "replay:\(trace.path)") }
+    let write = try replay("write", "name:Band-7", "0x001c", "1b99ff", "--mode", "command", "--json")
+    #expect(write.status == 7)
+    #expect(write.error?.string("kind") == "expectation")
+    #expect(
+      write.error?.string("message")
+        == "the recording does not have what was asked: Write Command of 1b99ff to handle 0x001c; next in it is Write Command of 1b9902 to handle 0x001c"
+    )
+    #expect(try replay("connect", "name:Panel").status == 7)
+    #expect(
+      try replay("connect", "name:Panel").errors.contains("a connection to D1:00:00:00:00:10/random; next in it is a connection to C0:FF"))
+    let second = try recording("read", "name:Band-7", "0x0011")
+    let twice = try Blectl.run(["read", "name:Band-7", "0x0011", "0x0011"], adapter: "replay:\(second.path)")
+    #expect(twice.status == 7)
+    #expect(twice.errors.contains("Read Request of handle 0x0011; nothing more is asked in it"))
+    #expect(try replay("connect", "name:Band-7", "--interval", "100").status == 7)
+  }
+
+  /// Another order, another MTU, another way to name the same: what is known is answered.
+  @Test func answersWhatItKnows() throws {
+    let trace = try recording("services", "name:Band-7", "--values")
+    for arguments in [
+      ["read", "name:Band-7", "2a29", "2a19"], ["read", "name:Band-7", "0x000c"], ["read", "name:Band-7", "180f/2a19", "--mtu", "23"],
+      ["services", "name:Band-7", "--values", "--mtu", "40"], ["read", "name:Band-7", "2a19@2902"],
+      ["-e", "read 2a29; services; read 2a19", "name:Band-7"],
+    ] {
+      let replayed = try Blectl.run(arguments, adapter: "replay:\(trace.path)")
+      #expect(replayed.status == 0, "\(arguments): \(replayed.errors)")
+      #expect(replayed.text == (try Blectl.run(arguments).text))
+    }
+  }
+
+  @Test func refusesWhatIsNoRecording() throws {
+    let file = try TemporaryFolder.file(Array("no recording".utf8))
+    let result = try Blectl.run(["scan", "--json"], adapter: "replay:\(file)")
+    #expect(result.status == 66)
+    #expect(result.error?.string("kind") == "input")
+    #expect(result.error?.string("message")?.hasSuffix("is not a recording that can be replayed: not a btsnoop file (at octet 0)") ?? false)
+    #expect(try Blectl.run(["scan"], adapter: "replay:/nonexistent").status == 66)
+    #expect(try Blectl.run(["scan"], adapter: "replay:").status == 64)
+    // Nothing was around.
+    let empty = try TemporaryFolder.file(Snoop.header)
+    #expect(try Blectl.run(["scan", "-d", "1"], adapter: "replay:\(empty)").output.isEmpty)
+  }
+}

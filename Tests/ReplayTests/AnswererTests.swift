@@ -1,0 +1,115 @@
+import ATT
+import Bluetooth
+import EventLoop
+import HCI
+import Replay
+import TestSupport
+import Testing
+
+/// What a recorded device answers to who asks otherwise.
+@Suite(.timeLimit(.minutes(5))) struct AnswererTests {
+  /// Another program: MTU 100, the services 0001-0003 and 0004-FFFF, two characteristics, a descriptor; a value read twice; a subscription.
+  static func session() -> MadeTrace {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x02, 0x05, 0x02], [0x03, 100, 0])
+    trace.ask([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x11, 6, 1, 0, 3, 0, 0x00, 0x18, 4, 0, 0xFF, 0xFF, 0xE0, 0xFF])
+    trace.ask([0x08, 1, 0, 0xFF, 0xFF, 3, 0x28], [0x09, 7, 2, 0, 2, 3, 0, 0x00, 0x2A, 5, 0, 0x12, 6, 0, 0xE1, 0xFF])
+    trace.ask([0x08, 6, 0, 0xFF, 0xFF, 3, 0x28], [0x01, 0x08, 6, 0, 0x0A])
+    trace.ask([0x04, 7, 0, 0xFF, 0xFF], [0x05, 1, 7, 0, 2, 0x29])
+    trace.ask([0x04, 8, 0, 0xFF, 0xFF], [0x01, 0x04, 8, 0, 0x0A])
+    trace.ask([0x0A, 6, 0], [0x0B] + Array(1...60))
+    trace.ask([0x12, 7, 0, 1, 0], [0x13])
+    trace.att([0x1B, 6, 0, 0xAA], .controllerToHost)
+    trace.ask([0x0A, 6, 0], [0x0B, 0x77])
+    trace.ask([0x0A, 3, 0], [0x01, 0x0A, 3, 0, 0x02])
+    return trace
+  }
+
+  static func answerer() throws -> Answerer {
+    Answerer(try #require(try Recording(parsing: session().file).links.first))
+  }
+
+  @Test func itsOwnOrderIsPlayed() throws {
+    var answerer = try Self.answerer()
+    #expect(answerer.answer([0x02, 0x05, 0x02]) == .play(0, response: nil))
+    #expect(answerer.mtu == 100)
+    #expect(answerer.answer([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28]) == .play(1, response: nil))
+    #expect(answerer.answer([0x12, 7, 0, 1, 0]) == .play(7, response: nil))
+    // Left out before, asked for later.
+    #expect(answerer.answer([0x0A, 6, 0]) == .play(8, response: nil))
+    #expect(answerer.answer([0x0A, 6, 0]) == .play(6, response: nil))
+    #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: [0x0A, 3, 0]))
+  }
+
+  @Test func aConfirmationIsNoQuestion() throws {
+    var answerer = try Self.answerer()
+    #expect(answerer.answer([0x1E]) == .nothing)
+    #expect(answerer.answer([]) == .nothing)
+    #expect(answerer.answer([0x52, 6, 0, 1]) == .unknown(next: [0x02, 0x05, 0x02]))
+    #expect(answerer.answer([0x12, 6, 0, 1, 0]) == .unknown(next: [0x02, 0x05, 0x02]))
+  }
+
+  @Test(
+    arguments: [
+      // Other ranges, other types, other requests.
+      ([0x10, 4, 0, 0xFF, 0xFF, 0, 0x28], [0x11, 6, 4, 0, 0xFF, 0xFF, 0xE0, 0xFF]),
+      ([0x10, 5, 0, 0xFF, 0xFF, 0, 0x28], [0x01, 0x10, 5, 0, 0x0A]),
+      ([0x10, 1, 0, 0xFF, 0xFF, 1, 0x28], [0x01, 0x10, 1, 0, 0x0A]),
+      ([0x10, 1, 0, 0xFF, 0xFF, 3, 0x28], [0x01, 0x10, 1, 0, 0x10]),
+      ([0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0xE0, 0xFF], [0x07, 4, 0, 0xFF, 0xFF]),
+      ([0x08, 4, 0, 0xFF, 0xFF, 3, 0x28], [0x09, 7, 5, 0, 0x12, 6, 0, 0xE1, 0xFF]),
+      ([0x08, 1, 0, 0xFF, 0xFF, 2, 0x28], [0x01, 0x08, 1, 0, 0x0A]),
+      ([0x08, 1, 0, 0xFF, 0xFF, 2, 0x29], [0x09, 4, 7, 0, 0, 0]),
+      ([0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B], [0x01, 0x08, 1, 0, 0x0A]),
+      ([0x08, 1, 0, 0xFF, 0xFF, 0xE2, 0xFF], [0x01, 0x08, 1, 0, 0x0A]),
+      ([0x04, 1, 0, 0xFF, 0xFF], [0x05, 1, 1, 0, 0, 0x28, 2, 0, 3, 0x28, 3, 0, 0, 0x2A, 4, 0, 0, 0x28, 5, 0, 3, 0x28]),
+      ([0x04, 0x00, 0, 0xFF, 0xFF], [0x01, 0x04, 0, 0, 0x01]),
+      ([0x04, 0x10, 0, 0xFF, 0xFF], [0x01, 0x04, 0x10, 0, 0x0A]),
+      ([0x0A, 7, 0], [0x0B, 0, 0]), ([0x0A, 9, 0], [0x01, 0x0A, 9, 0, 0x01]), ([0x0A, 5, 0], [0x0B, 0x12, 6, 0, 0xE1, 0xFF]),
+      // A subscription that is ended.
+      ([0x12, 7, 0, 0, 0], [0x13]),
+    ] as [([UInt8], [UInt8])])
+  func answersOtherQuestions(_ request: [UInt8], _ response: [UInt8]) throws {
+    var answerer = try Self.answerer()
+    #expect(answerer.answer(request) == .answer(response))
+  }
+
+  /// With the MTU of 23, in parts of 22 octets; then the other value, and the refusal, of the one that was read by its type.
+  @Test func aValueIsCutAsTheMTUIs() throws {
+    var answerer = try Self.answerer()
+    #expect(answerer.answer([0x0A, 6, 0]) == .play(6, response: [0x0B] + Array(1...22)))
+    #expect(answerer.answer([0x0C, 6, 0, 22, 0]) == .answer([0x0D] + Array(23...44)))
+    #expect(answerer.answer([0x0C, 6, 0, 44, 0]) == .answer([0x0D] + Array(45...60)))
+    #expect(answerer.answer([0x0C, 6, 0, 61, 0]) == .answer([0x01, 0x0C, 6, 0, 0x07]))
+    #expect(answerer.answer([0x08, 1, 0, 0xFF, 0xFF, 0xE1, 0xFF]) == .play(8, response: [0x09, 3, 6, 0, 0x77]))
+    #expect(answerer.answer([0x08, 1, 0, 0xFF, 0xFF, 0, 0x2A]) == .play(9, response: [0x01, 0x08, 3, 0, 0x02]))
+    #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: [0x02, 0x05, 0x02]))
+  }
+
+  /// The first part of a value is not the value.
+  @Test func whatWasNotReadToItsEndIsNotKnown() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x0A, 6, 0], [0x0B] + Array(1...22))
+    trace.ask([0x02, 0x05, 0x02], [0x03, 100, 0])
+    var answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
+    #expect(answerer.answer([0x02, 0x00, 0x02]) == .answer([0x03, 100, 0]))
+    #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: [0x0A, 6, 0]))
+  }
+
+  /// Nobody has looked: nothing is said.
+  @Test(
+    arguments: [
+      [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x08, 1, 0, 0xFF, 0xFF, 3, 0x28], [0x04, 1, 0, 0xFF, 0xFF], [0x0A, 3, 0],
+      [0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0xE0, 0xFF], [0x08, 1, 0, 0xFF, 0xFF, 0xE1, 0xFF], [0x12, 7, 0, 1, 0], [0x0C, 6, 0, 22, 0],
+      [0x18, 1], [0x0E, 1, 0, 2, 0], [0x16, 6, 0, 0, 0, 1],
+    ] as [[UInt8]])
+  func whatNobodyAskedIsNotKnown(_ request: [UInt8]) throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x0A, 6, 0], [0x0B, 1])
+    var answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
+    #expect(answerer.answer(request) == .unknown(next: [0x0A, 6, 0]))
+  }
+}

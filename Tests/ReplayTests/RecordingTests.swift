@@ -1,0 +1,121 @@
+import ATT
+import Bluetooth
+import EventLoop
+import HCI
+import L2CAP
+import Replay
+import TestSupport
+import Testing
+
+/// What is made of a trace.
+@Suite(.timeLimit(.minutes(5))) struct RecordingTests {
+  @Test func timesNeverGoBackAndHaveNoEnd() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x0A, 3, 0], [0x0B, 1])
+    trace.now = -1_000_000_000
+    trace.ask([0x0A, 3, 0], [0x0B, 2])
+    trace.now = .max / 2000
+    trace.ask([0x0A, 3, 0], [0x0B, 3])
+    let recording = try Recording(parsing: trace.file)
+    #expect(recording.links.first?.requests.map { $0.response?.last } == [1, 2, 3])
+  }
+
+  @Test func joinsFragmentsAndForgivesWhatHasNoStart() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.raw(Packet.acl(ACLData(handle: 0x40, boundary: .continuing, payload: [1, 2, 3])).encoded, .controllerToHost)
+    trace.ask([0x0A, 3, 0], [0x0B] + [UInt8](repeating: 7, count: 100), length: 27)
+    let recording = try Recording(parsing: trace.file)
+    #expect(recording.links.first?.requests.first?.response?.count == 101)
+  }
+
+  @Test func aLinkFromBeforeTheRecordingIsOne() throws {
+    var trace = MadeTrace()
+    trace.ask([0x0A, 3, 0], [0x0B, 1])
+    let recording = try Recording(parsing: trace.file)
+    #expect(recording.links.count == 1)
+    #expect(recording.attempts.first?.peer == nil)
+    #expect(recording.attempts.first?.link == 0)
+  }
+
+  /// Sockets of a kernel are read in any order.
+  @Test func whatIsReadAfterTheEndOfTheLinkBelongsToIt() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.att([0x0A, 3, 0], .hostToController)
+    trace.raw(Event.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout).encoded, .controllerToHost)
+    trace.att([0x0B, 9], .controllerToHost)
+    let recording = try Recording(parsing: trace.file)
+    #expect(recording.links.count == 1)
+    #expect(recording.links.first?.requests.first?.response == [0x0B, 9])
+  }
+
+  @Test func tellsWhereAFileIsCut() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    let file = trace.file
+    for length in 0..<file.count {
+      let isWhole = length == 16 || trace.ends.contains(length)
+      #expect(((try? Recording(parsing: Array(file.prefix(length)))) != nil) == isWhole, "\(length)")
+    }
+    #expect(throws: MalformedPacket("btsnoop record: length 65553", at: 20)) {
+      try Recording(parsing: Snoop.header + [0, 1, 0, 17, 0, 1, 0, 17])
+    }
+    #expect(throws: MalformedPacket("btsnoop header: datalink 1003, 1001, 1002 or 2001 wanted", at: 12)) {
+      try Recording(parsing: Snoop.header.dropLast(4) + [0, 0, 3, 0xEB])
+    }
+  }
+
+  @Test func aLongFileIsReadInProportion() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    for _ in 0..<50_000 { trace.ask([0x0A, 3, 0], [0x0B, 1]) }
+    let recording = try Recording(parsing: trace.file)
+    #expect(recording.links.first?.requests.count == 50_000)
+    var answerer = Answerer(try #require(recording.links.first))
+    for index in 0..<50_000 { #expect(answerer.answer([0x0A, 3, 0]) == .play(index, response: nil)) }
+    #expect(answerer.answer([0x0A, 3, 0]) == .unknown(next: nil))
+  }
+}
+
+/// A trace that is made packet by packet, a millisecond between two.
+struct MadeTrace {
+  var file = Snoop.header
+  /// µs since 1970.
+  var now: Int64 = 1_700_000_000_000_000
+  private(set) var ends: Set<Int> = []
+
+  static let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
+
+  mutating func raw(_ packet: [UInt8], _ direction: HCI.Direction) {
+    now += 1000
+    file += Snoop.Record(packet: packet, direction: direction, wallClock: now * 1000).encoded
+    ends.insert(file.count)
+  }
+
+  mutating func connect(handle: ConnectionHandle = 0x40) {
+    raw(
+      LECreateConnection(
+        scanInterval: 96, scanWindow: 96, peer: Self.peer, ownAddressType: 0,
+        parameters: ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
+      ).encoded, .hostToController)
+    raw(Event.commandStatus(.init(status: .success, opcode: LECreateConnection.opcode)).encoded, .controllerToHost)
+    raw(
+      Event.leConnectionComplete(
+        .init(status: .success, handle: handle, peer: Self.peer, interval: 12, latency: 0, supervisionTimeout: 400)
+      ).encoded, .controllerToHost)
+  }
+
+  mutating func att(_ pdu: [UInt8], _ direction: HCI.Direction, handle: ConnectionHandle = 0x40, length: Int = 251) {
+    let first: ACLData.Boundary = direction == .hostToController ? .firstNonFlushable : .firstFlushable
+    for data in L2CAPFrame(channel: .att, payload: pdu).fragments(handle: handle, length: length, first: first) {
+      raw(data.encoded, direction)
+    }
+  }
+
+  mutating func ask(_ request: [UInt8], _ response: [UInt8], length: Int = 251) {
+    att(request, .hostToController)
+    att(response, .controllerToHost, length: length)
+  }
+}
