@@ -119,7 +119,9 @@ let package = Package(
     .testTarget(
       name: "InteropTests",
       dependencies: ["blectl", "Operations", "LEHost", "LinuxIO", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"],
-      exclude: ["bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "tap_facts.pl"]),
+      exclude: [
+        "ant-junit.xsd", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py", "tap_facts.pl",
+      ]),
     .testTarget(
       name: "KernelTests",
       dependencies: [

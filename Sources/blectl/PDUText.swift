@@ -10,4 +10,20 @@ enum PDUText {
     let name = pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty"
     return "\(name) \(Hex.encode(pdu))"
   }
+
+  /// Without the octets: `Read Request 0x0012`, with the handle where there is one.
+  static func name(_ pdu: [UInt8]) -> String {
+    guard let first = pdu.first else { return "empty" }
+    let opcode = ATT.Opcode(rawValue: first)
+    let offset: Int? =
+      switch opcode {
+      case .request(.read), .request(.readBlob), .request(.write), .request(.prepareWrite), .response(.prepareWrite), .command,
+        .unsolicited(.notification), .unsolicited(.indication):
+        1
+      case .error: 2
+      case .request, .response, .unsolicited, .confirmation, .unknown: nil
+      }
+    guard let offset, pdu.count >= offset + 2 else { return opcode.description }
+    return "\(opcode.description) 0x" + Hex.encode([pdu[offset + 1], pdu[offset]])
+  }
 }

@@ -36,13 +36,16 @@ enum ReportText {
   static func count(_ number: Int, _ one: String, _ many: String) -> String { number == 1 ? "1 " + one : "\(number) " + many }
 
   /// `3 passed, 1 failed, 2 errors, 1 skipped`; what there was none of is not told, but for those that passed.
-  static func counts(_ summary: RunSummary) -> String {
-    var parts = ["\(summary.passed) passed"]
-    if summary.failed > 0 { parts.append("\(summary.failed) failed") }
-    if summary.errors > 0 { parts.append(count(summary.errors, "error", "errors")) }
-    if summary.skipped > 0 { parts.append("\(summary.skipped) skipped") }
-    if summary.notRun > 0 { parts.append("\(summary.notRun) not run") }
-    return parts.joined(separator: ", ")
+  static func counts(_ summary: RunSummary) -> String { countParts(summary).map(\.text).joined(separator: ", ") }
+
+  static func countParts(_ summary: RunSummary) -> [(status: String, text: String)] {
+    let errors = count(summary.errors, "error", "errors")
+    let parts = [
+      (summary.passed, "passed", "\(summary.passed) passed"), (summary.failed, "failed", "\(summary.failed) failed"),
+      (summary.errors, "error", errors), (summary.skipped, "skipped", "\(summary.skipped) skipped"),
+      (summary.notRun, "notrun", "\(summary.notRun) not run"),
+    ]
+    return parts.filter { $0.0 > 0 || $0.1 == "passed" }.map { ($0.1, $0.2) }
   }
 }
 

@@ -73,7 +73,7 @@ package struct TAPReport {
       if let actual = problem.actual { block.string("actual", actual) }
       if let took = problem.took { block.number("took", ReportText.seconds(took)) }
       block.strings("others", problem.others)
-      block.strings("packets", problem.packets.flatMap { ProblemText.lines($0, to: .max) })
+      block.strings("packets", problem.packets.map(TestLog.line))
       block.strings("further", problem.further)
     } else {
       block.string("file", result.file)

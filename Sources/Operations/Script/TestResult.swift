@@ -29,9 +29,9 @@ package struct TestResult: Sendable {
   package var steps: [StepResult]
   /// What the script and the program had to say meanwhile.
   package var notes: [String]
-  /// In their order.
+  /// The last ones, in their order.
   package var packets: [TestPacket]
-  /// How many came after those, untold.
+  /// How many came before those, untold.
   package var omittedPackets: Int
 
   package init(

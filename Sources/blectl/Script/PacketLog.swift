@@ -30,7 +30,7 @@ final class PacketLog {
       omitted += Self.limit
     }
     packets.append(
-      TestPacket(at: start.duration(to: EventLoop.shared.now), direction: direction, octets: pdu, text: PDUText.text(pdu)))
+      TestPacket(at: start.duration(to: EventLoop.shared.now), direction: direction, octets: pdu, text: PDUText.name(pdu)))
   }
 
   var last: [TestPacket] { packets.suffix(Self.shown) }

@@ -1,0 +1,74 @@
+import ATT
+package import Text
+
+/// A run as records: one for each test as soon as it has ended, one for the whole. Times are seconds; those of steps, values and PDUs count from
+/// the beginning of their test.
+package enum JSONReport {
+  package static func test(_ json: inout JSONLine, _ result: TestResult) {
+    json.string("event", "test")
+    json.string("file", result.file)
+    json.integer("line", result.line)
+    json.string("name", result.name)
+    if let repetition = result.repetition { json.integer("repetition", repetition) }
+    json.strings("tags", result.tags)
+    json.string("peer", result.peer)
+    json.string("status", result.status)
+    json.literal("seconds", ReportText.exact(result.duration))
+    json.string("start", Timestamp.text(result.start))
+    if case .skipped(let why) = result.outcome { json.string("reason", why) }
+    if let problem = result.problem { json.object("error") { error(&$0, problem) } }
+    json.strings("notes", result.notes)
+    json.objects("steps", result.steps) { step(&$0, $1) }
+    json.objects("packets", result.packets) { packet(&$0, $1) }
+    if result.omittedPackets > 0 { json.integer("omitted_packets", result.omittedPackets) }
+  }
+
+  package static func run(_ json: inout JSONLine, _ summary: RunSummary) {
+    json.string("event", "run")
+    json.integer("passed", summary.passed)
+    json.integer("failed", summary.failed)
+    json.integer("errors", summary.errors)
+    json.integer("skipped", summary.skipped)
+    json.integer("not_run", summary.notRun)
+    json.literal("seconds", ReportText.exact(summary.duration))
+    json.string("start", Timestamp.text(summary.start))
+  }
+
+  private static func error(_ json: inout JSONLine, _ problem: TestProblem) {
+    json.string("kind", problem.kind)
+    json.string("name", problem.name)
+    json.string("message", problem.message)
+    json.string("file", problem.file)
+    json.integer("line", problem.line)
+    json.string("source", problem.source)
+    json.string("expected", problem.expected)
+    json.string("actual", problem.actual)
+    if let took = problem.took { json.literal("seconds", ReportText.exact(took)) }
+    json.strings("others", problem.others)
+    json.objects("packets", problem.packets) { packet(&$0, $1) }
+    json.strings("further", problem.further)
+  }
+
+  private static func step(_ json: inout JSONLine, _ step: StepResult) {
+    json.string("file", step.file)
+    json.integer("line", step.line)
+    json.string("text", step.text)
+    json.literal("at", ReportText.exact(step.at))
+    json.literal("seconds", ReportText.exact(step.duration))
+    json.bool("failed", step.failed)
+    json.objects("values", step.values) { json, value in
+      json.string("name", value.name)
+      json.literal("at", ReportText.exact(value.at))
+      json.string("text", value.text)
+      if let number = value.number { json.number("number", number) }
+      if let unit = value.unit { json.string("unit", unit) }
+    }
+  }
+
+  private static func packet(_ json: inout JSONLine, _ packet: TestPacket) {
+    json.literal("seconds", ReportText.exact(packet.at))
+    json.string("direction", packet.direction == .sent ? "sent" : "received")
+    json.string("pdu", Hex.encode(packet.octets))
+    json.string("text", packet.text)
+  }
+}

@@ -1,0 +1,101 @@
+import Text
+
+/// A run as the XML that continuous integration reads: what both the schema of Jenkins' xUnit plugin and that of Ant's JUnit tasks allow. The latter
+/// wants output below the suite only, so a test's steps and PDUs stand there, and what a failure is about also in the failure.
+package struct JUnitReport {
+  /// The tests of one file.
+  fileprivate struct Suite {
+    var summary = RunSummary()
+    var start = Int64.max
+    var peers: [String] = []
+    var tags = ""
+    var tests = ""
+    var steps = ""
+    var packets = ""
+  }
+
+  private let host: String
+  /// In the order in which they came first.
+  private var files: [String] = []
+  private var suites: [String: Suite] = [:]
+
+  /// - Parameter host: where the run was.
+  package init(host: String = "localhost") { self.host = host }
+
+  /// Takes what it will show; the result is not kept.
+  package mutating func add(_ result: TestResult) {
+    if suites[result.file] == nil { files.append(result.file) }
+    suites[result.file, default: Suite()].add(result)
+  }
+
+  package func document() -> String {
+    var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+    for (index, file) in files.enumerated() { if let suite = suites[file] { text += self.text(suite, of: file, index) } }
+    return text + "</testsuites>\n"
+  }
+
+  private func text(_ suite: Suite, of file: String, _ index: Int) -> String {
+    // In UTC: the schema allows no zone, and no fraction.
+    let start = Timestamp.text(suite.start).prefix(19)
+    let count = suite.summary.passed + suite.summary.failed + suite.summary.errors + suite.summary.skipped
+    typealias This = JUnitReport
+    var text = "<testsuite" + This.attribute("name", This.token(file)) + This.attribute("package", "") + This.attribute("id", String(index))
+    text += This.attribute("timestamp", String(start)) + This.attribute("hostname", This.token(host))
+    text += This.attribute("tests", String(count)) + This.attribute("failures", String(suite.summary.failed))
+    text += This.attribute("errors", String(suite.summary.errors)) + This.attribute("skipped", String(suite.summary.skipped))
+    text += This.attribute("time", ReportText.seconds(suite.summary.duration)) + ">\n<properties>\n"
+    for peer in suite.peers { text += This.property("peer", peer) }
+    text += suite.tags + "</properties>\n" + suite.tests
+    text += "<system-out>" + XMLText.text(suite.steps) + "</system-out>\n"
+    text += "<system-err>" + XMLText.text(suite.packets) + "</system-err>\n"
+    return text + "</testsuite>\n"
+  }
+
+  fileprivate static func test(_ result: TestResult) -> String {
+    let start = "<testcase" + attribute("name", token(result.title)) + attribute("classname", className(result.file))
+    let text = start + attribute("time", ReportText.seconds(result.duration))
+    switch result.outcome {
+    case .passed: return text + "/>\n"
+    case .failed(let problem): return text + ">" + element("failure", problem) + "</testcase>\n"
+    case .error(let problem): return text + ">" + element("error", problem) + "</testcase>\n"
+    case .skipped(let why): return text + "><skipped" + attribute("message", why) + "/></testcase>\n"
+    }
+  }
+
+  private static func element(_ name: String, _ problem: TestProblem) -> String {
+    let lines = ProblemText(columns: 80) { $0 }.lines(problem)
+    return "<\(name)" + attribute("type", problem.kindAndName) + attribute("message", problem.message) + ">"
+      + XMLText.text(lines.joined(separator: "\n") + "\n") + "</\(name)>"
+  }
+
+  /// `tests.lock` of `tests/lock.ble`: readers take the last point for the end of a package's name.
+  private static func className(_ file: String) -> String {
+    var parts = file.split(separator: "/").filter { $0 != "." && $0 != ".." }
+    if let last = parts.last, let point = last.lastIndex(of: "."), point != last.startIndex { parts[parts.count - 1] = last[..<point] }
+    return token(parts.map { $0.replacing(".", with: "_") }.joined(separator: "."))
+  }
+
+  fileprivate static func property(_ name: String, _ value: String) -> String {
+    "<property" + attribute("name", token(name)) + attribute("value", value) + "/>\n"
+  }
+
+  private static func attribute(_ name: String, _ value: String) -> String { " \(name)=\"\(XMLText.attribute(value))\"" }
+
+  /// Something that is left when a parser has taken the blanks around it away.
+  private static func token(_ text: String) -> String {
+    text.utf8.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } ? "(no name)" : text
+  }
+}
+
+extension JUnitReport.Suite {
+  fileprivate mutating func add(_ result: TestResult) {
+    summary.add(result.outcome)
+    summary.duration += result.duration
+    start = min(start, result.start)
+    if let peer = result.peer, !peers.contains(peer) { peers.append(peer) }
+    if !result.tags.isEmpty { tags += JUnitReport.property("tags of " + result.title, result.tags.joined(separator: " ")) }
+    tests += JUnitReport.test(result)
+    steps += TestLog.steps(result)
+    packets += TestLog.packets(result)
+  }
+}

@@ -1,0 +1,58 @@
+/// From values to places in a drawing.
+struct SVGScale {
+  private let low: Double
+  private let high: Double
+  private let from: Double
+  private let to: Double
+
+  /// - Parameters:
+  ///   - low, high: finite; when they are equal, they are in the middle.
+  ///   - from, to: where they are drawn.
+  init(_ low: Double, _ high: Double, from: Double, to: Double) {
+    (self.low, self.high, self.from, self.to) = (low, high, from, to)
+  }
+
+  func place(_ value: Double) -> Double {
+    // Halves: a difference of two finite numbers need not be finite.
+    let span = high / 2 - low / 2
+    let part = span > 0 ? (value / 2 - low / 2) / span : 0.5
+    return from + (to - from) * min(max(part, 0), 1)
+  }
+
+  /// At most six round numbers between the ends: 1, 2 or 5 times a power of ten apart.
+  var ticks: [Double] {
+    let span = high - low
+    guard span > 0, span.isFinite, span > abs(high) * 1e-9 else { return [low] }
+    var step = 1.0
+    while step * 10 <= span { step *= 10 }
+    while step > span { step /= 10 }
+    // Now one to ten steps fit.
+    if span / step > 5 { step *= 2 } else if span / step < 2 { step /= 5 } else if span / step < 4 { step /= 2 }
+    var ticks: [Double] = []
+    var tick = (low / step).rounded(.up) * step
+    while tick <= high, ticks.count < 12 {
+      ticks.append(tick)
+      tick += step
+    }
+    return ticks
+  }
+
+  /// Tenths are finer than anybody sees.
+  static func coordinate(_ value: Double) -> String {
+    let tenths = Int((min(max(value, -100_000), 100_000) * 10).rounded())
+    return tenths % 10 == 0 ? String(tenths / 10) : "\(Double(tenths) / 10)"
+  }
+
+  /// Six digits that count, and no zeros behind them.
+  static func number(_ value: Double) -> String {
+    guard value != 0, abs(value) >= 1e-4, abs(value) < 1e9 else { return value == 0 ? "0" : "\(value)" }
+    var unit = 1e-6
+    while abs(value) / unit >= 1e7 { unit *= 10 }
+    let rounded = unit < 1 ? (value / unit).rounded() / (1 / unit).rounded() : (value / unit).rounded() * unit
+    return rounded == rounded.rounded() ? String(Int(rounded)) : "\(rounded)"
+  }
+}
+
+extension Duration {
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Operations
+import TestSupport
+import Testing
+import Text
+
+/// Reports for continuous integration, judged by libxml2 with the schema of Jenkins' xUnit plugin and the rules of Ant's, and read by Python.
+@Suite struct JUnitConsumerTests {
+  /// Of everything that hurts, as a name, a message, a value, a file and a host.
+  private static let results = ReportSamples.each() + ReportSamples.hostileNames.flatMap { ReportSamples.each(named: $0, file: $0) }
+
+  private static func document(_ results: [TestResult], host: String = "localhost") -> String {
+    var report = JUnitReport(host: host)
+    for result in results { report.add(result) }
+    return report.document()
+  }
+
+  private static var python: String {
+    get throws { try #require(ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "run scripts/test") }
+  }
+
+  private static func beside(_ name: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name).path
+  }
+
+  private enum Schema: CaseIterable {
+    case jenkins, ant
+
+    /// Jenkins' is not ours to give away: scripts/interop-python finds it in pytest's source.
+    var path: String {
+      get throws {
+        switch self {
+        case .jenkins:
+          URL(fileURLWithPath: try JUnitConsumerTests.python).deletingLastPathComponent().appendingPathComponent("../junit-10.xsd").path
+        case .ant: JUnitConsumerTests.beside("ant-junit.xsd")
+        }
+      }
+    }
+
+    /// Nothing, when the document is valid.
+    func complaint(_ document: String) throws -> String {
+      let file = try TemporaryFolder.file(Array(document.utf8))
+      let said = try RunningProcess.run(["xmllint", "--noout", "--schema", path, file])
+      return said.status == 0 ? "" : said.errors
+    }
+  }
+
+  @Test(arguments: Schema.allCases) private func isValid(_ schema: Schema) throws {
+    #expect(try schema.complaint(Self.document(Self.results)) == "")
+    #expect(try schema.complaint(Self.document([])) == "")
+    for name in ReportSamples.hostileNames {
+      #expect(try schema.complaint(Self.document([ReportSamples.passed()], host: name)) == "", "\(name.prefix(40))")
+    }
+  }
+
+  /// The judges do judge.
+  @Test func documentsThatAreNotValidAreRefused() throws {
+    let document = Self.document(ReportSamples.each())
+    for (schema, change) in [
+      (Schema.jenkins, ("<system-out>", "<output>x</output><system-out>")), (.jenkins, (" tests=\"4\"", "")),
+      (.jenkins, (" time=\"3.430\"", " time=\"x\"")),
+      (.ant, (" hostname=\"localhost\"", "")), (.ant, (":04\" hostname", ":04.5Z\" hostname")),
+      (.ant, ("</failure>", "</failure><system-out/>")),
+      (.ant, ("<testsuites>", "<testsuites tests=\"4\">")), (.ant, (" type=\"expectation\"", "")),
+      (.ant, ("name=\"lock.ble\"", "name=\" \"")),
+    ] {
+      let changed = document.replacing(change.0, with: change.1)
+      let complaint = try schema.complaint(changed)
+      #expect(changed != document && complaint.contains("Schemas validity error"), "\(change)")
+    }
+  }
+
+  @Test func everyTextIsReadAsItWasMeant() throws {
+    let file = try TemporaryFolder.file(Array(Self.document(Self.results).utf8))
+    let said = try RunningProcess.run([Self.python, Self.beside("junit_facts.py"), file])
+    try #require(said.status == 0, "\(said.errors)")
+    let records = try said.records
+    #expect(records.count == Self.results.count)
+    for (result, record) in zip(Self.results, records) {
+      func read(_ text: String) -> String {
+        String(text.unicodeScalars.map { XMLText.allows($0) ? String($0) : "\\u{\(String($0.value, radix: 16))}" }.joined())
+      }
+      let isBlank = result.name.allSatisfy { " \t\r\n".contains($0) } && !result.name.isEmpty
+      #expect(record.string("name") == (isBlank ? "(no name)" : result.name.isEmpty ? "line \(result.line)" : read(result.name)))
+      switch result.outcome {
+      case .passed: #expect(record.string("outcome") == "passed")
+      case .failed(let problem):
+        #expect(record.string("outcome") == "failure" && record.string("message") == read(problem.message))
+        #expect(record.string("text")?.contains("expected  \"FAIL\"  4641494c") == true)
+      case .error(let problem): #expect(record.string("outcome") == "error" && record.string("message") == read(problem.message))
+      case .skipped(let why): #expect(record.string("outcome") == "skipped" && record.string("message") == read(why))
+      }
+    }
+  }
+}
