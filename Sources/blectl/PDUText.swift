@@ -4,12 +4,9 @@ import Text
 
 /// One line per ATT PDU for `-vv`, in the manner of btmon: `<` sent, `>` received.
 enum PDUText {
-  static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String { "\(direction == .sent ? "<" : ">") \(text(pdu))" }
+  static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String { "\(direction == .sent ? "<" : ">") \(opcode(pdu)) \(Hex.encode(pdu))" }
 
-  static func text(_ pdu: [UInt8]) -> String {
-    let name = pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty"
-    return "\(name) \(Hex.encode(pdu))"
-  }
+  private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 
   /// Without the octets: `Read Request 0x0012`, with the handle where there is one.
   static func name(_ pdu: [UInt8]) -> String {

@@ -75,14 +75,14 @@ package struct ScriptParser {
       let repetition = try repetition(line, endsWithSuccess: word == "retry")
       return .repetition(repetition, try block(line, depth: depth + 1))
     case "sleep": return .sleep(try only(line, "how long: `sleep 500ms`"))
-    case "include": return .include(try only(line, "a file: `include login.blectl`"))
+    case "include": return .include(try only(line, "a file: `include login.txt`"))
     case "skip":
       guard line.words.count <= 2 else { throw line.error("skip takes one reason, in quotes: skip \"needs a lock\"") }
       return .skip(line.words.dropFirst().first)
     case "note": return .note(try only(line, "a text in quotes: note \"door is open\""))
     default:
       if word.hasPrefix("!") {
-        throw line.error("a script does not run programs; a program that runs blectl can do both")
+        throw line.error("a script does not run programs; a program that drives a session can do both")
       }
       return .command(ScriptCommand(words: line.words))
     }

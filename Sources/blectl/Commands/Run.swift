@@ -40,6 +40,9 @@ struct Run: LoopCommand {
   @Option(name: .customLong("repeat"), parsing: .unconditional, help: ArgumentHelp("Run everything so many times.", valueName: "n"))
   var repetitions: Int = 1
 
+  @Flag(help: "Write Test Anything Protocol instead of text.")
+  var tap = false
+
   @Flag(help: "End after the first test that does not pass.")
   var failFast = false
 
@@ -48,6 +51,7 @@ struct Run: LoopCommand {
 
   func validate() throws {
     if files.isEmpty { throw ValidationError("Name a script, a folder of scripts, or - for standard input.") }
+    if tap, process.json { throw ValidationError("--tap and --json are two forms of standard output; give one of them.") }
     if !(1...64).contains(jobs) { throw ValidationError("--jobs takes 1 to 64, not \(jobs)") }
     if !(1...1_000_000).contains(repetitions) { throw ValidationError("--repeat takes 1 to 1000000, not \(repetitions)") }
   }
@@ -59,13 +63,18 @@ struct Run: LoopCommand {
     (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
     (options.endsWithFailure, options.timeout) = (failFast, step.timeout)
     let scripts = try await scripts(options.variables)
-    let run = ScriptRun(options, [TextScriptReport(context.output)], context.process)
+    let run = ScriptRun(options, try reports(context.output), context.process)
     if run.count(scripts) == 0 {
       throw Failure(.usage, "no test is selected: --only and --tag fit none of those in \(files.joined(separator: ", "))")
     }
     if dryRun { return try await list(scripts, run, context) }
     try await run.run(scripts)
     try run.throwStatus()
+  }
+
+  @LoopActor
+  private func reports(_ output: Output) throws -> [any ScriptReport] {
+    [tap ? TAPScriptReport(output) : TextScriptReport(output)]
   }
 
   /// - Throws: for the first file that is wrong.

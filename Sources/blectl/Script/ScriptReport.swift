@@ -1,8 +1,6 @@
 import EventLoop
-import LinuxIO
 import Operations
 import Terminal
-import Text
 
 /// Where the results of a run go.
 @LoopActor
@@ -19,21 +17,46 @@ protocol ScriptReport {
 @LoopActor
 final class TextScriptReport: ScriptReport {
   private let output: Output
+  private var report: TextReport
 
-  init(_ output: Output) { self.output = output }
-
-  func begin(_ count: Int) async throws {}
-
-  func add(_ result: TestResult) async throws {
-    try await output.line("\(result.problem == nil ? "ok" : "FAILED") \(result.name)")
-    if let problem = result.problem {
-      try await output.line(
-        "  \(problem.file):\(problem.line): \(problem.source)\n  \(problem.message)\n  expected \(problem.expected ?? "")\n  came \(problem.actual ?? "")"
-      )
+  init(_ output: Output) {
+    self.output = output
+    // A pipe has no width; what is read there later is read on some screen.
+    report = TextReport(columns: output.outIsTerminal ? output.width : 80) { text, role in
+      switch role {
+      case .file: output.paint(text, .bold)
+      case .passed: output.paint(text, .green)
+      case .failed, .error: output.paint(text, .red)
+      case .skipped: output.paint(text, .yellow)
+      case .label, .faint: output.paint(text, .dim)
+      }
     }
   }
 
+  func begin(_ count: Int) async throws {}
+
+  func add(_ result: TestResult) async throws { for line in report.test(result) { try await output.line(output.forEyes(line)) } }
+
   func end(_ summary: RunSummary, isComplete: Bool) async throws {
-    try await output.line("\(summary.passed) passed, \(summary.failed) failed, \(summary.errors) errors, \(summary.skipped) skipped")
+    try await output.line(output.forEyes(report.end(summary)))
   }
+}
+
+/// For programs that count tests.
+@LoopActor
+final class TAPScriptReport: ScriptReport {
+  private let output: Output
+  private var report = TAPReport()
+
+  init(_ output: Output) { self.output = output }
+
+  func begin(_ count: Int) async throws { try await write(report.begin(count: count)) }
+
+  func add(_ result: TestResult) async throws { try await write(report.test(result)) }
+
+  func end(_ summary: RunSummary, isComplete: Bool) async throws {
+    try await write(isComplete ? report.end(summary) : report.bailOut("the run was interrupted"))
+  }
+
+  private func write(_ text: String) async throws { try await output.write(Array(text.utf8)) }
 }

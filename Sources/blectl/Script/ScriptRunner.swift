@@ -22,6 +22,9 @@ final class ScriptRunner {
   /// Of the test that runs.
   var steps: [StepResult] = []
   var notes: [String] = []
+  private var omittedNotes = 0
+  /// Of lines that have no result of their own.
+  private var earlierNotes: [String] = []
   var omittedSteps = 0
   var start: LoopClock.Instant
   var lastLine: ScriptLine?
@@ -35,6 +38,7 @@ final class ScriptRunner {
 
   /// Steps that a result keeps.
   static let limit = 5000
+  private static let noteLimit = 1000
 
   /// - Parameters:
   ///   - device: stands above the script's own.
@@ -77,7 +81,8 @@ final class ScriptRunner {
     let own = try await ownLines()
     var reason: String?
     switch own.outcome {
-    case .passed: if script.tests.isEmpty { guard try await report(own) else { return } }
+    case .passed where script.tests.isEmpty: guard try await report(own) else { return }
+    case .passed: earlierNotes = own.notes
     case .skipped(let why):
       if script.tests.isEmpty { _ = try await report(own) }
       reason = why
@@ -122,8 +127,9 @@ final class ScriptRunner {
     let wallClock = EventLoop.shared.wallClock
     start = EventLoop.shared.now
     log.begin()
-    (steps, notes, omittedSteps, expectsLoss) = ([], [], 0, false)
-    (result, lastLine) = (nil, nil)
+    (steps, notes, omittedSteps, expectsLoss) = ([], earlierNotes, 0, false)
+    earlierNotes = []
+    (result, lastLine, omittedNotes) = (nil, nil, 0)
     var outcome = try await PacketLog.$present.withValue(log) {
       try await self.outcome {
         try await body()
@@ -135,10 +141,12 @@ final class ScriptRunner {
       let second = try await PacketLog.$present.withValue(log) { try await self.outcome { try await self.run(teardown) } }
       outcome = Self.joined(outcome, second)
     }
+    if omittedNotes > 0 { notes.append("\(omittedNotes) more note(s) came, which are not kept") }
     if omittedSteps > 0 { notes.append("\(omittedSteps) more step(s) were run, which are not kept") }
     let (packets, omitted) = log.taken()
+    let peer = shell.current?.lastPeer.map { "\($0)" }
     return TestResult(
-      file: script.file, line: line, name: name, tags: tags, repetition: repetition, outcome: outcome, start: wallClock,
+      file: script.file, line: line, name: name, tags: tags, peer: peer, repetition: repetition, outcome: outcome, start: wallClock,
       duration: start.duration(to: EventLoop.shared.now), steps: steps, notes: notes, packets: packets, omittedPackets: omitted)
   }
 
@@ -188,9 +196,10 @@ final class ScriptRunner {
 
   // MARK: What is said
 
+  /// With the test's result.
   func note(_ text: String) {
+    guard notes.count < Self.noteLimit else { return omittedNotes += 1 }
     notes.append(text)
-    process.output.note(text)
   }
 
   private func members(_ name: String) -> [UInt8] {

@@ -1,0 +1,227 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `blectl run` as a whole: what is selected, in which order, what it exits with. What scripts can say is shown by those in Tests/Scripts.
+struct RunTests {
+  private static let passing = "device name:Band-7\ntest \"level\" quick\n  read 2a19\n  expect as u8 == 60\nend\n"
+  private static let failing = "device name:Band-7\ntest \"wrong\"\n  read 2a19\n  expect as u8 == 61\nend\n"
+  private static let nobody = "device name:Nobody\ntest \"absent\"\n  read 2a19\nend\n"
+  private static let skipping = "device name:Band-7\ntest \"later\"\n  skip \"no reason\"\nend\n"
+  private static let wrong = "device name:Band-7\nraed 2a19\n"
+
+  private func run(_ scripts: [String], _ arguments: [String] = [], adapter: String = "sim") throws -> Blectl.Result {
+    let folder = ScriptFolder()
+    let files = try scripts.enumerated().map { try folder.file("\($0).blectl", $1) }
+    return try Blectl.run(["run"] + arguments + files, adapter: adapter)
+  }
+
+  @Test("What all tests came to together is the exit code")
+  func exitCodes() throws {
+    let scripts = [Self.passing, Self.failing, Self.nobody, Self.skipping]
+    for mask in 1..<16 {
+      let chosen = scripts.indices.filter { mask >> $0 & 1 == 1 }
+      let result = try run(chosen.map { scripts[$0] })
+      let expected: Int32 = chosen.contains(1) ? 7 : chosen.contains(2) ? 2 : 0
+      #expect(result.status == expected, "\(chosen): \(result.text)")
+    }
+  }
+
+  @Test("Where the rig is at fault, the exit code says how")
+  func rigs() throws {
+    let dead = try run([Self.passing], adapter: "tcp:127.0.0.1:1")
+    #expect(dead.status == 3)
+    #expect(dead.text.contains("1 error"))
+    let folder = ScriptFolder()
+    let air = try folder.file(
+      "air.json", #"{"name": "Band-7", "address": "C0:FF:EE:00:00:07", "failing_connections": 100, "services": []}"#)
+    let lost = try run([Self.passing], adapter: "sim:\(air)")
+    #expect(lost.status == 6)
+    #expect(lost.text.contains("1 error"))
+    let silent = try folder.file(
+      "silent.json", #"{"name": "Band-7", "address": "C0:FF:EE:00:00:07", "connectable": false, "services": []}"#)
+    #expect(try run([Self.passing], adapter: "sim:\(silent)").status == 2)
+  }
+
+  @Test("Nothing is sent before every file is right")
+  func checkedFirst() throws {
+    let folder = ScriptFolder()
+    let trace = folder.url.appendingPathComponent("trace").path
+    let result = try run([Self.passing, Self.wrong], ["--trace", trace])
+    #expect(result.status == 64)
+    #expect(result.text.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: trace))
+    #expect(result.errors.contains("1.blectl:2:1: there is no command \"raed\"; did you mean read?"))
+    #expect(try Blectl.run("run", "/nowhere.blectl").status == 66)
+  }
+
+  @Test("A script comes from standard input")
+  func standardInput() throws {
+    let result = try Blectl.run("run", "-", input: Array(Self.failing.utf8))
+    #expect(result.status == 7)
+    #expect(result.text.contains("standard input:4  expect as u8 == 61"))
+  }
+
+  @Test("Tests are selected by name and tag")
+  func selection() throws {
+    let script = Self.passing + "test \"slow one\" slow\n  read 2a00\nend\n"
+    #expect(try run([script], ["--only", "slow*"]).text.contains("1 passed"))
+    #expect(try run([script], ["--tag", "quick", "--tag", "slow"]).text.contains("2 passed"))
+    let none = try run([script], ["--tag", "quack"])
+    #expect(none.status == 64)
+    #expect(none.errors.contains("no test is selected"))
+  }
+
+  @Test("--peer stands above the script's device, --set above its variables")
+  func overriding() throws {
+    let script = "device name:Nobody\nset LEVEL 1\ntest \"level\"\n  read 2a19\n  expect as u8 == $LEVEL\nend\n"
+    #expect(try run([script], ["--peer", "name:Band-7", "--set", "LEVEL=60"]).status == 0)
+  }
+
+  @Test("The run ends after the first failure when that is wanted, and tells what was not run")
+  func failFast() throws {
+    let script = Self.failing + "test \"after\"\n  read 2a19\nend\n"
+    let result = try run([script, Self.passing], ["--fail-fast"])
+    #expect(result.status == 7)
+    #expect(result.text.contains("0 passed, 1 failed, 2 not run"))
+    #expect(try run([script, Self.passing]).text.contains("2 passed, 1 failed in"))
+  }
+
+  @Test("Everything is run several times")
+  func repetition() throws {
+    let result = try run([Self.passing], ["--repeat", "3"])
+    #expect(result.text.contains("level [3]"))
+    #expect(result.text.contains("3 passed"))
+  }
+
+  @Test("--dry-run lists the tests and opens no adapter")
+  func dryRun() throws {
+    let result = try run([Self.passing, Self.failing], ["--dry-run"], adapter: "tcp:127.0.0.1:1")
+    #expect(result.status == 0)
+    #expect(result.text.contains("0.blectl:2: level\n"))
+    #expect(result.text.contains("1.blectl:2: wrong\n"))
+  }
+
+  @Test("A folder stands for its scripts, in order; those that begin with _ are there to be included")
+  func folders() throws {
+    let folder = ScriptFolder()
+    _ = try folder.file("b.blectl", "include _battery\n")
+    _ = try folder.file("a.blectl", Self.skipping)
+    _ = try folder.file("_battery", Self.passing)
+    _ = try folder.file("_other.blectl", Self.failing)
+    _ = try folder.file("notes.txt", "not a script")
+    let result = try Blectl.run("run", folder.url.path)
+    #expect(result.status == 0)
+    let lines = result.text.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } }
+    #expect(lines.count == 5)
+    #expect(lines[0].hasSuffix("a.blectl"))
+    #expect(lines[2].hasSuffix("b.blectl  with C0:FF:EE:00:00:07/public"))
+    #expect(lines[4].hasPrefix("1 passed, 1 skipped in"))
+    let empty = ScriptFolder()
+    #expect(try Blectl.run("run", empty.path).status == 66)
+  }
+
+  // MARK: Several devices
+
+  /// Eight devices of one kind; each tells its own number.
+  private func air(_ folder: ScriptFolder, hanging: Int? = nil) throws -> String {
+    let devices = (1...8).map { number in
+      let value = #""properties": ["read", "notify"], "value": {"u8": \#(number)}"#
+      let hang = number == hanging ? #", "read_reactions": [{"answer": false}]"# : ""
+      return """
+        {"name": "Unit-\(number)", "address": "D1:00:00:00:01:0\(number)/random", "rssi": -50, "advertisement": {"name": "Unit-\(number)"},
+          "services": [{"uuid": "fff0", "characteristics": [{"uuid": "fff1", \(value)\(hang)}]}]}
+        """
+    }
+    return try folder.file("air.json", "[\(devices.joined(separator: ","))]")
+  }
+
+  private func scripts(_ folder: ScriptFolder) throws -> [String] {
+    try (1...8).map { number in
+      var script = "device name:Unit-\(number)\n"
+      for test in 1...5 {
+        script += "test \"unit \(number) test \(test)\"\n  note \"\(number)\"\n  read fff1\n  expect as u8 == \(number)\n"
+        script += test == 3 ? "  expect as u8 == 99\nend\n" : "end\n"
+      }
+      return try folder.file("unit\(number).blectl", script)
+    }
+  }
+
+  @Test("Eight files at a time, each with its device, and nothing of one with another")
+  func jobs() throws {
+    let folder = ScriptFolder()
+    let adapter = "sim:\(try air(folder))"
+    let files = try scripts(folder)
+    let result = try Blectl.run(["run", "--jobs", "8"] + files, adapter: adapter)
+    #expect(result.status == 7)
+    #expect(result.text.contains("32 passed, 8 failed"))
+    // Whatever stands below the name of a test is that test's.
+    var unit = ""
+    for line in result.text.split(separator: "\n").map(String.init) {
+      if let range = line.firstRange(of: "unit ") { unit = String(line[range.upperBound...].prefix(1)) }
+      if line.contains(" note ") { #expect(line.hasSuffix(" \(unit)")) }
+      if line.contains(" came ") { #expect(line.contains(" 0\(unit)")) }
+    }
+  }
+
+  @Test("Eight at a time take the time of one")
+  func jobsSideBySide() throws {
+    let folder = ScriptFolder()
+    let adapter = "sim:\(try air(folder))"
+    let script = "test \"waits\"\n  sleep 60s\n  read fff1\nend\n"
+    let files = try (1...8).map { try folder.file("w\($0).blectl", "device name:Unit-\($0)\n" + script) }
+    func seconds(_ result: Blectl.Result) -> Double? {
+      result.text.split(separator: "\n").last?.split(separator: " ").dropLast().last.flatMap { Double($0) }
+    }
+    let side = try Blectl.run(["run", "--jobs", "8"] + files, adapter: adapter)
+    let one = try Blectl.run(["run"] + files, adapter: adapter)
+    #expect(seconds(side).map { (60..<120).contains($0) } == true, "\(side.text)")
+    #expect(seconds(one).map { $0 >= 480 } == true, "\(one.text)")
+  }
+
+  @Test("Files about the same device are not run at the same time")
+  func sameDevice() throws {
+    let result = try run([Self.passing, Self.passing, Self.passing], ["--jobs", "3"])
+    #expect(result.status == 0)
+    #expect(result.text.contains("3 passed"))
+  }
+
+  @Test("A device that hangs fails its tests and not the run")
+  func hanging() throws {
+    let folder = ScriptFolder()
+    let adapter = "sim:\(try air(folder, hanging: 4))"
+    let result = try Blectl.run(["run", "--jobs", "8"] + (try scripts(folder)), adapter: adapter)
+    #expect(result.status == 7)
+    #expect(result.text.contains("28 passed, 12 failed"))
+    #expect(result.text.contains("no answer to the Read Request"))
+  }
+
+  // MARK: When
+
+  @Test("The first result comes at once, and not at the end")
+  func streaming() throws {
+    let tests = (1...300).map { "test \"number \($0)\"\n  read 2a19\n  sleep 1h\nend\n" }.joined()
+    let folder = ScriptFolder()
+    let file = try folder.file("long.blectl", "device name:Band-7\n" + tests.replacing("sleep 1h", with: "sleep 1s"))
+    let running = try Blectl.start(["run", file], virtual: false)
+    #expect(running.waitForOutput(containing: "number 1 "))
+    #expect(!String(decoding: running.outputSoFar, as: UTF8.self).contains("number 300"))
+    running.signal(SIGINT)
+    let result = running.wait()
+    #expect(result.status == 130)
+    #expect(result.text.contains("not run"))
+  }
+}
+
+/// A folder of its own.
+private struct ScriptFolder {
+  let url = URL(fileURLWithPath: TemporaryFolder.path())
+
+  init() { try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+  func file(_ name: String, _ text: String) throws -> String {
+    let file = url.appendingPathComponent(name)
+    try Data(text.utf8).write(to: file)
+    return file.path
+  }
+}
