@@ -124,6 +124,8 @@ final class ScriptRunner {
   ) async throws -> TestResult {
     if process.output.style.json { capture.members = members(name) }
     await dropLostLink()
+    // What came before is nothing that this test brought about.
+    shell.current?.forget()
     let wallClock = EventLoop.shared.wallClock
     start = EventLoop.shared.now
     log.begin()
