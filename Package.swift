@@ -82,6 +82,8 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Operations", "LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
       path: "Tests/TestSupport"),
+    // Run by scripts/fuzz.
+    .executableTarget(name: "Fuzz", dependencies: ["Operations", "Text", "TestSupport"], path: "Tests/Fuzz"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
@@ -132,4 +134,4 @@ let package = Package(
 )
 
 // Tests are compiled under the same rules as what they test.
-for target in package.targets where target.type == .test || target.name == "TestSupport" { target.swiftSettings = settings }
+for target in package.targets where target.type == .test || ["TestSupport", "Fuzz"].contains(target.name) { target.swiftSettings = settings }

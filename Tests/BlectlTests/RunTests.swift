@@ -34,12 +34,16 @@ struct RunTests {
     #expect(dead.text.contains("1 error"))
     let folder = ScriptFolder()
     let air = try folder.file(
-      "air.json", #"{"name": "Band-7", "address": "C0:FF:EE:00:00:07/public", "failing_connections": 100, "services": []}"#)
+      "air.json",
+      #"{"name": "Band-7", "address": "C0:FF:EE:00:00:07/public", "advertisement": {"name": "Band-7"}, "failing_connections": 100, "services": []}"#
+    )
     let lost = try run([Self.passing], adapter: "sim:\(air)")
     #expect(lost.status == 6)
     #expect(lost.text.contains("1 error"))
     let silent = try folder.file(
-      "silent.json", #"{"name": "Band-7", "address": "C0:FF:EE:00:00:07/public", "connectable": false, "services": []}"#)
+      "silent.json",
+      #"{"name": "Band-7", "address": "C0:FF:EE:00:00:07/public", "advertisement": {"name": "Band-7"}, "connectable": false, "services": []}"#
+    )
     #expect(try run([Self.passing], adapter: "sim:\(silent)").status == 2)
   }
 

@@ -43,6 +43,12 @@ struct Run: LoopCommand {
   @Flag(help: "Write Test Anything Protocol instead of text.")
   var tap = false
 
+  @Option(help: ArgumentHelp("Write the results as JUnit XML, too.", valueName: "file"), completion: .file())
+  var junit: String?
+
+  @Option(help: ArgumentHelp("Write a page with results, values and packets, too.", valueName: "file"), completion: .file())
+  var html: String?
+
   @Flag(help: "End after the first test that does not pass.")
   var failFast = false
 
@@ -63,7 +69,7 @@ struct Run: LoopCommand {
     (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
     (options.endsWithFailure, options.timeout) = (failFast, step.timeout)
     let scripts = try await scripts(options.variables)
-    let run = ScriptRun(options, try reports(context.output), context.process)
+    let run = ScriptRun(options, reports(context.output), context.process)
     if run.count(scripts) == 0 {
       throw Failure(.usage, "no test is selected: --only and --tag fit none of those in \(files.joined(separator: ", "))")
     }
@@ -73,8 +79,18 @@ struct Run: LoopCommand {
   }
 
   @LoopActor
-  private func reports(_ output: Output) throws -> [any ScriptReport] {
-    [tap ? TAPScriptReport(output) : TextScriptReport(output)]
+  private func reports(_ output: Output) -> [any ScriptReport] {
+    var reports: [any ScriptReport]
+    if process.json {
+      reports = [JSONScriptReport(output)]
+    } else if tap {
+      reports = [TAPScriptReport(output)]
+    } else {
+      reports = [TextScriptReport(output)]
+    }
+    if let junit { reports.append(FileScriptReport.junit(junit)) }
+    if let html { reports.append(FileScriptReport.html(html, title: files.joined(separator: " "))) }
+    return reports
   }
 
   /// - Throws: for the first file that is wrong.

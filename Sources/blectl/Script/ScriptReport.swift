@@ -42,6 +42,20 @@ final class TextScriptReport: ScriptReport {
   }
 }
 
+/// For programs that want to know everything.
+@LoopActor
+final class JSONScriptReport: ScriptReport {
+  private let output: Output
+
+  init(_ output: Output) { self.output = output }
+
+  func begin(_ count: Int) async throws {}
+
+  func add(_ result: TestResult) async throws { try await output.record { JSONReport.test(&$0, result) } }
+
+  func end(_ summary: RunSummary, isComplete: Bool) async throws { try await output.record { JSONReport.run(&$0, summary) } }
+}
+
 /// For programs that count tests.
 @LoopActor
 final class TAPScriptReport: ScriptReport {

@@ -1,0 +1,38 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The scripts in man/examples pass, and what runs them in CI is true.
+@Suite(.timeLimit(.minutes(5))) struct ExampleScriptTests {
+
+  @Test(arguments: [("lock.blectl", "sim", 4), ("wristband.blectl", "sim:\(ExampleTests.folder)/wristband.json", 8)])
+  func passes(_ name: String, _ adapter: String, _ tests: Int) throws {
+    let result = try Blectl.run(["run", "\(ExampleTests.folder)/\(name)"], adapter: adapter)
+    #expect(result.status == 0 && result.lines.last?.hasPrefix("\(tests) passed in ") == true, "\(result.text)\(result.errors)")
+  }
+
+  /// Runs the commands of a CI file in a copy of what they name, with the variables that the file sets.
+  @Test(arguments: ["github-actions.yml", "gitlab-ci.yml"])
+  func continuousIntegration(_ name: String) throws {
+    let lines = try String(contentsOfFile: "\(ExampleTests.folder)/\(name)", encoding: .utf8).split(separator: "\n").map(String.init)
+    var variables = ["PATH": "\(URL(fileURLWithPath: Blectl.path).deletingLastPathComponent().path):/usr/bin:/bin", "HOME": "/dev/null"]
+    for line in lines {
+      if let match = line.firstMatch(of: /^ +(BLECTL_[A-Z]+): "?([^"]+)"?$/) { variables[String(match.1)] = String(match.2) }
+    }
+    #expect(variables["BLECTL_ADAPTER"] != nil && variables["BLECTL_CLOCK"] == "virtual")
+    let folder = URL(fileURLWithPath: TemporaryFolder.path())
+    try FileManager.default.createDirectory(at: folder.appendingPathComponent("man"), withIntermediateDirectories: true)
+    try FileManager.default.copyItem(
+      at: URL(fileURLWithPath: ExampleTests.folder), to: folder.appendingPathComponent("man/examples"))
+    let commands = lines.compactMap { $0.firstMatch(of: /(?:run:|-) (blectl run .+)$/).map { String($0.1) } }
+    #expect(commands.count == 1)
+    for command in commands {
+      let result = try RunningProcess.run(["sh", "-c", "cd '\(folder.path)' && \(command)"], environment: variables)
+      #expect(result.status == 0, "\(result.text)\(result.errors)")
+    }
+    let junit = try String(contentsOf: folder.appendingPathComponent("junit.xml"), encoding: .utf8)
+    #expect(junit.contains("the battery is the same, whoever is asked"))
+    let html = try String(contentsOf: folder.appendingPathComponent("report.html"), encoding: .utf8)
+    #expect(html.contains("the battery is the same, whoever is asked"))
+  }
+}
