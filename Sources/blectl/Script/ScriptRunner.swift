@@ -123,6 +123,7 @@ final class ScriptRunner {
     _ name: String, _ line: Int, _ tags: [String], teardown: [ScriptStatement] = [], _ body: @escaping @LoopActor () async throws -> Void
   ) async throws -> TestResult {
     if process.output.style.json { capture.members = members(name) }
+    process.output.progress("  … \(DisplayText.escape(name))")
     await dropLostLink()
     // What came before is nothing that this test brought about.
     shell.current?.forget()
