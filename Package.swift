@@ -134,4 +134,6 @@ let package = Package(
 )
 
 // Tests are compiled under the same rules as what they test.
-for target in package.targets where target.type == .test || ["TestSupport", "Fuzz"].contains(target.name) { target.swiftSettings = settings }
+for target in package.targets where target.type == .test || ["TestSupport", "Fuzz"].contains(target.name) {
+  target.swiftSettings = settings
+}

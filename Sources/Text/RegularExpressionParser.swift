@@ -48,7 +48,9 @@ struct RegularExpressionParser {
   }
 
   private mutating func alternatives(depth: Int) throws(Failure) -> [Step] {
-    guard depth <= RegularExpression.maximumDepth else { throw failure("more than \(RegularExpression.maximumDepth) groups inside of each other") }
+    guard depth <= RegularExpression.maximumDepth else {
+      throw failure("more than \(RegularExpression.maximumDepth) groups inside of each other")
+    }
     var branches = [try sequence(depth)]
     while take("|") {
       branches.append(try sequence(depth))

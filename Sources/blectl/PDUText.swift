@@ -4,7 +4,9 @@ import Text
 
 /// One line per ATT PDU for `-vv`, in the manner of btmon: `<` sent, `>` received.
 enum PDUText {
-  static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String { "\(direction == .sent ? "<" : ">") \(opcode(pdu)) \(Hex.encode(pdu))" }
+  static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String {
+    "\(direction == .sent ? "<" : ">") \(opcode(pdu)) \(Hex.encode(pdu))"
+  }
 
   private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 

@@ -7,7 +7,8 @@ import Foundation
 
   static func main() {
     let arguments = CommandLine.arguments
-    guard arguments.count >= 3, let target = targets.first(where: { $0.name == arguments[1] }), let runs = Int(arguments[2]), runs > 0 else {
+    guard arguments.count >= 3, let target = targets.first(where: { $0.name == arguments[1] }), let runs = Int(arguments[2]), runs > 0
+    else {
       print("usage: Fuzz TARGET RUNS [SEED]; targets: \(targets.map(\.name).joined(separator: " "))")
       exit(64)
     }
@@ -28,7 +29,8 @@ import Foundation
       print("\(target.name): an input took \(took / 1_000_000) ms; it is in fuzz-\(target.name).bin")
       exit(1)
     }
-    print("\(target.name): \(runs) inputs of seed \(seed), none trapped; the slowest took \(worst / 1000) us; \((now - start) / 1_000_000_000) s")
+    let seconds = (now - start) / 1_000_000_000
+    print("\(target.name): \(runs) inputs of seed \(seed), none trapped; the slowest took \(worst / 1000) us; \(seconds) s")
   }
 
   private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
