@@ -10,7 +10,7 @@ enum PDUText {
 
   private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 
-  /// Without the octets: `Read Request 0x0012`, with the handle where there is one.
+  /// Without the octets: `Read Request 0x0012`, with the handle where there is one, and the reason of an error.
   static func name(_ pdu: [UInt8]) -> String {
     guard let first = pdu.first else { return "empty" }
     let opcode = ATT.Opcode(rawValue: first)
@@ -23,6 +23,7 @@ enum PDUText {
       case .request, .response, .unsolicited, .confirmation, .unknown: nil
       }
     guard let offset, pdu.count >= offset + 2 else { return opcode.description }
-    return "\(opcode.description) 0x" + Hex.encode([pdu[offset + 1], pdu[offset]])
+    let reason = opcode == .error && pdu.count > offset + 2 ? ": \(ErrorCode(rawValue: pdu[offset + 2]))" : ""
+    return "\(opcode.description) 0x" + Hex.encode([pdu[offset + 1], pdu[offset]]) + reason
   }
 }

@@ -98,9 +98,11 @@ final class ScriptRunner {
 
   private func skipped(_ test: Script.Test, _ reason: String) -> TestResult {
     TestResult(
-      file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: repetition, outcome: .skipped(reason),
-      start: EventLoop.shared.wallClock)
+      file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, peer: peer, repetition: repetition,
+      outcome: .skipped(reason), start: EventLoop.shared.wallClock)
   }
+
+  private var peer: String? { shell.current?.lastPeer.map { "\($0)" } }
 
   // MARK: One test
 
@@ -147,7 +149,6 @@ final class ScriptRunner {
     if omittedNotes > 0 { notes.append("\(omittedNotes) more note(s) came, which are not kept") }
     if omittedSteps > 0 { notes.append("\(omittedSteps) more step(s) were run, which are not kept") }
     let (packets, omitted) = log.taken()
-    let peer = shell.current?.lastPeer.map { "\($0)" }
     return TestResult(
       file: script.file, line: line, name: name, tags: tags, peer: peer, repetition: repetition, outcome: outcome, start: wallClock,
       duration: start.duration(to: EventLoop.shared.now), steps: steps, notes: notes, packets: packets, omittedPackets: omitted)
