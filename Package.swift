@@ -43,10 +43,11 @@ let package = Package(
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "DeviceFiles", dependencies: ["GATT", "ATT", "Bluetooth", "Text"], swiftSettings: settings),
     .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "Replay", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(
-      name: "Simulation", dependencies: ["GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
+      name: "Simulation", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
       swiftSettings: settings),
     .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", deque, system], swiftSettings: settings),
@@ -54,7 +55,8 @@ let package = Package(
       name: "LinuxBluetooth",
       dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
       swiftSettings: settings),
-    .target(name: "Operations", dependencies: ["GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(
+      name: "Operations", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(
       name: "Terminal", dependencies: ["CCurses", "CReadline", "EventLoop", "Text"], swiftSettings: settings,
       // The static ones: shared libraries would be loaded at every start.
@@ -64,8 +66,8 @@ let package = Package(
     .executableTarget(
       name: "blectl",
       dependencies: [
-        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Replay", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
-        "EventLoop", "Text", argumentParser, deque, system,
+        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Replay", "GAP", "DeviceFiles", "GATT", "ATT", "HCI",
+        "Bluetooth", "EventLoop", "Text", argumentParser, deque, system,
       ],
       exclude: ["StartOrder.txt"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
@@ -91,13 +93,16 @@ let package = Package(
     .testTarget(name: "L2CAPTests", dependencies: ["L2CAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "ATTTests", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "GATTTests", dependencies: ["GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "DeviceFilesTests", dependencies: ["DeviceFiles", "GATT", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "GAPTests", dependencies: ["GAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "ReplayTests",
       dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["Simulation", "LEHost", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+      dependencies: [
+        "Simulation", "LEHost", "GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+      ]),
     .testTarget(
       name: "LEHostTests",
       dependencies: ["LEHost", "Simulation", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),

@@ -14,6 +14,12 @@ package final class Connection {
   /// By which it was found; nil: by its address.
   package let selector: PeerSelector?
   let limits: Session.Limits
+  /// What was heard of it when it was found; empty when it was not.
+  package var payloads: [[UInt8]] = []
+  /// Commands of its device file.
+  let calls = TurnQueue()
+  /// How many there were.
+  var callNumber: Int64 = 0
 
   /// Subscriptions that outlive the link.
   private(set) var lasting: [SubscribedValues] = []

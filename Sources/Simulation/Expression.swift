@@ -1,5 +1,6 @@
 package import ATT
 package import Bluetooth
+package import DeviceFiles
 package import Text
 
 /// Octets that are made when they are needed: parts, one behind the other.
@@ -19,6 +20,10 @@ package struct Template: Sendable, Equatable {
     case authentication(MessageAuthentication, of: Template, key: Template)
     /// Octet by octet; the second is repeated until it is as long as the first.
     case exclusiveOr(Template, with: Template)
+    /// A packet of a device file.
+    case frame(FrameTemplate)
+    /// Octets or text of the request that was written.
+    case parameter(String, Frame)
     /// Leaves out what is before `from` (negative: counted from the end), and keeps `octets` of the rest (negative: all but so many).
     case cut(Template, from: Int, octets: Int?)
   }
@@ -53,6 +58,8 @@ package indirect enum NumberExpression: Sendable, Equatable {
   case length(Template)
   /// The number that the first octets are; those that are missing are zeros. The format is one of whole numbers.
   case read(Template, ValueFormat)
+  /// What a field of the request that was written says.
+  case parameter(String, Frame)
   /// How many clients subscribed to a characteristic.
   case subscribers(AttributeHandle)
   /// From left to right; not empty.

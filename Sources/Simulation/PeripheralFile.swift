@@ -1,4 +1,5 @@
 import Bluetooth
+package import DeviceFiles
 import GATT
 import Text
 
@@ -14,12 +15,14 @@ package enum PeripheralFile {
   ///   - bytes: the file: one peripheral (an object) or several (a list of objects), JSON with comments.
   ///   - name: what errors call the file.
   /// - Throws: with file, line, path of the offending entry and what is wrong with it.
-  package static func parse(_ bytes: [UInt8], name: String) throws(PeripheralFileError) -> [PeripheralDescription] {
+  package static func parse(_ bytes: [UInt8], name: String) throws(FileEntryError) -> [PeripheralDescription] {
     guard bytes.count <= maximumLength else {
-      throw PeripheralFileError(file: name, reason: "\(bytes.count) octets: a peripheral file has at most \(maximumLength)")
+      throw FileEntryError(file: name, reason: "\(bytes.count) octets: a peripheral file has at most \(maximumLength)")
     }
     let tree: JSONTree
-    do { tree = try JSONTree.parse(bytes) } catch { throw PeripheralFileError(file: name, line: error.line, reason: error.reason) }
+    do { tree = try JSONTree.parse(bytes) } catch {
+      throw FileEntryError(file: name, line: error.line, column: error.column, reason: error.reason)
+    }
     let root = FileEntry(file: name, path: "", tree: tree)
     let entries = root.isList ? try root.list() : [root]
     guard !entries.isEmpty else { throw root.error("no peripheral: the list is empty") }
@@ -27,14 +30,19 @@ package enum PeripheralFile {
       throw root.error("\(entries.count) peripherals: at most \(maximumPeripherals) are allowed")
     }
     var peripherals: [PeripheralDescription] = []
-    for entry in entries {
-      let peripheral = try peripheral(entry)
+    for entry in entries { try add(entry, to: &peripherals) }
+    return peripherals
+  }
+
+  private static func add(_ entry: FileEntry, to peripherals: inout [PeripheralDescription]) throws(FileEntryError) {
+    for (entry, device) in try SimulatedDevice.entries(entry) {
+      guard peripherals.count < maximumPeripherals else { throw entry.error("more than \(maximumPeripherals) peripherals") }
+      let peripheral = try peripheral(entry, device)
       guard !peripherals.contains(where: { $0.address == peripheral.address }) else {
         throw entry.error("the address \(peripheral.address) belongs to an earlier peripheral")
       }
       peripherals.append(peripheral)
     }
-    return peripherals
   }
 
   private static let keys = [
@@ -42,8 +50,9 @@ package enum PeripheralFile {
     "packets_per_event", "starts_after_ms", "failing_connections", "variables", "timers", "on_connect", "on_disconnect", "services",
   ]
 
-  private static func peripheral(_ entry: FileEntry) throws(PeripheralFileError) -> PeripheralDescription {
-    let fields = try entry.object(keys)
+  /// - Parameter device: whose commands it answers.
+  private static func peripheral(_ entry: FileEntry, _ device: DeviceDescription?) throws(FileEntryError) -> PeripheralDescription {
+    let fields = try entry.object(device == nil ? keys : keys + ["answers"])
     guard let nameEntry = fields["name"] else { throw entry.error("it has no name") }
     guard let addressEntry = fields["address"] else { throw entry.error("it has no address") }
     let name = try nameEntry.string()
@@ -57,6 +66,7 @@ package enum PeripheralFile {
     var names = PeripheralNames()
     if let value = fields["variables"] { (names.variables, peripheral.variables) = try variables(value) }
     names.characteristics = services.table(database)
+    names.device = device
     let timers = try fields["timers"]?.namedMembers(limit: maximumTimers) ?? []
     for (index, timer) in timers.enumerated() { names.timers[timer.key] = index }
     let actions = ActionReader(expressions: ExpressionReader(names: names))
@@ -64,6 +74,7 @@ package enum PeripheralFile {
     if let value = fields["on_connect"] { peripheral.onConnect = try actions.list(value) }
     if let value = fields["on_disconnect"] { peripheral.onDisconnect = try actions.list(value) }
     peripheral.behaviours = try services.behaviours(database, actions)
+    if let value = fields["answers"] { try SimulatedDevice.add(value, names, to: &peripheral.behaviours) }
 
     if let value = fields["connectable"] { peripheral.advertising.isConnectable = try value.bool() }
     if let value = fields["interval_ms"] { peripheral.advertising.interval = try value.milliseconds(20...10_240) }
@@ -87,7 +98,7 @@ package enum PeripheralFile {
   /// Numbers, and octets.
   private static func variables(
     _ entry: FileEntry
-  ) throws(PeripheralFileError) -> ([String: PeripheralNames.Variable], [PeripheralState.Value]) {
+  ) throws(FileEntryError) -> ([String: PeripheralNames.Variable], [PeripheralState.Value]) {
     var names: [String: PeripheralNames.Variable] = [:]
     var values: [PeripheralState.Value] = []
     for (name, value) in try entry.namedMembers(limit: maximumVariables) {
@@ -99,7 +110,7 @@ package enum PeripheralFile {
     return (names, values)
   }
 
-  private static func address(_ entry: FileEntry) throws(PeripheralFileError) -> PeerAddress {
+  private static func address(_ entry: FileEntry) throws(FileEntryError) -> PeerAddress {
     let text = try entry.string()
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let address = Address(parts[0]), let type = AddressType(rawValue: String(parts[1])) else {
@@ -108,7 +119,7 @@ package enum PeripheralFile {
     return PeerAddress(address, type)
   }
 
-  private static func phys(_ entry: FileEntry) throws(PeripheralFileError) -> Set<PHY> {
+  private static func phys(_ entry: FileEntry) throws(FileEntryError) -> Set<PHY> {
     var phys: Set<PHY> = []
     for item in try entry.list() {
       guard let phy = PHY(name: try item.string()) else { throw item.error("unknown PHY; there are 1m, 2m, coded") }

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import DeviceFiles
 import EventLoop
 import GATT
 import Text
@@ -23,7 +24,7 @@ struct ActionReader {
 
   private static let answerKeys = ["error", "answer", "answer_after_ms"]
 
-  func reaction(_ entry: FileEntry, _ occasion: Occasion) throws(PeripheralFileError) -> Reaction {
+  func reaction(_ entry: FileEntry, _ occasion: Occasion) throws(FileEntryError) -> Reaction {
     var keys = ["if"] + Self.answerKeys + ["then"]
     if case .write = occasion { keys = ["when", "length", "sum8"] + keys }
     let fields = try entry.object(keys)
@@ -46,7 +47,7 @@ struct ActionReader {
     return reaction
   }
 
-  func timer(_ entry: FileEntry) throws(PeripheralFileError) -> PeripheralDescription.Timer {
+  func timer(_ entry: FileEntry) throws(FileEntryError) -> PeripheralDescription.Timer {
     let fields = try entry.object(["after_ms", "every_ms", "then"])
     guard let then = fields["then"] else { throw entry.error("it has no then: the list of what happens") }
     guard let interval = fields["after_ms"] ?? fields["every_ms"], fields.count == 2 else {
@@ -58,20 +59,21 @@ struct ActionReader {
 
   // MARK: Actions
 
-  func list(_ entry: FileEntry) throws(PeripheralFileError) -> [Reaction.Action] {
+  func list(_ entry: FileEntry) throws(FileEntryError) -> [Reaction.Action] {
     var actions: [Reaction.Action] = []
     for item in try entry.bounded() { actions.append(try action(item)) }
     return actions
   }
 
   private static let kinds = [
-    "notify", "indicate", "set", "reset", "let", "count", "set_clock", "start", "stop", "advertise", "disconnect", "do",
+    "notify", "indicate", "send", "set", "reset", "let", "count", "set_clock", "start", "stop", "advertise", "disconnect", "do",
   ]
 
   private static func keys(_ kind: String) -> [String] {
     let own =
       switch kind {
       case "notify", "indicate", "set", "let": ["value"]
+      case "send": ["values"]
       case "count": ["by"]
       case "do": ["times", "else"]
       default: [] as [String]
@@ -79,14 +81,14 @@ struct ActionReader {
     return own + ["after_ms", "if"]
   }
 
-  private func action(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.Action {
+  private func action(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Action {
     let kind = try entry.kind(of: Self.kinds, "an action", takes: Self.keys)
     return Reaction.Action(
       try self.kind(kind), after: try kind.fields["after_ms"]?.milliseconds(0...Self.longest) ?? .zero,
       if: try kind.fields["if"].map(expressions.condition))
   }
 
-  private func kind(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Reaction.Action.Kind {
+  private func kind(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let target = kind.entry
     switch kind.name {
     case "let": return try assignment(kind)
@@ -95,6 +97,7 @@ struct ActionReader {
       guard variable.isNumber else { throw target.error("the variable holds octets, which cannot be counted") }
       let step = try kind.fields["by"].map(expressions.number) ?? .literal(1)
       return .assignNumber(variable: variable.index, .arithmetic(.sum, [.variable(variable.index), step]))
+    case "send": return try send(kind.entry, kind.fields["values"])
     case "set_clock": return .setClock(try expressions.number(target))
     case "start": return .start(timer: try names.timer(target))
     case "stop": return .stop(timer: try names.timer(target))
@@ -109,7 +112,7 @@ struct ActionReader {
     }
   }
 
-  private func assignment(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Reaction.Action.Kind {
+  private func assignment(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let variable = try names.variable(kind.entry)
     guard let value = kind.fields["value"] else { throw kind.entry.error("let needs a value") }
     return variable.isNumber
@@ -118,7 +121,7 @@ struct ActionReader {
   }
 
   /// The actions on a characteristic.
-  private func value(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Reaction.Action.Kind {
+  private func value(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let target = kind.entry
     let row = try names.characteristics.find(target)
     // Without a value, the one that is there.
@@ -137,7 +140,7 @@ struct ActionReader {
     }
   }
 
-  private func hangUp(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.HangUp {
+  private func hangUp(_ entry: FileEntry) throws(FileEntryError) -> Reaction.HangUp {
     switch entry.tree.kind {
     case .bool(true): return .terminate(.remoteUserTerminated)
     case .bool: throw entry.error("only true makes sense")

@@ -1,4 +1,5 @@
 import Bluetooth
+import DeviceFiles
 import Text
 
 /// Advertising data from its fields (Supplement to the Core Specification, Part A §1), in the order of the file.
@@ -13,7 +14,7 @@ struct AdvertisementReader {
 
   /// A string of hex digits is taken as it is, well-formed or not: broken advertisements are worth simulating.
   /// - Returns: the octets, or, where they change, what they are made of.
-  func data(_ entry: FileEntry) throws(PeripheralFileError) -> ([UInt8], AdvertisementTemplate?) {
+  func data(_ entry: FileEntry) throws(FileEntryError) -> ([UInt8], AdvertisementTemplate?) {
     var whole = AdvertisementTemplate()
     if entry.isObject {
       _ = try entry.object(Self.keys)
@@ -28,7 +29,7 @@ struct AdvertisementReader {
     return whole.literal.map { ($0, nil) } ?? ([], whole)
   }
 
-  private func structures(_ key: String, _ entry: FileEntry) throws(PeripheralFileError) -> [AdvertisementTemplate.Piece] {
+  private func structures(_ key: String, _ entry: FileEntry) throws(FileEntryError) -> [AdvertisementTemplate.Piece] {
     func structure(_ type: UInt8, _ data: [UInt8], _ template: Template = Template(parts: [])) -> AdvertisementTemplate.Piece {
       .structure(type, Template(parts: [.octets(data)] + template.parts))
     }

@@ -1,4 +1,5 @@
 import ATT
+import DeviceFiles
 import EventLoop
 import GATT
 import Text
@@ -12,7 +13,7 @@ struct BehaviourReader {
   static let keys = ["reactions", "read_reactions", "on_subscribe", "on_unsubscribe", "collect", "periodic", "sink"]
   private static let longest = ActionReader.longest
 
-  func read(_ entry: FileEntry, _ fields: [String: FileEntry]) throws(PeripheralFileError) -> PeripheralDescription.Behaviour? {
+  func read(_ entry: FileEntry, _ fields: [String: FileEntry]) throws(FileEntryError) -> PeripheralDescription.Behaviour? {
     guard fields.keys.contains(where: Self.keys.contains) else { return nil }
     var behaviour = PeripheralDescription.Behaviour()
     let characteristics = actions.expressions.names.characteristics

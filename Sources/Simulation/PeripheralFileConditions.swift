@@ -1,17 +1,18 @@
+import DeviceFiles
 import Text
 
 /// Conditions: an operand and how it compares, or several of them.
 extension ExpressionReader {
   private static let comparisons = Condition.Comparison.allCases.map(\.rawValue) + ["matches"]
 
-  func condition(_ entry: FileEntry) throws(PeripheralFileError) -> Condition {
+  func condition(_ entry: FileEntry) throws(FileEntryError) -> Condition {
     if entry.isList { return .all(try conditions(entry)) }
     let members = try entry.members()
     if members.count == 1, let (key, value) = members.first {
       if key == "any" { return .any(try conditions(value)) }
       if key == "not" { return .not(try condition(value)) }
     }
-    let kinds = Self.numberKinds + Self.partKinds.filter { $0 != "variable" }
+    let kinds = Self.numberKinds + Self.partKinds.filter { !["variable", "parameter"].contains($0) }
     let kind = try entry.kind(of: kinds, "a condition") { Self.numberKeys($0) + Self.partKeys($0) + Self.comparisons }
     var comparisons: [Condition] = []
     for (key, value) in members where Self.comparisons.contains(key) {
@@ -23,23 +24,27 @@ extension ExpressionReader {
     return comparisons.count == 1 ? first : .all(comparisons)
   }
 
-  private func conditions(_ entry: FileEntry) throws(PeripheralFileError) -> [Condition] {
+  private func conditions(_ entry: FileEntry) throws(FileEntryError) -> [Condition] {
     var conditions: [Condition] = []
     for item in try entry.bounded() { conditions.append(try condition(item)) }
     return conditions
   }
 
-  private func isNumber(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Bool {
-    kind.name == "variable" ? try names.variable(kind.entry).isNumber : Self.numberKinds.contains(kind.name)
+  private func isNumber(_ kind: FileEntry.Kind) throws(FileEntryError) -> Bool {
+    switch kind.name {
+    case "variable": try names.variable(kind.entry).isNumber
+    case "parameter": try parameter(kind.entry).0.isNumber
+    default: Self.numberKinds.contains(kind.name)
+    }
   }
 
-  private func numbers(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(PeripheralFileError) -> Condition {
+  private func numbers(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(FileEntryError) -> Condition {
     for cut in ["from", "octets"] { if let entry = kind.fields[cut] { throw entry.error("a number cannot be cut") } }
     guard let comparison = Condition.Comparison(rawValue: key) else { throw value.error("matches compares octets, not numbers") }
     return .number(try number(kind), comparison, try number(value))
   }
 
-  private func octets(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(PeripheralFileError) -> Condition {
+  private func octets(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(FileEntryError) -> Condition {
     let operand = Template(parts: try parts(kind))
     switch key {
     case "is", "is_not": return .octets(operand, isEqual: key == "is", try template(value))
@@ -48,7 +53,7 @@ extension ExpressionReader {
     }
   }
 
-  func pattern(_ entry: FileEntry) throws(PeripheralFileError) -> Reaction.Pattern {
+  func pattern(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Pattern {
     let text = try entry.string()
     guard let pattern = Reaction.Pattern(text) else {
       throw entry.error("\(DisplayText.quote(text)) is not a pattern: hex digits, ?? for any octet, a final * for any rest")

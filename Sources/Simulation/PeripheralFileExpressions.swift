@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import DeviceFiles
 import GATT
 import Text
 
@@ -10,7 +11,7 @@ struct ExpressionReader {
   // MARK: Octets
 
   static let partKinds =
-    ["value_of", "written", "variable", "random_octets", "checksum", "aes_cmac", "hmac_sha256", "xor"] + ValueFormat.names
+    ["value_of", "written", "variable", "parameter", "random_octets", "checksum", "aes_cmac", "hmac_sha256", "xor"] + ValueFormat.names
 
   static func partKeys(_ kind: String) -> [String] {
     let own =
@@ -24,7 +25,7 @@ struct ExpressionReader {
   }
 
   /// A value: a part, or a list of parts.
-  func template(_ entry: FileEntry) throws(PeripheralFileError) -> Template {
+  func template(_ entry: FileEntry) throws(FileEntryError) -> Template {
     var parts: [Template.Part] = []
     for item in entry.isList ? try entry.bounded() : [entry] {
       guard item.isObject else {
@@ -42,7 +43,7 @@ struct ExpressionReader {
   }
 
   /// One entry may give several parts: a list of numbers of one format.
-  func parts(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> [Template.Part] {
+  func parts(_ kind: FileEntry.Kind) throws(FileEntryError) -> [Template.Part] {
     let parts = try uncut(kind)
     guard kind.fields["from"] != nil || kind.fields["octets"] != nil else { return parts }
     let range = -65_536...65_536
@@ -51,7 +52,7 @@ struct ExpressionReader {
     ]
   }
 
-  private func uncut(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> [Template.Part] {
+  private func uncut(_ kind: FileEntry.Kind) throws(FileEntryError) -> [Template.Part] {
     let entry = kind.entry
     switch kind.name {
     case "value_of": return [.valueOf(try names.characteristics.find(entry).handle)]
@@ -64,6 +65,12 @@ struct ExpressionReader {
         throw entry.error("the variable holds a number; a format makes octets of it: {\"u8\": {\"variable\": …}}")
       }
       return [.variable(variable.index)]
+    case "parameter":
+      let (field, request) = try parameter(entry)
+      guard case .string = field else {
+        throw entry.error("\(field.name) is no octets; a format makes some of a number: {\"u8\": {\"parameter\": …}}")
+      }
+      return [.parameter(field.name, request)]
     case "random_octets": return [.random(octets: try entry.integer(1...AttributeDatabase.maximumValueLength))]
     case "checksum": return [try checksum(kind)]
     case "aes_cmac": return [try authentication(.aesCMAC, kind)]
@@ -75,11 +82,11 @@ struct ExpressionReader {
     }
   }
 
-  private func checksum(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> Template.Part {
+  private func checksum(_ kind: FileEntry.Kind) throws(FileEntryError) -> Template.Part {
     let name = try kind.entry.string()
     guard let checksum = Checksum(name) else {
       throw kind.entry.error(
-        "unknown checksum \(DisplayText.quote(name)); there are sum8, xor8, \(CRC.all.map(\.name).joined(separator: ", "))")
+        "unknown checksum \(DisplayText.quote(name)); there are \(Checksum.names)")
     }
     var order = ByteOrder.little
     if let value = kind.fields["order"] {
@@ -89,7 +96,7 @@ struct ExpressionReader {
     return .checksum(checksum, order, of: try kind.fields["of"].map(template))
   }
 
-  private func authentication(_ algorithm: MessageAuthentication, _ kind: FileEntry.Kind) throws(PeripheralFileError) -> Template.Part {
+  private func authentication(_ algorithm: MessageAuthentication, _ kind: FileEntry.Kind) throws(FileEntryError) -> Template.Part {
     guard let value = kind.fields["key"] else { throw kind.entry.error("\(kind.name) needs a key") }
     let key = try template(value)
     if let count = key.literal?.count, !algorithm.keyLengths.contains(count) {
@@ -105,7 +112,7 @@ struct ExpressionReader {
   }
 
   /// `{"u16le": 5}`, `{"utf8": "text"}`, `{"u8": {"variable": "tries"}}`; several numbers may be given as a list.
-  private func formatted(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> [Template.Part] {
+  private func formatted(_ kind: FileEntry.Kind) throws(FileEntryError) -> [Template.Part] {
     var parts: [Template.Part] = []
     for item in kind.entry.isList ? try kind.entry.bounded() : [kind.entry] {
       guard item.isObject else {
@@ -120,19 +127,32 @@ struct ExpressionReader {
     return parts
   }
 
+  /// A field of the request that is answered here.
+  func parameter(_ entry: FileEntry) throws(FileEntryError) -> (Frame.Field, Frame) {
+    let name = try entry.string()
+    guard let command = names.command else { throw entry.error("parameters are those of a command of a device file that is answered") }
+    guard let field = command.request.field(name) else {
+      let names = command.request.fields.map(\.name)
+      throw entry.error(
+        "\(command.name) has no parameter \(DisplayText.quote(name))"
+          + (names.isEmpty ? "" : "; there are \(names.joined(separator: ", "))"))
+    }
+    return (field, command.request)
+  }
+
   // MARK: Numbers
 
   static let numberKinds =
-    ["variable", "random", "clock", "length", "number", "subscribers"] + NumberExpression.Operation.allCases.map(\.rawValue)
+    ["variable", "random", "clock", "length", "number", "subscribers"] + NumberExpression.Operation.allCases.map(\.rawValue) + ["parameter"]
 
   static func numberKeys(_ kind: String) -> [String] { kind == "number" ? ["as"] : [] }
 
-  func number(_ entry: FileEntry) throws(PeripheralFileError) -> NumberExpression {
+  func number(_ entry: FileEntry) throws(FileEntryError) -> NumberExpression {
     guard entry.isObject else { return .literal(Int64(try entry.integer(Int.min...Int.max))) }
     return try number(entry.kind(of: Self.numberKinds, "a number", takes: Self.numberKeys))
   }
 
-  func number(_ kind: FileEntry.Kind) throws(PeripheralFileError) -> NumberExpression {
+  func number(_ kind: FileEntry.Kind) throws(FileEntryError) -> NumberExpression {
     let entry = kind.entry
     switch kind.name {
     case "variable":
@@ -141,6 +161,10 @@ struct ExpressionReader {
         throw entry.error("the variable holds octets; {\"number\": {\"variable\": …}, \"as\": \"u16le\"} makes a number of them")
       }
       return .variable(variable.index)
+    case "parameter":
+      let (field, request) = try parameter(entry)
+      guard field.isNumber else { throw entry.error("\(field.name) is no number") }
+      return .parameter(field.name, request)
     case "random":
       let ends = try entry.list()
       guard ends.count == 2 else { throw entry.error("the least and the greatest number, as in [1, 6]") }

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import DeviceFiles
 import GATT
 import Text
 
@@ -8,6 +9,10 @@ struct PeripheralNames {
   var characteristics = CharacteristicTable()
   var variables: [String: Variable] = [:]
   var timers: [String: Int] = [:]
+  /// Whose commands it answers.
+  var device: DeviceDescription?
+  /// The command that is answered here.
+  var command: DeviceCommand?
 
   struct Variable {
     /// Its number.
@@ -16,19 +21,19 @@ struct PeripheralNames {
     let isNumber: Bool
   }
 
-  func variable(_ entry: FileEntry) throws(PeripheralFileError) -> Variable {
+  func variable(_ entry: FileEntry) throws(FileEntryError) -> Variable {
     guard let variable = variables[try entry.string()] else { throw entry.missing("variable", of: Array(variables.keys)) }
     return variable
   }
 
-  func timer(_ entry: FileEntry) throws(PeripheralFileError) -> Int {
+  func timer(_ entry: FileEntry) throws(FileEntryError) -> Int {
     guard let timer = timers[try entry.string()] else { throw entry.missing("timer", of: Array(timers.keys)) }
     return timer
   }
 }
 
 extension FileEntry {
-  fileprivate func missing(_ noun: String, of names: [String]) -> PeripheralFileError {
+  fileprivate func missing(_ noun: String, of names: [String]) -> FileEntryError {
     guard !names.isEmpty else { return error("this peripheral has no \(noun)s") }
     let shown = names.sorted().map { DisplayText.clip(DisplayText.escape($0), to: 30) }
     return error("no such \(noun); there are \(shown.prefix(20).joined(separator: ", "))")
@@ -54,8 +59,12 @@ struct CharacteristicTable {
   }
 
   /// `ffe2`, or `ffe0/ffe2` where several characteristics have the UUID.
-  func find(_ entry: FileEntry) throws(PeripheralFileError) -> Row {
-    let text = try entry.string()
+  func find(_ entry: FileEntry) throws(FileEntryError) -> Row {
+    try find(try entry.string(), for: entry)
+  }
+
+  /// - Parameter entry: what names it.
+  func find(_ text: String, for entry: FileEntry) throws(FileEntryError) -> Row {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { UUID($0) }
     guard (1...2).contains(parts.count), case let uuid?? = parts.last, case let service? = parts.first else {
       throw entry.error("\(DisplayText.quote(text)) is not a characteristic: ffe2, or service and characteristic, ffe0/ffe2")

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import DeviceFiles
 import GATT
 import Text
 
@@ -25,7 +26,7 @@ struct PeripheralServices {
 
   // MARK: First pass
 
-  mutating func add(_ entry: FileEntry) throws(PeripheralFileError) {
+  mutating func add(_ entry: FileEntry) throws(FileEntryError) {
     let fields = try entry.object(["uuid", "primary", "handle", "includes", "characteristics"])
     guard let uuid = fields["uuid"] else { throw entry.error("a service has a uuid") }
     var service = Database.ServiceDescription(try uuid.uuid())
@@ -54,7 +55,7 @@ struct PeripheralServices {
 
   private func characteristic(
     _ entry: FileEntry, _ fields: [String: FileEntry], _ descriptors: [FileEntry]
-  ) throws(PeripheralFileError) -> Database.CharacteristicDescription {
+  ) throws(FileEntryError) -> Database.CharacteristicDescription {
     guard let uuid = fields["uuid"] else { throw entry.error("a characteristic has a uuid") }
     guard let list = fields["properties"] else { throw entry.error("a characteristic has properties") }
     var properties: Properties = []
@@ -73,7 +74,7 @@ struct PeripheralServices {
     return characteristic
   }
 
-  private func descriptor(_ entry: FileEntry) throws(PeripheralFileError) -> Database.DescriptorDescription {
+  private func descriptor(_ entry: FileEntry) throws(FileEntryError) -> Database.DescriptorDescription {
     let fields = try entry.object(["uuid", "handle", "value", "permissions", "max_length"])
     guard let uuid = fields["uuid"] else { throw entry.error("a descriptor has a uuid") }
     var descriptor = Database.DescriptorDescription(try uuid.uuid())
@@ -83,12 +84,12 @@ struct PeripheralServices {
     return descriptor
   }
 
-  private func value(_ fields: [String: FileEntry]) throws(PeripheralFileError) -> ([UInt8], Int) {
+  private func value(_ fields: [String: FileEntry]) throws(FileEntryError) -> ([UInt8], Int) {
     let limit = try fields["max_length"]?.integer(0...Database.maximumValueLength) ?? Database.maximumValueLength
     return (try fields["value"]?.octets(limit: limit) ?? [], limit)
   }
 
-  private func permissions(_ entry: FileEntry) throws(PeripheralFileError) -> Database.Permissions {
+  private func permissions(_ entry: FileEntry) throws(FileEntryError) -> Database.Permissions {
     var permissions: Database.Permissions = []
     for item in try entry.list() {
       let text = try item.string()
@@ -104,7 +105,7 @@ struct PeripheralServices {
   // MARK: Layout
 
   /// Adds the two services that every device has (Vol 3 Part C §12, Part G §7) where the file leaves them out, and gives handles.
-  mutating func database(_ peripheral: FileEntry) throws(PeripheralFileError) -> Database {
+  mutating func database(_ peripheral: FileEntry) throws(FileEntryError) -> Database {
     var front: [Database.ServiceDescription] = []
     if !services.contains(where: { $0.uuid == UUID(0x1800) }) {
       var access = Database.ServiceDescription(UUID(0x1800))
@@ -134,7 +135,7 @@ struct PeripheralServices {
     do { return try Database(services: front + services) } catch { throw self.error(error, peripheral) }
   }
 
-  private func error(_ invalid: Database.Invalid, _ peripheral: FileEntry) -> PeripheralFileError {
+  private func error(_ invalid: Database.Invalid, _ peripheral: FileEntry) -> FileEntryError {
     let service = invalid.service - added
     guard entries.indices.contains(service) else { return peripheral.error(invalid.reason) }
     guard let number = invalid.characteristic, characteristics[service].indices.contains(number) else {
@@ -160,7 +161,7 @@ struct PeripheralServices {
 
   func behaviours(
     _ database: Database, _ actions: ActionReader
-  ) throws(PeripheralFileError) -> [AttributeHandle: PeripheralDescription.Behaviour] {
+  ) throws(FileEntryError) -> [AttributeHandle: PeripheralDescription.Behaviour] {
     var result: [AttributeHandle: PeripheralDescription.Behaviour] = [:]
     for (handles, list) in zip(handles(database), characteristics) {
       for (handle, item) in zip(handles, list) {

@@ -1,5 +1,6 @@
 package import ATT
 import Bluetooth
+import DeviceFiles
 package import GATT
 import Text
 
@@ -113,6 +114,13 @@ package struct PeripheralState: Sendable {
     case .exclusiveOr(let template, let other):
       let (octets, other) = (octets(template, written, database), octets(other, written, database))
       made = other.isEmpty ? octets : octets.indices.map { octets[$0] ^ other[$0 % other.count] }
+    case .frame(let template): made = octets(template, written, database)
+    case .parameter(let name, let request):
+      switch (try? request.decode(written))?[name] {
+      case .bytes(let octets)?: made = octets
+      case .text(let text)?: made = Array(text.utf8)
+      case .integer?, .number?, .list?, .object?, nil: made = []
+      }
     case .cut(let template, let from, let count):
       let octets = octets(template, written, database, after: before)
       let rest = from >= 0 ? octets.dropFirst(from) : octets.suffix(-from)
@@ -137,6 +145,9 @@ package struct PeripheralState: Sendable {
     case .clock(let field): return clock(field)
     case .length(let template): return Int64(octets(template, written, database).count)
     case .read(let template, let format): return format.number(in: octets(template, written, database))
+    case .parameter(let name, let request):
+      guard spend(written.count), let values = try? request.decode(written), let value = values[name] else { return 0 }
+      return request.field(name)?.number(in: value) ?? 0
     case .subscribers(let handle): return Int64(subscribers[handle] ?? 0)
     case .arithmetic(let operation, let operands):
       guard let first = operands.first else { return 0 }

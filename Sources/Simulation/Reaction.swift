@@ -1,5 +1,6 @@
 package import ATT
 package import Bluetooth
+package import DeviceFiles
 import Text
 
 /// What a virtual peripheral does when something is written to it, or read.
@@ -15,6 +16,8 @@ package struct Reaction: Sendable, Equatable {
     package var length: Int?
     /// The sum of all octets modulo 256.
     package var sum8: UInt8?
+    /// The octets are this command, its parameters are in their ranges.
+    package var command: DeviceCommand?
     /// Nil: whatever the device's state is.
     package var state: Simulation.Condition?
 
@@ -22,6 +25,7 @@ package struct Reaction: Sendable, Equatable {
     package func matches(_ written: [UInt8]) -> Bool {
       if let pattern, !pattern.matches(written) { return false }
       if let length, length != written.count { return false }
+      if let command, command.decode(written) == nil { return false }
       if let sum8, UInt32(sum8) != Checksum.sum8.value(of: written) { return false }
       return true
     }

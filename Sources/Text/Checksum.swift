@@ -2,14 +2,17 @@
 package enum Checksum: Hashable, Sendable {
   /// The sum of all octets modulo 256.
   case sum8
+  /// The two's complement of that: all octets and the checksum add up to 0.
+  case sum8Complement
   /// All octets, exclusive or.
   case xor8
   case crc(CRC)
 
-  /// `sum8`, `xor8`, or a CRC by its name in the catalogue; in either case.
+  /// `sum8`, `sum8_complement`, `xor8`, or a CRC by its name in the catalogue; in either case.
   package init?(_ name: String) {
     switch name.lowercased() {
     case "sum8": self = .sum8
+    case "sum8_complement": self = .sum8Complement
     case "xor8": self = .xor8
     default:
       guard let crc = CRC(named: name) else { return nil }
@@ -17,9 +20,13 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
+  /// Of all, for errors.
+  package static var names: String { (["sum8", "sum8_complement", "xor8"] + CRC.all.map(\.name)).joined(separator: ", ") }
+
   package func value(of octets: some Sequence<UInt8>) -> UInt32 {
     switch self {
     case .sum8: UInt32(octets.reduce(0, &+))
+    case .sum8Complement: UInt32(0 &- octets.reduce(0, &+))
     case .xor8: UInt32(octets.reduce(0, ^))
     case .crc(let crc): crc.value(of: octets)
     }
@@ -32,5 +39,6 @@ package enum Checksum: Hashable, Sendable {
     return order == .little ? little : little.reversed()
   }
 
-  private var width: Int { if case .crc(let crc) = self { crc.width } else { 8 } }
+  /// Bits: 8, 16 or 32.
+  package var width: Int { if case .crc(let crc) = self { crc.width } else { 8 } }
 }

@@ -14,15 +14,19 @@ package struct JSONTree: Sendable {
   package let kind: Kind
   /// Counted from 1.
   package let line: Int
-
-  package init(kind: Kind, line: Int) {
-    self.kind = kind
-    self.line = line
-  }
+  /// Octets from the beginning of the line, from 1.
+  package let column: Int
 
   package struct Failure: Error {
     package let line: Int
+    package let column: Int
     package let reason: String
+  }
+
+  package init(kind: Kind, line: Int, column: Int = 1) {
+    self.kind = kind
+    self.line = line
+    self.column = column
   }
 
   /// Deeper nesting is refused: nothing here needs it, and the parser is recursive.
@@ -60,6 +64,8 @@ private struct Parser {
   private let bytes: [UInt8]
   private var position = 0
   private var line = 1
+  /// Where the line begins.
+  private var lineStart = 0
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
@@ -69,7 +75,9 @@ private struct Parser {
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  private func failure(_ reason: String) -> JSONTree.Failure { JSONTree.Failure(line: line, reason: reason) }
+  private var column: Int { position - lineStart + 1 }
+
+  private func failure(_ reason: String) -> JSONTree.Failure { JSONTree.Failure(line: line, column: column, reason: reason) }
 
   private func unexpected(_ wanted: String) -> JSONTree.Failure {
     guard let current else { return failure("the file ends where \(wanted) should be") }
@@ -78,8 +86,8 @@ private struct Parser {
   }
 
   private mutating func advance() {
-    if current == 0x0A { line += 1 }
     position += 1
+    if bytes[position - 1] == 0x0A { (line, lineStart) = (line + 1, position) }
   }
 
   private mutating func take(_ character: Character) -> Bool {
@@ -97,10 +105,10 @@ private struct Parser {
         if bytes[position + 1] == 0x2F {
           while let octet = self.current, octet != 0x0A { advance() }
         } else if bytes[position + 1] == 0x2A {
-          let start = line
+          let start = (line, column)
           position += 2
           while !(self.current == 0x2A && position + 1 < bytes.count && bytes[position + 1] == 0x2F) {
-            guard self.current != nil else { throw JSONTree.Failure(line: start, reason: "a comment that does not end") }
+            guard self.current != nil else { throw JSONTree.Failure(line: start.0, column: start.1, reason: "a comment that does not end") }
             advance()
           }
           position += 2
@@ -122,8 +130,8 @@ private struct Parser {
 
   private mutating func value(depth: Int) throws(JSONTree.Failure) -> JSONTree {
     guard depth <= JSONTree.maximumDepth else { throw failure("nested deeper than \(JSONTree.maximumDepth) levels") }
-    let start = line
-    func tree(_ kind: JSONTree.Kind) -> JSONTree { JSONTree(kind: kind, line: start) }
+    let start = (line: line, column: column)
+    func tree(_ kind: JSONTree.Kind) -> JSONTree { JSONTree(kind: kind, line: start.line, column: start.column) }
     switch current {
     case 0x7B: return tree(.object(try object(depth: depth)))
     case 0x5B: return tree(.array(try array(depth: depth)))

@@ -34,8 +34,8 @@ struct Blectl: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, MacFromAdv.self, SendFile.self, Repl.self,
-      Peers.self, Run.self, Sim.self, Browse.self,
+      Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
+      Repl.self, Peers.self, Run.self, Sim.self, Browse.self,
     ])
 
   /// What the command line asks for. The command that its first word names parses the rest by itself, with a third less work than through

@@ -122,6 +122,8 @@ struct Configuration: Sendable {
   }
 
   var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
+  /// A folder of device files.
+  var devicesPath: String? { path("XDG_CONFIG_HOME", ".config", "devices") }
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
   var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
   private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }

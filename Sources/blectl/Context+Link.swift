@@ -162,7 +162,9 @@ extension Context {
       shell?.changed()
       do {
         let name = match.name ?? (knowsNames(target) ? configuration.name(of: match.peer) : nil)
-        return try await session.connect(match.peer, name: name, foundBy: selector, limits: limits, exchangingMTU: false)
+        let connection = try await session.connect(match.peer, name: name, foundBy: selector, limits: limits, exchangingMTU: false)
+        connection.payloads = match.payloads
+        return connection
       } catch {
         lane?.destination = nil
         let next = EventLoop.shared.now.advanced(by: pause)

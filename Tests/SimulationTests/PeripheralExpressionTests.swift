@@ -1,3 +1,4 @@
+import DeviceFiles
 import Foundation
 import TestSupport
 import Testing
@@ -65,7 +66,7 @@ import Text
       try PeripheralDevice(Self.variables, reactions: #"[{"then": [{"notify": "ff02", "value": \#(text)}]}]"#)
     }
     guard let hex else {
-      #expect(throws: PeripheralFileError.self) { try device() }
+      #expect(throws: FileEntryError.self) { try device() }
       return
     }
     var it = try device()

@@ -1,11 +1,11 @@
 extension PeripheralFileRefusalTests {
   /// What the error must contain: line, path, reason.
   static let refused: [(String, String)] = [
-    ("", "x.jsonc:1: the file ends where a value should be"),
+    ("", "x.jsonc:1:1: the file ends where a value should be"),
     ("[]", "no peripheral"),
     ("3", "a number where an object should be"),
     ("{", "the file ends where a key in double quotes should be"),
-    ("{\n\n'a': 1}", "x.jsonc:3: ''' where a key in double quotes should be"),
+    ("{\n\n'a': 1}", "x.jsonc:3:1: ''' where a key in double quotes should be"),
     ("{\"a\" 1}", "'1' where ':' should be"),
     ("{\"a\": 1 \"b\": 2}", "'\"' where ',' or '}' should be"),
     ("[1 2]", "'2' where ',' or ']' should be"),
@@ -16,7 +16,7 @@ extension PeripheralFileRefusalTests {
     ("{\"a\": \"\\x\"}", "unknown escape"),
     ("{\"a\": \"\\ud800\"}", "surrogate"),
     ("{\"a\": \"\\u12\"}", "four hex digits"),
-    ("/* \n\n", "x.jsonc:1: a comment that does not end"),
+    ("/* \n\n", "x.jsonc:1:1: a comment that does not end"),
     ("/", "'/' where a value should be"),
     ("{\"name\": \"A\", \"name\": \"B\"}", "the key \"name\" is given twice"),
     (String(repeating: "[", count: 100_000), "nested deeper than 32 levels"),
@@ -27,7 +27,7 @@ extension PeripheralFileRefusalTests {
     ("{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09/static\"}", "is not an address with its type"),
     (
       "[{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09/random\"},\n{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09/random\"}]",
-      "x.jsonc:2: [1]: the address"
+      "x.jsonc:2:1: [1]: the address"
     ),
   ]
 

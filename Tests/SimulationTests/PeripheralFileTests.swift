@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import DeviceFiles
 import Foundation
 import GATT
 import TestSupport
@@ -56,7 +57,7 @@ import Text
     ] as [(String, String?)])
   func advertisement(_ text: String, _ hex: String?) throws {
     guard let hex else {
-      #expect(throws: PeripheralFileError.self) { try peripheral(#""advertisement": \#(text)"#) }
+      #expect(throws: FileEntryError.self) { try peripheral(#""advertisement": \#(text)"#) }
       return
     }
     let data = try peripheral(#""advertisement": \#(text)"#).advertising.data
@@ -161,7 +162,7 @@ import Text
     do {
       _ = try PeripheralFile.parse(Array("{\"name\": \"".utf8) + [0xC0, 0x9B] + Array("\"}".utf8), name: "x\u{1B}")
       Issue.record("accepted")
-    } catch { #expect(error.description == "x\\x1b:1: a string that is not UTF-8") }
+    } catch { #expect(error.description == "x\\x1b:1:14: a string that is not UTF-8") }
   }
 
   /// Never a trap, and what is accepted can be run.

@@ -69,11 +69,14 @@ extension PeripheralDescription {
 
 /// The files of man/examples.
 enum ExampleFiles {
-  static let all = ["challenge-lock.json", "wristband.json"]
+  static let all = ["challenge-lock.json", "wristband.json", "gate-lock.json", "band-7.json", "tracker.json"]
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("man/examples")
 
   static func octets(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appendingPathComponent(name))) }
+
+  /// Those that are device files.
+  static let devices = ["gate-lock.json", "band-7.json", "tracker.json"]
 
   static func read(_ name: String) throws -> PeripheralDescription { try PeripheralFile.parse(octets(name), name: name)[0] }
 }

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import DeviceFiles
 import EventLoop
 import GAP
 import GATT
@@ -29,6 +30,8 @@ struct Failure: Error, Equatable {
     case att
     /// The peer (or the controller) answered with something that is not an answer.
     case protocolViolation = "protocol"
+    /// A device answered a command of its device file with an error; `code` and `name` are what it said.
+    case device
     /// A controller refused a command; `code` is the status.
     case hci
     /// The link was lost; `code` is the reason when known.
@@ -88,7 +91,9 @@ struct Failure: Error, Equatable {
     case let error as TransportError: self.init(error)
     case let error as ReplayError: self.init(error)
     case is ControllerUnplugged: self.init(.adapter, "the simulated adapter was removed")
-    case let error as PeripheralFileError: self.init(.input, "\(error)")
+    case let error as FileEntryError: self.init(.input, "\(error)")
+    case let error as DeviceCallError: self.init(error)
+    case let error as FieldFault: self.init(error)
     case let error as ScriptError: self.init(error)
     case let error as ShellWordsError: self.init(error)
     case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
@@ -130,7 +135,7 @@ struct Failure: Error, Equatable {
     case .notFound, .ambiguous: .notFound
     case .adapter: .adapter
     case .timeout: .timeout
-    case .att, .protocolViolation, .hci: .refused
+    case .att, .protocolViolation, .device, .hci: .refused
     case .linkLost: .linkLost
     case .expectation: .expectation
     case .usage: .usage

@@ -1,4 +1,5 @@
 import Bluetooth
+import DeviceFiles
 import EventLoop
 import GATT
 import Operations
@@ -25,6 +26,8 @@ final class Lane {
   var restoration: Task<Void, Never>?
   /// Of the present link or the one before.
   var lastPeer: PeerAddress?
+  /// What its device file says, once `call` has asked.
+  var device: DeviceDescription?
   /// What the command that runs connects, or has connected for itself.
   var destination: (peer: PeerAddress, name: String?)?
   /// The current device before this one was to be connected.

@@ -1,34 +1,40 @@
-import ATT
-import Bluetooth
-import Text
+package import ATT
+package import Bluetooth
+package import Text
 
 /// One value of the file with its place, and the checked ways to read it. Every error names the file, the line and the path of the entry.
-struct FileEntry {
-  let file: String
+package struct FileEntry: Sendable {
+  package let file: String
   /// `[1].services[0].uuid`; empty for the whole.
-  let path: String
-  let tree: JSONTree
+  package let path: String
+  package let tree: JSONTree
 
-  func error(_ reason: String) -> PeripheralFileError {
-    PeripheralFileError(file: file, line: tree.line, path: path, reason: reason)
+  package init(file: String, path: String, tree: JSONTree) {
+    self.file = file
+    self.path = path
+    self.tree = tree
   }
 
-  private func mismatch(_ wanted: String) -> PeripheralFileError { error("\(tree.noun) where \(wanted) should be") }
+  package func error(_ reason: String) -> FileEntryError {
+    FileEntryError(file: file, line: tree.line, column: tree.column, path: path, reason: reason)
+  }
+
+  private func mismatch(_ wanted: String) -> FileEntryError { error("\(tree.noun) where \(wanted) should be") }
 
   // MARK: Scalars
 
-  func string() throws(PeripheralFileError) -> String {
+  package func string() throws(FileEntryError) -> String {
     guard case .string(let text) = tree.kind else { throw mismatch("a string") }
     return text
   }
 
-  func bool() throws(PeripheralFileError) -> Bool {
+  package func bool() throws(FileEntryError) -> Bool {
     guard case .bool(let value) = tree.kind else { throw mismatch("true or false") }
     return value
   }
 
   /// A decimal or 0x number, or the latter as a string (`"0x0012"`).
-  func integer(_ range: ClosedRange<Int>) throws(PeripheralFileError) -> Int {
+  package func integer(_ range: ClosedRange<Int>) throws(FileEntryError) -> Int {
     let text: String
     switch tree.kind {
     case .number(let number): text = number
@@ -50,9 +56,9 @@ struct FileEntry {
     return Int(digits)
   }
 
-  func milliseconds(_ range: ClosedRange<Int>) throws(PeripheralFileError) -> Duration { .milliseconds(try integer(range)) }
+  package func milliseconds(_ range: ClosedRange<Int>) throws(FileEntryError) -> Duration { .milliseconds(try integer(range)) }
 
-  func uuid() throws(PeripheralFileError) -> UUID {
+  package func uuid() throws(FileEntryError) -> UUID {
     let text = try string()
     guard let uuid = UUID(text) else {
       throw error("\(DisplayText.quote(text)) is not a UUID: ffe0, 0000ffe0 or 0000ffe0-0000-1000-8000-00805f9b34fb")
@@ -60,11 +66,11 @@ struct FileEntry {
     return uuid
   }
 
-  func handle() throws(PeripheralFileError) -> AttributeHandle { AttributeHandle(clamping: try integer(1...0xFFFF)) }
+  package func handle() throws(FileEntryError) -> AttributeHandle { AttributeHandle(clamping: try integer(1...0xFFFF)) }
 
   // MARK: Lists and objects
 
-  func list() throws(PeripheralFileError) -> [FileEntry] {
+  package func list() throws(FileEntryError) -> [FileEntry] {
     guard case .array(let items) = tree.kind else { throw mismatch("a list") }
     var entries: [FileEntry] = []
     for (index, item) in items.enumerated() { entries.append(FileEntry(file: file, path: "\(path)[\(index)]", tree: item)) }
@@ -72,7 +78,7 @@ struct FileEntry {
   }
 
   /// The members in the order of the file, whatever their keys.
-  func members() throws(PeripheralFileError) -> [(key: String, entry: FileEntry)] {
+  package func members() throws(FileEntryError) -> [(key: String, entry: FileEntry)] {
     guard case .object(let members) = tree.kind else { throw mismatch("an object") }
     var entries: [(key: String, entry: FileEntry)] = []
     for (key, value) in members {
@@ -83,7 +89,7 @@ struct FileEntry {
   }
 
   /// The members of an object that may have these keys only.
-  func object(_ keys: [String]) throws(PeripheralFileError) -> [String: FileEntry] {
+  package func object(_ keys: [String]) throws(FileEntryError) -> [String: FileEntry] {
     var result: [String: FileEntry] = [:]
     for (key, entry) in try members() {
       guard keys.contains(key) else { throw entry.error("unknown key; there are \(keys.joined(separator: ", "))") }
@@ -93,7 +99,7 @@ struct FileEntry {
   }
 
   /// The one member of an object, which says what it is by its key.
-  func single(of keys: [String]) throws(PeripheralFileError) -> (key: String, entry: FileEntry) {
+  package func single(of keys: [String]) throws(FileEntryError) -> (key: String, entry: FileEntry) {
     let members = try members()
     guard let first = members.first, members.count == 1 else {
       throw error("an object with one key: one of \(keys.joined(separator: ", "))")
@@ -102,30 +108,30 @@ struct FileEntry {
     return first
   }
 
-  var isObject: Bool {
+  package var isObject: Bool {
     if case .object = tree.kind { return true }
     return false
   }
 
-  var isList: Bool {
+  package var isList: Bool {
     if case .array = tree.kind { return true }
     return false
   }
 
-  var isNumber: Bool {
+  package var isNumber: Bool {
     if case .number = tree.kind { return true }
     return false
   }
 
   /// The items of a list that may be long, but not endless.
-  func bounded() throws(PeripheralFileError) -> [FileEntry] {
+  package func bounded() throws(FileEntryError) -> [FileEntry] {
     let items = try list()
     guard items.count <= 256 else { throw error("\(items.count) items: at most 256 are allowed") }
     return items
   }
 
   /// The members of an object whose keys are names that the file gives.
-  func namedMembers(limit: Int) throws(PeripheralFileError) -> [(key: String, entry: FileEntry)] {
+  package func namedMembers(limit: Int) throws(FileEntryError) -> [(key: String, entry: FileEntry)] {
     let members = try members()
     guard members.count <= limit else { throw error("\(members.count) of them: at most \(limit) are allowed") }
     for (key, entry) in members where !(1...64).contains(key.utf8.count) { throw entry.error("a name has 1 to 64 octets") }
@@ -134,7 +140,7 @@ struct FileEntry {
 
   /// An object that says what it is by one of `kinds`; other keys say more about it.
   /// - Parameter takes: the keys that each kind takes beside its own.
-  func kind(of kinds: [String], _ noun: String, takes: (String) -> [String]) throws(PeripheralFileError) -> Kind {
+  package func kind(of kinds: [String], _ noun: String, takes: (String) -> [String]) throws(FileEntryError) -> Kind {
     let members = try members()
     let others = Set(kinds.flatMap(takes))
     for (key, entry) in members where !kinds.contains(key) && !others.contains(key) {
@@ -152,30 +158,30 @@ struct FileEntry {
     return Kind(name: first.key, entry: first.entry, fields: fields)
   }
 
-  struct Kind {
-    let name: String
-    let entry: FileEntry
+  package struct Kind: Sendable {
+    package let name: String
+    package let entry: FileEntry
     /// The other keys.
-    let fields: [String: FileEntry]
+    package let fields: [String: FileEntry]
   }
 
   // MARK: Octets
 
   /// A literal value: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
-  func octets(limit: Int) throws(PeripheralFileError) -> [UInt8] {
+  package func octets(limit: Int) throws(FileEntryError) -> [UInt8] {
     var octets: [UInt8] = []
     for part in isList ? try list() : [self] { octets += try part.part() }
     guard octets.count <= limit else { throw error("\(octets.count) octets: at most \(limit) are allowed") }
     return octets
   }
 
-  private func part() throws(PeripheralFileError) -> [UInt8] {
+  private func part() throws(FileEntryError) -> [UInt8] {
     guard isObject else { return try hex() }
     let (key, entry) = try single(of: ValueFormat.names)
     return try entry.typed(key)
   }
 
-  func hex() throws(PeripheralFileError) -> [UInt8] {
+  package func hex() throws(FileEntryError) -> [UInt8] {
     let text = try string()
     guard let octets = Hex.decode(text) else {
       throw error("\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in \"0100\" or \"01 00\"; text is {\"utf8\": \"…\"}")
@@ -184,7 +190,7 @@ struct FileEntry {
   }
 
   /// The value of `{"u16le": 5}`, `{"utf8": "text"}`; several numbers may be given as a list.
-  func typed(_ format: String) throws(PeripheralFileError) -> [UInt8] {
+  package func typed(_ format: String) throws(FileEntryError) -> [UInt8] {
     var octets: [UInt8] = []
     for item in isList ? try list() : [self] {
       let text: String

@@ -1,0 +1,258 @@
+/// Decides what each packet is that comes while a command waits for its answer: part of the answer, an error, an event of the device's own, or
+/// nothing that may be taken for an answer. Without I/O and without time: whoever runs it says when too long nothing came.
+package struct AnswerReader: Sendable {
+  package enum Verdict: Sendable, Equatable {
+    /// The answer goes on.
+    case part
+    case finished
+    case failure(DeviceErrorAnswer)
+    case event(name: String, [NamedValue])
+    case refused(RefusedPacket.Reason)
+  }
+
+  private enum Role: Equatable {
+    case event(String)
+    case error
+    case part(Int)
+    /// The answer to another command.
+    case other(String)
+
+    /// Of two that are alike the lower.
+    var rank: Int {
+      switch self {
+      case .event: 0
+      case .error: 1
+      case .part: 2
+      case .other: 3
+      }
+    }
+  }
+
+  private let answer: DeviceCommand.Answer
+  private let request: [NamedValue]
+  private let candidates: [(frame: Frame, role: Role)]
+
+  /// The part that the next packet is expected of.
+  private var current = 0
+  /// Packets of each part, with their values.
+  private var taken: [[(packet: [UInt8], values: [NamedValue])]]
+  /// Of the packets of the answer, in the order of arrival.
+  package private(set) var packets: [[UInt8]] = []
+  package private(set) var isFinished = false
+
+  /// - Parameter request: what was sent.
+  package init(_ answer: DeviceCommand.Answer, request: [NamedValue], command: String, of device: DeviceDescription) {
+    self.answer = answer
+    self.request = request
+    taken = answer.parts.map { _ in [] }
+    var candidates: [(frame: Frame, role: Role)] = []
+    for event in device.events where event.from.isLike(answer.from) { candidates.append((event.frame, .event(event.name))) }
+    if let frame = answer.errors?.frame { candidates.append((frame, .error)) }
+    for (index, part) in answer.parts.enumerated() { candidates.append((part.frame, .part(index))) }
+    for other in device.commands where other.name != command {
+      guard let theirs = other.answer, theirs.from.isLike(answer.from) else { continue }
+      // One that may be anything says nothing.
+      candidates += theirs.parts.filter { !$0.frame.identity.isEmpty }.map { ($0.frame, .other(other.name)) }
+    }
+    self.candidates = candidates
+  }
+
+  /// How long a pause ends the answer, now; nil: it does not.
+  package var silence: Duration? {
+    guard !isFinished, case .silence(let pause) = answer.parts[current].end, !taken[current].isEmpty else { return nil }
+    return pause
+  }
+
+  /// Nothing came for `silence`.
+  package mutating func fellSilent() { if silence != nil { isFinished = true } }
+
+  // MARK: Packets
+
+  /// A packet of the answer's characteristic.
+  package mutating func take(_ packet: [UInt8]) -> Verdict {
+    // What says most about it: an answer of any octets must not take in what begins as something else does.
+    let alike = candidates.compactMap { candidate in candidate.frame.likeness(packet).map { (candidate: candidate, likeness: $0) } }
+    guard let most = alike.map(\.likeness).max() else { return .refused(.foreign) }
+    let best = alike.filter { $0.likeness == most }.map(\.candidate).sorted { rank($0.role) < rank($1.role) }
+    var fault: (reason: PacketFault, role: Role)?
+    for candidate in best {
+      do { return judge(packet, try candidate.frame.decode(packet), candidate.role) } catch {
+        if fault == nil || candidate.role == .part(current) { fault = (error, candidate.role) }
+      }
+    }
+    guard let fault else { return .refused(.foreign) }
+    return .refused(.malformed(fault.reason, of: name(fault.role)))
+  }
+
+  /// The part that is waited for comes before others.
+  private func rank(_ role: Role) -> Int { role == .part(current) ? 20 : role.rank * 10 + (role.rank == 2 ? 5 : 0) }
+
+  private func name(_ role: Role) -> String? { if case .event(let name) = role { name } else { nil } }
+
+  private mutating func judge(_ packet: [UInt8], _ values: [NamedValue], _ role: Role) -> Verdict {
+    switch role {
+    case .event(let name): return .event(name: name, values)
+    case .other(let command): return .refused(.answerOf(command))
+    case .error, .part: break
+    }
+    if isFinished { return .refused(packets.contains(packet) ? .doubled : .late) }
+    if let field = answer.echo.first(where: { name in values[name].map { $0 != request[name] } ?? false }) {
+      return .refused(.otherRequest(field: field))
+    }
+    if let failure = failure(values, role) { return .failure(failure) }
+    guard case .part(let index) = role else { return .refused(.foreign) }
+    guard index == current else {
+      if index < current, taken[index].contains(where: { $0.packet == packet }) { return .refused(.doubled) }
+      return .refused(.outOfOrder(expected: nil, found: nil))
+    }
+    if let refusal = disorder(packet, values) { return .refused(refusal) }
+    taken[current].append((packet, values))
+    packets.append(packet)
+    if isComplete(values) { current += 1 }
+    if current == answer.parts.count || packets.count >= DeviceCommand.Answer.maximumPackets {
+      current = answer.parts.count - 1
+      isFinished = true
+    }
+    return isFinished ? .finished : .part
+  }
+
+  private func failure(_ values: [NamedValue], _ role: Role) -> DeviceErrorAnswer? {
+    guard let errors = answer.errors, let code = values[errors.field] else { return nil }
+    guard role == .error || errors.frame == nil else { return nil }
+    if errors.fine.contains(code) { return nil }
+    return DeviceErrorAnswer(
+      code: code, meaning: errors.meanings[DeviceCommand.Errors.key(code)],
+      values: values.filter { $0.name != errors.field && !answer.echo.contains($0.name) })
+  }
+
+  private func disorder(_ packet: [UInt8], _ values: [NamedValue]) -> RefusedPacket.Reason? {
+    guard let index = answer.parts[current].index, let found = values[index.field]?.count else { return nil }
+    let width: Int =
+      switch answer.parts[current].frame.field(index.field) {
+      case .number(let field)?: min(8 * field.layout.width, 32)
+      case .bit(let bit)?: bit.width
+      case .string?, .list?, nil: 32
+      }
+    let expected = (index.first + taken[current].count) % (1 << width)
+    guard found != expected else { return nil }
+    return taken[current].contains { $0.packet == packet } ? .doubled : .outOfOrder(expected: expected, found: found)
+  }
+
+  /// With its last packet.
+  private func isComplete(_ values: [NamedValue]) -> Bool {
+    switch answer.parts[current].end {
+    case .count(let count): taken[current].count >= count
+    case .field(let name): taken[current].count >= value(name)?.count ?? 0
+    case .value(let field, let wanted): values[field] == wanted
+    case .silence: false
+    }
+  }
+
+  /// The latest that was said.
+  private func value(_ name: String) -> DeviceValue? {
+    for part in taken.reversed() { if let value = part.last?.values[name] { return value } }
+    return nil
+  }
+
+  // MARK: Values
+
+  /// How many packets there are of how many, where that is known.
+  package var progress: (taken: Int, of: Int?) {
+    var total = 0
+    for (index, part) in answer.parts.enumerated() {
+      switch part.end {
+      case .count(let count): total += count
+      case .field(let name):
+        guard let count = value(name)?.count else { return (packets.count, nil) }
+        total += max(1, count)
+      case .value, .silence:
+        guard index < current || isFinished else { return (packets.count, nil) }
+        total += taken[index].count
+      }
+    }
+    return (packets.count, total)
+  }
+
+  /// What the answer says. What numbers or counts its packets is left out.
+  package var values: [NamedValue] {
+    var values: [NamedValue] = []
+    func add(_ name: String, _ value: DeviceValue) {
+      if let index = values.firstIndex(where: { $0.name == name }) {
+        values[index].value = value
+      } else {
+        values.append(NamedValue(name, value))
+      }
+    }
+    for (part, packets) in zip(answer.parts, taken) {
+      let plumbing = plumbing(part)
+      if let group = part.group {
+        add(group, .list(packets.map { .object($0.values.filter { !plumbing.contains($0.name) }) }))
+        continue
+      }
+      for field in part.frame.fields where !plumbing.contains(field.name) {
+        let all = packets.compactMap { $0.values[field.name] }
+        if !part.repeats {
+          if let value = all.first { add(field.name, value) }
+        } else if case .list = field {
+          add(field.name, .list(all.flatMap { value in if case .list(let items) = value { items } else { [value] } }))
+        } else {
+          add(field.name, .list(all))
+        }
+      }
+    }
+    return values
+  }
+
+  private func plumbing(_ part: DeviceCommand.Part) -> Set<String> {
+    var names = Set(answer.echo)
+    if let index = part.index { names.insert(index.field) }
+    for case .field(let name) in answer.parts.map(\.end) { names.insert(name) }
+    return names
+  }
+}
+
+/// The device says that it did not do it.
+package struct DeviceErrorAnswer: Sendable, Equatable {
+  package let code: DeviceValue
+  /// Nil: the file does not say.
+  package let meaning: String?
+  /// What else the packet says.
+  package let values: [NamedValue]
+}
+
+/// A packet that was not taken for an answer, and why.
+package struct RefusedPacket: Sendable, Equatable {
+  package let packet: [UInt8]
+  package let reason: Reason
+
+  package init(_ packet: [UInt8], _ reason: Reason) {
+    self.packet = packet
+    self.reason = reason
+  }
+
+  package enum Reason: Sendable, Equatable {
+    /// Nothing that the file describes begins so.
+    case foreign
+    /// It begins as it should, or as an event with this name does, and goes on wrong.
+    case malformed(PacketFault, of: String?)
+    /// It has come before.
+    case doubled
+    /// By its number, or by the place of its frame in the answer.
+    case outOfOrder(expected: Int?, found: Int?)
+    case answerOf(String)
+    /// A field says that it answers another request.
+    case otherRequest(field: String)
+    /// It came before the command was sent.
+    case early
+    /// The answer was complete.
+    case late
+  }
+
+  /// Whether the device has done wrong by it.
+  package var isFault: Bool {
+    switch reason {
+    case .malformed, .outOfOrder: true
+    case .foreign, .doubled, .answerOf, .otherRequest, .early, .late: false
+    }
+  }
+}

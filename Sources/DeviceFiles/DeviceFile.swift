@@ -1,0 +1,146 @@
+import Bluetooth
+import GATT
+package import Text
+
+/// The file format of devices: blectl-device(5).
+package enum DeviceFile {
+  /// Larger files are refused.
+  package static let maximumLength = 1 << 20
+  static let maximumCommands = 256
+
+  /// - Parameters:
+  ///   - bytes: JSON with comments.
+  ///   - name: what errors call the file.
+  /// - Throws: with file, line, column, path of the offending entry and what is wrong with it.
+  package static func parse(_ bytes: [UInt8], name: String) throws(FileEntryError) -> DeviceDescription {
+    guard bytes.count <= maximumLength else {
+      throw FileEntryError(file: name, reason: "\(bytes.count) octets: a device file has at most \(maximumLength)")
+    }
+    let tree: JSONTree
+    do { tree = try JSONTree.parse(bytes) } catch {
+      throw FileEntryError(file: name, line: error.line, column: error.column, reason: error.reason)
+    }
+    return try parse(FileEntry(file: name, path: "", tree: tree))
+  }
+
+  /// Whether a file is of a device, not of a peripheral.
+  package static func isDevice(_ tree: JSONTree) -> Bool { tree["commands"] != nil || tree["device"] != nil }
+
+  private static let keys = [
+    "device", "summary", "match", "names", "advertisement", "to", "from", "frames", "errors", "commands", "events", "simulate",
+  ]
+
+  package static func parse(_ entry: FileEntry) throws(FileEntryError) -> DeviceDescription {
+    let fields = try entry.object(keys)
+    guard let name = fields["device"] else { throw entry.error("it has no device: the name of what it describes") }
+    var device = DeviceDescription(name: try name.words(limit: 64), file: entry.file)
+    device.summary = try fields["summary"]?.words()
+    if let value = fields["match"] { device.match = try match(value) }
+    var characteristics = CharacteristicNames()
+    if let value = fields["names"] { (device.names, characteristics) = try names(value) }
+    var frames = FrameReader()
+    for (key, value) in try fields["frames"]?.namedMembers(limit: FrameReader.maximumFrames) ?? [] { try frames.define(key, value) }
+    if let value = fields["advertisement"] { device.advertisement = try advertisement(value, frames) }
+    var commands = CommandReader(frames: frames, characteristics: characteristics)
+    commands.to = try fields["to"].map(characteristics.find)
+    commands.from = try fields["from"].map(characteristics.find)
+    if let value = fields["errors"] { commands.errors = try commands.errors(value, answers: []) }
+    for (key, value) in try fields["commands"]?.namedMembers(limit: maximumCommands) ?? [] {
+      try value.checkName(key)
+      device.commands.append(try commands.command(key, value))
+    }
+    for (key, value) in try fields["events"]?.namedMembers(limit: maximumCommands) ?? [] {
+      try value.checkName(key)
+      device.events.append(try commands.event(key, value))
+    }
+    device.simulation = fields["simulate"]
+    return device
+  }
+
+  // MARK: What it is recognised by
+
+  private static func match(_ entry: FileEntry) throws(FileEntryError) -> DeviceMatch {
+    let fields = try entry.object(["name", "services", "manufacturer_data"])
+    var match = DeviceMatch()
+    if let value = fields["name"] {
+      for item in value.isList ? try value.bounded() : [value] { match.names.append(try item.words()) }
+    }
+    if let value = fields["services"] { for item in try value.bounded() { match.services.append(try item.uuid()) } }
+    for (key, value) in try fields["manufacturer_data"]?.namedMembers(limit: 16) ?? [] {
+      match.manufacturerData.append(.init(company: try company(key, value), prefix: try prefix(value)))
+    }
+    if match.isEmpty { throw entry.error("it says nothing: there are name, services, manufacturer_data") }
+    return match
+  }
+
+  private static func company(_ key: String, _ entry: FileEntry) throws(FileEntryError) -> UInt16 {
+    guard key.utf8.count == 4, let number = Hex.number(key) else { throw entry.error("a company identifier has four hex digits, as 004c") }
+    return UInt16(truncatingIfNeeded: number)
+  }
+
+  /// Hex digits, `??` for any octet.
+  private static func prefix(_ entry: FileEntry) throws(FileEntryError) -> [UInt8?] {
+    let digits = Array(try entry.string().utf8.filter { $0 != 0x20 })
+    func wrong() -> FileEntryError { entry.error("hex digits that the data begin with, ?? for any octet") }
+    guard digits.count % 2 == 0 else { throw wrong() }
+    var prefix: [UInt8?] = []
+    for start in stride(from: 0, to: digits.count, by: 2) {
+      let pair = digits[start..<start + 2]
+      if pair.elementsEqual("??".utf8) {
+        prefix.append(nil)
+      } else {
+        guard let octet = Hex.number(String(decoding: pair, as: UTF8.self)) else { throw wrong() }
+        prefix.append(UInt8(truncatingIfNeeded: octet))
+      }
+    }
+    return prefix
+  }
+
+  private static func advertisement(_ entry: FileEntry, _ frames: FrameReader) throws(FileEntryError) -> DeviceAdvertisement {
+    let fields = try entry.object(["mac", "manufacturer_data"])
+    var advertisement = DeviceAdvertisement()
+    if let value = fields["mac"] {
+      advertisement.macRule = try value.words()
+      advertisement.macRuleEntry = value.error("it is not a rule for a MAC, as mfg:0305@-6:le")
+    }
+    for (key, value) in try fields["manufacturer_data"]?.namedMembers(limit: 16) ?? [] {
+      advertisement.manufacturerData[try company(key, value)] = try frames.frame(value, called: "the data of company \(key)")
+    }
+    return advertisement
+  }
+
+  // MARK: Names
+
+  private static func names(_ entry: FileEntry) throws(FileEntryError) -> ([UUID: String], CharacteristicNames) {
+    var names: [UUID: String] = [:]
+    var characteristics = CharacteristicNames()
+    for (key, value) in try entry.namedMembers(limit: 256) {
+      guard let uuid = UUID(key) else { throw value.error("\(DisplayText.quote(key)) is not a UUID") }
+      let name = try value.words(limit: 64)
+      guard names.updateValue(name, forKey: uuid) == nil else { throw value.error("\(uuid) is named twice") }
+      let typed = AssignedNumbers.snake(name)
+      guard characteristics.byName.updateValue(uuid, forKey: typed.isEmpty ? name : typed) == nil else {
+        throw value.error("\(DisplayText.quote(name)) is another one's name already")
+      }
+    }
+    return (names, characteristics)
+  }
+}
+
+/// The names that a file gives to characteristics, as they are typed.
+struct CharacteristicNames {
+  var byName: [String: UUID] = [:]
+
+  /// `ff01`, `fee0/ff01`, or a name of the file's: `battery_level`, `fee0/answers`.
+  func find(_ entry: FileEntry) throws(FileEntryError) -> DeviceCharacteristic {
+    let text = try entry.string()
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    let uuids = parts.map { byName[String($0)] ?? UUID($0) ?? AssignedNumbers.uuid(named: String($0)) }
+    guard (1...2).contains(parts.count), case let uuid?? = uuids.last, case let service? = uuids.first else {
+      throw entry.error(
+        "\(DisplayText.quote(text)) is not a characteristic: ff01, fee0/ff01 (service and characteristic), or one of the names of this file"
+      )
+    }
+    return DeviceCharacteristic(service: parts.count == 2 ? service : nil, uuid: uuid)
+  }
+}

@@ -1,0 +1,52 @@
+import Text
+
+/// What a field of a packet says, in the terms of its device file: scaled, named, without octets of its own.
+package indirect enum DeviceValue: Sendable, Equatable {
+  case integer(Int128)
+  case number(Double)
+  case text(String)
+  case bytes([UInt8])
+  case list([DeviceValue])
+  case object([NamedValue])
+
+  /// As people read it: numbers plain, bytes in hex, lists with commas.
+  package var plainText: String {
+    switch self {
+    case .integer(let number): "\(number)"
+    case .number(let number): number == number.rounded() && abs(number) < 1e15 ? "\(Int64(number))" : "\(number)"
+    case .text(let text): text
+    case .bytes(let octets): Hex.encode(octets)
+    case .list(let items): items.map(\.plainText).joined(separator: ", ")
+    case .object(let members): members.map { "\($0.name) \($0.value.plainText)" }.joined(separator: ", ")
+    }
+  }
+
+  /// Nil for what is not a number.
+  package var double: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let number): number
+    case .text, .bytes, .list, .object: nil
+    }
+  }
+
+  /// Nil for what is not a whole number that a count may be.
+  package var count: Int? {
+    if case .integer(let number) = self { Int(exactly: number) } else { nil }
+  }
+}
+
+/// A value with the name of its field.
+package struct NamedValue: Sendable, Equatable {
+  package let name: String
+  package var value: DeviceValue
+
+  package init(_ name: String, _ value: DeviceValue) {
+    self.name = name
+    self.value = value
+  }
+}
+
+extension [NamedValue] {
+  package subscript(name: String) -> DeviceValue? { first { $0.name == name }?.value }
+}

@@ -1,0 +1,206 @@
+import Text
+
+extension Frame {
+  /// The packet with these values; a value that no field has is left out.
+  package func encode(_ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
+    var packet: [UInt8] = []
+    var ranges: [Range<Int>] = []
+    for piece in pieces {
+      let octets = try Self.octets(piece, values)
+      guard packet.count + octets.count <= Self.maximumCommand else {
+        throw FieldFault(field: name, reason: .tooLong(packet.count + octets.count, allowed: Self.maximumCommand, .octets))
+      }
+      ranges.append(packet.count..<packet.count + octets.count)
+      packet += octets
+    }
+    for (piece, range) in zip(pieces, ranges) {
+      guard case .size(let field) = piece else { continue }
+      packet.replaceSubrange(range, with: try octets(field, at: range, packet.count, ranges))
+    }
+    for (piece, range) in zip(pieces, ranges) {
+      guard case .checksum(let field) = piece else { continue }
+      packet.replaceSubrange(range, with: field.octets(of: packet, at: range))
+    }
+    return packet
+  }
+
+  /// Sizes and checksums are zeros at first.
+  private static func octets(_ piece: Piece, _ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
+    func value(_ name: String) throws(FieldFault) -> DeviceValue {
+      guard let value = values[name] else { throw FieldFault(field: name, reason: .missing) }
+      return value
+    }
+    switch piece {
+    case .octets(let octets): return octets
+    case .skip, .size, .checksum: return Array(repeating: 0, count: fixedSize(piece) ?? 0)
+    case .number(let field): return field.layout.octets(try field.bits(try value(field.name)))
+    case .bits(let field):
+      var bits: UInt64 = 0
+      for bit in field.bits { bits |= try bit.bits(try value(bit.name)) }
+      return field.layout.octets(bits)
+    case .string(let field): return try field.octets(try value(field.name))
+    case .list(let field): return try field.octets(try value(field.name))
+    }
+  }
+
+  private func octets(_ field: SizeField, at range: Range<Int>, _ total: Int, _ ranges: [Range<Int>]) throws(FieldFault) -> [UInt8] {
+    let size: Int
+    switch field.target {
+    case .all: size = total
+    case .rest: size = total - range.upperBound
+    case .field(let name):
+      let index = pieces.firstIndex { Self.fields($0).contains { $0.name == name } }
+      let length = index.map { ranges[$0].count } ?? 0
+      if field.countsItems, let index, case .list(let list) = pieces[index] { size = length / list.stride } else { size = length }
+    }
+    let said = Int128(size) + Int128(field.add)
+    guard field.layout.range.contains(said) else {
+      throw FieldFault(
+        field: name,
+        reason: .tooLong(
+          size, allowed: Int(clamping: field.layout.range.upperBound - Int128(field.add)), field.countsItems ? .items : .octets))
+    }
+    return field.layout.octets(UInt64(truncatingIfNeeded: said))
+  }
+
+  fileprivate static func group(_ pieces: [Piece], _ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
+    var octets: [UInt8] = []
+    for piece in pieces { octets += try self.octets(piece, values) }
+    return octets
+  }
+}
+
+extension Frame.StringField {
+  fileprivate func octets(_ value: DeviceValue) throws(FieldFault) -> [UInt8] {
+    func fault(_ reason: FieldFault.Reason) -> FieldFault { FieldFault(field: name, reason: reason) }
+    var octets: [UInt8]
+    switch value {
+    case .text(let text):
+      guard isText else { throw fault(.notBytes) }
+      guard choices.isEmpty || choices.contains(text) else { throw fault(.unknownName(text, choices)) }
+      octets = Array(text.utf8)
+    case .bytes(let bytes):
+      guard !isText else { throw fault(.notText) }
+      octets = bytes
+    case .integer, .number, .list, .object: throw fault(isText ? .notText : .notBytes)
+    }
+    guard case .fixed(let count) = extent else { return octets }
+    guard isText else {
+      guard octets.count == count else { throw fault(.wrongLength(octets.count, allowed: count, .octets)) }
+      return octets
+    }
+    guard octets.count <= count else { throw fault(.tooLong(octets.count, allowed: count, .octets)) }
+    // Else it would not be the same text when it is read.
+    guard octets.last != 0 else { throw fault(.notText) }
+    octets += Array(repeating: 0, count: count - octets.count)
+    return octets
+  }
+
+  /// - Throws: for bytes that are not hex.
+  package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
+    guard !isText else { return .text(text) }
+    guard let octets = Hex.decode(text) else { throw FieldFault(field: name, reason: .notHex(text)) }
+    return .bytes(octets)
+  }
+}
+
+extension Frame.ListField {
+  fileprivate func octets(_ value: DeviceValue) throws(FieldFault) -> [UInt8] {
+    guard case .list(let items) = value else { throw FieldFault(field: name, reason: .notAList) }
+    if case .fixed(let count) = extent, items.count != count {
+      throw FieldFault(field: name, reason: .wrongLength(items.count, allowed: count, .items))
+    }
+    guard items.count <= Frame.maximumCommand else {
+      throw FieldFault(field: name, reason: .tooLong(items.count, allowed: Frame.maximumCommand, .items))
+    }
+    var octets: [UInt8] = []
+    for element in items {
+      switch (item, element) {
+      case (.number(let field), _):
+        var named = field
+        named.name = name
+        octets += field.layout.octets(try named.bits(element))
+      case (.group(let pieces), .object(let members)): octets += try Frame.group(pieces, members)
+      case (.group, _): throw FieldFault(field: name, reason: .notAList)
+      }
+    }
+    return octets
+  }
+
+  /// Numbers with commas or blanks between; items of several fields with a slash between the fields: `7/30, 8/15`.
+  package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
+    var items: [DeviceValue] = []
+    for word in text.split(whereSeparator: { $0 == "," || $0 == " " }) {
+      switch item {
+      case .number(let field):
+        var named = field
+        named.name = name
+        items.append(try named.parse(String(word)))
+      case .group(let pieces):
+        let fields = pieces.flatMap(Frame.fields)
+        let parts = word.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == fields.count else {
+          throw FieldFault(field: name, reason: .wrongLength(parts.count, allowed: fields.count, .fields))
+        }
+        var members: [NamedValue] = []
+        for (field, part) in zip(fields, parts) { members.append(NamedValue(field.name, try field.parse(String(part)))) }
+        items.append(.object(members))
+      }
+    }
+    return .list(items)
+  }
+}
+
+extension Frame.Field {
+  /// What somebody types for it.
+  package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
+    switch self {
+    case .number(let field): try field.parse(text)
+    case .bit(let bit): try bit.parse(text)
+    case .string(let field): try field.parse(text)
+    case .list(let field): try field.parse(text)
+    }
+  }
+
+  /// - Throws: when the value does not fit.
+  func check(_ value: DeviceValue) throws(FieldFault) {
+    switch self {
+    case .number(let field): _ = try field.bits(value)
+    case .bit(let bit): _ = try bit.bits(value)
+    case .string(let field): _ = try field.octets(value)
+    case .list(let field): _ = try field.octets(value)
+    }
+  }
+
+  package var isNumber: Bool {
+    switch self {
+    case .number, .bit: true
+    case .string, .list: false
+    }
+  }
+
+  /// What a whole number means in it, its highest bits lost where it is too large; nil for a field that holds no number.
+  package func value(of number: Int64) -> DeviceValue? {
+    switch self {
+    case .number(let field):
+      if field.layout.kind == .float { return .number(field.scale.map { $0.value(Double(number)) } ?? Double(number)) }
+      return field.value(field.layout.bits(field.layout.octets(UInt64(bitPattern: number))[...]))
+    case .bit(let bit): return bit.value((UInt64(bitPattern: number) & bit.mask) << UInt64(bit.low))
+    case .string, .list: return nil
+    }
+  }
+
+  /// The whole number that stands for a value of it, as it is sent; 0 where there is none.
+  package func number(in value: DeviceValue) -> Int64 {
+    switch self {
+    case .number(let field):
+      if field.layout.kind == .float { return Int64(exactly: (value.double ?? 0).rounded(.towardZero)) ?? 0 }
+      guard let bits = try? field.bits(value) else { return 0 }
+      return Int64(truncatingIfNeeded: field.layout.integer(field.layout.bits(field.layout.octets(bits)[...])))
+    case .bit(let bit):
+      guard let bits = try? bit.bits(value) else { return 0 }
+      return Int64(truncatingIfNeeded: bits >> UInt64(bit.low))
+    case .string, .list: return 0
+    }
+  }
+}

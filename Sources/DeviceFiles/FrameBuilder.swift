@@ -1,0 +1,148 @@
+import Text
+
+/// Puts the pieces of one frame together, in the order of the packet, and checks what `Frame` promises.
+struct FrameBuilder {
+  private var frame: Frame
+  /// Octets so far; nil behind a piece of any size.
+  private var offset: Int? = 0
+  private var names: Set<String> = []
+  /// Fields whose size a field before them says, and where that stands; those that were not reached yet.
+  private var sized: [(name: String, countsItems: Bool, entry: FileEntry)] = []
+  private var hasRest = false
+  /// A checksum that covers what is behind it.
+  private var covering: FileEntry?
+
+  init(name: String) { frame = Frame(name: name) }
+
+  func finished(_ entry: FileEntry) throws(FileEntryError) -> Frame {
+    if let missing = sized.first { throw missing.entry.error("no field \(DisplayText.quote(missing.name)) behind it") }
+    guard !frame.pieces.isEmpty else { throw entry.error("a frame without anything in it") }
+    let least = frame.leastLength
+    guard least <= Frame.maximumCommand else { throw entry.error("\(least) octets: at most \(Frame.maximumCommand) are allowed") }
+    return frame
+  }
+
+  mutating func add(_ piece: Frame.Piece, _ entry: FileEntry) throws(FileEntryError) {
+    if case .octets(let octets) = piece, octets.isEmpty { return }
+    guard frame.pieces.count < FrameReader.maximumPieces else { throw entry.error("more than \(FrameReader.maximumPieces) fields") }
+    for field in Frame.fields(piece) {
+      guard names.insert(field.name).inserted else { throw entry.error("a second field \(DisplayText.quote(field.name)) in this packet") }
+    }
+    let size = Frame.fixedSize(piece)
+    if size == nil {
+      if hasRest { throw entry.error("what stands behind a field that takes what is left has a fixed size") }
+      if case .rest? = Self.extent(piece) { hasRest = true }
+    }
+    if case .octets(let octets) = piece, case .octets(let before)? = frame.pieces.last {
+      frame.pieces[frame.pieces.count - 1] = .octets(before + octets)
+    } else {
+      frame.pieces.append(piece)
+    }
+    offset = size.flatMap { size in offset.map { $0 + size } }
+  }
+
+  private static func extent(_ piece: Frame.Piece) -> Frame.Extent? {
+    switch piece {
+    case .string(let field): field.extent
+    case .list(let field): field.extent
+    default: nil
+    }
+  }
+
+  private static let kinds = ["octets", "skip", "checksum", "length_of", "count_of", "bits", "name"]
+
+  private static func keys(_ kind: String) -> [String] {
+    let own =
+      switch kind {
+      case "checksum": ["order", "xor", "over", "from", "until"]
+      case "length_of", "count_of": ["type", "add"]
+      case "bits": ["type"]
+      case "name": ["type", "length", "count", "list", "scale", "offset", "values", "unit", "summary", "value"]
+      default: [] as [String]
+      }
+    return own + ["at"]
+  }
+
+  /// - Parameter fixed: what fields are by what a frame inside says.
+  mutating func add(_ entry: FileEntry, _ fixed: [String: FileEntry]) throws(FileEntryError) {
+    let kind = try entry.kind(of: Self.kinds, "a field", takes: Self.keys)
+    if let value = kind.fields["at"] { try advance(to: try value.integer(0...Frame.maximumCommand), value) }
+    switch kind.name {
+    case "octets": try add(.octets(try kind.entry.octets(limit: Frame.maximumLength)), entry)
+    case "skip": try add(.skip(try kind.entry.integer(1...Frame.maximumCommand)), entry)
+    case "checksum": try add(.checksum(try checksum(kind)), entry)
+    case "length_of", "count_of": try add(.size(try size(kind)), entry)
+    case "bits": try add(.bits(try FieldReader.bits(kind)), entry)
+    default: try field(kind, entry, fixed)
+    }
+  }
+
+  private mutating func advance(to place: Int, _ entry: FileEntry) throws(FileEntryError) {
+    guard let offset else { throw entry.error("nobody knows how long what stands before it is; leave at out") }
+    guard place >= offset else { throw entry.error("what stands before it has \(offset) octets already") }
+    if place > offset { try add(.skip(place - offset), entry) }
+  }
+
+  // MARK: Kinds
+
+  private mutating func checksum(_ kind: FileEntry.Kind) throws(FileEntryError) -> Frame.ChecksumField {
+    let name = try kind.entry.string()
+    guard let checksum = Checksum(name) else {
+      throw kind.entry.error("unknown checksum \(DisplayText.quote(name)); there are \(Checksum.names)")
+    }
+    if let covering { throw covering.error("it covers another checksum behind it") }
+    var order = ByteOrder.little
+    if let value = kind.fields["order"] {
+      guard let named = ByteOrder(rawValue: try value.string()) else { throw value.error("little or big") }
+      order = named
+    }
+    var scope = Frame.ChecksumField.Scope.before
+    if let value = kind.fields["over"] {
+      guard let named = Frame.ChecksumField.Scope(rawValue: try value.string()) else { throw value.error("before, after or all") }
+      scope = named
+    }
+    if scope != .before { covering = kind.entry }
+    return Frame.ChecksumField(
+      checksum: checksum, order: order,
+      exclusiveOr: UInt32(clamping: try kind.fields["xor"]?.integer(0...Int(UInt32.max >> UInt32(32 - checksum.width))) ?? 0),
+      scope: scope, from: try kind.fields["from"]?.integer(0...Frame.maximumLength) ?? 0,
+      until: try kind.fields["until"]?.integer(0...Frame.maximumLength) ?? 0)
+  }
+
+  private mutating func size(_ kind: FileEntry.Kind) throws(FileEntryError) -> Frame.SizeField {
+    let layout = try FieldReader.layout(kind)
+    guard layout.kind == .unsigned else { throw kind.entry.error("a size is an unsigned number") }
+    let add = try kind.fields["add"]?.integer(-Frame.maximumCommand...Frame.maximumCommand) ?? 0
+    let name = try kind.entry.string()
+    let countsItems = kind.name == "count_of"
+    switch name {
+    case "all" where !countsItems: return Frame.SizeField(layout: layout, target: .all, countsItems: false, add: add)
+    case "rest" where !countsItems: return Frame.SizeField(layout: layout, target: .rest, countsItems: false, add: add)
+    default:
+      guard !names.contains(name) else { throw kind.entry.error("the field \(name) stands before what says its size") }
+      guard !sized.contains(where: { $0.name == name }) else { throw kind.entry.error("the size of \(name) is said twice") }
+      sized.append((name, countsItems, kind.entry))
+      return Frame.SizeField(layout: layout, target: .field(name), countsItems: countsItems, add: add)
+    }
+  }
+
+  private mutating func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ fixed: [String: FileEntry]) throws(FileEntryError) {
+    let name = try kind.entry.name()
+    guard !["all", "rest"].contains(name) else { throw kind.entry.error("length_of means something else by \(name)") }
+    let size = sized.firstIndex { $0.name == name }.map { sized.remove(at: $0) }
+    let piece = try FieldReader.field(kind, entry, name, isSized: size != nil)
+    if let size {
+      guard case .sized? = Self.extent(piece) else { throw entry.error("its size is fixed, and a field before it says it too") }
+      if size.countsItems, case .string = piece { throw size.entry.error("\(name) is no list; length_of counts octets") }
+    }
+    guard let value = fixed[name] ?? kind.fields["value"] else { return try add(piece, entry) }
+    guard let field = Frame.fields(piece).first, Frame.fixedSize(piece) != nil else {
+      throw value.error("only what has a fixed size is always the same")
+    }
+    let literal = try value.value(of: field)
+    do { try add(.octets(try Frame(name: name, pieces: [piece]).encode([NamedValue(name, literal)])), entry) } catch let fault as FieldFault
+    {
+      throw value.error(fault.description)
+    } catch let error as FileEntryError { throw error } catch { throw entry.error("\(error)") }
+  }
+}

@@ -1,0 +1,199 @@
+package import Text
+
+/// How a whole number or a float stands in octets.
+package struct NumberLayout: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable { case unsigned, signed, float }
+
+  package let kind: Kind
+  /// Octets: 1, 2, 3, 4 or 8; 4 or 8 of a float.
+  package let width: Int
+  package let order: ByteOrder
+
+  /// Nil for a format that is not one of numbers.
+  package init?(_ format: ValueFormat) {
+    switch format {
+    case .unsigned(let octets, let order): (kind, width, self.order) = (.unsigned, octets, order)
+    case .signed(let octets, let order): (kind, width, self.order) = (.signed, octets, order)
+    case .float(let octets, let order): (kind, width, self.order) = (.float, octets, order)
+    case .hex, .utf8, .base64, .auto: return nil
+    }
+  }
+
+  /// Of whole numbers; 0…0 for floats.
+  package var range: ClosedRange<Int128> {
+    let bits = Int128(8 * width)
+    return switch kind {
+    case .unsigned: 0...((1 << bits) - 1)
+    case .signed: -(1 << (bits - 1))...((1 << (bits - 1)) - 1)
+    case .float: 0...0
+    }
+  }
+
+  /// The lowest bits of the number.
+  func octets(_ bits: UInt64) -> [UInt8] {
+    let little = (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
+    return order == .little ? little : little.reversed()
+  }
+
+  func bits(_ octets: ArraySlice<UInt8>) -> UInt64 {
+    let big = order == .big ? Array(octets) : octets.reversed()
+    return big.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Whole numbers only.
+  func integer(_ bits: UInt64) -> Int128 {
+    guard kind == .signed else { return Int128(bits) }
+    let shift = UInt64(64 - 8 * width)
+    return Int128(Int64(bitPattern: bits << shift) >> Int64(shift))
+  }
+}
+
+/// A number with what it means: names of some values, or a scale and what is added.
+package struct NumberField: Sendable, Equatable {
+  package var name: String
+  package var layout: NumberLayout
+  /// Nil: the number itself.
+  package var scale: Scale?
+  package var names: [ValueName] = []
+  package var note = FieldNote()
+
+  package struct ValueName: Sendable, Equatable {
+    package let name: String
+    package let number: Int128
+  }
+
+  /// value = number × factor + offset
+  package struct Scale: Sendable, Equatable {
+    package let factor: Double
+    package let offset: Double
+
+    /// A factor such as 0.1 is no binary fraction, its inverse is a whole number: 3 ÷ 10 is 0.3.
+    func value(_ number: Double) -> Double {
+      let inverse = (1 / factor).rounded()
+      return (abs(inverse * factor - 1) < 1e-12 ? number / inverse : number * factor) + offset
+    }
+
+    func number(_ value: Double) -> Double { (value - offset) / factor }
+  }
+
+  // MARK: Values
+
+  func value(_ bits: UInt64) -> DeviceValue {
+    if layout.kind == .float {
+      let number = layout.width == 8 ? Double(bitPattern: bits) : Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+      return .number(scale.map { $0.value(number) } ?? number)
+    }
+    return value(of: layout.integer(bits))
+  }
+
+  /// What a whole number means here.
+  func value(of number: Int128) -> DeviceValue {
+    if let name = names.first(where: { $0.number == number }) { return .text(name.name) }
+    guard let scale else { return .integer(number) }
+    return .number(scale.value(Double(number)))
+  }
+
+  /// - Throws: what does not fit.
+  func bits(_ value: DeviceValue) throws(FieldFault) -> UInt64 {
+    func wrong(_ reason: FieldFault.Reason) -> FieldFault { FieldFault(field: name, reason: reason) }
+    if case .text(let text) = value {
+      guard let number = names.first(where: { $0.name == text })?.number else { throw wrong(.unknownName(text, names.map(\.name))) }
+      return UInt64(truncatingIfNeeded: number)
+    }
+    guard let number = value.double else { throw wrong(.notANumber) }
+    if layout.kind == .float {
+      let plain = scale.map { $0.number(number) } ?? number
+      if layout.width == 8 { return plain.bitPattern }
+      guard Float(plain).isFinite || !plain.isFinite else { throw wrong(.outOfRange(value.plainText, nil)) }
+      return UInt64(Float(plain).bitPattern)
+    }
+    let whole: Int128
+    if let scale {
+      guard let rounded = Int128(exactly: scale.number(number).rounded()) else { throw wrong(.outOfRange(value.plainText, limits)) }
+      whole = rounded
+    } else if case .integer(let integer) = value {
+      whole = integer
+    } else {
+      guard let integer = Int128(exactly: number) else { throw wrong(.notWhole(value.plainText)) }
+      whole = integer
+    }
+    guard layout.range.contains(whole) else { throw wrong(.outOfRange(value.plainText, limits)) }
+    return UInt64(truncatingIfNeeded: whole)
+  }
+
+  /// What fits, as people read it; nil for a float.
+  package var limits: String? {
+    guard layout.kind != .float else { return nil }
+    let range = layout.range
+    guard let scale else { return "\(range.lowerBound) to \(range.upperBound)" }
+    let ends = [range.lowerBound, range.upperBound].map { DeviceValue.number(scale.value(Double($0))).plainText }
+    return "\(ends[0]) to \(ends[1])"
+  }
+
+  /// - Throws: for text that is no number and no name.
+  package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
+    if names.contains(where: { $0.name == text }) { return .text(text) }
+    if let integer = Self.integer(text) { return scale == nil && layout.kind != .float ? .integer(integer) : .number(Double(integer)) }
+    guard text.utf8.allSatisfy({ $0 < 0x80 }), let number = Double(text), number.isFinite || layout.kind == .float else {
+      throw FieldFault(field: name, reason: names.isEmpty ? .noNumber(text) : .unknownName(text, names.map(\.name)))
+    }
+    return .number(number)
+  }
+
+  /// Decimal or 0x.
+  package static func integer(_ text: String) -> Int128? {
+    let isNegative = text.utf8.first == 0x2D
+    let digits = isNegative ? text.dropFirst() : text[...]
+    let magnitude: UInt64?
+    if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
+      magnitude = Hex.number(digits.dropFirst(2))
+    } else {
+      magnitude = !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(digits) : nil
+    }
+    return magnitude.map { isNegative ? -Int128($0) : Int128($0) }
+  }
+}
+
+/// Several small numbers in one.
+package struct BitsField: Sendable, Equatable {
+  package var layout: NumberLayout
+  package var bits: [Bit]
+
+  package struct Bit: Sendable, Equatable {
+    package var name: String
+    /// Of the lowest bit, 0 is the lowest of the number.
+    package var low: Int
+    /// Bits: 1 to 32.
+    package var width: Int
+    package var names: [NumberField.ValueName] = []
+    package var note = FieldNote()
+
+    var mask: UInt64 { (1 << UInt64(width)) - 1 }
+
+    func value(_ bits: UInt64) -> DeviceValue {
+      let number = Int128(bits >> UInt64(low) & mask)
+      return names.first { $0.number == number }.map { .text($0.name) } ?? .integer(number)
+    }
+
+    func bits(_ value: DeviceValue) throws(FieldFault) -> UInt64 {
+      if case .text(let text) = value {
+        guard let found = names.first(where: { $0.name == text }) else {
+          throw FieldFault(field: name, reason: .unknownName(text, names.map(\.name)))
+        }
+        return UInt64(truncatingIfNeeded: found.number) << UInt64(low)
+      }
+      guard let double = value.double else { throw FieldFault(field: name, reason: .notANumber) }
+      guard let number = UInt64(exactly: double) else { throw FieldFault(field: name, reason: .notWhole(value.plainText)) }
+      guard number <= mask else { throw FieldFault(field: name, reason: .outOfRange(value.plainText, "0 to \(mask)")) }
+      return number << UInt64(low)
+    }
+
+    package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
+      if names.contains(where: { $0.name == text }) { return .text(text) }
+      guard let number = NumberField.integer(text) else {
+        throw FieldFault(field: name, reason: names.isEmpty ? .noNumber(text) : .unknownName(text, names.map(\.name)))
+      }
+      return .integer(number)
+    }
+  }
+}

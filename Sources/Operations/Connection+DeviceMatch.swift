@@ -1,0 +1,42 @@
+import ATT
+import Bluetooth
+package import DeviceFiles
+import GAP
+import GATT
+import Text
+
+extension Connection {
+  /// Those of several descriptions that fit this device. What is not known of it, as what it advertises when it was connected by its address, is
+  /// passed over, unless there is nothing else to tell by.
+  /// - Throws: as `Client.discover`.
+  package func fitting(_ devices: [DeviceDescription]) async throws -> [DeviceDescription] {
+    let devices = devices.filter { !$0.match.isEmpty }
+    guard !devices.isEmpty else { return [] }
+    var known = name
+    if known == nil, devices.contains(where: { !$0.match.names.isEmpty }) { known = try await deviceName() }
+    let services = Set(try await client.discover().services.map(\.uuid))
+    let data = payloads.flatMap { Advertisement($0).manufacturerData }
+    return devices.filter { device in
+      let match = device.match
+      var facts: [Bool] = []
+      if !match.services.isEmpty { facts.append(services.isSuperset(of: match.services)) }
+      if !match.names.isEmpty { facts.append(known.map { name in match.names.contains { Glob.matches($0, name) } } ?? false) }
+      if !payloads.isEmpty || facts.isEmpty {
+        facts += match.manufacturerData.map { wanted in data.contains { $0.company == wanted.company && wanted.matches($0.data) } }
+      }
+      return facts.allSatisfy(\.self)
+    }
+  }
+
+  /// By its characteristic Device Name.
+  private func deviceName() async throws -> String? {
+    do {
+      return try await client.read(uuid: UUID(0x2A00)).first.flatMap {
+        String(validating: DisplayText.withoutTrailingNULs($0.value), as: UTF8.self)
+      }
+    } catch let error as GATTError where client.closed == nil {
+      _ = error
+      return nil
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import ATT
+import DeviceFiles
+import GATT
+import Text
+
+/// What a device file says of its simulation: peripherals that answer its commands.
+enum SimulatedDevice {
+  /// The peripherals that an entry of a file describes: itself, or those of a device file.
+  static func entries(_ entry: FileEntry) throws(FileEntryError) -> [(FileEntry, DeviceDescription?)] {
+    guard DeviceFile.isDevice(entry.tree) else { return [(entry, nil)] }
+    let device = try DeviceFile.parse(entry)
+    guard let simulation = device.simulation else {
+      throw entry.error("nothing to simulate: it has no simulate, which says how the device looks from outside")
+    }
+    let members = try simulation.members()
+    let base = members.filter { $0.key != "others" }
+    var entries = [(copy(of: base, besides: [], simulation), device as DeviceDescription?)]
+    // The same, but for what they say.
+    guard let others = members.first(where: { $0.key == "others" })?.entry else { return entries }
+    for other in try others.bounded() { entries.append((copy(of: base, besides: try other.members(), other), device)) }
+    return entries
+  }
+
+  private static func copy(
+    of members: [(key: String, entry: FileEntry)], besides own: [(key: String, entry: FileEntry)], _ place: FileEntry
+  ) -> FileEntry {
+    let kept = members.filter { member in !own.contains { $0.key == member.key } }
+    let tree = JSONTree(
+      kind: .object((kept + own).map { ($0.key, $0.entry.tree) }), line: place.tree.line, column: place.tree.column)
+    return FileEntry(file: place.file, path: place.path, tree: tree)
+  }
+
+  /// What the device does with its commands, before anything else that is written there.
+  static func add(
+    _ entry: FileEntry, _ names: PeripheralNames, to behaviours: inout [AttributeHandle: PeripheralDescription.Behaviour]
+  ) throws(FileEntryError) {
+    var reactions: [AttributeHandle: [Reaction]] = [:]
+    for (key, value) in try entry.namedMembers(limit: 256) {
+      guard let command = names.device?.command(key) else { throw value.error("the device has no command \(DisplayText.quote(key))") }
+      let row = try names.characteristics.find(command.to.description, for: value)
+      guard !row.properties.isDisjoint(with: [.write, .writeWithoutResponse]) else {
+        throw value.error("\(command.to) cannot be written")
+      }
+      var own = names
+      own.command = command
+      let actions = ActionReader(expressions: ExpressionReader(names: own))
+      var reaction = Reaction()
+      reaction.condition.command = command
+      reaction.actions = value.isList ? try actions.list(value) : [try actions.answer(value)]
+      reactions[row.handle, default: []].append(reaction)
+    }
+    for (handle, list) in reactions { behaviours[handle, default: .init()].reactions.insert(contentsOf: list, at: 0) }
+  }
+}
+
+extension ActionReader {
+  /// `{"values": {…}, "after_ms": 20}`: the one packet that is the answer.
+  func answer(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Action {
+    let fields = try entry.object(["values", "after_ms"])
+    return Reaction.Action(
+      try packet("answer", entry, fields["values"]),
+      after: try fields["after_ms"]?.milliseconds(0...Self.longest) ?? .zero)
+  }
+
+  /// `{"send": NAME, "values": {…}}`: an event, or here, where a command is answered, a packet of its answer.
+  func send(_ entry: FileEntry, _ values: FileEntry?) throws(FileEntryError) -> Reaction.Action.Kind {
+    try packet(try entry.string(), entry, values)
+  }
+
+  private func packet(_ name: String, _ entry: FileEntry, _ values: FileEntry?) throws(FileEntryError) -> Reaction.Action.Kind {
+    let (frame, from, fixed) = try sent(name, entry)
+    let row = try expressions.names.characteristics.find(from.description, for: entry)
+    let members = try values?.object(frame.fields.map(\.name)) ?? [:]
+    var fields: [FrameTemplate.Member] = []
+    let request = expressions.names.command?.request
+    for field in frame.fields {
+      let value: FrameTemplate.Value
+      if let member = members[field.name] {
+        value = try self.value(member, of: field)
+      } else if let constant = fixed[field.name] {
+        value = .literal(constant)
+      } else if request?.field(field.name) != nil {
+        value = .parameter(field.name)
+      } else {
+        throw (values ?? entry).error("it has no value for \(field.name)")
+      }
+      fields.append(.init(name: field.name, value: value))
+    }
+    let template = Template(parts: [.frame(FrameTemplate(frame: frame, fields: fields, request: request))])
+    if row.properties.contains(.notify) { return .notify(row.handle, template) }
+    guard row.properties.contains(.indicate) else { throw entry.error("\(from) neither notifies nor indicates") }
+    return .indicate(row.handle, template)
+  }
+
+  /// The frame, whence it comes, and what fields of it are unless somebody says otherwise.
+  private func sent(_ name: String, _ entry: FileEntry) throws(FileEntryError) -> (Frame, DeviceCharacteristic, [String: DeviceValue]) {
+    guard let device = expressions.names.device else { throw entry.error("send is for the simulation of a device file") }
+    let answer = expressions.names.command?.answer
+    if let answer, let frame = frame(name, of: answer) {
+      var fixed: [String: DeviceValue] = [:]
+      if let errors = answer.errors, errors.frame == nil, let fine = errors.fine.first { fixed[errors.field] = fine }
+      return (frame, answer.from, fixed)
+    }
+    if let event = device.events.first(where: { $0.name == name }) { return (event.frame, event.from, [:]) }
+    let names = (answer.map { ["answer", "error"] + $0.parts.map(\.frame.name) } ?? []) + device.events.map(\.name)
+    throw entry.error("nothing is called \(DisplayText.quote(name)) that could be sent here; there are \(names.joined(separator: ", "))")
+  }
+
+  private func frame(_ name: String, of answer: DeviceCommand.Answer) -> Frame? {
+    switch name {
+    case "answer": answer.parts.first?.frame
+    case "error": answer.errors?.frame
+    default: answer.parts.first { $0.frame.name == name }?.frame
+    }
+  }
+
+  private func value(_ entry: FileEntry, of field: Frame.Field) throws(FileEntryError) -> FrameTemplate.Value {
+    if entry.isObject, case .string(let name)? = entry.tree["parameter"]?.kind, try entry.members().count == 1 {
+      guard expressions.names.command?.request.field(name) != nil else {
+        _ = try expressions.parameter(try entry.members().first?.entry ?? entry)
+        return .parameter(name)
+      }
+      return .parameter(name)
+    }
+    switch field {
+    case .number, .bit: return entry.isObject ? .number(try expressions.number(entry), field) : .literal(try entry.value(of: field))
+    case .string(let string):
+      return entry.isObject || entry.isList
+        ? .octets(try expressions.template(entry), isText: string.isText) : .literal(try entry.value(of: field))
+    case .list(let list):
+      var items: [FrameTemplate.Value] = []
+      for item in try entry.bounded() {
+        switch list.item {
+        case .number(let number): items.append(try value(item, of: .number(number)))
+        case .group(let pieces):
+          let fields = Frame(name: field.name, pieces: pieces).fields
+          let members = try item.object(fields.map(\.name))
+          var values: [FrameTemplate.Member] = []
+          for inner in fields {
+            guard let member = members[inner.name] else { throw item.error("it has no value for \(inner.name)") }
+            values.append(.init(name: inner.name, value: try value(member, of: inner)))
+          }
+          items.append(.object(values))
+        }
+      }
+      return .list(items)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import DeviceFiles
+import EventLoop
+import Operations
+import Terminal
+import Text
+
+/// What `call` shows.
+@LoopActor
+enum CallText {
+  // MARK: Answers
+
+  static func show(_ answer: DeviceAnswer, to command: DeviceCommand, of connection: Connection, _ output: Output) async throws {
+    if output.style.json {
+      return try await output.record {
+        $0.string("event", "answer")
+        $0.string("command", command.name)
+        $0.object("values") { json in for value in answer.values { write(value, &json) } }
+        $0.strings("packets", answer.packets.map { Hex.encode($0) })
+        connection.identify(in: &$0)
+      }
+    }
+    for value in answer.values {
+      for line in lines(value, unit: command.answer.flatMap { unit(value.name, $0) }) { try await output.line(output.forEyes(line)) }
+    }
+    if command.answer == nil { output.status("\(command.name) was sent; it has no answer") }
+  }
+
+  /// `level = 60 %`; a list of objects has a line each.
+  private static func lines(_ value: NamedValue, unit: String?) -> [String] {
+    if case .list(let items) = value.value, case .object? = items.first {
+      return items.enumerated().map { "\(value.name)[\($0 + 1)] = \(DisplayText.escape($1.plainText))" }
+    }
+    return ["\(value.name) = \(DisplayText.escape(value.value.plainText))" + (unit.map { " \($0)" } ?? "")]
+  }
+
+  private static func unit(_ name: String, _ answer: DeviceCommand.Answer) -> String? {
+    for part in answer.parts { if let field = part.frame.field(name) { return field.note.unit } }
+    return nil
+  }
+
+  static func event(_ name: String, _ values: [NamedValue]) -> String {
+    "event \(name)" + (values.isEmpty ? "" : ": \(DisplayText.escape(DeviceValue.object(values).plainText))")
+  }
+
+  static func refused(_ packet: RefusedPacket) -> String {
+    "\(DisplayText.clipMiddle(Hex.encode(packet.packet), to: 48)) \(Failure.sentence(packet.reason))"
+  }
+
+  // MARK: JSON
+
+  private static func write(_ named: NamedValue, _ json: inout JSONLine) {
+    let name = named.name
+    switch named.value {
+    case .integer(let number): json.integer(name, number)
+    case .number(let number): json.number(name, number)
+    case .text(let text): json.string(name, text)
+    case .bytes(let octets): json.string(name, Hex.encode(octets))
+    case .object(let members): json.object(name) { for member in members { write(member, &$0) } }
+    case .list(let items): write(items, name, &json)
+    }
+  }
+
+  /// Items are alike, but that some numbers have names.
+  private static func write(_ items: [DeviceValue], _ name: String, _ json: inout JSONLine) {
+    if items.contains(where: { if case .object = $0 { true } else { false } }) {
+      json.objects(name, items) { json, item in
+        if case .object(let members) = item { for member in members { write(member, &json) } }
+      }
+    } else if items.allSatisfy({ $0.double != nil }) {
+      json.literals(name, items.map(literal))
+    } else {
+      json.strings(name, items.map(\.plainText))
+    }
+  }
+
+  private static func literal(_ value: DeviceValue) -> String {
+    switch value {
+    case .integer(let number): "\(number)"
+    case .number(let number): number.isFinite ? "\(number)" : "null"
+    case .text, .bytes, .list, .object: "null"
+    }
+  }
+
+  // MARK: What there is
+
+  static func list(_ device: DeviceDescription, of connection: Connection?, _ output: Output) async throws {
+    for command in device.commands {
+      if output.style.json {
+        try await output.record {
+          $0.string("event", "command")
+          $0.string("command", command.name)
+          $0.string("summary", command.summary)
+          $0.objects("parameters", command.parameters) { json, parameter in
+            json.string("name", parameter.name)
+            json.number("least", parameter.least)
+            json.number("greatest", parameter.greatest)
+            json.string("default", parameter.defaultValue?.plainText)
+            json.string("unit", parameter.field.note.unit)
+            json.string("summary", parameter.summary ?? parameter.field.note.summary)
+          }
+          connection?.identify(in: &$0)
+        }
+      } else {
+        try await output.line(output.forEyes(command.name + (command.summary.map { "  \($0)" } ?? "")))
+        for parameter in command.parameters { try await output.line(output.forEyes("  \(text(parameter))")) }
+      }
+    }
+  }
+
+  /// `days=1 to 30, unless given 3  how many days`
+  private static func text(_ parameter: DeviceCommand.Parameter) -> String {
+    var facts: [String] = []
+    facts.append(parameter.rangeText ?? kind(parameter.field))
+    if let unit = parameter.field.note.unit { facts[0] += " \(unit)" }
+    if let value = parameter.defaultValue { facts.append("\(value.plainText) unless given") }
+    let summary = parameter.summary ?? parameter.field.note.summary
+    return "\(parameter.name)=  \(facts.joined(separator: ", "))" + (summary.map { "  \($0)" } ?? "")
+  }
+
+  private static func kind(_ field: DeviceFiles.Frame.Field) -> String {
+    switch field {
+    case .number(let field): field.names.isEmpty ? field.limits ?? "number" : field.names.map(\.name).joined(separator: ", ")
+    case .bit(let bit): bit.names.isEmpty ? "0 to \((1 as UInt64) << UInt64(bit.width) - 1)" : bit.names.map(\.name).joined(separator: ", ")
+    case .string(let field):
+      switch field.extent {
+      case .fixed(let count):
+        field.choices.isEmpty ? "\(field.isText ? "text of at most" : "hex of") \(count) octets" : field.choices.joined(separator: ", ")
+      case .sized, .rest: field.choices.isEmpty ? (field.isText ? "text" : "hex") : field.choices.joined(separator: ", ")
+      }
+    case .list: "list"
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import DeviceFiles
+import Operations
+import Text
+
+/// What commands of a device file throw, as sentences.
+extension Failure {
+  init(_ error: DeviceCallError) {
+    switch error {
+    case .parameter(let fault): self.init(fault)
+    case .noAnswer(let missing): self.init(missing)
+    case .failure(let command, let answer):
+      let code = answer.code.plainText
+      let meaning = answer.meaning.map { ": \($0)" } ?? ", an error that its file has no meaning for"
+      let more = answer.values.isEmpty ? "" : " (\(DisplayText.escape(DeviceValue.object(answer.values).plainText)))"
+      self.init(
+        .device, "\(command): the device refuses it with \(DisplayText.escape(code))\(meaning)\(more)", code: answer.code.count, name: code)
+    }
+  }
+
+  init(_ fault: FieldFault) {
+    if fault.reason == .missing {
+      self.init(.usage, "\(fault.field) is missing: it has no default; `call --list` shows what a command takes")
+    } else {
+      self.init(.usage, fault.description)
+    }
+  }
+
+  private init(_ missing: DeviceCallError.Missing) {
+    let came =
+      switch (missing.taken, missing.of) {
+      case (0, _): "no answer"
+      case (let taken, let all?): "only \(taken) of \(all) packets of the answer"
+      case (let taken, nil): "only \(taken) packet(s) of an answer that is not complete"
+      }
+    var message = "\(missing.command): \(came) within \(missing.limit.secondsText) s"
+    let refused = missing.refused.prefix(8).map { "\(Self.hex($0.packet)) \(Self.sentence($0.reason))" }
+    if !refused.isEmpty {
+      let more = missing.refused.count > 8 ? ", and \(missing.refused.count - 8) more" : ""
+      message += "; not taken for it: \(refused.joined(separator: ", "))\(more)"
+    }
+    if !missing.events.isEmpty { message += "; sent by itself meanwhile: \(Array(Set(missing.events)).sorted().joined(separator: ", "))" }
+    self.init(missing.isFault ? .protocolViolation : .timeout, message)
+  }
+
+  private static func hex(_ packet: [UInt8]) -> String {
+    packet.isEmpty ? "(no octets)" : DisplayText.clipMiddle(Hex.encode(packet), to: 48)
+  }
+
+  /// Why a packet was not taken.
+  static func sentence(_ reason: RefusedPacket.Reason) -> String {
+    switch reason {
+    case .foreign: "(not in the device file)"
+    case .malformed(let fault, let event): "(\(event.map { "event \($0), " } ?? "")\(sentence(fault)))"
+    case .doubled: "(came twice)"
+    case .outOfOrder(let expected?, let found?): "(out of order: number \(found), expected \(expected))"
+    case .outOfOrder: "(out of order)"
+    case .answerOf(let command): "(an answer to \(command))"
+    case .otherRequest(let field): "(answers another request: \(field))"
+    case .early: "(came before the command)"
+    case .late: "(came after the answer)"
+    }
+  }
+
+  private static func sentence(_ fault: PacketFault) -> String {
+    switch fault {
+    case .foreign: "not in the device file"
+    case .cut(let count, let needs): "cut: \(count) of \(needs) octets"
+    case .tooLong(let count, let allowed): "\(count) octets, not \(allowed)"
+    case .checksum(let expected, let found): "checksum \(Hex.encode(found)), should be \(Hex.encode(expected))"
+    case .octets(let offset, let expected, let found):
+      "\(Hex.encode(found)) at octet \(offset), should be \(Hex.encode(expected))"
+    case .text(let field, let octets): "\(field) is \(DisplayText.quote(String(decoding: octets, as: UTF8.self)))"
+    case .size(let size): "a length of \(size)"
+    }
+  }
+}

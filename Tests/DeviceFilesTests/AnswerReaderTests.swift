@@ -1,0 +1,152 @@
+import TestSupport
+import Testing
+import Text
+
+@testable import DeviceFiles
+
+@Suite struct AnswerReaderTests {
+  private static let device = #"""
+    {
+      "device": "Band", "to": "ff02", "from": "ff01",
+      "frames": {
+        "answer": {"header": "56", "fields": [{"body": true}, {"checksum": "sum8"}]},
+        "failed": {"header": "56ff", "fields": [{"name": "code", "type": "u8"}, {"checksum": "sum8"}]}
+      },
+      "errors": {"frame": "failed", "field": "code", "codes": {"1": "busy", "0x02": "no such thing"}},
+      "commands": {
+        "battery": {"request": {"header": "01"}, "answer": {"frame": {"in": "answer", "header": "7b", "fields": [{"name": "level", "type": "u8", "unit": "%"}]}}},
+        "history": {
+          "request": {"header": "02", "fields": [{"name": "from", "type": "u8"}]},
+          "answer": {
+            "frame": {"in": "answer", "header": "7c",
+              "fields": [{"name": "total", "type": "u8"}, {"name": "number", "type": "u8"}, {"name": "steps", "type": "u16le"}]},
+            "count": {"field": "total"}, "index": "number"
+          }
+        },
+        "days": {
+          "request": {"header": "03"},
+          "answer": {"packets": [
+            {"frame": {"header": "5600", "fields": [{"name": "days", "type": "u8"}, {"checksum": "sum8"}]}},
+            {"frame": {"header": "5601", "fields": [{"name": "day", "type": "u8"}, {"name": "steps", "type": "u8"}, {"checksum": "sum8"}]},
+              "count": {"field": "days"}, "index": "day", "as": "history"},
+            {"frame": {"header": "5602", "fields": [{"name": "check", "type": "u8"}, {"checksum": "sum8"}]}}
+          ]}
+        },
+        "raw": {"request": {"header": "04"}, "answer": {"frame": {"fields": [{"name": "data", "type": "bytes"}]}, "silence_ms": 200, "errors": false}},
+        "more": {"request": {"header": "05"}, "answer": {"frame": {"header": "58", "fields": [{"name": "last", "type": "u8"}, {"name": "data", "type": "u8"}]}, "until": {"last": 1}}},
+        "status": {"request": {"header": "06"}, "answer": {"frame": {"header": "59", "fields": [{"name": "status", "type": "u8"}, {"name": "v", "type": "u8"}]},
+          "errors": {"field": "status", "ok": 0, "codes": {"3": "empty"}}}},
+        "echo": {"request": {"header": "07", "fields": [{"name": "seq", "type": "u8"}]}, "counter": "seq",
+          "answer": {"frame": {"header": "5a", "fields": [{"name": "seq", "type": "u8"}, {"name": "v", "type": "u8"}]}, "echo": ["seq"]}}
+      },
+      "events": {"sos": {"frame": {"header": "56f0", "fields": [{"name": "count", "type": "u8"}, {"checksum": "sum8"}]}}}
+    }
+    """#
+
+  private static func sum(_ hex: String) -> String {
+    let octets = Hex.decode(hex) ?? []
+    return hex + Hex.encode([octets.reduce(0, &+)])
+  }
+
+  /// What each packet comes to, and the values at the end.
+  private func read(_ command: String, _ packets: [String], number: Int64 = 0) throws -> ([String], String?) {
+    let device = try DeviceFile.parse(Array(Self.device.utf8), name: "band.json")
+    let found = try #require(device.command(command))
+    let sent = try found.encode([NamedValue("from", .integer(1))], number: number)
+    var reader = AnswerReader(try #require(found.answer), request: sent.values, command: command, of: device)
+    var verdicts: [String] = []
+    for packet in packets {
+      switch reader.take(try #require(Hex.decode(packet))) {
+      case .part: verdicts.append("part")
+      case .finished: verdicts.append("finished")
+      case .event(let name, let values): verdicts.append("event \(name) \(DeviceValue.object(values).plainText)")
+      case .failure(let failure): verdicts.append("failure \(failure.code.plainText): \(failure.meaning ?? "?")")
+      case .refused(let reason): verdicts.append("\(reason)")
+      }
+    }
+    if reader.silence != nil { reader.fellSilent() }
+    return (verdicts, reader.isFinished ? DeviceValue.object(reader.values).plainText : nil)
+  }
+
+  @Test func oneNumberedPacketAfterTheOther() throws {
+    let all = [Self.sum("567c03010a00"), Self.sum("567c03020b00"), Self.sum("567c03030c00")]
+    #expect(try read("history", all) == (["part", "part", "finished"], "steps 10, 11, 12"))
+    #expect(
+      try read("history", [all[0], all[0], all[1], all[0], all[2]]) == (
+        ["part", "doubled", "part", "doubled", "finished"], "steps 10, 11, 12"
+      ))
+    let early = try read("history", [all[1], all[0]])
+    #expect(early == (["outOfOrder(expected: Optional(1), found: Optional(2))", "part"], nil))
+    let lost = try read("history", [all[0], all[2]])
+    #expect(lost == (["part", "outOfOrder(expected: Optional(2), found: Optional(3))"], nil))
+  }
+
+  @Test func eventsAndStrangersInBetween() throws {
+    let (verdicts, values) = try read(
+      "history",
+      [
+        Self.sum("56f001"), Self.sum("567c02010a00"), "99", Self.sum("567b3c"), Self.sum("56f002"), "56f003ff", "56f0",
+        Self.sum("567c02020b00"),
+        Self.sum("567c02020b00"), Self.sum("567c02030b00"),
+      ])
+    #expect(
+      verdicts == [
+        "event sos count 1", "part", "foreign", "answerOf(\"battery\")", "event sos count 2",
+        "malformed(DeviceFiles.PacketFault.checksum(expected: [73], found: [255]), of: Optional(\"sos\"))",
+        "malformed(DeviceFiles.PacketFault.cut(2, needs: 4), of: Optional(\"sos\"))", "finished", "doubled", "late",
+      ])
+    #expect(values == "steps 10, 11")
+  }
+
+  @Test func errorsByTheirCode() throws {
+    #expect(try read("battery", [Self.sum("56ff01")]).0 == ["failure 1: busy"])
+    #expect(try read("battery", [Self.sum("56ff02")]).0 == ["failure 2: no such thing"])
+    #expect(try read("battery", [Self.sum("56ff09")]).0 == ["failure 9: ?"])
+    #expect(try read("battery", ["56ff0100"]).0 != ["failure 1: busy"])
+    #expect(try read("status", ["590307"]).0 == ["failure 3: empty"])
+    #expect(try read("status", ["590007"]) == (["finished"], "status 0, v 7"))
+  }
+
+  @Test func severalFramesInTheirOrder() throws {
+    let begin = Self.sum("560002"), end = Self.sum("560244")
+    let days = [Self.sum("56010107"), Self.sum("56010208")]
+    #expect(try read("days", [begin] + days + [end]) == (["part", "part", "part", "finished"], "history steps 7, steps 8, check 68"))
+    #expect(
+      try read("days", [days[0], begin, end, begin] + days + [end]).0
+        == [
+          "outOfOrder(expected: nil, found: nil)", "part", "outOfOrder(expected: nil, found: nil)", "doubled", "part", "part", "finished",
+        ])
+    #expect(try read("days", [begin, days[0], days[1]]).1 == nil)
+  }
+
+  @Test func silenceAndAField() throws {
+    #expect(try read("raw", ["0102", "03"]) == (["part", "part"], "data 0102, 03"))
+    // What begins as something else does is not taken for octets of any kind.
+    #expect(try read("raw", ["0102", Self.sum("56f001"), "56f001ff"]).1 == "data 0102")
+    #expect(try read("raw", []).1 == nil)
+    #expect(try read("more", ["580007", "580108"]) == (["part", "finished"], "last 0, 1, data 7, 8"))
+  }
+
+  @Test func anAnswerToAnotherRequest() throws {
+    #expect(try read("echo", ["5a0407", "5a0508"], number: 261) == (["otherRequest(field: \"seq\")", "finished"], "v 8"))
+  }
+
+  /// Whatever is cut off, and wherever one octet is another: never an answer with other values.
+  @Test func cutAndDamaged() throws {
+    let whole = try #require(Hex.decode(Self.sum("567b3c")))
+    for count in 0..<whole.count {
+      let (verdicts, values) = try read("battery", [Hex.encode(whole.prefix(count))])
+      #expect(values == nil && verdicts[0].contains("cut(\(count), needs:"), "\(verdicts)")
+    }
+    for index in whole.indices {
+      for bit in 0..<8 {
+        var packet = whole
+        packet[index] ^= 1 << UInt8(bit)
+        let (verdicts, values) = try read("battery", [Hex.encode(packet)])
+        #expect(values == nil && verdicts[0] != "finished", "\(Hex.encode(packet)): \(verdicts)")
+      }
+    }
+    let long = try read("battery", [Hex.encode(whole) + "00"])
+    #expect(long.0[0].contains("tooLong(5, allowed: 4)"))
+  }
+}

@@ -1,0 +1,181 @@
+import Bluetooth
+import GATT
+import TestSupport
+import Testing
+import Text
+
+@testable import DeviceFiles
+
+@Suite struct DeviceFileTests {
+  private func parse(_ text: String) throws -> DeviceDescription { try DeviceFile.parse(Array(text.utf8), name: "x.json") }
+
+  @Test func everythingThatAFileMaySay() throws {
+    let device = try parse(
+      #"""
+      {
+        "device": "Band", "summary": "a band", // comment
+        "match": {"name": ["Band-*", "Other"], "services": ["fee0"], "manufacturer_data": {"0157": "02 ?? 07"}},
+        "names": {"ff01": "Answers", "ff02": "The Commands"},
+        "advertisement": {"mac": "mfg:0157@-6:be", "manufacturer_data": {"0157": {"fields": [{"name": "kind", "type": "u8"}, {"name": "mac", "type": "bytes"}]}}},
+        "to": "the_commands", "from": "fee0/answers",
+        "commands": {
+          "sleep": {
+            "summary": "sleeps", "mode": "request", "chunk": 20, "gap_ms": 10, "to": "2a19",
+            "request": {"header": "01", "fields": [{"name": "hours", "type": "u8", "scale": 0.5, "unit": "h"}, {"name": "id", "type": "u8"}]},
+            "parameters": {"hours": {"least": 0.5, "greatest": 12, "default": 8, "summary": "how long"}},
+            "counter": "id"
+          },
+          "ask": {"request": {"header": "02"}, "answer": {"frame": {"header": "03"}, "within_ms": 200, "from": "ff03"}}
+        },
+        "events": {"sos": {"summary": "help", "frame": {"header": "f0"}}},
+        "simulate": {"anything": 1}
+      }
+      """#)
+    #expect(device.name == "Band" && device.summary == "a band" && device.simulation != nil)
+    #expect(device.match.names == ["Band-*", "Other"] && device.match.services == [UUID(0xFEE0)])
+    #expect(device.match.manufacturerData == [.init(company: 0x157, prefix: [2, nil, 7])])
+    #expect(device.match.manufacturerData[0].matches([2, 99, 7, 1]) && !device.match.manufacturerData[0].matches([2, 99]))
+    #expect(device.names[UUID(0xFF02)] == "The Commands" && device.advertisement?.macRule == "mfg:0157@-6:be")
+    #expect(try device.advertisement?.manufacturerData[0x157]?.decode([7, 1, 2]).last?.value == .bytes([1, 2]))
+    let sleep = try #require(device.command("sleep"))
+    #expect(sleep.to.description == "2a19" && sleep.mode == .request && sleep.chunk == 20 && sleep.gap == .milliseconds(10))
+    #expect(sleep.parameters.map(\.name) == ["hours"] && sleep.parameters[0].rangeText == "0.5 to 12" && sleep.counter == "id")
+    #expect(try Hex.encode(sleep.encode([], number: 258).octets) == "011002")
+    #expect(try Hex.encode(sleep.encode([NamedValue("hours", .number(1.5))]).octets) == "010300")
+    #expect(throws: FieldFault.self) { try sleep.encode([NamedValue("hours", .integer(13))]) }
+    #expect(sleep.decode([1, 16, 5])?.first?.value == .number(8) && sleep.decode([1, 25, 5]) == nil && sleep.decode([1, 25]) == nil)
+    let ask = try #require(device.command("ask"))
+    #expect(ask.to.description == "ff02" && ask.answer?.from.description == "ff03" && ask.answer?.limit == .milliseconds(200))
+    #expect(device.events[0].from.description == "fee0/ff01")
+  }
+
+  /// A member of the file, and what the error must contain.
+  private static let refused: [(String, String)] = [
+    (#""colour": 1"#, "x.json:1:43: colour: unknown key; there are device, summary"),
+    (#""match": {}"#, "match: it says nothing"),
+    (#""match": {"manufacturer_data": {"15": "02"}}"#, "a company identifier has four hex digits"),
+    (#""match": {"manufacturer_data": {"0157": "0"}}"#, "hex digits that the data begin with"),
+    (#""names": {"xyzzy": "a"}"#, "names.xyzzy: \"xyzzy\" is not a UUID"),
+    (#""names": {"ff01": "a", "ff02": "A"}"#, "another one's name already"),
+    (#""names": {"ff01": "a\u001b"}"#, "can be printed"),
+    (#""to": "nowhere""#, "to: \"nowhere\" is not a characteristic"),
+    (#""to": "a/b/c""#, "is not a characteristic"),
+    (#""frames": {"a b": {}}"#, "\"a b\" cannot be a name"),
+    (#""frames": {"a": {}}"#, "frames.a: a frame without anything in it"),
+    (#""frames": {"a": {"header": "0"}}"#, ""),
+    (#""frames": {"a": {"in": "a", "header": "00"}}"#, "no such frame before this one"),
+    (#""frames": {"a": {"header": "00"}, "b": {"in": "a", "header": "00"}}"#, "has no {\"body\": true}"),
+    (#""frames": {"a": {"fields": [{"body": true}, {"body": true}]}}"#, "a frame has one body"),
+    (
+      #""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"body": true}]}, "b": {"in": "a", "with": {"q": 1}}}"#,
+      "has no field \"q\""
+    ),
+    (
+      #""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"body": true}]}, "b": {"in": "a", "with": {"k": 256}}}"#,
+      "256 is not in its range"
+    ),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u16"}]}}"#, "u16 needs a byte order: u16le or u16be"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u7"}]}}"#, "unknown type \"u7\""),
+    (#""frames": {"a": {"fields": [{"name": "k"}]}}"#, "frames.a.fields[0]: it has no type"),
+    (#""frames": {"a": {"fields": [{"type": "u8"}]}}"#, "a field has exactly one of"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"name": "k", "type": "u8"}]}}"#, "a second field \"k\""),
+    (#""frames": {"a": {"fields": [{"name": "all", "type": "u8"}]}}"#, "length_of means something else"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "bytes"}]}}"#, "has a fixed size"),
+    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}]}}"#, "no field \"k\" behind it"),
+    (
+      #""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"length_of": "k", "type": "u8"}]}}"#,
+      "stands before what says its size"
+    ),
+    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}, {"name": "k", "type": "bytes", "length": 2}]}}"#, "its size is fixed"),
+    (#""frames": {"a": {"fields": [{"count_of": "k", "type": "u8"}, {"name": "k", "type": "bytes"}]}}"#, "k is no list"),
+    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "i8"}]}}"#, "a size is an unsigned number"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "at": 3}, {"name": "l", "type": "u8", "at": 3}]}}"#, "has 4 octets already"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "u8", "at": 3}]}}"#, "leave at out"),
+    (#""frames": {"a": {"fields": [{"checksum": "md5"}]}}"#, "unknown checksum \"md5\"; there are sum8, sum8_complement, xor8, CRC-8"),
+    (#""frames": {"a": {"fields": [{"checksum": "sum8", "xor": 256}]}}"#, "256 is not in 0…255"),
+    (#""frames": {"a": {"fields": [{"checksum": "sum8", "over": "after"}, {"checksum": "sum8"}]}}"#, "it covers another checksum"),
+    (#""frames": {"a": {"fields": [{"bits": [{"name": "x", "bit": 8}], "type": "u8"}]}}"#, "8 is not in 0…7"),
+    (
+      #""frames": {"a": {"fields": [{"bits": [{"name": "x", "bit": 1, "width": 2}, {"name": "y", "bit": 2}], "type": "u8"}]}}"#,
+      "another one has these bits"
+    ),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "scale": 0}]}}"#, "a scale of no sensible size"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "scale": 1e99999}]}}"#, "is not a number of a sensible size"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "values": {"x": 1, "y": 1}}]}}"#, "1 has a name already"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "values": {"1": 1}}]}}"#, "a name that is a number"),
+    (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "x", "type": "bytes"}]}]}}"#, "an item of a list has a fixed size"),
+    (#""frames": {"a": {"fields": [{"name": "k", "list": []}]}}"#, "a frame without anything in it"),
+    (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "y", "list": []}]}]}}"#, "an item of a list has no list"),
+    (
+      #""frames": {"a": {"fields": [{"name": "k", "type": "u8", "count": 99999999999999999999}]}}"#,
+      "is not a whole number of a sensible size"
+    ),
+    (#""commands": {"c": {}}"#, "commands.c: it has no request"),
+    (#""commands": {"c": {"request": {"header": "00"}}}"#, "to names the characteristic"),
+    (#""to": "ff02", "commands": {"c=": {"request": {"header": "00"}}}"#, "\"c=\" cannot be a name"),
+    (#""to": "ff02", "commands": {"c": {"request": "nope"}}"#, "no such frame before this one; there is none"),
+    (#""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "mode": "fast"}}"#, "there are auto, request, command"),
+    (
+      #""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "parameters": {"x": {}}}}"#,
+      "the request has no field \"x\" to choose"
+    ),
+    (#""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "counter": "x"}}"#, "no unsigned number \"x\""),
+    (
+      #""to": "ff02", "commands": {"c": {"request": {"fields": [{"name": "x", "type": "u8"}]}, "parameters": {"x": {"default": 9, "greatest": 8}}}}"#,
+      "x: 9 is not in its range, at most 8"
+    ),
+    (
+      #""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}}}}"#,
+      "from names the characteristic"
+    ),
+    (#""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {}}}"#, "it has no frame"),
+    (
+      #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "count": 2, "silence_ms": 3}}}"#,
+      "one of count, until and silence_ms"
+    ),
+    (
+      #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "count": {"field": "n"}}}}"#,
+      "neither this packet nor one before has a whole number \"n\""
+    ),
+    (
+      #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "errors": {"field": "x", "ok": 0}}}}"#,
+      "no such field in the frame"
+    ),
+    (
+      #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "echo": ["x"]}}}"#,
+      "the request has no field \"x\""
+    ),
+    (#""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": []}}}"#, "no packets"),
+    (#""errors": {"field": "x"}"#, "errors of the whole file have a frame"),
+    (#""events": {"e": {"frame": {"header": "00"}}}"#, "from names the characteristic that sends it"),
+  ]
+
+  @Test(arguments: refused.indices) func refusal(_ index: Int) {
+    let (text, message) = Self.refused[index]
+    if message.isEmpty { return }
+    do {
+      _ = try parse(#"{"device": "D", "summary": "s", \#(text)}"#)
+      Issue.record("accepted: \(text)")
+    } catch { #expect("\(error)".hasPrefix("x.json:1:") && "\(error)".contains(message), "\(error)") }
+  }
+
+  @Test func whatIsNoFileAtAll() throws {
+    #expect(throws: FileEntryError(file: "x", reason: "1048577 octets: a device file has at most 1048576")) {
+      try DeviceFile.parse([UInt8](repeating: 0x20, count: DeviceFile.maximumLength + 1), name: "x")
+    }
+    let deep = String(repeating: "[", count: 500_000)
+    for text in ["", "[]", "3", "{}", "{\"device\": \"D\", \"commands\": \(deep)", "{\"device\": \"D\u{0}\"}", "\u{0}"] {
+      #expect(throws: FileEntryError.self) { try parse(text) }
+    }
+    let line = #"{"device": "D", "summary": ""# + String(repeating: "x", count: 1_000_000)
+    #expect(throws: FileEntryError.self) { try parse(line) }
+  }
+
+  /// Frames in frames grow by their sum, never by their product.
+  @Test func manyFramesInEachOther() throws {
+    var text = #"{"device": "D", "frames": {"f0": {"header": "00", "fields": [{"body": true}]}"#
+    for index in 1..<256 { text += #", "f\#(index)": {"in": "f\#(index - 1)", "header": "00", "fields": [{"body": true}]}"# }
+    let error = #expect(throws: FileEntryError.self) { try parse(text + "}}") }
+    #expect(error?.reason == "more than 256 fields")
+  }
+}
