@@ -5,9 +5,13 @@ import Testing
 /// The scripts in man/examples pass, and what runs them in CI is true.
 @Suite(.timeLimit(.minutes(5))) struct ExampleScriptTests {
 
-  @Test(arguments: [("lock.blectl", "sim", 4), ("wristband.blectl", "sim:\(ExampleTests.folder)/wristband.json", 8)])
+  @Test(arguments: [
+    ("lock.blectl", "sim", 4), ("wristband.blectl", "sim:\(ExampleTests.folder)/wristband.json", 8),
+    ("tracker.blectl", "sim:\(ExampleTests.folder)/tracker.json", 7),
+  ])
   func passes(_ name: String, _ adapter: String, _ tests: Int) throws {
-    let result = try Blectl.run(["run", "\(ExampleTests.folder)/\(name)"], adapter: adapter)
+    let result = try Blectl.run(
+      ["run", "--set", "DEVICE=\(ExampleTests.folder)/tracker.json", "\(ExampleTests.folder)/\(name)"], adapter: adapter)
     #expect(result.status == 0 && result.lines.last?.hasPrefix("\(tests) passed in ") == true, "\(result.text)\(result.errors)")
   }
 
