@@ -16,22 +16,31 @@ package enum XMLText {
   }
 
   private static func escape(_ text: String, inAttribute: Bool) -> String {
+    let octets = Array(text.utf8)
     var escaped: [UInt8] = []
-    escaped.reserveCapacity(text.utf8.count + 16)
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;".utf8
-      case "<": escaped += "&lt;".utf8
+    escaped.reserveCapacity(octets.count + 16)
+    var index = 0
+    while index < octets.count {
+      let octet = octets[index]
+      index += 1
+      switch octet {
+      case UInt8(ascii: "&"): escaped += "&amp;".utf8
+      case UInt8(ascii: "<"): escaped += "&lt;".utf8
       // `]]>` ends what it is not in.
-      case ">": escaped += "&gt;".utf8
-      case "\"" where inAttribute: escaped += "&quot;".utf8
-      case "'" where inAttribute: escaped += "&#39;".utf8
+      case UInt8(ascii: ">"): escaped += "&gt;".utf8
+      case UInt8(ascii: "\"") where inAttribute: escaped += "&quot;".utf8
+      case UInt8(ascii: "'") where inAttribute: escaped += "&#39;".utf8
       // A parser makes blanks of line ends in attributes (§3.3.3), and line feeds of carriage returns anywhere (§2.11).
-      case "\r",
-        "\t" where inAttribute, "\n" where inAttribute:
-        escaped += "&#\(scalar.value);".utf8
-      case _ where allows(scalar): escaped += scalar.utf8
-      default: escaped += "\\u{\(String(scalar.value, radix: 16))}".utf8
+      case 0x0D,
+        0x09 where inAttribute, 0x0A where inAttribute:
+        escaped += "&#\(octet);".utf8
+      case 0x09, 0x0A: escaped.append(octet)
+      case ..<0x20: escaped += "\\u{\(String(octet, radix: 16))}".utf8
+      // U+FFFE and U+FFFF in UTF-8. Surrogates are in no String.
+      case 0xEF where index + 1 < octets.count && octets[index] == 0xBF && octets[index + 1] >= 0xBE:
+        escaped += (octets[index + 1] == 0xBE ? "\\u{fffe}" : "\\u{ffff}").utf8
+        index += 2
+      default: escaped.append(octet)
       }
     }
     return String(decoding: escaped, as: UTF8.self)

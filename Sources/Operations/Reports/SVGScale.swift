@@ -26,8 +26,8 @@ struct SVGScale {
     var step = 1.0
     while step * 10 <= span { step *= 10 }
     while step > span { step /= 10 }
-    // Now one to ten steps fit.
-    if span / step > 5 { step *= 2 } else if span / step < 2 { step /= 5 } else if span / step < 4 { step /= 2 }
+    // Now one to ten steps fit: two to five are wanted.
+    if span / step >= 5 { step *= 2 } else if span / step < 2 { step /= 2 }
     var ticks: [Double] = []
     var tick = (low / step).rounded(.up) * step
     while tick <= high, ticks.count < 12 {

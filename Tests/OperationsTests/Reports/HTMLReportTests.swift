@@ -101,7 +101,7 @@ import Text
     let line = try #require(page.firstMatch(of: /polyline class="line" points="([^"]*)"/)?.1)
     let points = line.split(separator: " ").map { $0.split(separator: ",").compactMap { Double($0) } }
     #expect(points.allSatisfy { $0.count == 2 && (60...790).contains($0[0]) && (8...126).contains($0[1]) })
-    #expect((2...3000).contains(points.count) && page.count(of: "<path class=\"axis\"") <= 12)
+    #expect((2...3000).contains(points.count) && page.count(of: "<path class=\"axis\"") <= 6)
     #expect(!page.contains("nan") && !page.contains("inf\""))
   }
 }

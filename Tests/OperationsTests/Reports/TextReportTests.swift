@@ -50,20 +50,25 @@ import Text
 
   @Test(arguments: [40, 80, 132])
   func everyLineFitsAndNothingIsCutShort(_ columns: Int) {
+    func dense(_ text: String) -> String { String(decoding: text.utf8.filter { $0 != 0x20 }, as: UTF8.self) }
     for name in ReportSamples.hostileNames {
+      let texts = (1...11).map { "<\($0)>\(name)<\($0)>" }
+      let packet = TestPacket(at: .zero, direction: .sent, octets: Array(name.utf8), text: texts[10])
+      let problem = TestProblem(
+        file: texts[0], line: 1, source: texts[1], message: texts[2], kind: texts[3], name: texts[4], expected: texts[5], actual: texts[6],
+        others: [texts[7]], packets: [packet], further: [texts[8]])
+      var result = ReportSamples.passed(name, file: name)
+      (result.outcome, result.notes, result.peer) = (.failed(problem), [texts[9]], name)
       var report = TextReport(columns: columns)
-      for result in ReportSamples.each(named: name) {
-        let lines = report.test(result)
-        for line in lines {
-          #expect(DisplayText.width(line) <= columns, "\(name.prefix(40)): \(line)")
-          #expect(DisplayText.visible(line) == line, "\(name.prefix(40))")
-        }
-        let blank: Set<Character> = [" "]
-        let text = lines.joined().filter { !blank.contains($0) }
-        let shown = DisplayText.visible(name).filter { !blank.contains($0) }
-        // The duration stands behind the first line of a name.
-        #expect(text.count >= shown.count)
-        if result.problem != nil { #expect(text.contains(shown), "\(name.prefix(40))") }
+      let lines = report.test(result)
+      for line in lines where DisplayText.width(line) > columns || DisplayText.visible(line) != line { Issue.record("\(line)") }
+      let all = dense(lines.joined())
+      for text in texts + [Hex.encode(Array(name.utf8))] { #expect(all.contains(dense(DisplayText.visible(text))), "\(text.prefix(40))") }
+      for outcome in [TestResult.Outcome.passed, .skipped(name)] {
+        result.outcome = outcome
+        // But for the duration, which stands behind the first line.
+        let all = dense(report.test(result).joined()).replacing("0.420s", with: "")
+        #expect(all.contains(dense(DisplayText.visible(name))), "\(name.prefix(40))")
       }
     }
   }
