@@ -25,8 +25,10 @@ package struct HTMLReport {
     let anchor = "t\(count)"
     if sections[result.file] == nil { files.append(result.file) }
     var section = sections[result.file, default: Section()]
-    if let peer = result.peer, peer != section.peer { section.text += "<p class=\"dim\">with \(Self.text(peer))</p>\n" }
-    section.peer = result.peer
+    if let peer = result.peer, peer != section.peer {
+      section.text += "<p class=\"dim\">with \(Self.text(peer))</p>\n"
+      section.peer = peer
+    }
     section.text += Self.test(result, anchor)
     sections[result.file] = section
     guard result.problem != nil else { return }

@@ -5,6 +5,8 @@ import Text
 struct ProblemText {
   /// Columns, without the indentation of whoever shows it.
   let columns: Int
+  /// How a text is shown, before it is folded.
+  var show: (String) -> String = DisplayText.visible
   /// How a label is shown.
   let label: (String) -> String
   /// How many PDUs are shown, the last ones.
@@ -14,15 +16,15 @@ struct ProblemText {
   private var room: Int { max(2, columns - Self.margin) }
 
   func lines(_ problem: TestProblem) -> [String] {
-    var lines = hanging("\(DisplayText.visible(problem.file)):\(problem.line)  \(DisplayText.visible(problem.source))")
-    lines += hanging(DisplayText.visible(problem.message))
-    if let expected = problem.expected { lines += row("expected", [DisplayText.visible(expected)]) }
-    if let actual = problem.actual { lines += row("came", [DisplayText.visible(actual)]) }
+    var lines = hanging("\(show(problem.file)):\(problem.line)  \(show(problem.source))")
+    lines += hanging(show(problem.message))
+    if let expected = problem.expected { lines += row("expected", [show(expected)]) }
+    if let actual = problem.actual { lines += row("came", [show(actual)]) }
     if let took = problem.took { lines += row("took", [ReportText.seconds(took) + " s"]) }
-    if problem.kind != "expectation" { lines += row("kind", [DisplayText.visible(problem.kindAndName)]) }
-    lines += row("between", problem.others.map(DisplayText.visible))
+    if problem.kind != "expectation" { lines += row("kind", [show(problem.kindAndName)]) }
+    lines += row("between", problem.others.map(show))
     lines += packetLines(problem.packets)
-    lines += row("also", problem.further.map(DisplayText.visible))
+    lines += row("also", problem.further.map(show))
     return lines
   }
 
@@ -45,13 +47,13 @@ struct ProblemText {
   private func packetLines(_ packets: [TestPacket]) -> [String] {
     var lines: [String] = []
     if packets.count > Self.packets { lines.append("(\(packets.count - Self.packets) before these)") }
-    for packet in packets.suffix(Self.packets) { lines += Self.lines(packet, to: room) }
+    for packet in packets.suffix(Self.packets) { lines += Self.lines(packet, to: room, show: show) }
     return rows("packets", lines)
   }
 
   /// `+0.310 > Handle Value Notification 0x0012  1b120042`: octets that do not fit are on lines below.
-  static func lines(_ packet: TestPacket, to room: Int) -> [String] {
-    let what = packet.text.isEmpty ? "" : " " + DisplayText.visible(packet.text)
+  static func lines(_ packet: TestPacket, to room: Int, show: (String) -> String = DisplayText.visible) -> [String] {
+    let what = packet.text.isEmpty ? "" : " " + show(packet.text)
     let head = "\(ReportText.offset(packet.at)) \(ReportText.arrow(packet.direction))\(what)"
     let hex = Hex.encode(packet.octets)
     if DisplayText.width(head) + 2 + hex.utf8.count <= room { return [hex.isEmpty ? head : head + "  " + hex] }

@@ -6,27 +6,32 @@ package struct TextReport {
   package enum Role: Sendable { case file, passed, failed, error, skipped, label, faint }
 
   private let columns: Int
+  private let show: (String) -> String
   private let paint: (String, Role) -> String
-  private var group: [String?]?
+  private var file: String?
+  private var peer: String?
 
   /// - Parameters:
   ///   - columns: of a line; no line is wider, unless `paint` makes it so.
+  ///   - isUTF8: else signs, lines and units are ASCII, which takes more columns than they would.
   ///   - paint: adds to the text only what takes no column.
-  package init(columns: Int = 80, paint: @escaping (String, Role) -> String = { text, _ in text }) {
+  package init(columns: Int = 80, isUTF8: Bool = true, paint: @escaping (String, Role) -> String = { text, _ in text }) {
     self.columns = max(40, columns)
+    show = { isUTF8 ? DisplayText.visible($0) : DisplayText.asciiLines(DisplayText.visible($0)) }
     self.paint = paint
   }
 
   /// With the file and the device before it where the test before had others.
   package mutating func test(_ result: TestResult) -> [String] {
     var lines: [String] = []
-    if group != [result.file, result.peer] {
+    let isOther = result.peer.map { $0 != peer } ?? false
+    if file != result.file || isOther {
       lines += heading(result)
-      group = [result.file, result.peer]
+      (file, peer) = (result.file, result.peer)
     }
     lines += firstLines(result)
-    let problem = ProblemText(columns: columns - 6) { [paint] in paint($0, .label) }
-    var below = result.notes.flatMap { problem.row("note", [DisplayText.visible($0)]) }
+    let problem = ProblemText(columns: columns - 6, show: show) { [paint] in paint($0, .label) }
+    var below = result.notes.flatMap { problem.row("note", [show($0)]) }
     if let what = result.problem { below += problem.lines(what) }
     return lines + below.map { "      " + $0 }
   }
@@ -39,13 +44,13 @@ package struct TextReport {
   }
 
   private func heading(_ result: TestResult) -> [String] {
-    let file = DisplayText.visible(result.file)
-    let text = file + (result.peer.map { "  with " + DisplayText.visible($0) } ?? "")
+    let file = show(result.file)
+    let text = file + (result.peer.map { "  with " + show($0) } ?? "")
     return DisplayText.fold(text, to: columns).map { paint($0, .file) }
   }
 
   private func firstLines(_ result: TestResult) -> [String] {
-    let name = DisplayText.visible(result.title)
+    let name = show(result.title)
     let (sign, role): (String, Role) =
       switch result.outcome {
       case .passed: ("✓", .passed)
@@ -54,9 +59,9 @@ package struct TextReport {
       case .skipped: ("–", .skipped)
       }
     if case .skipped(let why) = result.outcome {
-      let reason = "skipped" + (why.isEmpty ? "" : ": " + DisplayText.visible(why))
+      let reason = "skipped" + (why.isEmpty ? "" : ": " + show(why))
       if DisplayText.width(name) + 2 + DisplayText.width(reason) <= columns - 4 {
-        return ["  \(paint(sign, role)) \(name)  \(paint(reason, .faint))"]
+        return ["  \(paint(show(sign), role)) \(name)  \(paint(reason, .faint))"]
       }
       return named(name, sign, role, to: columns - 4)
         + DisplayText.fold(reason, to: columns - 6).map { "      " + paint($0, .faint) }
@@ -73,6 +78,6 @@ package struct TextReport {
   /// At least one line.
   private func named(_ name: String, _ sign: String, _ role: Role, to room: Int) -> [String] {
     let lines = DisplayText.fold(name, to: room)
-    return ["  \(paint(sign, role)) \(lines.first ?? "")"] + lines.dropFirst().map { "    " + $0 }
+    return ["  \(paint(show(sign), role)) \(lines.first ?? "")"] + lines.dropFirst().map { "    " + $0 }
   }
 }

@@ -22,7 +22,7 @@ final class TextScriptReport: ScriptReport {
   init(_ output: Output) {
     self.output = output
     // A pipe has no width; what is read there later is read on some screen.
-    report = TextReport(columns: output.outIsTerminal ? output.width : 80) { text, role in
+    report = TextReport(columns: output.outIsTerminal ? output.width : 80, isUTF8: output.isUTF8) { text, role in
       switch role {
       case .file: output.paint(text, .bold)
       case .passed: output.paint(text, .green)
@@ -35,10 +35,10 @@ final class TextScriptReport: ScriptReport {
 
   func begin(_ count: Int) async throws {}
 
-  func add(_ result: TestResult) async throws { for line in report.test(result) { try await output.line(output.forEyes(line)) } }
+  func add(_ result: TestResult) async throws { for line in report.test(result) { try await output.line(line) } }
 
   func end(_ summary: RunSummary, isComplete: Bool) async throws {
-    try await output.line(output.forEyes(report.end(summary)))
+    try await output.line(report.end(summary))
   }
 }
 

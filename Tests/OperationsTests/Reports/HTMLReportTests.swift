@@ -44,6 +44,17 @@ import Text
     #expect(page.count(of: "<section>") == 2 && page.count(of: "<h2>a</h2>") == 1)
   }
 
+  @Test func aDeviceIsNamedWhenItIsAnother() {
+    let peers: [String?] = [nil, "one", nil, "one", "two", nil]
+    let page = Self.page(
+      peers.map { peer in
+        var result = ReportSamples.passed()
+        result.peer = peer
+        return result
+      })
+    #expect(page.count(of: ">with one<") == 1 && page.count(of: ">with two<") == 1)
+  }
+
   @Test func textsCannotBeMarkup() {
     let plain = Self.page(ReportSamples.each(named: "x", file: "x"))
     for name in ReportSamples.hostileNames {
@@ -101,6 +112,7 @@ import Text
     let line = try #require(page.firstMatch(of: /polyline class="line" points="([^"]*)"/)?.1)
     let points = line.split(separator: " ").map { $0.split(separator: ",").compactMap { Double($0) } }
     #expect(points.allSatisfy { $0.count == 2 && (60...790).contains($0[0]) && (8...126).contains($0[1]) })
+    #expect(Set(points.map { $0[1] }) == (numbers[0] == numbers[1] ? [67] : [8, 126]))
     #expect((2...3000).contains(points.count) && page.count(of: "<path class=\"axis\"") <= 6)
     #expect(!page.contains("nan") && !page.contains("inf\""))
   }
