@@ -12,26 +12,6 @@ import Text
     return report.document(ReportSamples.summary(results))
   }
 
-  /// - Returns: what the page became, and what the console said.
-  private static func opened(_ page: String) throws -> (content: String, console: [Substring]) {
-    let path = TemporaryFolder.path()
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    try Data(page.utf8).write(to: URL(fileURLWithPath: path + "/report.html"))
-    let said = try RunningProcess.run([
-      "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-      "--disable-background-networking",
-      "--user-data-dir=\(path)/profile", "--enable-logging=stderr", "--v=0", "--dump-dom", "file://\(path)/report.html",
-    ])
-    try #require(said.status == 0, "\(said.errors)")
-    return (said.text, said.errors.split(separator: "\n").filter { $0.contains("CONSOLE") })
-  }
-
-  /// Only the texts, as they are shown.
-  private static func texts(_ content: String) -> String {
-    content.replacing(/<[^>]*>/, with: "\n").replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
-      .replacing("&nbsp;", with: "\u{A0}").replacing("&amp;", with: "&")
-  }
-
   @Test func everyFailureIsShownAndNothingIsComplainedOf() throws {
     var results = ReportSamples.each() + ReportSamples.hostileNames.flatMap { ReportSamples.each(named: $0, file: $0) }
     for index in results.indices {
@@ -39,13 +19,13 @@ import Text
       problem.message = "<why>\(problem.message)<\(index)>"
       results[index].outcome = .failed(problem)
     }
-    let (content, console) = try Self.opened(Self.page(results, title: "</title><b>"))
+    let (content, console) = try ReportJudges.opened(Self.page(results, title: "</title><b>"))
     #expect(console.isEmpty, "\(console)")
     #expect(content.contains("<title>&lt;/title&gt;&lt;b&gt;</title>") && !content.contains("<script"))
     // The parser has found the elements that were written: nothing was closed by a text, nothing left open.
     #expect(content.ranges(of: "<details class=\"test ").count == results.count)
     #expect(content.ranges(of: "\" open=\"\">").count == results.count / 2)
-    let texts = Self.texts(content)
+    let texts = ReportJudges.texts(content)
     for result in results {
       guard let problem = result.problem else { continue }
       #expect(texts.contains("\n" + DisplayText.visible(problem.message) + "\n"), "\(problem.message.prefix(40))")
@@ -55,7 +35,7 @@ import Text
   @Test func whatThePageMustNotDoIsTold() throws {
     let page = Self.page([ReportSamples.passed()], title: "Test report").replacing(
       "</body>", with: "<script>document.title='ran'</script></body>")
-    let (content, console) = try Self.opened(page)
+    let (content, console) = try ReportJudges.opened(page)
     #expect(console.contains { $0.contains("Content Security Policy") }, "\(console)")
     #expect(content.contains("<title>Test report</title>"))
   }

@@ -15,41 +15,11 @@ import Text
     return report.document()
   }
 
-  private static var python: String {
-    get throws { try #require(ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "run scripts/test") }
-  }
-
-  private static func beside(_ name: String) -> String {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name).path
-  }
-
-  private enum Schema: CaseIterable {
-    case jenkins, ant
-
-    /// Jenkins' is not ours to give away: scripts/interop-python finds it in pytest's source.
-    var path: String {
-      get throws {
-        switch self {
-        case .jenkins:
-          URL(fileURLWithPath: try JUnitConsumerTests.python).deletingLastPathComponent().appendingPathComponent("../junit-10.xsd").path
-        case .ant: JUnitConsumerTests.beside("ant-junit.xsd")
-        }
-      }
-    }
-
-    /// Nothing, when the document is valid.
-    func complaint(_ document: String) throws -> String {
-      let file = try TemporaryFolder.file(Array(document.utf8))
-      let said = try RunningProcess.run(["xmllint", "--noout", "--schema", path, file])
-      return said.status == 0 ? "" : said.errors
-    }
-  }
-
-  @Test(arguments: Schema.allCases) private func isValid(_ schema: Schema) throws {
-    #expect(try schema.complaint(Self.document(Self.results)) == "")
-    #expect(try schema.complaint(Self.document([])) == "")
+  @Test(arguments: ReportJudges.Schema.allCases) func isValid(_ schema: ReportJudges.Schema) throws {
+    #expect(try ReportJudges.complaint(Self.document(Self.results), schema) == "")
+    #expect(try ReportJudges.complaint(Self.document([]), schema) == "")
     for name in ReportSamples.hostileNames {
-      #expect(try schema.complaint(Self.document([ReportSamples.passed()], host: name)) == "", "\(name.prefix(40))")
+      #expect(try ReportJudges.complaint(Self.document([ReportSamples.passed()], host: name), schema) == "", "\(name.prefix(40))")
     }
   }
 
@@ -57,7 +27,7 @@ import Text
   @Test func documentsThatAreNotValidAreRefused() throws {
     let document = Self.document(ReportSamples.each())
     for (schema, change) in [
-      (Schema.jenkins, ("<system-out>", "<output>x</output><system-out>")), (.jenkins, (" tests=\"4\"", "")),
+      (ReportJudges.Schema.jenkins, ("<system-out>", "<output>x</output><system-out>")), (.jenkins, (" tests=\"4\"", "")),
       (.jenkins, (" time=\"3.430\"", " time=\"x\"")),
       (.ant, (" hostname=\"localhost\"", "")), (.ant, (":04\" hostname", ":04.5Z\" hostname")),
       (.ant, ("</failure>", "</failure><system-out/>")),
@@ -65,16 +35,13 @@ import Text
       (.ant, ("name=\"lock.ble\"", "name=\" \"")),
     ] {
       let changed = document.replacing(change.0, with: change.1)
-      let complaint = try schema.complaint(changed)
+      let complaint = try ReportJudges.complaint(changed, schema)
       #expect(changed != document && complaint.contains("Schemas validity error"), "\(change)")
     }
   }
 
   @Test func everyTextIsReadAsItWasMeant() throws {
-    let file = try TemporaryFolder.file(Array(Self.document(Self.results).utf8))
-    let said = try RunningProcess.run([Self.python, Self.beside("junit_facts.py"), file])
-    try #require(said.status == 0, "\(said.errors)")
-    let records = try said.records
+    let records = try ReportJudges.read(Self.document(Self.results))
     #expect(records.count == Self.results.count)
     for (result, record) in zip(Self.results, records) {
       func read(_ text: String) -> String {

@@ -11,45 +11,32 @@ import Text
     return report.begin(count: count) + results.map { report.test($0) }.joined() + report.end(ReportSamples.summary(results))
   }
 
-  private static func prove(_ tap: String) throws -> ProcessResult {
-    try RunningProcess.run(["prove", "--exec", "cat", TemporaryFolder.file(Array(tap.utf8))])
-  }
-
-  /// Of every test, and of the whole.
-  private static func understood(_ tap: String) throws -> (tests: [Record], whole: Record) {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("tap_facts.pl").path
-    let told = try RunningProcess.run(["perl", script, TemporaryFolder.file(Array(tap.utf8))])
-    try #require(told.status == 0, "\(told.errors)")
-    let records = try told.records
-    return (records.dropLast(), try #require(records.last))
-  }
-
   @Test func proveTellsARunThatPassed() throws {
     let results = ReportSamples.each().filter { $0.problem == nil }
-    let said = try Self.prove(Self.tap(results, count: 2))
+    let said = try ReportJudges.prove(Self.tap(results, count: 2))
     #expect(said.status == 0, "\(said.text)\(said.errors)")
     #expect(said.text.contains("All tests successful."))
   }
 
   @Test(arguments: [1, 2]) func proveTellsARunThatDidNotPass(_ index: Int) throws {
-    let said = try Self.prove(Self.tap([ReportSamples.passed(), ReportSamples.each()[index]], count: nil))
+    let said = try ReportJudges.prove(Self.tap([ReportSamples.passed(), ReportSamples.each()[index]], count: nil))
     #expect(said.status == 1)
     #expect(said.text.contains("Failed test:  2") && !said.text.contains("Parse errors"), "\(said.text)")
   }
 
   @Test func noTestsAreSkippedAsAWhole() throws {
-    let said = try Self.prove(Self.tap([], count: 0))
+    let said = try ReportJudges.prove(Self.tap([], count: 0))
     #expect(said.status == 0 && said.text.contains("skipped: no tests"), "\(said.text)\(said.errors)")
   }
 
   @Test func aRunThatEndedBeforeItsPlanIsWhole() throws {
-    let said = try Self.prove(Self.tap([ReportSamples.passed()], count: 3))
+    let said = try ReportJudges.prove(Self.tap([ReportSamples.passed()], count: 3))
     #expect(said.status == 0 && said.text.contains("Tests=3"), "\(said.text)\(said.errors)")
   }
 
   @Test func aRunThatIsAbortedIsToldByProve() throws {
     var report = TAPReport()
-    let said = try Self.prove(report.begin(count: 3) + report.test(ReportSamples.passed()) + report.bailOut("the adapter is gone"))
+    let said = try ReportJudges.prove(report.begin(count: 3) + report.test(ReportSamples.passed()) + report.bailOut("the adapter is gone"))
     #expect(said.status != 0 && (said.text + said.errors).contains("the adapter is gone"), "\(said.text)\(said.errors)")
   }
 
@@ -57,7 +44,7 @@ import Text
   @Test func everyNameIsUnderstood() throws {
     let results = ReportSamples.hostileNames.flatMap { ReportSamples.each(named: $0) }
     for count in [nil, results.count] {
-      let (tests, whole) = try Self.understood(Self.tap(results, count: count))
+      let (tests, whole) = try ReportJudges.understood(Self.tap(results, count: count))
       #expect(whole.strings("errors") == [] && whole.int("version") == 13)
       #expect(whole.int("run") == results.count && tests.count == results.count)
       let documents = whole.records("yaml")

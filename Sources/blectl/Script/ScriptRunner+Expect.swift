@@ -170,7 +170,7 @@ extension ScriptRunner {
       guard let found else { throw try missing(number, count, characteristic, isLate, expected, limit, line) }
       result = self.result(of: found.event, found.uuid, connection)
       step.take(
-        recordOctets(found.event, found.uuid, connection), at: start.duration(to: EventLoop.shared.now), isCommand: false)
+        recordOctets(found.event, found.uuid, connection), at: start.duration(to: EventLoop.shared.now), isCommand: false, isExpected: true)
       if let value = result.flatMap({ try? value(expected.extraction, of: $0, line) }) {
         record(value, named: try text(of: expected.attribute, line))
       }

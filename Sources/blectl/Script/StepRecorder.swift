@@ -8,15 +8,25 @@ struct StepRecorder {
   /// Of the command, the last one.
   private(set) var record: JSONTree?
   private(set) var values: [StepValue] = []
+  /// How often a value was told of, and has not been expected since.
+  private var told: [String: Int] = [:]
   /// Values of one step that are kept.
   private static let limit = 500
 
   init() {}
 
-  mutating func take(_ bytes: [UInt8], at time: Duration, isCommand: Bool) {
+  /// - Parameter isExpected: by this line, which a subscription of the session may have told of before.
+  mutating func take(_ bytes: [UInt8], at time: Duration, isCommand: Bool, isExpected: Bool = false) {
     guard let tree = try? JSONTree.parse(bytes) else { return }
     if isCommand { record = tree }
-    if let value = Self.value(tree, time) { add(value) }
+    guard let value = Self.value(tree, time) else { return }
+    let key = value.name + " " + value.text
+    if isExpected, let count = told[key], count > 0 {
+      told[key] = count - 1
+    } else {
+      if !isExpected { told[key, default: 0] += 1 }
+      add(value)
+    }
   }
 
   mutating func add(_ value: StepValue) { if values.count < Self.limit { values.append(value) } }
@@ -26,7 +36,10 @@ struct StepRecorder {
     guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
     let uuid = record["uuid"]?.string
     var value = StepValue(name: uuid ?? "value", at: time, text: ValueText.forEyes(octets, of: uuid.flatMap { UUID($0) }))
-    if case .object(let members)? = record["decoded"]?.kind, let measured = members.first(where: { number($0.value) != nil }) {
+    // What has a unit was measured; flags and counters have none.
+    if case .object(let members)? = record["decoded"]?.kind, case let numbers = members.filter({ number($0.value) != nil }),
+      let measured = numbers.first(where: { $0.value["unit"]?.string != nil }) ?? numbers.first
+    {
       value.number = number(measured.value)
       value.unit = measured.value["unit"]?.string
     } else if let decoded = record["decoded"] {

@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Those who read reports, and what they make of them. One that is not installed is a failure of the test that asks it.
+enum ReportJudges {
+  enum Schema: CaseIterable {
+    case jenkins, ant
+
+    /// Jenkins' is not ours to give away: scripts/interop-python finds it in pytest's source.
+    fileprivate var path: String {
+      get throws {
+        switch self {
+        case .jenkins: URL(fileURLWithPath: try python).deletingLastPathComponent().appendingPathComponent("../junit-10.xsd").path
+        case .ant: beside("ant-junit.xsd")
+        }
+      }
+    }
+  }
+
+  static var python: String {
+    get throws { try #require(ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "run scripts/test") }
+  }
+
+  static func beside(_ name: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name).path
+  }
+
+  // MARK: TAP
+
+  static func prove(_ tap: String) throws -> ProcessResult {
+    try RunningProcess.run(["prove", "--exec", "cat", TemporaryFolder.file(Array(tap.utf8))])
+  }
+
+  /// What Perl's parser understood: of every test, and of the whole.
+  static func understood(_ tap: String) throws -> (tests: [Record], whole: Record) {
+    let told = try RunningProcess.run(["perl", beside("tap_facts.pl"), TemporaryFolder.file(Array(tap.utf8))])
+    try #require(told.status == 0, "\(told.errors)")
+    let records = try told.records
+    return (records.dropLast(), try #require(records.last))
+  }
+
+  // MARK: JUnit
+
+  /// What libxml2 has against the document; nothing, when it is valid.
+  static func complaint(_ document: String, _ schema: Schema) throws -> String {
+    let file = try TemporaryFolder.file(Array(document.utf8))
+    let said = try RunningProcess.run(["xmllint", "--noout", "--schema", schema.path, file])
+    return said.status == 0 ? "" : said.errors
+  }
+
+  /// What Python's parser understood of every test.
+  static func read(_ document: String) throws -> [Record] {
+    let said = try RunningProcess.run([python, beside("junit_facts.py"), TemporaryFolder.file(Array(document.utf8))])
+    try #require(said.status == 0, "\(said.errors)")
+    return try said.records
+  }
+
+  // MARK: HTML
+
+  /// - Returns: what the page became in Chromium, and what the console said.
+  static func opened(_ page: String) throws -> (content: String, console: [Substring]) {
+    let path = TemporaryFolder.path()
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try Data(page.utf8).write(to: URL(fileURLWithPath: path + "/report.html"))
+    let said = try RunningProcess.run([
+      "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+      "--disable-background-networking",
+      "--user-data-dir=\(path)/profile", "--enable-logging=stderr", "--v=0", "--dump-dom", "file://\(path)/report.html",
+    ])
+    try #require(said.status == 0, "\(said.errors)")
+    return (said.text, said.errors.split(separator: "\n").filter { $0.contains("CONSOLE") })
+  }
+
+  /// Only the texts of a page, as they are shown.
+  static func texts(_ content: String) -> String {
+    content.replacing(/<[^>]*>/, with: "\n").replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
+      .replacing("&nbsp;", with: "\u{A0}").replacing("&amp;", with: "&")
+  }
+}
