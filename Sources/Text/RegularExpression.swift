@@ -31,6 +31,9 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
     var ranges: [ClosedRange<UInt32>] = []
     var isInverted = false
 
+    /// The scalar, when it is one.
+    var only: UInt32? { !isInverted && ranges.count == 1 && ranges[0].count == 1 ? ranges[0].lowerBound : nil }
+
     func contains(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } != isInverted }
   }
 

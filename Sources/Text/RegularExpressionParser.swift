@@ -91,7 +91,7 @@ struct RegularExpressionParser {
       return atom
     }
     _ = take("?")
-    if let current, "*+?".unicodeScalars.contains(current) { throw failure("a repetition of a repetition; put the first in ( )") }
+    if let current, "*+?{".unicodeScalars.contains(current) { throw failure("a repetition of a repetition; put the first in ( )") }
     let copies = max(bounds.least, bounds.most ?? 0)
     guard copies * atom.count < RegularExpression.limit else { throw failure("too much, with its repetitions written out") }
     var steps: [Step] = []
@@ -131,6 +131,7 @@ struct RegularExpressionParser {
     switch scalar {
     case "(": return try group(depth)
     case "[": return [.scalar(try set())]
+    case "{": throw failure("a { that is meant as such is written \\{; nothing stands before this one to be repeated")
     case "*", "+", "?": throw failure("nothing stands before the \(scalar) to be repeated; \\\(scalar) means the character")
     default: break
     }
@@ -221,9 +222,9 @@ struct RegularExpressionParser {
       let last = scalars[position]
       position += 1
       let high = last == "\\" ? try escape() : Scalars(ranges: [last.value...last.value])
-      guard let from = low.ranges.first?.lowerBound, let to = high.ranges.first?.upperBound, low.ranges.count == 1, high.ranges.count == 1,
-        !low.isInverted, !high.isInverted, from <= to
-      else { throw failure("a range goes from the smaller character to the larger") }
+      guard let from = low.only, let to = high.only, from <= to else {
+        throw failure("a range goes from the smaller character to the larger")
+      }
       set.ranges.append(from...to)
     }
     guard take("]") else {

@@ -3,7 +3,7 @@ package struct ShellWordReading {
   private enum Place { case plain, single, double, comment }
 
   /// After a `$` that is not quoted.
-  private enum Variable { case begun, named(String), braced(String) }
+  private enum Variable { case begun, named, braced }
 
   private var commands: [[ShellWord]] = []
   private var complete: [ShellWord] = []
@@ -17,6 +17,7 @@ package struct ShellWordReading {
   package private(set) var openedAt: Int?
   private let expands: Bool
   private var variable: Variable?
+  private var variableName = ""
   private var badVariable: String?
   /// The one that may go on.
   package private(set) var word = ""
@@ -44,7 +45,7 @@ package struct ShellWordReading {
     if isEscaped { return takeEscaped(character) }
     if character == "$", expands, place == .plain || place == .double {
       begin()
-      variable = .begun
+      (variable, variableName) = (.begun, "")
       length += 1
       return
     }
@@ -117,14 +118,17 @@ package struct ShellWordReading {
   /// - Returns: false for a character behind the variable.
   private mutating func takeVariable(_ character: Character) -> Bool {
     switch variable {
-    case .begun where character == "{": variable = .braced("")
-    case .begun where Self.isOfName(character) && !character.isNumber: variable = .named(String(character))
-    case .named(let name) where Self.isOfName(character): variable = .named(name + String(character))
-    case .braced(let name) where character == "}":
+    case .begun where character == "{": variable = .braced
+    case .begun where Self.isOfName(character) && !character.isNumber:
+      variable = .named
+      variableName.append(character)
+    case .named where Self.isOfName(character): variableName.append(character)
+    case .braced where character == "}":
+      let name = variableName
       if name.isEmpty || name.first?.isNumber ?? true || !name.allSatisfy(Self.isOfName) { badVariable = badVariable ?? name }
-      variable = .named(name)
+      variable = .named
       endVariable()
-    case .braced(let name): variable = .braced(name + String(character))
+    case .braced: variableName.append(character)
     default:
       endVariable()
       return false
@@ -142,9 +146,9 @@ package struct ShellWordReading {
     case nil, .braced: return
     // A mere dollar sign.
     case .begun: word.append("$")
-    case .named(let name):
+    case .named:
       if !word.isEmpty { pieces.append(.text(word)) }
-      pieces.append(.variable(name))
+      pieces.append(.variable(variableName))
       word = ""
     }
     variable = nil

@@ -11,9 +11,11 @@ package enum Blectl {
 
   /// Runs to the end, with /dev/null or `input` on a pipe as standard input, on the simulated air in virtual time, unless `arguments` or `environment` say otherwise.
   package static func run(
-    _ arguments: [String], input: [UInt8]? = nil, environment: [String: String] = [:], adapter: String? = "sim", virtual: Bool = true
+    _ arguments: [String], input: [UInt8]? = nil, environment: [String: String] = [:], folder: String? = nil, adapter: String? = "sim",
+    virtual: Bool = true
   ) throws -> Result {
-    let running = try start(arguments, environment: environment, adapter: adapter, virtual: virtual, hasInput: input != nil)
+    let running = try start(
+      arguments, environment: environment, folder: folder, adapter: adapter, virtual: virtual, hasInput: input != nil)
     running.send(input ?? [])
     running.endInput()
     return running.wait()
@@ -24,12 +26,13 @@ package enum Blectl {
   }
 
   package static func start(
-    _ arguments: [String], environment: [String: String] = [:], adapter: String? = "sim", virtual: Bool = true, hasInput: Bool = true,
-    reading: RunningProcess.Reading = .everything
+    _ arguments: [String], environment: [String: String] = [:], folder: String? = nil, adapter: String? = "sim", virtual: Bool = true,
+    hasInput: Bool = true, reading: RunningProcess.Reading = .everything
   ) throws -> RunningProcess {
     var variables = ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TERM": "xterm"]
     if let adapter { variables["BLECTL_ADAPTER"] = adapter }
     if virtual { variables["BLECTL_CLOCK"] = "virtual" }
-    return try RunningProcess([path] + arguments, environment: variables.merging(environment) { $1 }, hasInput: hasInput, reading: reading)
+    return try RunningProcess(
+      [path] + arguments, environment: variables.merging(environment) { $1 }, folder: folder, hasInput: hasInput, reading: reading)
   }
 }

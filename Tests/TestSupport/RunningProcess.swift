@@ -42,15 +42,18 @@ package final class RunningProcess: @unchecked Sendable {
 
   /// - Parameters:
   ///   - command: looked up in the PATH of `environment`.
+  ///   - folder: where it runs; nil: where the tests do.
   ///   - environment: nil: this process's own.
   ///   - limit: seconds until it is killed: not a measure of speed, but a program that hangs must fail its test, not stop the whole run.
   package init(
-    _ command: [String], environment: [String: String]? = nil, hasInput: Bool = true, reading: Reading = .everything, limit: Double = 120
+    _ command: [String], environment: [String: String]? = nil, folder: String? = nil, hasInput: Bool = true, reading: Reading = .everything,
+    limit: Double = 120
   ) throws {
     // A test runner in the background has SIGINT ignored, and would pass that on.
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["--default-signal=INT,TERM,HUP"] + command
     if let environment { process.environment = environment }
+    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
     process.standardInput = hasInput ? input : FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = errors

@@ -73,20 +73,21 @@ package struct ScriptCheck {
         script.statements.append(statement)
       }
     }
-    // Each test begins without a result.
+    // Each test begins with what setup leaves.
     hasResult = false
     try check(script.setup)
+    let hasResultAtFirst = hasResult
+    var lines: [String: Int] = [:]
     for statement in statements {
       guard case .test(let name, let tags, let body) = statement.kind else { continue }
       let line = statement.line
       let title = try known(name, line, "a test's name")
-      if let before = script.tests.first(where: { $0.name == title }) {
-        throw line.error("there is a test \(DisplayText.quote(title)) already, in line \(before.line.place.line)")
+      if let before = lines.updateValue(line.place.line, forKey: title) {
+        throw line.error("there is a test \(DisplayText.quote(title)) already, in line \(before)")
       }
       var words: [String] = []
       for tag in tags { words.append(try known(tag, line, "a tag")) }
-      hasResult = false
-      try check(script.setup)
+      hasResult = hasResultAtFirst
       try check(body)
       script.tests.append(Script.Test(name: title, tags: words, line: line, statements: body))
     }
@@ -164,8 +165,11 @@ package struct ScriptCheck {
     case .namesDevice: knowsDevice = true
     case .device: if !knowsDevice { script.firstNeed = script.firstNeed ?? line.place }
     }
-    if let failure = command.failure, let kind = failure.kind, let text = try text(of: kind, failure.line), !program.errors.contains(text) {
-      throw failure.line.error(at: kind, "no error is called \(DisplayText.quote(text)): \(Self.hint(text, program.errors))")
+    if let failure = command.failure, let kind = failure.kind, let text = try text(of: kind, failure.line), !program.errors.contains(text),
+      Self.number(text) == nil
+    {
+      throw failure.line.error(
+        at: kind, "no error is called \(DisplayText.quote(text)), which could also be a code (0x80): \(Self.hint(text, program.errors))")
     }
   }
 

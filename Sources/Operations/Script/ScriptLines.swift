@@ -75,7 +75,7 @@ package struct ScriptLine: Sendable {
     /// - Returns: whether the next line belongs to it.
     mutating func take(_ line: Substring, _ number: Int, isLast: Bool) throws(ScriptError) -> Bool {
       starts.append((count, number))
-      source += (source.isEmpty ? "" : "\n") + line
+      source += source.isEmpty ? line : line.drop { $0 == " " || $0 == "\t" }
       var rest = line[...]
       while let character = rest.first {
         if character == "/", reading.wordBefore?.keyword == "matches" {
@@ -95,6 +95,9 @@ package struct ScriptLine: Sendable {
       // What the last character escapes is the end of the line.
       guard reading.goesOn, !isLast else { return false }
       reading.passOverEnd()
+      // Shown as the one line that it is.
+      source.removeLast()
+      if source.last != " " { source += " " }
       return true
     }
 

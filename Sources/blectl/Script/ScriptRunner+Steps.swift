@@ -132,7 +132,11 @@ extension ScriptRunner {
     do { parsed = try ShellLine(words, shell.settings) } catch { throw mistake(Failure(error).message, line) }
     let isConnect = parsed.command is Connect
     if parsed.isAboutCurrent, !isConnect, !(parsed.command is Disconnect) {
-      _ = try await link(line)
+      do { _ = try await link(line) } catch let error as StepFailure {
+        // The link that there was is gone: this is what the command fails with.
+        guard let expected = command.failure, !error.isAround else { throw error }
+        return try judge(error.failure, expected)
+      }
     } else if isConnect {
       await dropLostLink()
       if parsed.isAboutCurrent, shell.current == nil, let device {
@@ -162,13 +166,16 @@ extension ScriptRunner {
       error.actual = result?.octets.map { ValueText.forEyes($0) } ?? "it succeeded"
       throw error
     }
-    if failure.kind == .linkLost { expectsLoss = true }
+    // Also after a request without an answer, which ends the link.
+    if failure.kind == .linkLost || shell.current?.connection?.isOpen == false { expectsLoss = true }
     result = ScriptResult(Self.record(of: failure))
     guard let kind, kind != failure.kind.rawValue, kind != failure.name else { return }
+    if let code = ScriptCheck.number(kind), failure.code == Int(code) { return }
     var error = StepFailure(
       Failure(.expectation, "the command before this line failed in another way: \(failure.message)"), expected.line)
     error.expected = kind
-    error.actual = [failure.kind.rawValue, failure.name].compactMap { $0 }.joined(separator: " ")
+    error.actual = [failure.kind.rawValue, failure.name, failure.code.map { "0x" + Hex.encode([UInt8(truncatingIfNeeded: $0)]) }].compactMap
+    { $0 }.joined(separator: " ")
     throw error
   }
 

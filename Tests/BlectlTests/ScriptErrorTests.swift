@@ -1,0 +1,131 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is wrong with a script is said before anything is sent.
+@Suite(.timeLimit(.minutes(5))) struct ScriptErrorTests {
+  /// Runs it from standard input, on an adapter that is not there: whoever opens it has another exit code.
+  private static func run(_ script: [UInt8], _ options: [String] = ["--peer", "name:Rig"]) throws -> ProcessResult {
+    try Blectl.run(["run"] + options + ["-"], input: script, adapter: "hci99")
+  }
+
+  private static func run(_ script: String) throws -> ProcessResult { try run(Array(script.utf8)) }
+
+  private static func expectRefused(_ result: ProcessResult, _ place: String, _ reason: String, _ comment: String = "") {
+    #expect(result.status == 64, "\(comment): \(result.status) \(result.text)\(result.errors)")
+    #expect(
+      result.errors.hasPrefix("blectl: \(place): ") && result.errors.contains(reason) && result.text.isEmpty, "\(comment): \(result.errors)"
+    )
+    // One line, whatever was in it.
+    #expect(result.errors.count(where: \.isNewline) == 1 && result.errors.utf8.count < 4000, "\(comment): \(result.errors.prefix(4000))")
+  }
+
+  @Test func theAdapterIsNotThere() throws { #expect(try Self.run("read a").status == 3) }
+
+  @Test(arguments: [
+    ("frobnicate ffe1", "1:1", "there is no command"), ("raed ffe1", "1:1", "did you mean read?"), ("read", "1:1", "attr"),
+    ("read ffe1 --bogus", "1:1", "--bogus"), ("read ffe1 --as u9", "1:1", "u9"), ("write ffe1", "1:1", "value"),
+    ("write ffe1 01 --mode fast", "1:1", "fast"), ("notify ffe1", "1:1", "--count or a --duration"), ("exit", "1:1", "last line"),
+    ("source other", "1:1", "include FILE"), ("run other.blectl", "1:1", "include FILE"), ("alias x", "1:1", "set NAME VALUE"),
+    ("help", "1:1", "help is for people"), ("read --help", "1:1", "help is for people"), ("repl", "1:1", "there is no command"),
+    ("set reconnect on", "1:1", "connects anew by itself"), ("set format u9", "1:1", "u9"), ("set timeout x", "1:1", "timeout takes"),
+    ("read ffe1 -i hci0", "1:1", ""), ("read ffe1\nexpect as u16 == 1", "2:11", "u16le or u16be"), ("sleep 5x", "1:7", "is no time"),
+    ("read ffe1\nfails nothing", "2:7", "no error is called"), ("\n\n  test t\n", "3:3", "has no end"),
+    ("read \u{1B}[31mx'", "1:13", "nothing closes"),
+    ("\u{1B}[31m", "1:1", "\\x1b[31m"), ("test \"a\u{202E}b\"\nend\ntest \"a\u{202E}b\"\nend", "3:1", "\\u{202e}"),
+  ])
+  func hasItsPlace(_ script: String, _ place: String, _ reason: String) throws {
+    Self.expectRefused(try Self.run(script), "standard input:\(place)", reason, script)
+  }
+
+  @Test func octetsThatAreNoText() throws {
+    Self.expectRefused(try Self.run(Array("read ffe1\n".utf8) + [0xFF]), "standard input:2", "UTF-8")
+    Self.expectRefused(try Self.run("read ffe1\nread \0"), "standard input:2:6", "NUL")
+  }
+
+  /// However much of it came, nothing is sent that was not meant: either it is a whole script, or it is refused.
+  @Test func truncatedScripts() throws {
+    for name in ["one-line", "value-order", "continuation"] {
+      let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: "\(ScriptFileTests.folder)/\(name).blectl")))
+      for count in stride(from: 1, to: bytes.count, by: 37) {
+        let result = try Self.run(Array(bytes.prefix(count)))
+        let isRefused = result.status == 64 && result.errors.wholeMatch(of: /blectl: standard input:\d+(:\d+)?: .+\n/) != nil
+        #expect(isRefused || result.status == 3 || (result.status == 0 && !result.text.contains("✗")), "\(name) \(count): \(result.errors)")
+      }
+    }
+  }
+
+  /// With a trace, which has no packet.
+  @Test func nothingIsSent() throws {
+    let trace = TemporaryFolder.path()
+    let result = try Blectl.run(
+      ["run", "--peer", "name:Band-7", "--trace", trace, "-"], input: Array("read 2a19\nread 2a19\nexpect as u9 == 1".utf8))
+    Self.expectRefused(result, "standard input:3:11", "u9")
+    // The header of a btsnoop file is 16 octets.
+    let octets = FileManager.default.contents(atPath: trace)?.count ?? 0
+    #expect(octets <= 16, "\(octets) octets of trace")
+  }
+
+  /// All files are right before the first is run.
+  @Test func aLaterFileIsWrong() throws {
+    let wrong = try TemporaryFolder.file(Array("read ffe1\nfrobnicate".utf8))
+    let result = try Blectl.run(["run", "no-tests.blectl", wrong], folder: ScriptFileTests.folder)
+    Self.expectRefused(result, "\(wrong):2:1", "there is no command")
+  }
+
+  // MARK: Files
+
+  @Test func filesThatAreNotThere() throws {
+    let result = try Blectl.run(["run", "/nowhere/x.blectl"])
+    #expect(result.status == 66 && result.errors.contains("/nowhere/x.blectl"), "\(result.errors)")
+    let empty = TemporaryFolder.path()
+    try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+    let folder = try Blectl.run(["run", empty])
+    #expect(folder.status == 66 && folder.errors.contains("there is no script in"), "\(folder.errors)")
+    #expect(try Blectl.run(["run"]).status == 64)
+  }
+
+  @Test func whatIsTooLarge() throws {
+    for octets in [Array(repeating: UInt8(ascii: "a"), count: 10 << 20), Array(String(repeating: "#\n", count: 5 << 20).utf8)] {
+      let path = try TemporaryFolder.file(octets)
+      let result = try Blectl.run(["run", path])
+      #expect(
+        [64, 66].contains(result.status) && result.errors.contains(path) && result.errors.utf8.count < 1000, "\(result.errors.prefix(1000))"
+      )
+    }
+  }
+
+  @Test func includedFiles() throws {
+    let folder = TemporaryFolder.path()
+    try FileManager.default.createDirectory(atPath: folder + "/inner", withIntermediateDirectories: true)
+    func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+    try write("self.blectl", "note a\n  include self.blectl\n")
+    try write("a.blectl", "include inner/b.blectl")
+    try write("inner/b.blectl", "note b\ninclude ../c.blectl")
+    try write("c.blectl", "note c\nfrobnicate")
+    try write("variable.blectl", "set FILE c.blectl\ninclude $FILE")
+    for depth in 0..<20 { try write("deep\(depth).blectl", "include deep\(depth + 1).blectl\ninclude deep\(depth + 1).blectl") }
+    try write("deep20.blectl", "")
+    try write("block.blectl", "test t\ninclude whole.blectl\nend")
+    try write("whole.blectl", "test u\nend")
+    for (name, place, reason) in [
+      ("self", "self.blectl:2:11", "includes itself"), ("a", "inner/../c.blectl:2:1", "there is no command"),
+      ("variable", "variable.blectl:2:9", "only those of --set"), ("deep0", "deep15.blectl:1:9", "more than 16 files"),
+      ("block", "whole.blectl:1:1", "outside of blocks"),
+    ] {
+      Self.expectRefused(try Blectl.run(["run", "\(folder)/\(name).blectl"], adapter: "hci99"), "\(folder)/\(place)", reason, name)
+    }
+    #expect(try Blectl.run(["run", "--set", "FILE=whole.blectl", "\(folder)/variable.blectl"]).status == 0)
+  }
+
+  /// A folder's scripts, in the order of their names; `_…` is there to be included.
+  @Test func aFolder() throws {
+    let folder = TemporaryFolder.path()
+    try FileManager.default.createDirectory(atPath: folder + "/inner", withIntermediateDirectories: true)
+    for name in ["b.blectl", "a.blectl", "_c.blectl", ".d.blectl", "e.txt", "inner/f.blectl"] {
+      try Data("test \"\(name)\"\nend\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+    }
+    let result = try Blectl.run(["run", "--dry-run", "--json", folder])
+    #expect(try result.records.map { $0.string("name") } == ["a.blectl", "b.blectl", "inner/f.blectl"], "\(result.text)\(result.errors)")
+  }
+}

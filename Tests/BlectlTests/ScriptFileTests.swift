@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+import Text
+
+/// Every script of Tests/Scripts runs, and comes to what the comments at its beginning say:
+///
+///     # exit: 7                   the exit code; else 0
+///     # arguments: --set A=1      of `run`, in the quoting of the shell
+///     # adapter: sim:rig.json     else sim; files are named as from that folder
+///     # shows: TEXT               a piece of stdout, blanks and the ends of lines alike
+///     # hides: TEXT               what is not in it
+///     # error: TEXT               a piece of stderr
+///
+/// Those whose names begin with `_` are there to be included.
+@Suite(.timeLimit(.minutes(5))) struct ScriptFileTests {
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+    "Scripts"
+  )
+  .path
+
+  static var names: [String] {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return all.filter { $0.hasSuffix(".blectl") && !$0.hasPrefix("_") }.sorted()
+  }
+
+  /// What a script's first comments say.
+  struct Header {
+    private var entries: [(key: String, text: String)] = []
+
+    init(_ script: String) {
+      for line in script.split(separator: "\n") {
+        guard line.hasPrefix("# ") else { break }
+        guard let colon = line.firstRange(of: ": ") else { continue }
+        entries.append((String(line[..<colon.lowerBound].dropFirst(2)), String(line[colon.upperBound...])))
+      }
+    }
+
+    subscript(key: String) -> [String] { entries.filter { $0.key == key }.map(\.text) }
+  }
+
+  private static func squeezed(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+
+  @Test func thereAreScripts() { #expect(Self.names.count >= 70) }
+
+  @Test(arguments: names) func comesToWhatItSays(_ name: String) throws {
+    let header = Header(try String(contentsOfFile: "\(Self.folder)/\(name)", encoding: .utf8))
+    let arguments = try header["arguments"].flatMap { try ShellWords.words(of: $0) }
+    let result = try Blectl.run(["run"] + arguments + [name], folder: Self.folder, adapter: header["adapter"].first ?? "sim")
+    let said = "\n\(result.text)\(result.errors)"
+    #expect(result.status == header["exit"].first.map { Int32($0) ?? -1 } ?? 0, "\(said)")
+    let (output, errors) = (Self.squeezed(result.text), Self.squeezed(result.errors))
+    for text in header["shows"] { #expect(output.contains(Self.squeezed(text)), "does not show \(text)\(said)") }
+    for text in header["hides"] { #expect(!output.contains(Self.squeezed(text)), "shows \(text)\(said)") }
+    for text in header["error"] { #expect(errors.contains(Self.squeezed(text)), "does not say \(text)\(said)") }
+  }
+}

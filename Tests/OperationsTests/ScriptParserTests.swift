@@ -1,0 +1,236 @@
+import Foundation
+import Operations
+import TestSupport
+import Testing
+import Text
+
+@Suite(.timeLimit(.minutes(3))) struct ScriptParserTests {
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+    "Scripts")
+
+  /// Those of the commands that tests want.
+  private static let program = ScriptCheck.Program(
+    command: { words throws(ScriptCheck.CommandMistake) in
+      switch words.first {
+      case "read", "write", "services": return .device
+      case "connect", "use": return .namesDevice
+      case "scan": return .nothing
+      default: throw ScriptCheck.CommandMistake("no such command")
+      }
+    }, errors: ["att", "timeout", "write_not_permitted"], reasons: ["connection_timeout"])
+
+  @discardableResult static func script(_ bytes: [UInt8], variables: [String: String] = [:]) throws(ScriptError) -> Script {
+    let statements = try ScriptParser.parse(bytes, file: "x", settings: ["format"])
+    return try ScriptCheck.script(statements, file: "x", variables: variables, program)
+  }
+
+  static func script(_ text: String, variables: [String: String] = [:]) throws(ScriptError) -> Script {
+    try script(Array(text.utf8), variables: variables)
+  }
+
+  // MARK: What is wrong
+
+  @Test(arguments: [
+    // Words
+    ("frobnicate", 1, 1, "no such command"), ("read a\n\n  frobnicate", 3, 3, "no such command"),
+    ("read a; frobnicate", 1, 9, "no such command"),
+    ("!ls", 1, 1, "does not run programs"), ("\"expect\" == 1", 1, 1, "no such command"),
+    // Quotes
+    ("read 'a", 1, 6, "nothing closes"), ("read \"a\nread b", 1, 6, "nothing closes"), ("read a \\", 1, 1, "nothing follows"),
+    ("read ${A", 1, 1, "{"),
+    ("read ${5}", 1, 1, "no variable"),
+    // Octets
+    ("read a\0", 1, 7, "NUL"), ("read a\nread \0", 2, 6, "NUL"),
+    // Device
+    ("device", 1, 1, "takes one word"), ("device a b", 1, 1, "takes one word"), ("device a\ndevice b", 2, 1, "named twice"),
+    ("test t\ndevice a\nend", 2, 1, "outside of blocks"), ("device $A", 1, 8, "nothing sets"),
+    ("let A = read a\ndevice $A", 2, 8, "known before the script runs"),
+    // Variables
+    ("set", 1, 1, "no such command"), ("set A", 1, 1, "name and a value"), ("set A 1 2", 1, 1, "name and a value"),
+    ("set 5 1", 1, 5, "does not begin"),
+    ("set a-b 1", 1, 5, "letters, digits"), ("set \"A\" 1", 1, 5, "letters, digits"), ("read $A", 1, 6, "nothing sets the variable A"),
+    ("read $LEVE\nset LEVEL 1", 1, 6, "nothing sets"), ("set LEVEL 1\nread $LEVE", 2, 6, "did you mean LEVEL"),
+    ("set A $A", 1, 7, "nothing sets"),
+    ("read a\nexpect == $A", 2, 11, "nothing sets"), ("sleep ${A}ms", 1, 7, "nothing sets"), ("let A read a", 1, 1, "a name, ="),
+    ("let A =", 1, 1, "a name, ="), ("let A = frobnicate", 1, 1, "no such command"), ("let format = read a", 1, 5, "setting"),
+    ("let A = expect == 1", 1, 9, "has none"), ("let A = read a as u9", 1, 19, "unknown format"),
+    ("let A = read a as u16", 1, 19, "byte order"),
+    // Blocks
+    ("end", 1, 1, "without"), ("test", 1, 1, "needs a name"), ("test t", 1, 1, "has no end"), ("test t\nrepeat 2\nend", 1, 1, "has no end"),
+    ("test t\ntest u\nend\nend", 2, 1, "inside of another"), ("test t\nsetup\nend\nend", 2, 1, "outside of tests"),
+    ("repeat 2\nteardown\nend\nend", 2, 1, "outside of tests"), ("test t\nend t", 2, 5, "nothing stands behind"),
+    ("setup t\nend", 1, 7, "nothing stands behind"),
+    ("test t\nend\ntest t\nend", 3, 1, "already, in line 1"), ("repeat 2\ntest t\nend\nend", 2, 1, "inside of another"),
+    ("repeat\nend", 1, 1, "number of times"), ("repeat 0\nend", 1, 1, "no number of times"), ("repeat -1\nend", 1, 1, "no number of times"),
+    ("repeat x\nend", 1, 1, "no number of times"), ("repeat 1000001\nend", 1, 1, "no number of times"),
+    ("repeat 99999999999999999999999\nend", 1, 1, "no number of times"), ("repeat 2 5s\nend", 1, 1, "number of times"),
+    ("repeat 2 every\nend", 1, 1, "number of times"), ("repeat 2 every x\nend", 1, 16, "no time"),
+    ("retry 2 every 5\nend", 1, 15, "5s are seconds"),
+    // Expectations
+    ("expect", 1, 1, "what is expected"), ("expect == 1", 1, 1, "nothing has a result"), ("read a\nexpect ==", 2, 8, "needs a value"),
+    ("read a\nexpect = 1", 2, 8, "no characteristic"), ("read a\nexpect as u8", 2, 1, "is missing"),
+    ("read a\nexpect as", 2, 8, "needs a name"),
+    ("read a\nexpect as u9 == 1", 2, 11, "unknown format"), ("read a\nexpect as u16 == 1", 2, 11, "byte order"),
+    ("read a\nexpect as u8 as u8 == 1", 2, 14, "one format"), ("read a\nexpect field a field b == 1", 2, 16, "one field"),
+    ("read a\nexpect == xy", 2, 1, "not hex"), ("read a\nexpect as u8 == xy", 2, 1, "not an integer"),
+    ("read a\nexpect as u8 == 256", 2, 1, "does not fit"),
+    ("read a\nexpect < 5", 2, 1, "as `as u8`"), ("read a\nexpect as u8 < x", 2, 1, "compares with a number"),
+    ("read a\nexpect as u8 ==5", 2, 14, "a blank stands behind =="), ("read a\nexpect as u8 like 5", 2, 14, "where one of"),
+    ("read a\nexpect in 5", 2, 11, "two dots"), ("read a\nexpect in 1..2 3", 2, 16, "too many"),
+    ("read a\nexpect as u8 in a..b", 2, 1, "no range"),
+    ("read a\nexpect matches OPEN", 2, 16, "between two /"), ("read a\nexpect matches /a", 2, 16, "second /"),
+    ("read a\nexpect matches /a/g", 2, 16, "only the letter i"), ("read a\nexpect matches /(/", 2, 16, "character 2"),
+    ("read a\nexpect matches $A", 2, 16, "no variables"), ("read a\nexpect matches /a{9999}/", 2, 16, "too much"),
+    ("read a\nexpect length", 2, 8, "what it shall be"), ("read a\nexpect length starts 1", 2, 8, "a length is a number"),
+    ("read a\nexpect length length == 1", 2, 15, "has no length"), ("read a\nexpect length == x", 2, 1, "no number"),
+    ("read a\nexpect is", 2, 8, "needs a format"), ("read a\nexpect is blue", 2, 11, "unknown format"),
+    ("read a\nexpect is u8 x", 2, 14, "too many"),
+    ("read a\nexpect == 1 within 5s", 2, 20, "has come already"), ("expect ffe2 within", 1, 1, "within needs a time"),
+    ("expect ffe2 within 5", 1, 20, "5s are seconds"), ("expect ffe2 within 99h", 1, 20, "no time"),
+    ("expect ffe2 within 1e9s", 1, 20, "no time"),
+    ("expect ffe2 within 999999999999999999999s", 1, 20, "no time"), ("expect ffe2 within -1s", 1, 20, "no time"),
+    ("expect ffe2 == zz", 1, 1, "not hex"),
+    ("expect ffe2 as u8", 1, 16, "is missing"), ("expect xyz!", 1, 8, "no characteristic"),
+    ("expect 0 of ffe2", 1, 1, "no number of times"),
+    ("expect x of ffe2", 1, 1, "no number of times"), ("expect no", 1, 8, "needs a characteristic"),
+    ("expect no ffe2 == 1", 1, 16, "too many"),
+    ("expect disconnect gone", 1, 19, "no reason"), ("expect disconnect 0x100", 1, 19, "no reason"),
+    ("expect disconnect 19", 1, 19, "no reason"),
+    ("expect disconnect 0x13 x", 1, 24, "too many"),
+    // Failures
+    ("fails", 1, 1, "behind the command"), ("read a\nexpect == 1\nfails", 3, 1, "behind the command"),
+    ("read a\nfails\nfails", 3, 1, "behind the command"),
+    ("read a\nfails a b", 2, 1, "one word"), ("read a\nfails nothing", 2, 7, "no error is called"),
+    ("read a\nfails 0x100", 2, 7, "no error is called"),
+    ("let A = read a\nfails", 2, 1, "to give a value"), ("read a\nfails write_not_permited", 2, 7, "did you mean write_not_permitted"),
+    // Others
+    ("sleep", 1, 1, "takes one word"), ("sleep x", 1, 7, "no time"), ("sleep 25h", 1, 7, "no time"), ("sleep 1d", 1, 7, "no time"),
+    ("sleep .s", 1, 7, "no time"),
+    ("sleep 1.2.3s", 1, 7, "no time"), ("sleep inf", 1, 7, "no time"), ("note", 1, 1, "takes one word"),
+    ("note a b", 1, 1, "takes one word"),
+    ("skip a b", 1, 1, "one reason"), ("include", 1, 1, "takes one word"),
+  ])
+  func aMistakeHasItsPlace(_ text: String, _ line: Int, _ column: Int, _ reason: String) {
+    let error = #expect(throws: ScriptError.self) { try Self.script(text) }
+    #expect(
+      error?.place == ScriptPlace(file: "x", line: line, column: column) && error?.reason.contains(reason) == true,
+      "\(String(describing: error))")
+  }
+
+  @Test func badUTF8HasItsLine() {
+    for bad in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82]] as [[UInt8]] {
+      let error = #expect(throws: ScriptError.self) { try Self.script(Array("read a\nread ".utf8) + bad + Array("\nread b".utf8)) }
+      #expect(error?.place.line == 2 && error?.reason.contains("UTF-8") == true)
+    }
+  }
+
+  @Test func blocksAreLimited() throws {
+    func nested(_ count: Int) -> String {
+      "test t\n" + String(repeating: "repeat 2\n", count: count - 1) + "read a\n" + String(repeating: "end\n", count: count)
+    }
+    _ = try Self.script(nested(16))
+    let error = #expect(throws: ScriptError.self) { try Self.script(nested(17)) }
+    #expect(error?.place.line == 17 && error?.reason.contains("more than 16 blocks") == true)
+    #expect(throws: ScriptError.self) { try Self.script(String(repeating: "repeat 2\n", count: 100_000)) }
+  }
+
+  @Test func whatIsTooLargeIsRefused() {
+    let error = #expect(throws: ScriptError.self) { try Self.script([UInt8](repeating: 0x23, count: ScriptLine.maximumLength + 1)) }
+    #expect(error?.place.line == 1 && error?.reason.contains("at most") == true)
+  }
+
+  // MARK: What is right
+
+  /// Lines end as Unix's, Windows' or old Macs' do, after a byte order mark or none.
+  @Test(arguments: ["\n", "\r\n", "\r"]) func linesEnd(_ end: String) throws {
+    let text = ["\u{FEFF}device a", "test t", "read a \\", "  b", "expect == 1", "end", ""].joined(separator: end)
+    let script = try Self.script(text)
+    #expect(script.device == "a" && script.tests.map(\.name) == ["t"])
+    #expect(script.tests.first?.statements.map(\.place.line) == [3, 5])
+    #expect(script.tests.first?.statements.first?.line.source == "read a b")
+  }
+
+  @Test func partsOfAScript() throws {
+    let script = try Self.script(
+      """
+      # a comment
+      device name:X; set A 1
+      setup
+      read a
+      end
+      read b
+      test "first" one two
+      expect == 1
+      end
+      teardown; read c; end
+      test $A
+      read $A ; fails 0x80
+      end
+      let B = read b
+      """)
+    #expect(script.device == "name:X" && script.deviceLine == 2 && script.firstNeed?.line == 6)
+    #expect(script.tests.map(\.name) == ["first", "1"] && script.tests.map(\.tags) == [["one", "two"], []])
+    #expect(script.setup.count == 1 && script.teardown.count == 1 && script.statements.count == 3 && script.hasOwnSteps)
+  }
+
+  /// What setup leaves is there in each test, and what a test leaves is not there in the next.
+  @Test func eachTestBeginsAnew() throws {
+    _ = try Self.script("setup\nread a\nend\ntest a\nexpect == 1\nend\ntest b\nexpect == 1\nend")
+    let error = #expect(throws: ScriptError.self) { try Self.script("test a\nread a\nend\ntest b\nexpect == 1\nend") }
+    #expect(error?.place.line == 5)
+  }
+
+  @Test func variablesOfTheCommandLineAreKnown() throws {
+    _ = try Self.script("read $A", variables: ["A": "1"])
+    #expect(try Self.script("device $A", variables: ["A": "x"]).device == "x")
+  }
+
+  /// In the order in which they run: the file's own lines are before its tests, wherever they stand.
+  @Test func ownLinesAreBeforeTests() throws { _ = try Self.script("test t\nread $A\nend\nset A 1") }
+
+  /// What a variable will be is not known: a command that some value would fit is right.
+  @Test func aResultMayBeAnything() throws { _ = try Self.script("let A = read a\nread $A\nexpect == $A\nsleep $A\nrepeat $A\nend") }
+
+  // MARK: Hostile
+
+  static var seeds: [[UInt8]] {
+    let names = ["set", "value-order", "fails", "quoting", "retry", "include", "matches"]
+    return names.compactMap { try? Array(Data(contentsOf: folder.appendingPathComponent("\($0).blectl"))) }
+  }
+
+  /// However much of it is there: it is a script, or the mistake has a place in it.
+  @Test func truncatedScripts() throws {
+    let seeds = Self.seeds
+    try #require(seeds.count == 7)
+    for bytes in seeds {
+      for count in 0..<bytes.count {
+        do { try Self.script(Array(bytes.prefix(count))) } catch {
+          #expect(
+            (1...bytes.count(where: { $0 == 10 }) + 1).contains(error.place.line) && !error.reason.isEmpty, "\(count) octets: \(error)")
+        }
+      }
+    }
+  }
+
+  @Test func hostileScripts() {
+    hostile(Self.seeds, mutations: 3000) { _ = try? Self.script($0, variables: ["A": "1"]) }
+  }
+
+  /// Time goes with the length, and not with its square.
+  @Test(arguments: [
+    "test ", "set A", "read $", "read ${", "read 'x", "expect /", "a;", "read a\\\n", "expect matches /a/ /", "include a\n", "#", "\\\n",
+    "\"\" ",
+  ])
+  func longScripts(_ piece: String) {
+    let start = ContinuousClock.now
+    let count = 100_000 / piece.utf8.count
+    try? Self.script(Array(String(repeating: piece, count: count).utf8))
+    try? Self.script(Array((piece + String(repeating: "A", count: 100_000)).utf8))
+    #expect(start.duration(to: .now) < .seconds(60))
+  }
+
+  @Test func manyTests() throws {
+    let tests = (0..<10_000).map { "test t\($0)\nexpect == 1\nend\n" }.joined()
+    #expect(try Self.script("setup\n" + String(repeating: "read a\n", count: 1000) + "end\n" + tests).tests.count == 10_000)
+  }
+}
