@@ -24,7 +24,7 @@ import Testing
     #expect(
       Set(commands.keys) == [
         "adapters", "scan", "connect", "services", "read", "write", "notify", "call", "mac-from-adv", "send-file", "repl", "peers", "sim",
-        "browse",
+        "browse", "run",
       ])
     let parts = page.components(separatedBy: "\n.Sh COMMANDS\n")
     try #require(parts.count == 2)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func thePagesAreWellFormed() throws {
-    for page in ["blectl.1", "blectl-peripheral.5", "blectl-device.5"] {
+    for page in ["blectl.1", "blectl-peripheral.5", "blectl-device.5", "blectl-script.5"] {
       let path = Self.root.appendingPathComponent("man/\(page)").path
       let result = try Shell.run("man --warnings -E UTF-8 -l -Tutf8 -Z '\(path)' >/dev/null")
       #expect(result.status == 0 && result.errors.isEmpty, "\(page): \(result.errors)")

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 import TestSupport
 import Testing
 import Text
@@ -53,5 +54,28 @@ import Text
     for text in header["shows"] { #expect(output.contains(Self.squeezed(text)), "does not show \(text)\(said)") }
     for text in header["hides"] { #expect(!output.contains(Self.squeezed(text)), "shows \(text)\(said)") }
     for text in header["error"] { #expect(errors.contains(Self.squeezed(text)), "does not say \(text)\(said)") }
+  }
+
+  /// The examples of blectl-script(5) are scripts that pass on the simulated air.
+  @Test func examplesOfTheManual() throws {
+    let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl-script.5"), encoding: .utf8)
+    let examples = page.components(separatedBy: ".\\\" example\n.Bd -literal\n").dropFirst().compactMap {
+      $0.components(separatedBy: "\n.Ed").first?.replacing("\\e", with: "\\")
+    }
+    #expect(examples.count >= 6)
+    for example in examples {
+      let result = try Blectl.run(["run", "-"], input: Array(example.utf8))
+      #expect(result.status == 0, "\(example)\n\(result.text)\(result.errors)")
+    }
+  }
+
+  /// Every word and predicate of the language is in the manual, and in a script of Tests/Scripts.
+  @Test func everyWordIsShown() throws {
+    let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl-script.5"), encoding: .utf8)
+    let scripts = try Self.names.map { try String(contentsOfFile: "\(Self.folder)/\($0)", encoding: .utf8) }.joined(separator: "\n")
+    for word in ScriptParser.words + Predicate.words + ["within", "every", "field", "as", "of", "no", "disconnect"] {
+      #expect(page.contains(" \(word) ") || page.contains(" \(word)\n"), "\(word) is not in the manual")
+      #expect(scripts.contains(" \(word) ") || scripts.contains("\n\(word)"), "\(word) is in no script")
+    }
   }
 }

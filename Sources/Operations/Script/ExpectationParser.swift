@@ -37,6 +37,7 @@ struct ExpectationParser {
           at: within, "this is about what has come already; `within` is for what a characteristic will send: `expect ATTR …`")
       }
       return .expectResult(extraction, predicate)
+    case "=": throw line.error(at: first, "did you mean ==?")
     default: return try value(within)
     }
   }
@@ -117,7 +118,7 @@ struct ExpectationParser {
   private func unknown(_ word: ShellWord) -> ScriptError {
     let text = word.text ?? ""
     let operators = Predicate.words.filter { !text.isEmpty && text.hasPrefix($0) && $0.first?.isLetter == false }
-    let hint = operators.last.map { "; a blank stands behind \($0)" } ?? ""
+    let hint = text == "=" ? "; did you mean ==?" : operators.last.map { "; a blank stands behind \($0)" } ?? ""
     return line.error(at: word, "\(DisplayText.quote(text)) where one of \(Predicate.words.joined(separator: " ")) should be\(hint)")
   }
 

@@ -56,6 +56,9 @@ extension Predicate {
     case .contains(let words): return try contains(value, try Operand(words, replaced))
     case .matches(let expression): return Verdict(expression.matches(Self.textToMatch(value)))
     case .length(let predicate):
+      if case .compares(_, let words) = predicate, case let operand = try Operand(words, replaced), ScriptNumber(operand.text) == nil {
+        throw PredicateMistake(reason: "a length is a number, which \(DisplayText.quote(operand.text)) is not")
+      }
       guard let length = Self.length(of: value) else { return .fails("it has no length") }
       return try predicate.verdict(on: .field(JSONTree(number: length)), replaced)
     case .isOf(let word): return try isOf(try replaced(word), value)
@@ -138,6 +141,11 @@ extension Predicate {
   private func contains(_ value: ScriptValue, _ operand: Operand) throws -> Verdict {
     if case .field(let tree) = value, case .array(let items) = tree.kind {
       return Verdict(items.contains { Self.equals($0, operand) })
+    }
+    if case .formatted(let octets, let format) = value, let width = format.numberOctets {
+      // One number does not begin in the midst of another.
+      let wanted = try Self.octets(operand, format)
+      return Verdict(stride(from: 0, to: octets.count, by: width).contains { octets[$0...].starts(with: wanted) })
     }
     return try part(of: value, operand) {
       $0.contains($1)

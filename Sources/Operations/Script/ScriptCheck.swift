@@ -202,7 +202,7 @@ package struct ScriptCheck {
   private func selector(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {
     guard let text = try text(of: word, line) else { return }
     do { _ = try Selector(text) } catch {
-      throw line.error(at: word, "\(DisplayText.quote(text)) is no characteristic, and nothing else that expect takes")
+      throw line.error(at: word, "\(DisplayText.quote(text)) is no characteristic; what came last is looked at by `expect == …`")
     }
   }
 

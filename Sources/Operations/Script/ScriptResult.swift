@@ -24,6 +24,7 @@ package struct ScriptResult: Sendable {
   private static func member(_ path: String, of tree: JSONTree) -> JSONTree? {
     var tree = tree
     for part in path.split(separator: ".", omittingEmptySubsequences: false) {
+      guard !part.isEmpty else { return nil }
       let name = part.prefix { $0 != "[" }
       if !name.isEmpty {
         guard let value = tree[String(name)] else { return nil }

@@ -100,6 +100,9 @@ extension ScriptRunner {
     }
   }
 
+  /// Its octets, in hex and decoded.
+  func shown(_ result: ScriptResult) -> String { shown(.octets(result.octets ?? []), of: result) }
+
   /// In hex and decoded.
   private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
     let uuid = result?.record["uuid"]?.string.flatMap { UUID($0) }
@@ -192,8 +195,13 @@ extension ScriptRunner {
     let name = try text(of: expected.attribute, line)
     let seen = shell.current?.recent.filter { $0.event.handle == characteristic.valueHandle } ?? []
     let what = count == 1 ? "no such value" : "only \(number) of \(count) values"
-    // What a command in front of it brought about may have come before.
-    let hint = isLate && seen.isEmpty ? "; it was subscribed to only now, because no command stands before this line" : ""
+    // What a command in front of it brought about may have come before; or it is the command's own result that was meant.
+    let wasRead =
+      seen.isEmpty && result?.record["event"]?.string == "value" && result?.record["uuid"]?.string == characteristic.uuid.description
+    let hint =
+      wasRead
+      ? "; what was read is looked at without naming it: `expect == …`"
+      : isLate && seen.isEmpty ? "; it was subscribed to only now, because no command stands before this line" : ""
     let before = shell.current?.takeForgotten().map { "; \($0) values came before those that are kept" } ?? ""
     var error = StepFailure(
       Failure(.expectation, "\(what) came on \(DisplayText.escape(name)) within \(limit.secondsText) s\(hint)\(before)"), line)

@@ -163,7 +163,7 @@ extension ScriptRunner {
     guard let failure else {
       var error = StepFailure(Failure(.expectation, "the command before this line was to fail, and did not"), expected.line)
       error.expected = kind.map { "a failure: \($0)" } ?? "a failure"
-      error.actual = result?.octets.map { ValueText.forEyes($0) } ?? "it succeeded"
+      error.actual = result.flatMap { $0.octets == nil ? nil : shown($0) } ?? "it succeeded"
       throw error
     }
     // Also after a request without an answer, which ends the link.
