@@ -94,7 +94,8 @@ extension Answerer {
     let first = database.handles[database.firstIndex(range.start.number)...].first { database.types[$0] == type }
     guard let first, first <= range.end.number else {
       // The hash is asked for by who keeps what he has found: without it he looks again.
-      guard isKnown(type, range.start.number, range.end.number) || type == .databaseHash else { return nil }
+      let isSought = type != .characteristic && range.end.number <= database.sought[type] ?? 0
+      guard isSought || type == .databaseHash || isKnown(type, range.start.number, range.end.number) else { return nil }
       return refuse(request, range.start.number, .attributeNotFound)
     }
     guard isKnown(type, range.start.number, first - 1) else { return nil }

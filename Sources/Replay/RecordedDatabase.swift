@@ -15,6 +15,8 @@ struct RecordedDatabase: Sendable {
   private(set) var seenOfType: [UUID: RangeSet<Int>] = [:]
   /// Values that the device took, by handle.
   private(set) var accepted: [Int: Set<[UInt8]>] = [:]
+  /// How far values of a type were looked for, by who was content with those that came.
+  private(set) var sought: [UUID: Int] = [:]
   private(set) var serverMTU: UInt16?
 
   /// The handles of `types` and of `groups` of primary services, ascending; where there are surely no attributes.
@@ -31,6 +33,7 @@ struct RecordedDatabase: Sendable {
         learn(request, response)
       }
     }
+    inferConfigurations()
     handles = types.keys.sorted()
     vacant = seen
     // Nothing is outside of services.
@@ -77,6 +80,28 @@ struct RecordedDatabase: Sendable {
 
   // MARK: Learning
 
+  /// A characteristic that notifies or indicates has a Client Characteristic Configuration (Vol 3 Part G §3.3.1.1): where there is room for one
+  /// descriptor, nobody needs to ask which it is, and BlueZ does not.
+  private mutating func inferConfigurations() {
+    let characteristics = types.keys.filter { types[$0] == .characteristic }.sorted()
+    let groups = [UUID.primaryService, .secondaryService].flatMap { (self.groups[$0] ?? [:]).values }.sorted { $0.handle < $1.handle }
+    var index = 0
+    for group in groups {
+      while index < characteristics.count, characteristics[index] < group.handle.number { index += 1 }
+      while index < characteristics.count, characteristics[index] <= group.endHandle.number {
+        let next = index + 1 < characteristics.count ? characteristics[index + 1] : 0x10000
+        let end = min(next - 1, group.endHandle.number)
+        // Notify, Indicate.
+        if let value = declarations[characteristics[index]], value.count >= 3, value[0] & 0x30 != 0,
+          end == (Int(value[1]) | Int(value[2]) << 8) + 1, types[end] == nil, seenOfType[.characteristic]?.contains(end) ?? false
+        {
+          types[end] = .clientCharacteristicConfiguration
+        }
+        index += 1
+      }
+    }
+  }
+
   private mutating func learn(_ request: Request, _ response: Response) {
     switch (request, response) {
     case (.exchangeMTU, .exchangeMTU(let server)): serverMTU = server
@@ -90,6 +115,7 @@ struct RecordedDatabase: Sendable {
       for group in groups where group.handle.isValid && group.handle <= group.endHandle { learn(group, type) }
       if let last = groups.last?.endHandle { Self.insert(range.start, last, &seenOfType[type, default: RangeSet()]) }
     case (.readByType(let range, let type), .readByType(let items)):
+      sought[type] = max(sought[type] ?? 0, range.end.number)
       for item in items where item.handle.isValid { learn(item, type) }
       if let last = items.last?.handle { Self.insert(range.start, last, &seenOfType[type, default: RangeSet()]) }
     case (.readByGroupType(let range, let type), .error(_, _, .attributeNotFound)),

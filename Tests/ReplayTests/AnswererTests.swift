@@ -87,6 +87,33 @@ import Testing
     #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: [0x02, 0x05, 0x02]))
   }
 
+  /// BlueZ does not ask what the only descriptor of a characteristic that notifies is.
+  @Test func theOnlyDescriptorOfWhatNotifiesIsItsConfiguration() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x11, 6, 1, 0, 6, 0, 0x00, 0x18])
+    trace.ask([0x10, 7, 0, 0xFF, 0xFF, 0, 0x28], [0x01, 0x10, 7, 0, 0x0A])
+    trace.ask([0x08, 1, 0, 6, 0, 3, 0x28], [0x09, 7, 2, 0, 0x10, 3, 0, 0xE1, 0xFF, 5, 0, 0x02, 6, 0, 0xE2, 0xFF])
+    trace.ask([0x08, 6, 0, 6, 0, 3, 0x28], [0x01, 0x08, 6, 0, 0x0A])
+    trace.ask([0x12, 4, 0, 1, 0], [0x13])
+    var answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
+    #expect(answerer.answer([0x04, 4, 0, 0xFF, 0xFF]) == .answer([0x05, 1, 4, 0, 2, 0x29, 5, 0, 3, 0x28, 6, 0, 0xE2, 0xFF]))
+    #expect(answerer.answer([0x12, 4, 0, 1, 0]) == .play(4, response: nil))
+    #expect(answerer.answer([0x12, 4, 0, 1, 0]) == .answer([0x13]))
+    #expect(answerer.answer([0x12, 4, 0, 2, 0]) == .unknown(next: nil))
+  }
+
+  /// Who was content with the values that came did not look behind them.
+  @Test func whatNobodyLookedForFurtherIsAll() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x08, 1, 0, 0xFF, 0xFF, 0xE1, 0xFF], [0x09, 3, 6, 0, 0x77])
+    var answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
+    #expect(answerer.answer([0x08, 1, 0, 0xFF, 0xFF, 0xE1, 0xFF]) == .play(0, response: nil))
+    #expect(answerer.answer([0x08, 7, 0, 0xFF, 0xFF, 0xE1, 0xFF]) == .answer([0x01, 0x08, 7, 0, 0x0A]))
+    #expect(answerer.answer([0x08, 7, 0, 0xFF, 0xFF, 0xE2, 0xFF]) == .unknown(next: nil))
+  }
+
   /// The first part of a value is not the value.
   @Test func whatWasNotReadToItsEndIsNotKnown() throws {
     var trace = MadeTrace()

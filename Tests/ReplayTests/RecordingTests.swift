@@ -79,6 +79,21 @@ import Testing
   }
 }
 
+/// A capture of another project: what a controller said, without what it was told.
+@Suite struct CapturedRecordingTests {
+  @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the H4 capture of another project was not replayed"))
+  func aCaptureOfOneDirection() throws {
+    var framer = H4Framer(.controllerToHost)
+    var trace = MadeTrace()
+    framer.append([UInt8](try Vectors.data("hci_h4_bumble_001.bin")))
+    while let packet = try framer.next() { trace.raw(packet, .controllerToHost) }
+    #expect(trace.ends.count == 118)
+    let recording = try Recording(parsing: trace.file)
+    #expect(recording.links.count == 1 && recording.attempts.count == 1)
+    HostileRecordingTests.fuzz(trace.file)
+  }
+}
+
 /// A trace that is made packet by packet, a millisecond between two.
 struct MadeTrace {
   var file = Snoop.header

@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension KernelTests {
+  /// What was recorded on the kernel's stack is replayed without it: with our own traces, and with a monitor's of other programs.
+  @Suite struct ReplayTests {
+    static let peer = "\(BumbleAir.peer)/random"
+
+    @Test func replaysOurTraces() throws {
+      let air = try Guest.air("--controller", "extended", "--tuning", "on")
+      for arguments in [
+        ["scan", "--count", "1", "--name", "Lock-01"], ["services", BumbleAir.peer, "--values"], ["read", Self.peer, "ffe2", "ffe3"],
+        ["read", BumbleAir.peer, "ffea"], ["write", Self.peer, "ffe4", "0102", "--mode", "request", "--read-back"],
+        ["write", Self.peer, "ffe1", Octets.hex("ping"), "--expect", "ffe2"], ["notify", Self.peer, "ffe5", "-n", "4"],
+        ["connect", Self.peer], ["connect", Self.peer, "--interval", "50"], ["-e", "read ffe2; read ffe4; services", Self.peer],
+        ["notify", Self.peer, "ffe5", "-d", "10", "--write", "ffe8=02"], ["mac-from-adv", BumbleAir.peer, "--learn"],
+        ["read", "AA:BB:CC:DD:EE:FF", "ffe2", "-t", "2"], ["read", "AA:BB:CC:DD:EE:FF/random", "ffe2", "-t", "2"],
+      ] {
+        try Replayed.expectSame(arguments, adapter: air.adapter)
+      }
+      let picture = try TemporaryFolder.file(Octets.picture(5000))
+      try Replayed.expectSame(["send-file", Self.peer, "ffe1", picture, "--mode", "request"], adapter: air.adapter)
+      try Guest.expectQuiet(air.adapter)
+    }
+
+    @Test func replaysTheUserChannel() throws {
+      try Guest.lock()
+      try Guest.switchOff("hci0")
+      defer { _ = try? Guest.switchOn("hci0") }
+      try Replayed.expectSame(["services", Self.peer, "--values"], adapter: "user:0")
+      try Replayed.expectSame(["notify", Self.peer, "ffe5", "-n", "3"], adapter: "user:0")
+    }
+
+    /// bluetoothctl finds, connects, reads and listens; btmon records all adapters.
+    @Test func replaysAnotherProgramsSession() throws {
+      let air = try Guest.air("--controller", "extended", "--tuning", "on")
+      let services = try air.blectl("services", BumbleAir.peer, "--json")
+      #expect(services.status == 0, "\(services.errors)")
+      let daemon = try Bluetoothd(air.adapter)
+      defer { daemon.stop() }
+      let tool = try daemon.control()
+      defer { tool.end() }
+      let monitor = try Monitor()
+      try daemon.connect(tool)
+      try tool.say("menu gatt\nselect-attribute 0000ffe2-0000-1000-8000-00805f9b34fb\nread", until: "hello lock", times: 2)
+      try tool.say("select-attribute 0000ffe5-0000-1000-8000-00805f9b34fb\nnotify on", until: "tick 3", times: 1)
+      try tool.say("back\ndisconnect \(BumbleAir.peer)", until: "Successful disconnected")
+      let file = try monitor.end()
+      let replay = "replay:\(file)"
+      let scanned = try Blectl.run(["scan", "--json", "--count", "1", "--name", "Lock-01"], adapter: replay, virtual: false)
+      #expect(try scanned.records.first?.string("address") == BumbleAir.peer, "\(scanned.errors)")
+      let seen = try Blectl.run(["services", BumbleAir.peer, "--json"], adapter: replay, virtual: false)
+      #expect(seen.text == services.text, "\(seen.errors)")
+      let read = try Blectl.run(["read", BumbleAir.peer, "ffe2"], adapter: replay, virtual: false)
+      #expect(read.text == "hello lock\n", "\(read.errors)")
+      let heard = try Blectl.run(["notify", BumbleAir.peer, "ffe5", "-n", "3", "--json"], adapter: replay, virtual: false)
+      #expect(try heard.records.map { $0.string("text") } == ["tick 1", "tick 2", "tick 3"], "\(heard.errors)")
+      let unknown = try Blectl.run(["read", BumbleAir.peer, "ffe3"], adapter: replay, virtual: false)
+      #expect(unknown.status == 7 && unknown.errors.contains("the recording does not have what was asked"), "\(unknown.errors)")
+    }
+
+    @Test func replaysGatttool() throws {
+      try Guest.lock()
+      let monitor = try Monitor()
+      let theirs = try Guest.run("gatttool", "-i", "hci0", "-b", BumbleAir.peer, "-t", "random", "--char-read", "-u", "ffe2")
+      #expect(theirs.status == 0, "\(theirs.errors)")
+      try Guest.waitForNoLink()
+      let file = try monitor.end()
+      let read = try Blectl.run(["read", Self.peer, "ffe2"], adapter: "replay:\(file)", virtual: false)
+      #expect(read.text == "hello lock\n", "\(read.errors)")
+    }
+  }
+}
+
+/// btmon, which records what every adapter does.
+private final class Monitor {
+  private let process: RunningProcess
+  private let path = "/tmp/monitor.btsnoop"
+
+  init() throws {
+    try? FileManager.default.removeItem(atPath: path)
+    process = try RunningProcess(["btmon", "-w", path])
+    let path = path
+    try Guest.wait(for: "btmon to record") { try Self.size(path) > 16 }
+  }
+
+  /// - Returns: the file, with all that was on its way to btmon.
+  func end() throws -> String {
+    var last = -1
+    let path = path
+    try Guest.wait(for: "btmon to have written all") {
+      let size = try Self.size(path)
+      usleep(500_000)
+      defer { last = size }
+      return size == last
+    }
+    process.signal(SIGTERM)
+    _ = process.wait()
+    return path
+  }
+
+  private static func size(_ path: String) throws -> Int {
+    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+  }
+}
