@@ -24,6 +24,7 @@ struct Blectl: ParsableCommand {
         -v, --verbose       say what is done; twice: every ATT PDU
         --color WHEN        auto, always or never
         --trace FILE        write a btsnoop file
+        --record FILE       write a script for blectl run
 
       Several commands on one link: blectl -e 'read 2a19; write ffe1 01; wait ffe2' PEER
 

@@ -113,6 +113,7 @@ extension Context {
   /// A link to the peer that stays until the session ends it: a new one, or that of the device's lane. Nothing is left behind when this throws.
   func open(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool = true) async throws -> Connection {
     let connection = try await connect(selector, target)
+    RecordedCommand.present?.hasLink = true
     if connection === lane?.connection { return connection }
     do {
       if exchangingMTU || target.mtu != nil { try await exchangeMTU(target.mtu, connection.client) }

@@ -20,6 +20,7 @@ enum NotificationRecord {
   static func octets(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ output: Output
   ) -> [UInt8] {
+    RecordedCommand.present?.received(event, uuid, peer.client)
     if output.style.isLive, !output.style.json { return brief(event, uuid, format, of: device, output) }
     let time = Timestamp.text(event.wallClock)
     if output.style.json {

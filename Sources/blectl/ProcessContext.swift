@@ -16,6 +16,8 @@ final class ProcessContext {
   let configuration: Configuration
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   private var trace: SnoopFile?
+  /// Of `--record`.
+  private(set) var recorder: ScriptRecorder?
   /// A trace may be asked for while the radio is in use: set it before that is opened.
   var tracesLater = false
   private let tap = SwitchedTap()
@@ -53,6 +55,14 @@ final class ProcessContext {
   func openTrace() async throws -> SnoopFile? {
     if let path = options.trace, trace == nil { trace = try await open(trace: path) }
     return trace
+  }
+
+  /// Runs the command of the command line. - Throws: FileError, of the file of `--record`; what the command throws.
+  func run(_ command: any LoopCommand, in context: Context) async throws {
+    guard let path = options.record else { return try await command.run(in: context) }
+    let recorder = try ScriptRecorder(path)
+    self.recorder = recorder
+    try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
   }
 
   /// The trace is a result too: a full disk must not pass unnoticed.

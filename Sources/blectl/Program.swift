@@ -62,7 +62,7 @@ enum Program {
     let task = EventLoop.shared.spawn { () -> (any Error)? in
       do {
         if command.usesNames { try NamesFile.check() }
-        try await command.run(in: Context(process, command.step))
+        try await process.run(command, in: Context(process, command.step))
         return nil
       } catch { return error }
     }
@@ -83,6 +83,7 @@ enum Program {
     var failure = await task.value
     await process.session.close()
     output.clearTransient()
+    do { try process.recorder?.write() } catch { if failure == nil { failure = error } }
     do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
     do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
     let unwritten = output.unwrittenLines

@@ -43,6 +43,7 @@ struct Read: PeerCommand {
     let output = context.output
     try await context.withPeer(who.target, exchangingMTU: false) { connection in
       try await connection.client.read(selectors) { index, found in
+        RecordedCommand.present?.read(attributes[index], found.value)
         if !raw { try ValueText.check(found.value, format) }
         if output.style.json {
           try await output.record {

@@ -26,8 +26,12 @@ struct ProcessOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write everything that crosses HCI and ATT to a btsnoop file.", valueName: "file"), completion: .file())
   var trace: String?
 
+  @Option(
+    help: ArgumentHelp("Write what is done and what comes as a script for blectl run.", valueName: "file"), completion: .file())
+  var record: String?
+
   /// Those that take a value, for moving them behind the command's name.
-  static let namesWithValue = ["-i", "--adapter", "--color", "--trace"]
+  static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record"]
 
   var outputStyle: Output.Style {
     var style = Output.Style()

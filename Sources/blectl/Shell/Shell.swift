@@ -63,11 +63,12 @@ final class Shell {
     context.lane = lane
     context.isAboutCurrent = (command as? any PeerCommand)?.who.peer == .current
     context.members = members
+    let recorded = process.recorder?.begin(line, words, lane, output)
     let turn = (command as? any SessionCommand).map { type(of: $0).turn }
     switch turn {
-    case .atOnce?: return ShellJob(subject, done: await result { try await command.run(in: context) })
+    case .atOnce?: return ShellJob(subject, done: await result(recorded) { try await command.run(in: context) })
     case .beforeOthers?:
-      return ShellJob(subject, holdsLines: true) { [context] in await self.result { try await command.run(in: context) } }
+      return ShellJob(subject, holdsLines: true) { [context] in await self.result(recorded) { try await command.run(in: context) } }
     case .ofDevice?, nil: break
     }
     let place = (lane?.queue ?? others).enter()
@@ -85,7 +86,7 @@ final class Shell {
         place.leave()
         if let lane = context.lane { self.tidy(lane) }
       }
-      return await self.result {
+      return await self.result(recorded) {
         try await self.endingWithInput(command) {
           try await place.untilTurn()
           if command is any ListeningCommand { place.leave() }
@@ -138,6 +139,13 @@ final class Shell {
     for words in try ShellWords.commands(in: line) where !isOver { try await run(words) }
   }
 
+  private func result(_ recorded: RecordedCommand?, _ body: @LoopActor () async throws -> Void) async -> (any Error)? {
+    guard let recorded else { return await result(body) }
+    let error = await RecordedCommand.$present.withValue(recorded) { await result(body) }
+    recorded.end(error)
+    return error
+  }
+
   private func result(_ body: @LoopActor () async throws -> Void) async -> (any Error)? {
     do {
       try await body()
@@ -176,7 +184,8 @@ final class Shell {
   func untilChanged() async throws { try await change.value() }
 
   static func refuseSessionOptions(_ options: ProcessOptions) throws {
-    guard let option = options.adapter != nil ? "--adapter" : options.trace != nil ? "--trace" : nil else { return }
+    guard let option = options.adapter != nil ? "--adapter" : options.trace != nil ? "--trace" : options.record != nil ? "--record" : nil
+    else { return }
     throw Failure(.usage, "\(option) belongs to the session, which has one radio: give it when you start")
   }
 
