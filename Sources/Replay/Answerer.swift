@@ -57,12 +57,9 @@ package struct Answerer: Sendable {
     return play(cursor)
   }
 
-  /// The next question of the recording.
+  /// The next question of the recording, behind the last one that was played.
   private var next: [UInt8]? {
-    for range in [cursor..<link.requests.count, firstUnused..<max(firstUnused, cursor)] {
-      for index in range where !isUsed[index] && Self.isQuestion(link.requests[index].pdu) { return link.requests[index].pdu }
-    }
-    return nil
+    (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) }.map { link.requests[$0].pdu }
   }
 
   private static func isQuestion(_ pdu: [UInt8]) -> Bool {
