@@ -85,7 +85,8 @@ let package = Package(
       name: "TestSupport", dependencies: ["Operations", "LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
       path: "Tests/TestSupport"),
     // Run by scripts/fuzz.
-    .executableTarget(name: "Fuzz", dependencies: ["Operations", "Text", "TestSupport"], path: "Tests/Fuzz"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["Operations", "Text", "Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "TestSupport"], path: "Tests/Fuzz"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),

@@ -1,0 +1,65 @@
+import ATT
+import Bluetooth
+import HCI
+import L2CAP
+import Replay
+
+extension FuzzTarget {
+  /// A recording, and its devices asked for what is in it and for more.
+  static let recording = FuzzTarget(name: "recording", seeds: [session(.h4), session(.monitor)], words: []) { bytes in
+    guard let recording = try? Recording(parsing: bytes) else { return }
+    for link in recording.links.prefix(4) {
+      var answerer = Answerer(link, others: Array(recording.links.prefix(4)))
+      for item in link.requests.prefix(16) { _ = answerer.answer(item.pdu) }
+      for pdu in questions { _ = answerer.answer(pdu) }
+    }
+  }
+
+  private static let questions: [[UInt8]] = [
+    [0x02, 0, 0], [0x04, 1, 0, 0xFF, 0xFF], [0x08, 1, 0, 0xFF, 0xFF, 3, 0x28], [0x08, 1, 0, 0xFF, 0xFF, 0xE1, 0xFF],
+    [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0xE0, 0xFF], [0x0A, 6, 0], [0x0C, 6, 0, 0xFF, 0xFF],
+    [0x12, 7, 0, 0, 0], [0x08, 1, 0, 0xFF, 0xFF, 2, 0x29], [0x1E],
+  ]
+
+  /// Connection, discovery, a value in fragments, a subscription, a notification, the end.
+  private static func session(_ datalink: Snoop.Datalink) -> [UInt8] {
+    var file = Snoop.header(datalink)
+    func add(_ packet: [UInt8], _ direction: HCI.Direction) {
+      var record = Snoop.Record(packet: packet, direction: direction, wallClock: Int64(file.count) * 1_000_000).encoded
+      if datalink == .monitor {
+        let isSent = direction == .hostToController
+        record[11] = packet.first == Packet.aclIndicator ? (isSent ? 4 : 5) : isSent ? 2 : 3
+        record.remove(at: 24)
+        (record[3], record[7]) = (record[3] - 1, record[7] - 1)
+      }
+      file += record
+    }
+    func send(_ pdu: [UInt8], _ direction: HCI.Direction) {
+      let first: ACLData.Boundary = direction == .hostToController ? .firstNonFlushable : .firstFlushable
+      for data in L2CAPFrame(channel: .att, payload: pdu).fragments(handle: 0x40, length: 27, first: first) { add(data.encoded, direction) }
+    }
+    let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
+    let parameters = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
+    add(
+      LECreateConnection(scanInterval: 96, scanWindow: 96, peer: peer, ownAddressType: 0, parameters: parameters).encoded, .hostToController
+    )
+    add(Event.commandStatus(.init(status: .success, opcode: LECreateConnection.opcode)).encoded, .controllerToHost)
+    let complete = Event.ConnectionComplete(status: .success, handle: 0x40, peer: peer, interval: 12, latency: 0, supervisionTimeout: 400)
+    add(Event.leConnectionComplete(complete).encoded, .controllerToHost)
+    let exchanges: [([UInt8], [UInt8])] = [
+      ([0x02, 0x05, 0x02], [0x03, 100, 0]),
+      ([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x11, 6, 1, 0, 3, 0, 0x00, 0x18, 4, 0, 0xFF, 0xFF, 0xE0, 0xFF]),
+      ([0x08, 1, 0, 0xFF, 0xFF, 3, 0x28], [0x09, 7, 2, 0, 2, 3, 0, 0x00, 0x2A, 5, 0, 0x12, 6, 0, 0xE1, 0xFF]),
+      ([0x04, 7, 0, 0xFF, 0xFF], [0x05, 1, 7, 0, 2, 0x29]), ([0x0A, 6, 0], [0x0B] + Array(1...60)), ([0x12, 7, 0, 1, 0], [0x13]),
+      ([0x0A, 3, 0], [0x01, 0x0A, 3, 0, 0x02]),
+    ]
+    for (request, response) in exchanges {
+      send(request, .hostToController)
+      send(response, .controllerToHost)
+    }
+    send([0x1B, 6, 0, 0xAA], .controllerToHost)
+    add(Event.numberOfCompletedPackets([.init(handle: 0x40, count: 3)]).encoded, .controllerToHost)
+    add(Event.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout).encoded, .controllerToHost)
+    return file
+  }
+}
