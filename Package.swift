@@ -82,11 +82,13 @@ let package = Package(
       ]),
 
     .target(
-      name: "TestSupport", dependencies: ["Operations", "LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
+      name: "TestSupport",
+      dependencies: ["Operations", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
       path: "Tests/TestSupport"),
     // Run by scripts/fuzz.
     .executableTarget(
-      name: "Fuzz", dependencies: ["Operations", "Text", "Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "TestSupport"], path: "Tests/Fuzz"),
+      name: "Fuzz", dependencies: ["Operations", "DeviceFiles", "Text", "Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "TestSupport"],
+      path: "Tests/Fuzz"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
@@ -116,7 +118,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "OperationsTests",
-      dependencies: ["Operations", "LEHost", "Simulation", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+      dependencies: [
+        "Operations", "LEHost", "Simulation", "GAP", "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport",
+      ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "BlectlTests",

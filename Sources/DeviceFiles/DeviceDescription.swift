@@ -28,10 +28,17 @@ package struct DeviceMatch: Sendable, Equatable {
   /// What the data of a company begin with.
   package var manufacturerData: [Manufacturer] = []
 
+  package init() {}
+
   package struct Manufacturer: Sendable, Equatable {
     package let company: UInt16
     /// Nil: any octet.
     package let prefix: [UInt8?]
+
+    package init(company: UInt16, prefix: [UInt8?]) {
+      self.company = company
+      self.prefix = prefix
+    }
 
     package func matches(_ data: [UInt8]) -> Bool { data.count >= prefix.count && zip(prefix, data).allSatisfy { $0 == nil || $0 == $1 } }
   }

@@ -23,6 +23,15 @@ package enum DeviceFile {
     return try parse(FileEntry(file: name, path: "", tree: tree))
   }
 
+  /// The devices that are described in a file of a simulated air, beside its peripherals; none in a file that cannot be read.
+  package static func devices(among bytes: [UInt8], name: String) throws(FileEntryError) -> [DeviceDescription] {
+    guard let tree = try? JSONTree.parse(bytes) else { return [] }
+    let root = FileEntry(file: name, path: "", tree: tree)
+    var devices: [DeviceDescription] = []
+    for entry in root.isList ? try root.list() : [root] where isDevice(entry.tree) { devices.append(try parse(entry)) }
+    return devices
+  }
+
   /// Whether a file is of a device, not of a peripheral.
   package static func isDevice(_ tree: JSONTree) -> Bool { tree["commands"] != nil || tree["device"] != nil }
 

@@ -12,11 +12,14 @@ enum DeviceLibrary {
     try checked(DeviceFile.parse(try await InputFile.read(path, limit: DeviceFile.maximumLength + 1), name: path))
   }
 
-  /// The one that fits a device: of the user's, or, when none does, of those that come with the program.
+  /// The one that fits a device: of the user's, or, when none does, of those that the simulated air is made of, or of those that come with the
+  /// program.
+  /// - Parameter adapter: the radio.
   /// - Throws: Failure, naming them when none or several fit; for a file that cannot be used.
-  static func device(for connection: Connection, _ configuration: Configuration) async throws -> DeviceDescription {
+  static func device(for connection: Connection, _ configuration: Configuration, _ adapter: AdapterSpec?) async throws -> DeviceDescription
+  {
     let own = try own(configuration)
-    for devices in [own, try ShippedDevices.all()] {
+    for devices in [own, try await simulated(adapter), try ShippedDevices.all()] {
       let fitting = try await connection.fitting(devices)
       guard let first = fitting.first else { continue }
       guard fitting.count == 1 else {
@@ -29,6 +32,11 @@ enum DeviceLibrary {
     }
     let there = own.isEmpty ? "there is none in \(DisplayText.escape(configuration.devicesPath ?? "the configuration"))" : "of \(own.count)"
     throw Failure(.notFound, "no device file fits \(connection.title) (\(there)); --device FILE names one, see man blectl-device")
+  }
+
+  private static func simulated(_ adapter: AdapterSpec?) async throws -> [DeviceDescription] {
+    guard case .simulation(let file?)? = adapter else { return [] }
+    return try DeviceFile.devices(among: try await InputFile.read(file, limit: 4 << 20), name: file)
   }
 
   private static func own(_ configuration: Configuration) throws -> [DeviceDescription] {

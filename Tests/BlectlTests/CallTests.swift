@@ -141,6 +141,28 @@ import Text
 
   // MARK: Which file
 
+  /// In an air that is made of a device file nobody has to name it again.
+  @Test func theFileOfTheAir() throws {
+    let result = try Blectl.run(["call", "name:Tracker", "battery"], adapter: "sim:\(Self.tracker)")
+    #expect(result.status == 0 && result.text.hasPrefix("level = 80 %\n"), "\(result.errors)")
+  }
+
+  @Test func theManualsExample() throws {
+    let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl-device.5"), encoding: .utf8)
+    let example = try #require(page.components(separatedBy: ".Sh EXAMPLES").last?.components(separatedBy: ".Bd -literal\n").last)
+    let text = try #require(example.components(separatedBy: ".Ed").first).replacingOccurrences(of: "\\(de", with: "°")
+    let file = try TemporaryFolder.file(Array(text.utf8))
+    func run(_ arguments: String...) throws -> ProcessResult {
+      try Blectl.run(["call", "name:Thermo-1", "history"] + arguments, adapter: "sim:\(file)")
+    }
+    let result = try run()
+    #expect(
+      result.status == 0 && result.text.hasPrefix("temperature = 21.5, ") && result.text.hasSuffix(" °C\n"),
+      "\(result.text) \(result.errors)")
+    let refused = try run("from=29")
+    #expect(refused.status == 5 && refused.errors.contains("no such day"), "\(refused.errors)")
+  }
+
   @Test func whichFileFits() throws {
     let folder = TemporaryFolder.path()
     let devices = "\(folder)/blectl/devices"

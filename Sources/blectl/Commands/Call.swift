@@ -12,8 +12,8 @@ struct Call: PeerCommand {
     commandName: "call", _superCommandName: "blectl",
     abstract: "Run a command of a device file, and show what the device answers.",
     discussion: """
-      Without --device the file is one in the folder devices of the configuration, or one that comes with blectl, whichever describes the \
-      device: see man blectl-device. --list shows the commands and what they take.
+      Without --device the file is one in the folder devices of the configuration, that of the simulated air, or one that comes with blectl, \
+      whichever describes the device: see man blectl-device. --list shows the commands and what they take.
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -53,7 +53,7 @@ struct Call: PeerCommand {
       if let known = named ?? context.lane?.device {
         device = known
       } else {
-        device = try await DeviceLibrary.device(for: connection, context.configuration)
+        device = try await DeviceLibrary.device(for: connection, context.configuration, try? context.process.adapter())
       }
       context.lane?.device = device
       if list { return try await CallText.list(device, of: connection, context.output) }

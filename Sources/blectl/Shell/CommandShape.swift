@@ -17,6 +17,8 @@ struct CommandShape: Sendable, Equatable {
     /// Of the setting that is named before it.
     case setting
     case command
+    /// Of the device's file.
+    case deviceCommand
     case free
   }
 
@@ -103,6 +105,7 @@ extension CommandShape {
     case "value": .value
     case "file", "path": .file
     case "command", "commands": .command
+    case "device-command": .deviceCommand
     default: choice(argument)
     }
   }

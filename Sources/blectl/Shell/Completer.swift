@@ -139,6 +139,8 @@ struct Completer {
     case .attribute(let use): return filtered(CompletionModel.attributes(model.attributes ?? [], for: use), by: last)
     case .choice(let texts): return filtered(texts.map { CompletionModel.Entry(text: $0, keys: [$0.lowercased()], hint: "") }, by: last)
     case .command: return filtered(commands, by: last)
+    case .deviceCommand:
+      return filtered(model.deviceCommands.map { .init(text: $0.name, keys: [$0.name.lowercased()], hint: $0.hint) }, by: last)
     case .file: return named(last, in: last)
     case .value:
       guard last.hasPrefix("@") else { return Answer() }

@@ -32,6 +32,8 @@ struct CompletionModel: Sendable {
   var linkAliases: Set<String> = []
   /// Nil: no device is connected, or its services are not known yet.
   var attributes: [Attribute]?
+  /// Of the device's file, once it was asked for.
+  var deviceCommands: [(name: String, hint: String)] = []
   /// Commands may leave out PEER.
   var isConnected = false
 

@@ -1,6 +1,7 @@
 import ATT
 import ArgumentParser
 import Bluetooth
+import DeviceFiles
 import EventLoop
 import GATT
 import LinuxIO
@@ -32,6 +33,7 @@ extension InteractiveShell {
     model.linkAliases = Set(aliases.filter { alias in shell.lanes.contains { $0.isMeant(by: alias.value) } }.keys)
     guard let connection = shell.current?.connection, connection.isOpen else { return model }
     model.isConnected = true
+    model.deviceCommands = shell.current?.device?.commands.map { ($0.name, $0.summary ?? "") } ?? []
     model.attributes = attributes(of: connection)
     return model
   }

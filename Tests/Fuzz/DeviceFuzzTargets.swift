@@ -1,0 +1,24 @@
+import DeviceFiles
+import TestSupport
+
+extension FuzzTarget {
+  /// A device file.
+  static let device = FuzzTarget(
+    name: "device", seeds: files("man/examples", [".json"]).filter { (try? DeviceFile.parse($0, name: "seed")) != nil },
+    words: [
+      "\"in\"", "\"with\"", "\"fields\"", "\"name\"", "\"type\"", "\"u8\"", "\"f64be\"", "\"bytes\"", "\"text\"", "\"length_of\"",
+      "\"count_of\"",
+      "\"list\"", "\"bits\"", "\"checksum\"", "\"until\"", "\"index\"", "\"scale\"", "\"value\"", "\"rest\"", "\"at\"", "{", "}", "[", "]",
+      ":", ",",
+      "65536", "-1", "1e308", "0xffffffffffffffff", "\0",
+    ]
+  ) { DeviceFuzz.parse($0) }
+
+  /// Packets for the commands of the example devices.
+  static let packets = FuzzTarget(name: "packets", seeds: devices.flatMap { DeviceFuzz.seeds($0) }, words: ["\u{5D}", "\u{1}", "\u{0}"]) {
+    bytes in
+    for device in devices { DeviceFuzz.packets(bytes, of: device) }
+  }
+
+  private static let devices = files("man/examples", [".json"]).compactMap { try? DeviceFile.parse($0, name: "seed") }
+}

@@ -1,0 +1,174 @@
+import ATT
+import Bluetooth
+import DeviceFiles
+import EventLoop
+import Foundation
+import GAP
+import GATT
+import LEHost
+import Simulation
+import TestSupport
+import Testing
+
+@testable import Operations
+
+/// Commands of device files on a link, over the simulated air.
+@Suite struct DeviceCallTests {
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("man/examples")
+
+  private static func text(_ file: String) throws -> String {
+    try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+  }
+
+  @LoopActor
+  private func withDevice(
+    _ text: String, _ name: String, _ body: @LoopActor (Connection, DeviceDescription) async throws -> Void
+  ) async throws {
+    let air = try await TestAir(text)
+    let session = Session { air.central }
+    let match = try await air.central.find(PeerSearch(.name(name), takesFirst: true))
+    let connection = try await session.connect(match.peer, name: match.name)
+    connection.payloads = match.payloads
+    try await body(connection, try DeviceFile.parse(Array(text.utf8), name: "test"))
+    await session.close()
+  }
+
+  @LoopActor
+  private func start(
+    _ name: String, _ values: [NamedValue] = [], _ connection: Connection, _ device: DeviceDescription
+  ) throws -> Task<Result<[NamedValue], any Error>, Never> {
+    let command = try #require(device.command(name))
+    return EventLoop.shared.spawn {
+      do { return .success(try await connection.call(command, values, of: device).values) } catch { return .failure(error) }
+    }
+  }
+
+  /// Many at once on one link: one after the other, each with its own answer.
+  @Test func whoeverAsks() async throws {
+    try await onLoop {
+      try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
+        var calls: [Task<Result<[NamedValue], any Error>, Never>] = []
+        for number in 0..<12 {
+          let span = DeviceValue.object([NamedValue("hour", .integer(Int128(number))), NamedValue("minutes", .integer(7))])
+          let values = number % 2 == 0 ? [NamedValue("spans", .list([span]))] : []
+          calls.append(try self.start(number % 2 == 0 ? "contacts" : "battery", values, connection, device))
+        }
+        for (number, call) in calls.enumerated() {
+          let values = try await call.value.get()
+          if number % 2 == 1 {
+            #expect(values["level"] == .integer(80))
+          } else {
+            #expect(values["spans"]?.plainText == "hour \(number), minutes 7")
+          }
+        }
+      }
+    }
+  }
+
+  /// Whoever is cancelled leaves the queue to the next.
+  @Test func aCancelledCall() async throws {
+    try await onLoop {
+      try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
+        let long = try self.start("position", [], connection, device)
+        try await EventLoop.shared.sleep(for: .milliseconds(500))
+        let waiting = try self.start("battery", [], connection, device)
+        let next = try self.start("battery", [], connection, device)
+        try await EventLoop.shared.sleep(for: .milliseconds(10))
+        waiting.cancel()
+        long.cancel()
+        #expect(try await next.value.get()["level"] == .integer(80))
+        for cancelled in [long, waiting] {
+          let result = await cancelled.value
+          #expect(throws: CancellationError.self) { try result.get() }
+        }
+      }
+    }
+  }
+
+  private static let slow = #"""
+    {"device": "Slow", "match": {"name": "Slow", "manufacturer_data": {"0305": "07"}}, "to": "ff02", "from": "ff01",
+     "commands": {"go": {"request": {"header": "01"}, "answer": {"frame": {"header": "02", "fields": [{"name": "n", "type": "u8"}]}, "within_ms": 300}},
+       "quiet": {"request": {"header": "03"}, "answer": {"frame": {"fields": [{"name": "data", "type": "bytes"}]}, "silence_ms": 100, "within_ms": 300}}},
+     "simulate": {"name": "Slow", "address": "D1:00:00:00:00:09/random", "advertisement": {"name": "Slow", "manufacturer_data": {"0305": "0708"}},
+       "variables": {"n": 0},
+       "services": [{"uuid": "fff0", "characteristics": [{"uuid": "ff01", "properties": ["indicate"]}, {"uuid": "ff02", "properties": ["write"]}]}],
+       "answers": {"go": [{"count": "n"}, {"send": "answer", "values": {"n": {"variable": "n"}}, "after_ms": 400}],
+         "quiet": [{"indicate": "ff01", "value": "0a", "after_ms": 250}, {"indicate": "ff01", "value": "0b", "after_ms": 90}, {"indicate": "ff01", "value": "0c", "after_ms": 150}]}}}
+    """#
+
+  /// What comes too late for one request is no answer to the next.
+  @Test func tooLate() async throws {
+    try await onLoop {
+      try await self.withDevice(Self.slow, "Slow") { connection, device in
+        let go = try #require(device.command("go"))
+        do {
+          _ = try await connection.call(go, [], of: device)
+          Issue.record("an answer")
+        } catch DeviceCallError.noAnswer(let missing) {
+          #expect(missing.taken == 0 && missing.limit == .milliseconds(300) && !missing.isFault)
+          #expect(missing.refused.isEmpty)
+        }
+        try await EventLoop.shared.sleep(for: .seconds(1))
+        let answer = try await connection.call(go, [], of: device, within: .seconds(1))
+        #expect(answer.values == [NamedValue("n", .integer(2))])
+      }
+    }
+  }
+
+  @Test func silenceEndsAnAnswer() async throws {
+    try await onLoop {
+      try await self.withDevice(Self.slow, "Slow") { connection, device in
+        let answer = try await connection.call(try #require(device.command("quiet")), [], of: device)
+        #expect(answer.packets == [[0x0A], [0x0B]])
+      }
+    }
+  }
+
+  @Test func whatFits() async throws {
+    try await onLoop {
+      try await self.withDevice(Self.slow, "Slow") { connection, device in
+        func check(_ match: DeviceMatch, _ wanted: Bool) async throws {
+          var other = device
+          other.match = match
+          let fitting = try await connection.fitting([other])
+          #expect(fitting.isEmpty != wanted, "\(match)")
+        }
+        try await check(device.match, true)
+        var match = DeviceMatch()
+        try await check(match, false)
+        match.services = [UUID(0xFFF0)]
+        try await check(match, true)
+        match.services = [UUID(0xFFF0), UUID(0xFFF1)]
+        try await check(match, false)
+        match.services = []
+        match.manufacturerData = [.init(company: 0x305, prefix: [7, nil])]
+        try await check(match, true)
+        match.manufacturerData = [.init(company: 0x305, prefix: [8])]
+        try await check(match, false)
+        match.names = ["slow"]
+        connection.payloads = []
+        try await check(match, true)
+      }
+    }
+  }
+
+  /// Whole commands over the air: client and device agree, whatever is asked.
+  @Test func manyOverTheAir() async throws {
+    try await onLoop {
+      try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
+        var random = SplitMix64(seed: 11)
+        let history = try #require(device.command("history"))
+        for _ in 0..<60 {
+          let days = Int128(random.next() % 30 + 1)
+          let answer = try await connection.call(history, [NamedValue("days", .integer(days))], of: device)
+          guard case .list(let items)? = answer.values["history"] else {
+            Issue.record("no history")
+            return
+          }
+          #expect(items.count == Int(days) && answer.packets.count == Int(days) + 1 && answer.refused.isEmpty)
+        }
+      }
+    }
+  }
+}
