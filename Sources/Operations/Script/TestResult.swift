@@ -9,6 +9,13 @@ package struct TestResult: Sendable {
     /// Not the device but what is around it: no adapter, nobody there, no link.
     case error(TestProblem)
     case skipped(String)
+
+    package var problem: TestProblem? {
+      switch self {
+      case .failed(let problem), .error(let problem): problem
+      case .passed, .skipped: nil
+      }
+    }
   }
 
   /// Of the file, as it was named.
@@ -55,12 +62,7 @@ package struct TestResult: Sendable {
   }
 
   /// Why it did not pass.
-  package var problem: TestProblem? {
-    switch outcome {
-    case .failed(let problem), .error(let problem): problem
-    case .passed, .skipped: nil
-    }
-  }
+  package var problem: TestProblem? { outcome.problem }
 }
 
 /// Why a test did not pass.
@@ -153,7 +155,7 @@ package struct StepValue: Sendable {
 
 /// An ATT PDU on the link of the test.
 package struct TestPacket: Sendable {
-  /// Since the test began; before it: negative.
+  /// Since the test began.
   package var at: Duration
   package var direction: Direction
   package var octets: [UInt8]

@@ -34,7 +34,7 @@ final class FileScriptReport: ScriptReport {
   }
 
   /// Before hours of work.
-  func begin(_ count: Int) async throws { try WrittenFile.check(path) }
+  func begin(_ count: Int?) async throws { try WrittenFile.check(path) }
 
   func add(_ result: TestResult) async throws { take(result) }
 

@@ -12,7 +12,7 @@ struct ScriptLoader {
   let variables: [String: String]
   private var octets = 0
 
-  /// What the folder of a `run DIRECTORY` has to be named like; those that begin with `_` are there to be included.
+  /// How the names of the files end that a folder stands for; those that begin with `_` are there to be included.
   static let ending = ".blectl"
   /// Files inside of each other.
   private static let depth = 16

@@ -5,8 +5,8 @@ import Terminal
 /// Where the results of a run go.
 @LoopActor
 protocol ScriptReport {
-  /// - Parameter count: of the tests that are to be run.
-  func begin(_ count: Int) async throws
+  /// - Parameter count: of the tests that are to be run; nil when that is not known.
+  func begin(_ count: Int?) async throws
   /// Once for each test, when it is over.
   func add(_ result: TestResult) async throws
   /// - Parameter isComplete: the run came to its end.
@@ -33,9 +33,12 @@ final class TextScriptReport: ScriptReport {
     }
   }
 
-  func begin(_ count: Int) async throws {}
+  func begin(_ count: Int?) async throws {}
 
-  func add(_ result: TestResult) async throws { for line in report.test(result) { try await output.line(line) } }
+  /// At once: beside it runs another test.
+  func add(_ result: TestResult) async throws {
+    try await output.write(Output.line(report.test(result).joined(separator: "\n")))
+  }
 
   func end(_ summary: RunSummary, isComplete: Bool) async throws {
     try await output.line(report.end(summary))
@@ -49,7 +52,7 @@ final class JSONScriptReport: ScriptReport {
 
   init(_ output: Output) { self.output = output }
 
-  func begin(_ count: Int) async throws {}
+  func begin(_ count: Int?) async throws {}
 
   func add(_ result: TestResult) async throws { try await output.record { JSONReport.test(&$0, result) } }
 
@@ -64,7 +67,7 @@ final class TAPScriptReport: ScriptReport {
 
   init(_ output: Output) { self.output = output }
 
-  func begin(_ count: Int) async throws { try await write(report.begin(count: count)) }
+  func begin(_ count: Int?) async throws { try await write(report.begin(count: count)) }
 
   func add(_ result: TestResult) async throws { try await write(report.test(result)) }
 

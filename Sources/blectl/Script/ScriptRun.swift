@@ -19,12 +19,6 @@ final class ScriptRun {
     var timeout: Double?
   }
 
-  /// One file, once.
-  private struct Job {
-    let script: Script
-    let repetition: Int?
-  }
-
   private let options: Options
   private let process: ProcessContext
   private let reports: [any ScriptReport]
@@ -32,6 +26,7 @@ final class ScriptRun {
   /// The exit code that the first test with an error has.
   private(set) var errorStatus: ExitStatus?
   private var isOver = false
+  private var workers: [Task<Void, Never>] = []
 
   init(_ options: Options, _ reports: [any ScriptReport], _ process: ProcessContext) {
     self.options = options
@@ -57,7 +52,9 @@ final class ScriptRun {
     summary.start = EventLoop.shared.wallClock
     let start = EventLoop.shared.now
     let total = count(scripts)
-    for report in reports { try await report.begin(total) }
+    // One more for each file whose own lines fail.
+    let isKnown = !scripts.contains { !$0.tests.isEmpty && $0.hasOwnSteps }
+    for report in reports { try await report.begin(isKnown ? total : nil) }
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await runAll(scripts)) } catch { outcome = .failure(error) }
     summary.duration = start.duration(to: EventLoop.shared.now)
@@ -78,58 +75,56 @@ final class ScriptRun {
   }
 
   private func runAll(_ scripts: [Script]) async throws {
-    var jobs: [[Job]] = []
-    for repetition in 1...options.repetitions {
-      for script in scripts where selectsWhole || script.tests.contains(where: selects) {
-        jobs.append([Job(script: script, repetition: options.repetitions > 1 ? repetition : nil)])
-      }
-    }
-    // Two files about one device would take it from each other.
-    if options.jobs > 1 { jobs = Self.byDevice(jobs.flatMap { $0 }) { options.peer?.description ?? $0.script.device } }
-    var queue = jobs[...]
-    let workers = (0..<min(options.jobs, jobs.count)).map { _ in
-      EventLoop.shared.spawn { () -> (any Error)? in
-        do {
-          while !self.isOver, let list = queue.popFirst() { for job in list where !self.isOver { try await self.run(job) } }
-          return nil
-        } catch {
+    let selected = scripts.filter { selectsWhole || $0.tests.contains(where: selects) }
+    guard options.jobs > 1 else { return try await runRepeatedly(selected) }
+    var queue = byDevice(selected)[...]
+    var failure: (any Error)?
+    let workers = (0..<min(options.jobs, queue.count)).map { _ in
+      EventLoop.shared.spawn {
+        do { while !self.isOver, let group = queue.popFirst() { try await self.runRepeatedly(group) } } catch {
+          failure = failure ?? error
           self.isOver = true
-          return error
+          // Where nobody takes the results any more, nobody waits for the others.
+          for worker in self.workers { worker.cancel() }
         }
       }
     }
-    let failure = await withTaskCancellationHandler {
-      var first: (any Error)?
-      for worker in workers { if let error = await worker.value { first = first ?? error } }
-      return first
+    self.workers = workers
+    defer { self.workers = [] }
+    await withTaskCancellationHandler {
+      for worker in workers { await worker.value }
     } onCancel: {
       for worker in workers { worker.cancel() }
     }
     if let failure { throw failure }
   }
 
-  private static func byDevice(_ jobs: [Job], _ device: (Job) -> String?) -> [[Job]] {
-    var groups: [[Job]] = []
+  private func runRepeatedly(_ scripts: [Script]) async throws {
+    for repetition in 1...options.repetitions {
+      for script in scripts where !isOver { try await run(script, options.repetitions > 1 ? repetition : nil) }
+      if isOver { return }
+    }
+  }
+
+  /// Two files about one device would take it from each other. That two names mean one device is not known before it is found.
+  private func byDevice(_ scripts: [Script]) -> [[Script]] {
+    var groups: [[Script]] = []
     var places: [String: Int] = [:]
-    for job in jobs {
-      guard let device = device(job)?.lowercased() else {
-        groups.append([job])
-        continue
-      }
-      if let place = places[device] {
-        groups[place].append(job)
+    for script in scripts {
+      let device = (options.peer?.description ?? script.device)?.lowercased()
+      if let device, let place = places[device] {
+        groups[place].append(script)
       } else {
-        places[device] = groups.count
-        groups.append([job])
+        if let device { places[device] = groups.count }
+        groups.append([script])
       }
     }
     return groups
   }
 
-  private func run(_ job: Job) async throws {
+  private func run(_ script: Script, _ repetition: Int?) async throws {
     let runner = ScriptRunner(
-      job.script, device: options.peer?.description, variables: options.variables, timeout: options.timeout, repetition: job.repetition,
-      process)
+      script, device: options.peer?.description, variables: options.variables, timeout: options.timeout, repetition: repetition, process)
     try await runner.run(selects) { result in
       summary.add(result.outcome)
       if case .error(let problem) = result.outcome, errorStatus == nil {

@@ -10,10 +10,16 @@ extension ScriptRunner {
   /// - Throws: StepFailure.
   func link(_ line: ScriptLine) async throws -> (lane: Lane, connection: Connection) {
     if shell.current?.connection == nil || expectsLoss { try await connect(line) }
-    guard let lane = shell.current, let connection = lane.connection else {
-      throw StepFailure(Failure.notConnected(shell.current), line)
-    }
+    guard let (lane, connection) = presentLink else { throw StepFailure(Failure.notConnected(shell.current), line) }
     guard connection.isOpen else { throw StepFailure(loss(of: lane), line) }
+    peer = "\(connection.peer)"
+    lane.recentLimit = Self.valueLimit
+    return (lane, connection)
+  }
+
+  /// Open or not.
+  var presentLink: (lane: Lane, connection: Connection)? {
+    guard let lane = shell.current, let connection = lane.connection else { return nil }
     return (lane, connection)
   }
 
@@ -45,14 +51,14 @@ extension ScriptRunner {
   /// A link that is lost leaves nothing behind; the next is made when it is needed.
   func dropLostLink() async {
     expectsLoss = false
-    guard let lane = shell.current, let connection = lane.connection, !connection.isOpen else { return }
+    guard let (lane, connection) = presentLink, !connection.isOpen else { return }
     await shell.disconnect(lane)
     shell.use(nil)
   }
 
   /// A test that loses the link fails, also when nothing was asked of it any more.
   func checkLink() throws {
-    guard !expectsLoss, let lane = shell.current, let connection = lane.connection, !connection.isOpen, let line = lastLine else { return }
+    guard !expectsLoss, let (lane, connection) = presentLink, !connection.isOpen, let line = lastLine else { return }
     var failure = loss(of: lane)
     failure.message = "\(failure.message), after this line"
     throw StepFailure(failure, line)

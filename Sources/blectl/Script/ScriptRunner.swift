@@ -23,6 +23,8 @@ final class ScriptRunner {
   var steps: [StepResult] = []
   var notes: [String] = []
   private var omittedNotes = 0
+  /// The last test has said that the link was lost, or was to be.
+  private var expectedLossBefore = false
   /// Of lines that have no result of their own.
   private var earlierNotes: [String] = []
   var omittedSteps = 0
@@ -36,6 +38,11 @@ final class ScriptRunner {
   private let process: ProcessContext
   private let repetition: Int?
 
+  /// Whom the last link was to.
+  var peer: String?
+
+  /// Values since the last command that can be expected later.
+  static let valueLimit = 1 << 16
   /// Steps that a result keeps.
   static let limit = 5000
   private static let noteLimit = 1000
@@ -79,6 +86,7 @@ final class ScriptRunner {
     let selected = script.tests.filter(selects)
     guard script.tests.isEmpty || !selected.isEmpty else { return }
     let own = try await ownLines()
+    let (ownVariables, ownSettings) = (variables, shell.settings)
     var reason: String?
     switch own.outcome {
     case .passed where script.tests.isEmpty: guard try await report(own) else { return }
@@ -91,6 +99,9 @@ final class ScriptRunner {
       reason = "the file's own lines failed"
     }
     for test in selected {
+      // What a test sets is its own, so that it does not matter which tests run.
+      variables = ownVariables
+      if shell.settings != ownSettings { shell.change(ownSettings) }
       let result = if let reason { skipped(test, reason) } else { try await run(test) }
       guard try await report(result) else { return }
     }
@@ -101,8 +112,6 @@ final class ScriptRunner {
       file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, peer: peer, repetition: repetition,
       outcome: .skipped(reason), start: EventLoop.shared.wallClock)
   }
-
-  private var peer: String? { shell.current?.lastPeer.map { "\($0)" } }
 
   // MARK: One test
 
@@ -116,7 +125,7 @@ final class ScriptRunner {
       return skipped(test, word.flatMap { try? variables.text(of: $0) } ?? "")
     }
     return try await run(test.name, test.line.place.line, test.tags, teardown: script.teardown) {
-      try await self.run(self.script.setup)
+      try await self.run(self.script.setup, then: [test.statements[...]])
       try await self.run(test.statements)
     }
   }
@@ -126,6 +135,7 @@ final class ScriptRunner {
   ) async throws -> TestResult {
     if process.output.style.json { capture.members = members(name) }
     process.output.progress("  … \(DisplayText.escape(name))")
+    let isLost = presentLink.map { !$0.connection.isOpen } ?? false
     await dropLostLink()
     // What came before is nothing that this test brought about.
     shell.current?.forget()
@@ -134,6 +144,8 @@ final class ScriptRunner {
     log.begin()
     (steps, notes, omittedSteps, expectsLoss) = ([], earlierNotes, 0, false)
     earlierNotes = []
+    if isLost, !expectedLossBefore { notes.append("the link was lost after the test before this one") }
+    expectedLossBefore = false
     (result, lastLine, omittedNotes) = (nil, nil, 0)
     var outcome = try await PacketLog.$present.withValue(log) {
       try await self.outcome {
@@ -143,9 +155,15 @@ final class ScriptRunner {
     }
     if !teardown.isEmpty {
       await dropLostLink()
-      let second = try await PacketLog.$present.withValue(log) { try await self.outcome { try await self.run(teardown) } }
+      let second = try await PacketLog.$present.withValue(log) {
+        try await self.outcome {
+          try await self.run(teardown)
+          try self.checkLink()
+        }
+      }
       outcome = Self.joined(outcome, second)
     }
+    expectedLossBefore = expectsLoss || outcome.problem != nil
     if omittedNotes > 0 { notes.append("\(omittedNotes) more note(s) came, which are not kept") }
     if omittedSteps > 0 { notes.append("\(omittedSteps) more step(s) were run, which are not kept") }
     let (packets, omitted) = log.taken()

@@ -3,7 +3,7 @@ import Bluetooth
 import EventLoop
 import GATT
 
-/// What a script has subscribed to because it expects something of it: as long as the link.
+/// What a script has subscribed to because it expects something of it: until the link ends, or the script says `unsubscribe`.
 @LoopActor
 final class ScriptSubscriptions {
   private weak var client: Client?
@@ -13,9 +13,15 @@ final class ScriptSubscriptions {
   /// - Throws: as `Client.subscribe`.
   func add(_ characteristic: Characteristic, _ client: Client) async throws -> Bool {
     if self.client !== client { (self.client, handles) = (client, [:]) }
-    if let subscription = handles[characteristic.valueHandle], !subscription.isGone { return false }
-    let isLate = !client.isSubscribed(to: characteristic)
+    if client.isSubscribed(to: characteristic) { return false }
     handles[characteristic.valueHandle] = try await client.subscribe(characteristic, keepingValues: false)
-    return isLate
+    return true
+  }
+
+  /// - Throws: as `Subscription.cancel`.
+  func end() async throws {
+    let ending = handles.values
+    handles = [:]
+    for subscription in ending { try await subscription.cancel() }
   }
 }

@@ -39,8 +39,10 @@ final class Lane {
   /// How it was named besides, before anybody knew that it is the same.
   private var otherSelectors: [PeerSelector] = []
 
-  /// How many values `wait` looks back at.
-  static let recentLimit = 1024
+  /// How many values are looked back at.
+  var recentLimit = 1024
+  /// Of all those that came, how many stand before `recent`, forgotten or not.
+  private var removed = 0
 
   init(_ selector: PeerSelector) { self.selector = selector }
 
@@ -132,9 +134,10 @@ final class Lane {
 
   private func add(_ event: ValueEvent) {
     // In batches: to take the first away moves all.
-    if recent.count >= Self.recentLimit + 256 {
+    if recent.count >= recentLimit + 256 {
       recent.removeFirst(256)
       forgotten += 256
+      removed += 256
     }
     recent.append((event, connection?.client.table?.attribute(at: event.handle).uuid))
     arrived?.resume(returning: ())
@@ -145,8 +148,12 @@ final class Lane {
   /// - Returns: nil at `deadline`.
   /// - Throws: why the link was lost; CancellationError.
   func value(until deadline: LoopClock.Instant, where fits: (ValueEvent) -> Bool) async throws -> (event: ValueEvent, uuid: UUID?)? {
+    // Those that do not fit are not asked about again.
+    var judged = removed
     while true {
-      if let index = recent.firstIndex(where: { fits($0.event) }) { return recent.remove(at: index) }
+      let first = max(0, judged - removed)
+      if let index = recent[min(first, recent.count)...].firstIndex(where: { fits($0.event) }) { return recent.remove(at: index) }
+      judged = removed + recent.count
       guard let connection else { throw CancellationError() }
       if let reason = connection.client.closed { throw reason }
       let wait = arrived ?? Wait<Void>()

@@ -49,7 +49,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
     try pattern.check("wait")
     try await context.withLane(who.target) { connection, lane in
       if let count = lane.takeForgotten() {
-        context.output.note("wait looks back at some \(Lane.recentLimit) values; \(count) came before them")
+        context.output.note("wait looks back at some \(lane.recentLimit) values; \(count) came before them")
       }
       let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
       let isLate = !connection.client.isSubscribed(to: characteristic)
