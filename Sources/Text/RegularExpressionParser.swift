@@ -143,8 +143,8 @@ struct RegularExpressionParser {
     case "\\":
       if take("b") { return [.edge(true)] }
       if take("B") { return [.edge(false)] }
-      return [.scalar(try escape())]
-    default: return [.scalar(single(scalar.value))]
+      return [.scalar(spread(try escape()))]
+    default: return [.scalar(spread(one(scalar.value)))]
     }
   }
 
@@ -156,7 +156,7 @@ struct RegularExpressionParser {
     return steps
   }
 
-  private func single(_ value: UInt32) -> Scalars { spread(Scalars(ranges: [value...value])) }
+  private func one(_ value: UInt32) -> Scalars { Scalars(ranges: [value...value]) }
 
   /// With the other case of its letters.
   private func spread(_ set: Scalars) -> Scalars {
@@ -183,23 +183,23 @@ struct RegularExpressionParser {
     case "W": return opposite(RegularExpression.word)
     case "s": return RegularExpression.space
     case "S": return opposite(RegularExpression.space)
-    case "n": return single(0x0A)
-    case "r": return single(0x0D)
-    case "t": return single(0x09)
-    case "0": return single(0)
+    case "n": return one(0x0A)
+    case "r": return one(0x0D)
+    case "t": return one(0x09)
+    case "0": return one(0)
     case "x":
       guard position + 2 <= scalars.count, let code = Hex.number(String(String.UnicodeScalarView(scalars[position..<position + 2]))) else {
         throw failure("\\x needs two hex digits")
       }
       position += 2
-      return single(UInt32(truncatingIfNeeded: code))
+      return one(UInt32(truncatingIfNeeded: code))
     case "1"..."9":
       position -= 1
       throw failure("references to groups are not possible")
     case let scalar where scalar.isASCII && scalar.properties.isAlphabetic:
       position -= 1
       throw failure("there is no \\\(scalar)")
-    default: return single(scalar.value)
+    default: return one(scalar.value)
     }
   }
 

@@ -86,6 +86,7 @@ struct ExpectationParser {
 
   private mutating func takePredicate(depth: Int = 0) throws(ScriptError) -> Predicate? {
     guard let first = words.popFirst() else { return nil }
+    guard first.variables.isEmpty else { throw line.error(at: first, "how it is compared is no variable") }
     guard let word = first.keyword else { throw unknown(first) }
     if let comparison = Predicate.Comparison(rawValue: word) { return .compares(comparison, try takeValue(first)) }
     switch word {
@@ -156,6 +157,7 @@ struct ExpectationParser {
       throw line.error(at: word, "only the letter i, for upper and lower case alike, may stand behind a regular expression")
     }
     let pattern = text[text.index(after: text.startIndex)..<end].replacing("\\/", with: "/")
+    guard !pattern.isEmpty else { throw line.error(at: word, "an empty regular expression matches everything") }
     do { return try RegularExpression(String(pattern), ignoresCase: flags == "i") } catch {
       throw line.error(at: word, "character \(error.offset + 1) of the regular expression: \(error.reason)")
     }

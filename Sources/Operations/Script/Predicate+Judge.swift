@@ -38,22 +38,17 @@ extension Predicate {
       guard ends.count == 2, let least = ScriptNumber(ends[0]), let most = ScriptNumber(ends[1]) else {
         throw PredicateMistake(reason: "\(DisplayText.quote(text)) is no range: in 60..100")
       }
+      // 1...5 is what others write.
+      if ends[1].hasPrefix(".") { throw PredicateMistake(reason: "a range has two dots: in 60..100") }
+      guard ScriptNumber.compare(least, most, .atMost) else {
+        throw PredicateMistake(reason: "a range goes from the smaller number to the larger, which \(DisplayText.quote(text)) does not")
+      }
       guard let numbers = try Self.numbers(of: value, "in") else { return Self.noNumber(value) }
       return Verdict(
         numbers.allSatisfy { ScriptNumber.compare($0, least, .atLeast) && ScriptNumber.compare($0, most, .atMost) })
-    case .starts(let words):
-      return try part(of: value, try Operand(words, replaced)) {
-        $0.starts(with: $1)
-      } texts: {
-        $0.hasPrefix($1)
-      }
-    case .ends(let words):
-      return try part(of: value, try Operand(words, replaced)) {
-        $0.reversed().starts(with: $1.reversed())
-      } texts: {
-        $0.hasSuffix($1)
-      }
-    case .contains(let words): return try contains(value, try Operand(words, replaced))
+    case .starts(let words): return try has(.beginning, value, try Operand(words, replaced))
+    case .ends(let words): return try has(.end, value, try Operand(words, replaced))
+    case .contains(let words): return try has(.anywhere, value, try Operand(words, replaced))
     case .matches(let expression): return Verdict(expression.matches(Self.textToMatch(value)))
     case .length(let predicate):
       if case .compares(_, let words) = predicate, case let operand = try Operand(words, replaced), ScriptNumber(operand.text) == nil {
@@ -92,24 +87,42 @@ extension Predicate {
       guard let numbers = try Self.numbers(of: value, comparison.rawValue) else { return Self.noNumber(value) }
       return Verdict(numbers.allSatisfy { ScriptNumber.compare($0, limit, comparison) })
     }
-    let isEqual = try equals(value, operand)
+    guard let isEqual = try equals(value, operand) else { return Self.misfit(value, operand) }
     return Verdict(isEqual == (comparison == .equal))
   }
 
-  private func equals(_ value: ScriptValue, _ operand: Operand) throws -> Bool {
+  /// The numbers that are named; nil for a format that is none of numbers.
+  private static func numbers(_ operand: Operand, _ format: ValueFormat) throws -> [ScriptNumber]? {
+    guard format.numberOctets != nil else { return nil }
+    return (format.numbers(try octets(operand, format)) ?? []).compactMap(ScriptNumber.init)
+  }
+
+  /// - Returns: nil for what does not fit its format.
+  private func equals(_ value: ScriptValue, _ operand: Operand) throws -> Bool? {
     switch value {
     case .octets(let octets): return octets == (try Self.octets(operand, .auto))
     case .formatted(let octets, .utf8):
+      guard String(validating: octets, as: UTF8.self) != nil else { return nil }
       return DisplayText.withoutTrailingNULs(octets).elementsEqual(operand.text.utf8)
-    case .formatted(let octets, let format): return octets == (try Self.octets(operand, format))
+    case .formatted(let octets, let format):
+      guard let wanted = try Self.numbers(operand, format) else { return octets == (try Self.octets(operand, format)) }
+      guard let numbers = value.numbers else { return nil }
+      // Also of two zeros with different signs.
+      return numbers.elementsEqual(wanted) { ScriptNumber.compare($0, $1, .equal) }
     case .field(let tree): return Self.equals(tree, operand)
     }
   }
 
-  private static func equals(_ tree: JSONTree, _ operand: Operand) -> Bool {
+  private static func misfit(_ value: ScriptValue, _ operand: Operand) -> Verdict {
+    guard case .field(let tree) = value else { return noNumber(value) }
+    return .fails("it is \(tree.noun), and \(DisplayText.quote(operand.text)) is none")
+  }
+
+  /// - Returns: nil for a number that is compared with none.
+  private static func equals(_ tree: JSONTree, _ operand: Operand) -> Bool? {
     switch tree.kind {
     case .number(let text):
-      guard let one = ScriptNumber(text), let other = ScriptNumber(operand.text) else { return text == operand.text }
+      guard let one = ScriptNumber(text), let other = ScriptNumber(operand.text) else { return nil }
       return ScriptNumber.compare(one, other, .equal)
     case .array, .object, .string, .null, .bool: return ScriptValue.field(tree).text == operand.text
     }
@@ -126,44 +139,46 @@ extension Predicate {
 
   // MARK: Parts
 
-  private func part(
-    of value: ScriptValue, _ operand: Operand, octets: ([UInt8], [UInt8]) -> Bool, texts: (String, String) -> Bool
-  ) throws -> Verdict {
-    switch value {
-    case .octets(let all): Verdict(octets(all, try Self.octets(operand, .auto)))
-    case .formatted(let all, .utf8): Verdict(octets(all, Array(operand.text.utf8)))
-    case .formatted(let all, let format): Verdict(octets(all, try Self.octets(operand, format)))
-    case .field(let tree):
-      if case .string(let text) = tree.kind { Verdict(texts(text, operand.text)) } else { .fails("it is \(tree.noun), no text") }
+  private enum Place {
+    case beginning, end, anywhere
+
+    func holds<T: Equatable>(_ all: [T], _ part: [T]) -> Bool {
+      switch self {
+      case .beginning: all.starts(with: part)
+      case .end: all.suffix(part.count).elementsEqual(part)
+      case .anywhere: all.contains(part)
+      }
     }
   }
 
-  private func contains(_ value: ScriptValue, _ operand: Operand) throws -> Verdict {
-    if case .field(let tree) = value, case .array(let items) = tree.kind {
-      return Verdict(items.contains { Self.equals($0, operand) })
-    }
-    if case .formatted(let octets, let format) = value, let width = format.numberOctets {
+  private func has(_ place: Place, _ value: ScriptValue, _ operand: Operand) throws -> Verdict {
+    // Every value has nothing in it somewhere: this is a variable that should have had a value.
+    guard !operand.text.isEmpty else { throw PredicateMistake(reason: "nothing is looked for: the text is empty") }
+    switch value {
+    case .octets(let all): return Verdict(place.holds(all, try Self.octets(operand, .auto)))
+    case .formatted(let all, .utf8): return Verdict(place.holds(DisplayText.withoutTrailingNULs(all), Array(operand.text.utf8)))
+    case .formatted(let all, let format):
       // One number does not begin in the midst of another.
-      let wanted = try Self.octets(operand, format)
-      return Verdict(stride(from: 0, to: octets.count, by: width).contains { octets[$0...].starts(with: wanted) })
-    }
-    return try part(of: value, operand) {
-      $0.contains($1)
-    } texts: {
-      $0.contains($1)
+      guard let wanted = try Self.numbers(operand, format) else { return Verdict(place.holds(all, try Self.octets(operand, format))) }
+      guard let numbers = value.numbers else { return Self.noNumber(value) }
+      return Verdict(place.holds(numbers, wanted))
+    case .field(let tree):
+      switch (tree.kind, place) {
+      case (.string(let text), _): return Verdict(place.holds(Array(text), Array(operand.text)))
+      case (.array(let items), .anywhere): return Verdict(items.contains { Self.equals($0, operand) ?? false })
+      default: return .fails("it is \(tree.noun), no text")
+      }
     }
   }
 
   // MARK: Others
 
-  /// As `auto` shows it, where no format is named.
-  private static func textToMatch(_ value: ScriptValue) -> String {
-    if case .octets(let octets) = value { return ValueFormat.auto.render(octets) }
-    return value.text
-  }
+  /// Of octets their digits in hex: whether they happen to be text must not decide what is looked at.
+  private static func textToMatch(_ value: ScriptValue) -> String { value.text }
 
   private static func length(of value: ScriptValue) -> Int? {
     switch value {
+    case .formatted(let octets, .utf8): DisplayText.withoutTrailingNULs(octets).count
     case .octets(let octets), .formatted(let octets, _): octets.count
     case .field(let tree):
       switch tree.kind {
@@ -184,8 +199,8 @@ extension Predicate {
     case ("number", .field(let tree)): return Verdict(tree.noun == "a number")
     case ("text", .field(let tree)): return Verdict(tree.string != nil)
     case ("true", _), ("false", _), ("null", _):
-      guard case .field = value else { return .fails("it is octets") }
-      return Verdict(value.text == sort)
+      guard case .field(let tree) = value else { return .fails("it is octets") }
+      return Verdict(tree.string == nil && value.text == sort)
     default: break
     }
     let format: ValueFormat

@@ -16,6 +16,8 @@ package struct Script: Sendable {
   package internal(set) var deviceLine: Int?
   /// What it asks for first that needs a device.
   package internal(set) var firstNeed: ScriptPlace?
+  /// Those that it names.
+  package internal(set) var variables: Set<String> = []
   /// The lines outside of tests.
   package internal(set) var statements: [ScriptStatement] = []
   package internal(set) var setup: [ScriptStatement] = []

@@ -82,6 +82,8 @@ package struct ScriptCheck {
       guard case .test(let name, let tags, let body) = statement.kind else { continue }
       let line = statement.line
       let title = try known(name, line, "a test's name")
+      guard !title.isEmpty else { throw line.error(at: name, "a test has a name") }
+      guard !body.isEmpty else { throw line.error("this test has no lines, so it would pass whatever the device does") }
       if let before = lines.updateValue(line.place.line, forKey: title) {
         throw line.error("there is a test \(DisplayText.quote(title)) already, in line \(before)")
       }
@@ -91,8 +93,6 @@ package struct ScriptCheck {
       try check(body)
       script.tests.append(Script.Test(name: title, tags: words, line: line, statements: body))
     }
-    hasResult = false
-    try check(script.teardown)
   }
 
   private mutating func check(_ statements: [ScriptStatement]) throws(ScriptError) { for statement in statements { try check(statement) } }
@@ -100,7 +100,9 @@ package struct ScriptCheck {
   private mutating func check(_ statement: ScriptStatement) throws(ScriptError) {
     let line = statement.line
     switch statement.kind {
-    case .set(let name, let value): variables.set(name, try text(of: value, line))
+    case .set(let name, let value):
+      script.variables.insert(name)
+      variables.set(name, try text(of: value, line))
     case .command(let command):
       try check(command, line)
       hasResult = true
@@ -145,15 +147,28 @@ package struct ScriptCheck {
   // MARK: Commands
 
   /// What variables may be that are not known yet: one of them has to fit.
-  private static let placeholders = ["0", "ffe1", "00:00:00:00:00:00", "text"]
+  private static let placeholders = ["1", "0", "ffe1", "00:00:00:00:00:00", "text"]
+
+  /// All pairs; of more words than two, those where all are of one sort.
+  private static func guesses(_ count: Int) -> [[String]] {
+    switch count {
+    case 0: [[]]
+    case 2: placeholders.flatMap { first in placeholders.map { [first, $0] } }
+    default: placeholders.map { Array(repeating: $0, count: count) }
+    }
+  }
 
   private mutating func check(_ command: ScriptCommand, _ line: ScriptLine) throws(ScriptError) {
     var mistake: CommandMistake?
     var need: Need?
     let known = try texts(of: command.words, line)
-    for placeholder in known.contains(nil) ? Self.placeholders : [""] {
+    for values in Self.guesses(known.count { $0 == nil }) {
+      var rest = values[...]
       var words: [String] = []
-      for (word, text) in zip(command.words, known) { words.append(text ?? word.replaced { variables.value($0) ?? placeholder }) }
+      for (word, text) in zip(command.words, known) {
+        let guess = text == nil ? rest.popFirst() ?? "" : ""
+        words.append(text ?? word.replaced { variables.value($0) ?? guess })
+      }
       do {
         need = try program.command(words)
         break
@@ -174,13 +189,14 @@ package struct ScriptCheck {
   }
 
   private static func hint(_ text: String, _ words: [String]) -> String {
-    Likeness.nearest(to: text, among: words).map { "did you mean \($0)?" } ?? words.prefix(40).joined(separator: " ")
+    Likeness.nearest(to: text, among: words).map { "did you mean \($0)?" } ?? words.prefix(12).joined(separator: " ") + (words.count > 12 ? " …" : "")
   }
 
   // MARK: Words
 
   /// - Returns: nil while a variable has no value yet.
-  private func text(of word: ShellWord, _ line: ScriptLine) throws(ScriptError) -> String? {
+  private mutating func text(of word: ShellWord, _ line: ScriptLine) throws(ScriptError) -> String? {
+    script.variables.formUnion(word.variables)
     for name in word.variables where !variables.isKnown(name) {
       let meant = Likeness.nearest(to: name, among: variables.names).map { "; did you mean \($0)?" } ?? ""
       throw line.error(at: word, "nothing sets the variable \(name) before this line\(meant)")
@@ -188,32 +204,32 @@ package struct ScriptCheck {
     return try? variables.text(of: word)
   }
 
-  private func texts(of words: [ShellWord], _ line: ScriptLine) throws(ScriptError) -> [String?] {
+  private mutating func texts(of words: [ShellWord], _ line: ScriptLine) throws(ScriptError) -> [String?] {
     var texts: [String?] = []
     for word in words { texts.append(try text(of: word, line)) }
     return texts
   }
 
-  private func known(_ word: ShellWord, _ line: ScriptLine, _ what: String) throws(ScriptError) -> String {
+  private mutating func known(_ word: ShellWord, _ line: ScriptLine, _ what: String) throws(ScriptError) -> String {
     guard let text = try text(of: word, line) else { throw line.error(at: word, "\(what) is known before the script runs, and no result") }
     return text
   }
 
-  private func selector(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {
+  private mutating func selector(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {
     guard let text = try text(of: word, line) else { return }
     do { _ = try Selector(text) } catch {
       throw line.error(at: word, "\(DisplayText.quote(text)) is no characteristic; what came last is looked at by `expect == …`")
     }
   }
 
-  private func number(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {
+  private mutating func number(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {
     guard let text = try text(of: word, line) else { return }
     guard Self.count(text) != nil else {
       throw line.error(at: word, "\(DisplayText.quote(text)) is no number of times, which is 1 to \(Repetition.limit)")
     }
   }
 
-  private func time(_ word: ShellWord?, _ line: ScriptLine) throws(ScriptError) {
+  private mutating func time(_ word: ShellWord?, _ line: ScriptLine) throws(ScriptError) {
     guard let word, let text = try text(of: word, line), ScriptTime.parse(text) == nil else { return }
     throw Self.noTime(text, word, line)
   }
@@ -225,13 +241,13 @@ package struct ScriptCheck {
 
   // MARK: Predicates
 
-  private func format(of extraction: Extraction, _ line: ScriptLine) throws(ScriptError) -> ValueFormat? {
+  private mutating func format(of extraction: Extraction, _ line: ScriptLine) throws(ScriptError) -> ValueFormat? {
     if let field = extraction.field { _ = try text(of: field, line) }
     guard let word = extraction.format, let text = try text(of: word, line) else { return nil }
     do { return try ValueFormat(text) } catch { throw line.error(at: word, "\(error)") }
   }
 
-  private func check(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) throws(ScriptError) {
+  private mutating func check(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) throws(ScriptError) {
     let format = try format(of: extraction, line)
     for word in predicate.operands { if try text(of: word, line) == nil { return } }
     // What a field is is seen when it comes.
@@ -241,7 +257,8 @@ package struct ScriptCheck {
       } else { .field(JSONTree(kind: .number("0"), line: 0)) }
     if extraction.format != nil, format == nil { return }
     do { _ = try predicate.verdict(on: sample) { word throws(MissingVariable) in try variables.text(of: word) } } catch {
-      throw line.error((error as? PredicateMistake)?.reason ?? "\(error)")
+      let reason = (error as? PredicateMistake)?.reason ?? "\(error)"
+      throw predicate.operands.first.map { line.error(at: $0, reason) } ?? line.error(reason)
     }
   }
 

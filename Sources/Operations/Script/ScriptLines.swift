@@ -1,9 +1,10 @@
 package import Text
 
-/// The lines of a script, each taken apart into its commands and their words. A line that ends in `\` goes on in the next.
+/// One command of a script, taken apart into its words: a line has several when `;` stands between them, and one that ends in `\` goes on in
+/// the next.
 package struct ScriptLine: Sendable {
-  /// Where each character stands: the first line, and how many characters stand before each that follows.
   private let file: String
+  /// The lines that it stands in, and how many characters stand before each.
   private let starts: [(offset: Int, line: Int)]
   /// As it stands there, without blanks around it.
   package let source: String

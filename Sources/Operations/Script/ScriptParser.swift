@@ -38,7 +38,7 @@ package struct ScriptParser {
       let word = line.words.first?.keyword ?? ""
       switch word {
       case "end":
-        guard opening != nil else { throw line.error("an end without setup, teardown, test, repeat or retry before it") }
+        guard opening != nil else { throw line.error("an end without setup, teardown, test, repeat or retry before it" + Self.hint(statements)) }
         try nothing(behind: 1, in: line)
         return statements
       case "fails": try addFailure(line, to: &statements)
@@ -47,6 +47,18 @@ package struct ScriptParser {
     }
     if let opening { throw opening.error("\(opening.words.first?.text ?? "this") has no end") }
     return statements
+  }
+
+  /// What was meant to open the block.
+  private static func hint(_ statements: [ScriptStatement]) -> String {
+    let openers = ["setup", "teardown", "test", "repeat", "retry"]
+    for statement in statements.reversed() {
+      guard case .command(let command) = statement.kind, let word = command.words.first?.keyword,
+        let meant = Likeness.nearest(to: word, among: openers)
+      else { continue }
+      return "; is \(DisplayText.quote(word)) in line \(statement.place.line) meant to be \(meant)?"
+    }
+    return ""
   }
 
   private mutating func kind(_ word: String, _ line: ScriptLine, _ depth: Int) throws(ScriptError) -> ScriptStatement.Kind {

@@ -3,7 +3,7 @@ package enum ScriptTime {
   /// When nothing else is said.
   package static let standard = Duration.seconds(5)
   /// A day: what is longer is a mistake.
-  package static let longest = Duration.seconds(86_400)
+  private static let longest = 86_400.0
 
   /// - Returns: nil for what is none.
   package static func parse(_ text: String) -> Duration? {
@@ -14,7 +14,7 @@ package enum ScriptTime {
       let number = Double(digits)
     else { return nil }
     let seconds = number * factor
-    guard seconds <= 86_400 else { return nil }
+    guard seconds <= longest else { return nil }
     // Whole microseconds: 0.1 s is 100 ms, and not a little more.
     return .microseconds(Int64((seconds * 1_000_000).rounded()))
   }

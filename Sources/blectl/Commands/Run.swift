@@ -25,7 +25,7 @@ struct Run: LoopCommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A variable; stands above `set`. May be given several times.", valueName: "name=value"))
+    help: ArgumentHelp("NAME=VALUE: a variable; stands above `set`. May be given several times.", valueName: "name=value"))
   var set: [VariableArgument] = []
 
   @Option(help: ArgumentHelp("Only tests whose name matches; may be given several times.", valueName: "glob"))
@@ -57,6 +57,10 @@ struct Run: LoopCommand {
 
   func validate() throws {
     if files.isEmpty { throw ValidationError("Name a script, a folder of scripts, or - for standard input.") }
+    for path in [junit, html] where path == "-" || path == "" {
+      throw ValidationError("--junit and --html need the name of a file; /dev/stdout is standard output.")
+    }
+    if let junit, junit == html { throw ValidationError("--junit and --html are two files; give them different names.") }
     if tap, process.json { throw ValidationError("--tap and --json are two forms of standard output; give one of them.") }
     if !(1...64).contains(jobs) { throw ValidationError("--jobs takes 1 to 64, not \(jobs)") }
     if !(1...1_000_000).contains(repetitions) { throw ValidationError("--repeat takes 1 to 1000000, not \(repetitions)") }
@@ -68,6 +72,7 @@ struct Run: LoopCommand {
     for assignment in set { options.variables[assignment.name] = assignment.value }
     (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
     (options.endsWithFailure, options.timeout) = (failFast, step.timeout)
+    _ = try context.process.adapter()
     let scripts = try await scripts(options.variables)
     let run = ScriptRun(options, reports(context.output), context.process)
     if run.count(scripts) == 0 {
@@ -108,8 +113,14 @@ struct Run: LoopCommand {
             ScriptPlace(file: script.file, line: script.deviceLine ?? 1),
             "\(DisplayText.quote(device)) is no device: AA:BB:CC:DD:EE:FF[/random], name:GLOB, mac:MAC, service:UUID, @last or @ALIAS")
         }
+        if script.tests.isEmpty, !script.hasOwnSteps {
+          throw ScriptError(ScriptPlace(file: script.file, line: 1), "there is nothing to run in it, neither a test nor a command")
+        }
         scripts.append(script)
       }
+    }
+    for assignment in set where !scripts.contains(where: { $0.variables.contains(assignment.name) }) {
+      throw Failure(.usage, "--set \(assignment.name): no script has a variable of that name")
     }
     return scripts
   }

@@ -115,15 +115,28 @@ struct ScriptLoader {
       command: { words throws(ScriptCheck.CommandMistake) in try need(words) }, errors: errors, reasons: reasons)
   }
 
+  /// Lines come again and again, and to parse one takes a while.
+  private static var known: [[String]: ScriptCheck.Need] = [:]
+
   private static func need(_ words: [String]) throws(ScriptCheck.CommandMistake) -> ScriptCheck.Need {
+    if let need = known[words] { return need }
+    let need = try newNeed(words)
+    if known.count < 1000 { known[words] = need }
+    return need
+  }
+
+  private static func newNeed(_ words: [String]) throws(ScriptCheck.CommandMistake) -> ScriptCheck.Need {
     do {
       if let reason = words.first.flatMap({ refused[$0] }) { throw Failure(.usage, reason) }
       let line = try ShellLine(words, ShellSettings())
+      if let reason = refused[line.name] { throw Failure(.usage, reason) }
       let command = line.command
       try Shell.refuseSessionOptions(command.process)
       if command.runsUntilStopped {
         throw Failure(.usage, "\(line.name) would go on until somebody stops it: it needs a --count or a --duration here")
       }
+      try refuseEndlessWaits(command)
+      try checkWords(command)
       if let setting = command as? SetSetting { try check(setting) }
       if command is Disconnect { return .nothing }
       if line.isAboutCurrent { return .device }
@@ -133,6 +146,37 @@ struct ScriptLoader {
     } catch {
       throw ScriptCheck.CommandMistake(Failure(error).message)
     }
+  }
+
+  /// What the command itself would refuse, before it is sent.
+  private static func checkWords(_ command: any LoopCommand) throws {
+    switch command {
+    case let read as Read: for attribute in read.attributes { _ = try Selector(attribute) }
+    case let notify as Notify: for attribute in notify.attributes { _ = try Selector(attribute) }
+    case let subscribe as Subscribe: for attribute in subscribe.attributes { _ = try Selector(attribute) }
+    case let wait as WaitForValue: _ = try Selector(wait.pattern.attribute)
+    case let file as SendFile: _ = try Selector(file.attribute)
+    case let write as Write:
+      _ = try Selector(write.attribute)
+      if write.value == "-" { throw Failure(.usage, "- is standard input, which a script does not read; name a file instead: @FILE") }
+      if !write.value.hasPrefix("@") {
+        let octets = try write.format.parse(write.value)
+        if octets.isEmpty, !write.empty { throw Failure(.usage, "no octets are to be written, which --empty has to say") }
+      }
+    default: break
+    }
+  }
+
+  /// With a number of records to wait for, and no time: where nothing comes, nothing would end it.
+  private static func refuseEndlessWaits(_ command: any LoopCommand) throws {
+    let isEndless =
+      switch command {
+      case let scan as Scan: scan.duration == 0
+      case let search as MacFromAdv: search.duration == 0
+      case let notify as Notify: notify.duration ?? 0 == 0 && notify.step.timeout == nil
+      default: false
+      }
+    if isEndless { throw Failure(.usage, "it may never end, because nothing has to come: it needs a --duration here") }
   }
 
   private static func check(_ command: SetSetting) throws {

@@ -9,8 +9,14 @@ protocol ScriptReport {
   func begin(_ count: Int?) async throws
   /// Once for each test, when it is over.
   func add(_ result: TestResult) async throws
+  /// One that was not begun, because the run ended before.
+  func addNotRun(_ result: TestResult) async throws
   /// - Parameter isComplete: the run came to its end.
   func end(_ summary: RunSummary, isComplete: Bool) async throws
+}
+
+extension ScriptReport {
+  func addNotRun(_ result: TestResult) async throws { try await add(result) }
 }
 
 /// For people: a line for each test, and everything about those that did not pass.
@@ -37,10 +43,15 @@ final class TextScriptReport: ScriptReport {
 
   /// At once: beside it runs another test.
   func add(_ result: TestResult) async throws {
+    output.clearTransient()
     try await output.write(Output.line(report.test(result).joined(separator: "\n")))
   }
 
+  /// The summary counts them.
+  func addNotRun(_ result: TestResult) async throws {}
+
   func end(_ summary: RunSummary, isComplete: Bool) async throws {
+    output.clearTransient()
     try await output.line(report.end(summary))
   }
 }

@@ -1,5 +1,6 @@
 import EventLoop
 import Operations
+import Terminal
 import Text
 
 /// Scripts, several at a time where that is wanted, and what their tests came to.
@@ -26,6 +27,9 @@ final class ScriptRun {
   /// The exit code that the first test with an error has.
   private(set) var errorStatus: ExitStatus?
   private var isOver = false
+  private var reported: Set<Reported> = []
+  /// Standard output cannot be written any more.
+  private var broken: OutputFailure?
   private var workers: [Task<Void, Never>] = []
 
   init(_ options: Options, _ reports: [any ScriptReport], _ process: ProcessContext) {
@@ -63,15 +67,46 @@ final class ScriptRun {
     var isComplete = true
     if case .failure = outcome { isComplete = false }
     // Also after Ctrl-C: what was found out is worth having.
+    let left = left(scripts)
     let failure = await shielded { [isComplete] () -> (any Error)? in
       var first: (any Error)?
       for report in reports {
-        do { try await report.end(summary, isComplete: isComplete) } catch { first = first ?? error }
+        do {
+          for result in left { try await report.addNotRun(result) }
+          try await report.end(summary, isComplete: isComplete)
+        } catch { first = first ?? error }
       }
       return first
     }
     try outcome.get()
-    if let failure { throw failure }
+    if let failure = broken ?? failure { throw failure }
+  }
+
+  /// What was not begun, at most as many as somebody reads.
+  private func left(_ scripts: [Script]) -> [TestResult] {
+    guard summary.notRun > 0 else { return [] }
+    var results: [TestResult] = []
+    for repetition in 1...options.repetitions {
+      for script in scripts {
+        for test in script.tests where selects(test) {
+          let number = options.repetitions > 1 ? repetition : nil
+          guard !reported.contains(Reported(file: script.file, line: test.line.place.line, name: test.name, repetition: number)) else { continue }
+          results.append(
+            TestResult(
+              file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: number,
+              outcome: .skipped("not run, because the run ended before"), start: EventLoop.shared.wallClock))
+          if results.count == 10_000 { return results }
+        }
+      }
+    }
+    return results
+  }
+
+  private struct Reported: Hashable {
+    let file: String
+    let line: Int
+    let name: String
+    let repetition: Int?
   }
 
   private func runAll(_ scripts: [Script]) async throws {
@@ -130,9 +165,20 @@ final class ScriptRun {
       if case .error(let problem) = result.outcome, errorStatus == nil {
         errorStatus = Failure.Kind(rawValue: problem.kind).map { Failure($0, "").exitStatus }
       }
-      for report in reports { try await report.add(result) }
+      reported.insert(Reported(file: result.file, line: result.line, name: result.name, repetition: result.repetition))
+      try await tell(result)
       if options.endsWithFailure, result.problem != nil { isOver = true }
       return !isOver
+    }
+  }
+
+  /// Whoever reads standard output and has had enough does not take the other reports with them.
+  private func tell(_ result: TestResult) async throws {
+    for report in reports {
+      do { try await report.add(result) } catch let error as OutputFailure {
+        guard reports.count > 1 else { throw error }
+        broken = broken ?? error
+      }
     }
   }
 

@@ -8,22 +8,24 @@ import Text
 /// The lines of a script, one after the other.
 extension ScriptRunner {
   /// - Throws: StepFailure, SkippedTest; what ends the run.
-  func run(_ statements: [ScriptStatement]) async throws {
+  /// - Parameter following: what is run after these, from the inside to the outside: values that it expects may come earlier.
+  func run(_ statements: [ScriptStatement], then following: [ArraySlice<ScriptStatement>] = []) async throws {
     for (index, statement) in statements.enumerated() {
+      let rest = [statements[(index + 1)...]] + following
       try Task.checkCancellation()
       switch statement.kind {
-      case .repetition(let repetition, let body): try await run(repetition, body, statement.line)
+      case .repetition(let repetition, let body): try await run(repetition, body, statement.line, then: rest)
       case .skip(let word): throw SkippedTest(reason: try word.map { try text(of: $0, statement.line) } ?? "")
       case .note(let word): note(try text(of: word, statement.line))
       case .set(let name, let word): variables.set(name, try text(of: word, statement.line))
       case .device, .include, .setup, .teardown, .test: break
       case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .sleep:
-        try await runStep(statement, before: statements[(index + 1)...])
+        try await runStep(statement, before: rest)
       }
     }
   }
 
-  private func runStep(_ statement: ScriptStatement, before following: ArraySlice<ScriptStatement>) async throws {
+  private func runStep(_ statement: ScriptStatement, before following: [ArraySlice<ScriptStatement>]) async throws {
     let line = statement.line
     lastLine = line
     let begin = EventLoop.shared.now
@@ -45,13 +47,17 @@ extension ScriptRunner {
     if let failure { throw failure }
   }
 
-  private func runOne(_ statement: ScriptStatement, before following: ArraySlice<ScriptStatement>) async throws {
+  private func runOne(_ statement: ScriptStatement, before following: [ArraySlice<ScriptStatement>]) async throws {
     let line = statement.line
     switch statement.kind {
     case .command(let command): try await run(command, line, before: following)
     case .capture(let name, let command, let extraction):
       try await run(command, line, before: following)
-      variables.capture(name, try value(extraction, line).text)
+      let value = try value(extraction, line)
+      if case .formatted(let octets, let format) = value, format.numberOctets != nil, value.numbers == nil {
+        throw StepFailure(Failure(.expectation, "\(octets.count) octet(s) do not fit \(format.name): \(Hex.encode(octets))"), line)
+      }
+      variables.capture(name, value.text)
     case .expectResult(let extraction, let predicate): try expectResult(extraction, predicate, line)
     case .expectValue(let expected): try await expect(expected, line)
     case .expectSilence(let attribute, let within): try await expectSilence(attribute, within, line)
@@ -103,7 +109,9 @@ extension ScriptRunner {
 
   // MARK: Repetition
 
-  private func run(_ repetition: Repetition, _ body: [ScriptStatement], _ line: ScriptLine) async throws {
+  private func run(
+    _ repetition: Repetition, _ body: [ScriptStatement], _ line: ScriptLine, then following: [ArraySlice<ScriptStatement>]
+  ) async throws {
     let count = try count(repetition.count, line)
     let pause = try repetition.every.map { try time($0, line) } ?? .zero
     var next = EventLoop.shared.now
@@ -115,21 +123,28 @@ extension ScriptRunner {
       }
       next = max(next, EventLoop.shared.now).advanced(by: pause)
       do {
-        try await run(body)
+        // What follows may expect what the last one brings, or the first.
+        try await run(body, then: (number < count ? [body[...]] : []) + following)
         if repetition.endsWithSuccess { return }
-      } catch let error as StepFailure where repetition.endsWithSuccess && number < count && error.failure.kind != .usage {
-        continue
-      }
+      } catch let error as StepFailure where repetition.endsWithSuccess && number < count && mayPass(error, body) { continue }
     }
+  }
+
+  /// Whether another try has a chance: a lost link is not made again within a test, unless it says so.
+  private func mayPass(_ error: StepFailure, _ body: [ScriptStatement]) -> Bool {
+    let connects = body.contains { statement in
+      if case .command(let command) = statement.kind { command.words.first?.keyword == "connect" } else { false }
+    }
+    return error.failure.kind != .usage && (connects || presentLink?.connection.isOpen ?? true)
   }
 
   // MARK: Commands
 
-  private func run(_ command: ScriptCommand, _ line: ScriptLine, before following: ArraySlice<ScriptStatement>) async throws {
+  private func run(_ command: ScriptCommand, _ line: ScriptLine, before following: [ArraySlice<ScriptStatement>]) async throws {
     var words: [String] = []
     for word in command.words { words.append(try text(of: word, line)) }
     let parsed: ShellLine
-    do { parsed = try ShellLine(words, shell.settings) } catch { throw mistake(Failure(error).message, line) }
+    do { parsed = try shell.parse(words) } catch { throw mistake(Failure(error).message, line) }
     let isConnect = parsed.command is Connect
     if parsed.isAboutCurrent, !isConnect, !(parsed.command is Disconnect) {
       do { _ = try await link(line) } catch let error as StepFailure {
@@ -138,13 +153,18 @@ extension ScriptRunner {
         return try judge(error.failure, expected)
       }
     } else if isConnect {
+      // A loss that nothing has expected is not made good by connecting again, but by a further try it may be.
+      do { try checkLink() } catch {
+        await dropLostLink()
+        throw error
+      }
       await dropLostLink()
       if parsed.isAboutCurrent, shell.current == nil, let device {
         words.insert(device, at: words.firstIndex(of: "connect").map { $0 + 1 } ?? 1)
       }
     }
-    if !isConnect { try await subscribe(for: following) }
-    expectsLoss = false
+    // Those that change which device is meant, or end its link, are followed by others.
+    if !(isConnect || parsed.command is Disconnect || parsed.command is Use) { try await subscribe(for: following) }
     step = StepRecorder()
     var failure: Failure?
     do { try await shell.run(words) } catch {
@@ -156,6 +176,7 @@ extension ScriptRunner {
     if let failure { throw StepFailure(failure, line, isAround: isConnect) }
     // What comes of a link that a script makes is looked for from its beginning.
     if isConnect { try await subscribe(for: following) }
+    if parsed.command is Unsubscribe { try await subscriptions.end() }
   }
 
   private func judge(_ failure: Failure?, _ expected: ExpectedFailure) throws {
@@ -165,6 +186,10 @@ extension ScriptRunner {
       error.expected = kind.map { "a failure: \($0)" } ?? "a failure"
       error.actual = result.flatMap { $0.octets == nil ? nil : shown($0) } ?? "it succeeded"
       throw error
+    }
+    // What is wrong with the script or around the device is no answer of the device's.
+    if kind == nil, [.adapter, .usage, .input, .output, .notFound, .ambiguous, .internal].contains(failure.kind) {
+      throw StepFailure(failure, expected.line)
     }
     // Also after a request without an answer, which ends the link.
     if failure.kind == .linkLost || shell.current?.connection?.isOpen == false { expectsLoss = true }
@@ -190,40 +215,35 @@ extension ScriptRunner {
   // MARK: Looking ahead
 
   /// What the lines up to the next command expect may come before they are looked at. What is wrong with them they say themselves.
-  private func subscribe(for statements: ArraySlice<ScriptStatement>) async throws {
-    for attribute in Self.attributes(in: statements).list {
-      guard let text = try? variables.text(of: attribute), let selector = try? Selector(text), let connection = shell.current?.connection,
-        connection.isOpen
-      else { return }
+  private func subscribe(for following: [ArraySlice<ScriptStatement>]) async throws {
+    var attributes: [String] = []
+    for statements in following { if expected(by: statements, &attributes) { break } }
+    for attribute in attributes {
+      guard let selector = try? Selector(attribute), let connection = shell.current?.connection, connection.isOpen else { continue }
       do {
         _ = try await subscriptions.add(try await connection.client.characteristic(selector), connection.client)
       } catch { if error is CancellationError { throw error } }
     }
   }
 
-  /// - Returns: those up to the first command, and whether there is one.
-  private static func attributes(in statements: ArraySlice<ScriptStatement>) -> (list: [ShellWord], ends: Bool) {
-    var list: [ShellWord] = []
+  /// Adds the attributes of those up to the first command. - Returns: whether there is one.
+  private func expected(by statements: ArraySlice<ScriptStatement>, _ attributes: inout [String]) -> Bool {
     for statement in statements {
       switch statement.kind {
-      case .expectValue(let expected): list.append(expected.attribute)
-      case .expectSilence(let attribute, _): list.append(attribute)
-      case .command(let command) where command.words.first?.keyword == "wait" && command.words.count > 1:
-        list.append(Self.attribute(ofPattern: command.words[1]))
-      case .repetition(_, let body):
-        let inside = attributes(in: body[...])
-        list += inside.list
-        if inside.ends { return (list, true) }
-      case .command, .capture: return (list, true)
+      case .expectValue(let expected): if let text = try? variables.text(of: expected.attribute) { attributes.append(text) }
+      case .expectSilence(let attribute, _): if let text = try? variables.text(of: attribute) { attributes.append(text) }
+      case .repetition(_, let body): if expected(by: body[...], &attributes) { return true }
+      case .command(let command):
+        guard command.words.contains(where: { $0.keyword == WaitForValue.configuration.commandName }) else { return true }
+        let words = command.words.compactMap { try? variables.text(of: $0) }
+        guard words.count == command.words.count, let line = try? ShellLine(words, shell.settings), line.isAboutCurrent,
+          let wait = line.command as? WaitForValue
+        else { return true }
+        attributes.append(wait.pattern.attribute)
+      case .capture: return true
       case .device, .set, .expectResult, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test: break
       }
     }
-    return (list, false)
-  }
-
-  /// `wait ffe2=01`.
-  private static func attribute(ofPattern word: ShellWord) -> ShellWord {
-    guard let text = word.text else { return word }
-    return ShellWord([.text(String(text.prefix { $0 != "=" }))])
+    return false
   }
 }

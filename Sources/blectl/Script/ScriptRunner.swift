@@ -23,6 +23,7 @@ final class ScriptRunner {
   var steps: [StepResult] = []
   var notes: [String] = []
   private var omittedNotes = 0
+  private var isInterrupted = false
   /// The last test has said that the link was lost, or was to be.
   private var expectedLossBefore = false
   /// Of lines that have no result of their own.
@@ -80,6 +81,7 @@ final class ScriptRunner {
     do { outcome = .success(try await tests(selects, report)) } catch { outcome = .failure(error) }
     await shell.end()
     try outcome.get()
+    if isInterrupted { throw CancellationError() }
   }
 
   private func tests(_ selects: (Script.Test) -> Bool, _ report: @LoopActor (TestResult) async throws -> Bool) async throws {
@@ -103,7 +105,7 @@ final class ScriptRunner {
       variables = ownVariables
       if shell.settings != ownSettings { shell.change(ownSettings) }
       let result = if let reason { skipped(test, reason) } else { try await run(test) }
-      guard try await report(result) else { return }
+      guard try await report(result), !isInterrupted else { return }
     }
   }
 
@@ -130,6 +132,9 @@ final class ScriptRunner {
     }
   }
 
+  /// What a test is called whose end nobody waited for.
+  private static let interrupted = "the run was interrupted here"
+
   private func run(
     _ name: String, _ line: Int, _ tags: [String], teardown: [ScriptStatement] = [], _ body: @escaping @LoopActor () async throws -> Void
   ) async throws -> TestResult {
@@ -155,12 +160,7 @@ final class ScriptRunner {
     }
     if !teardown.isEmpty {
       await dropLostLink()
-      let second = try await PacketLog.$present.withValue(log) {
-        try await self.outcome {
-          try await self.run(teardown)
-          try self.checkLink()
-        }
-      }
+      let second = try await PacketLog.$present.withValue(log) { try await self.teardownOutcome(teardown) }
       outcome = Self.joined(outcome, second)
     }
     expectedLossBefore = expectsLoss || outcome.problem != nil
@@ -182,7 +182,24 @@ final class ScriptRunner {
       return error.isAround ? .error(problem) : .failed(problem)
     } catch let skipped as SkippedTest {
       return .skipped(skipped.reason)
+    } catch is CancellationError where lastLine != nil {
+      isInterrupted = true
+      guard let line = lastLine else { throw CancellationError() }
+      return .error(problem(StepFailure(Failure(.interrupted, Self.interrupted), line)))
     }
+  }
+
+  /// Also of a test that was interrupted: a door is shut again. That has a moment only.
+  private func teardownOutcome(_ teardown: [ScriptStatement]) async throws -> TestResult.Outcome {
+    func outcome() async throws -> TestResult.Outcome {
+      try await self.outcome {
+        try await self.run(teardown)
+        try self.checkLink()
+      }
+    }
+    guard isInterrupted else { return try await outcome() }
+    let end = EventLoop.shared.now.advanced(by: .seconds(3))
+    return await shielded { (try? await withDeadline(end) { try await outcome() }) ?? .passed }
   }
 
   private func problem(_ error: StepFailure) -> TestProblem {

@@ -156,7 +156,7 @@ final class Shell {
     }
   }
 
-  private func parse(_ words: [String]) throws -> ShellLine {
+  func parse(_ words: [String]) throws -> ShellLine {
     if let line = parsed[words] { return line }
     let line = try ShellLine(words, settings)
     // A program that polls says the same again and again; long values it does not.
