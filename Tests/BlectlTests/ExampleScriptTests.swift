@@ -11,7 +11,9 @@ import Testing
   ])
   func passes(_ name: String, _ adapter: String, _ tests: Int) throws {
     let result = try Blectl.run(
-      ["run", "--set", "DEVICE=\(ExampleTests.folder)/tracker.json", "\(ExampleTests.folder)/\(name)"], adapter: adapter)
+      ["run", "\(ExampleTests.folder)/\(name)"]
+        + (name == "tracker.blectl" ? ["--set", "DEVICE=\(ExampleTests.folder)/tracker.json"] : []),
+      adapter: adapter)
     #expect(result.status == 0 && result.lines.last?.hasPrefix("\(tests) passed in ") == true, "\(result.text)\(result.errors)")
   }
 

@@ -20,7 +20,7 @@ import Testing
     #expect(result.errors.count(where: \.isNewline) == 1 && result.errors.utf8.count < 4000, "\(comment): \(result.errors.prefix(4000))")
   }
 
-  @Test func theAdapterIsNotThere() throws { #expect(try Self.run("read a").status == 3) }
+  @Test func theAdapterIsNotThere() throws { #expect(try Self.run("read ffe1").status == 3) }
 
   @Test(arguments: [
     ("frobnicate ffe1", "1:1", "there is no command"), ("raed ffe1", "1:1", "did you mean read?"), ("read", "1:1", "attr"),
@@ -29,10 +29,11 @@ import Testing
     ("source other", "1:1", "include FILE"), ("run other.blectl", "1:1", "include FILE"), ("alias x", "1:1", "set NAME VALUE"),
     ("help", "1:1", "help is for people"), ("read --help", "1:1", "help is for people"), ("repl", "1:1", "there is no command"),
     ("set reconnect on", "1:1", "connects anew by itself"), ("set format u9", "1:1", "u9"), ("set timeout x", "1:1", "timeout takes"),
-    ("read ffe1 -i hci0", "1:1", ""), ("read ffe1\nexpect as u16 == 1", "2:11", "u16le or u16be"), ("sleep 5x", "1:7", "is no time"),
+    ("read ffe1 -i hci0", "1:1", "--adapter"), ("read ffe1\nexpect as u16 == 1", "2:11", "u16le or u16be"),
+    ("sleep 5x", "1:7", "is no time"),
     ("read ffe1\nfails nothing", "2:7", "no error is called"), ("\n\n  test t\n", "3:3", "has no end"),
-    ("read \u{1B}[31mx'", "1:13", "nothing closes"),
-    ("\u{1B}[31m", "1:1", "\\x1b[31m"), ("test \"a\u{202E}b\"\nend\ntest \"a\u{202E}b\"\nend", "3:1", "\\u{202e}"),
+    ("read \u{1B}[31mx'", "1:12", "nothing closes"),
+    ("\u{1B}[31m", "1:1", "\\x1b[31m"), ("test \"a\u{202E}b\"\nskip\nend\ntest \"a\u{202E}b\"\nskip\nend", "4:1", "\\u{202e}"),
   ])
   func hasItsPlace(_ script: String, _ place: String, _ reason: String) throws {
     Self.expectRefused(try Self.run(script), "standard input:\(place)", reason, script)
@@ -107,7 +108,7 @@ import Testing
     for depth in 0..<20 { try write("deep\(depth).blectl", "include deep\(depth + 1).blectl\ninclude deep\(depth + 1).blectl") }
     try write("deep20.blectl", "")
     try write("block.blectl", "test t\ninclude whole.blectl\nend")
-    try write("whole.blectl", "test u\nend")
+    try write("whole.blectl", "test u\nskip\nend")
     for (name, place, reason) in [
       ("self", "self.blectl:2:11", "includes itself"), ("a", "inner/../c.blectl:2:1", "there is no command"),
       ("variable", "variable.blectl:2:9", "only those of --set"), ("deep0", "deep15.blectl:1:9", "more than 16 files"),
@@ -123,7 +124,7 @@ import Testing
     let folder = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: folder + "/inner", withIntermediateDirectories: true)
     for name in ["b.blectl", "a.blectl", "_c.blectl", ".d.blectl", "e.txt", "inner/f.blectl"] {
-      try Data("test \"\(name)\"\nend\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+      try Data("test \"\(name)\"\nskip\nend\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
     }
     let result = try Blectl.run(["run", "--dry-run", "--json", folder])
     #expect(try result.records.map { $0.string("name") } == ["a.blectl", "b.blectl", "inner/f.blectl"], "\(result.text)\(result.errors)")

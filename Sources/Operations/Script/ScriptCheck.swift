@@ -40,11 +40,13 @@ package struct ScriptCheck {
   private var hasResult = false
   private var knowsDevice = false
 
+  /// - Parameter mentioned: variables that it has besides.
   /// - Throws: the first mistake.
   package static func script(
-    _ statements: [ScriptStatement], file: String, variables: [String: String], _ program: Program
+    _ statements: [ScriptStatement], file: String, variables: [String: String], mentioned: Set<String> = [], _ program: Program
   ) throws(ScriptError) -> Script {
     var check = ScriptCheck(program: program, variables: ScriptVariables(variables), script: Script(file: file))
+    check.script.variables = mentioned
     try check.file(statements)
     return check.script
   }
@@ -189,7 +191,8 @@ package struct ScriptCheck {
   }
 
   private static func hint(_ text: String, _ words: [String]) -> String {
-    Likeness.nearest(to: text, among: words).map { "did you mean \($0)?" } ?? words.prefix(12).joined(separator: " ") + (words.count > 12 ? " …" : "")
+    Likeness.nearest(to: text, among: words).map { "did you mean \($0)?" } ?? words.prefix(12).joined(separator: " ")
+      + (words.count > 12 ? " …" : "")
   }
 
   // MARK: Words

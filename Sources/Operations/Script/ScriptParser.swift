@@ -38,7 +38,9 @@ package struct ScriptParser {
       let word = line.words.first?.keyword ?? ""
       switch word {
       case "end":
-        guard opening != nil else { throw line.error("an end without setup, teardown, test, repeat or retry before it" + Self.hint(statements)) }
+        guard opening != nil else {
+          throw line.error("an end without setup, teardown, test, repeat or retry before it" + Self.hint(statements))
+        }
         try nothing(behind: 1, in: line)
         return statements
       case "fails": try addFailure(line, to: &statements)

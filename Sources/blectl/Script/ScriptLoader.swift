@@ -11,6 +11,8 @@ import Text
 struct ScriptLoader {
   let variables: [String: String]
   private var octets = 0
+  /// Variables in the names of files.
+  private var mentioned: Set<String> = []
 
   /// How the names of the files end that a folder stands for; those that begin with `_` are there to be included.
   static let ending = ".blectl"
@@ -27,7 +29,7 @@ struct ScriptLoader {
     var loader = ScriptLoader(variables: variables)
     let name = path == "-" ? "standard input" : path
     let statements = try await loader.statements(path, name, inside: [])
-    return try ScriptCheck.script(statements, file: name, variables: variables, program)
+    return try ScriptCheck.script(statements, file: name, variables: variables, mentioned: loader.mentioned, program)
   }
 
   private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
@@ -61,6 +63,7 @@ struct ScriptLoader {
 
   private mutating func included(_ word: ShellWord, _ line: ScriptLine, _ stack: [String]) async throws -> [ScriptStatement] {
     let known = ScriptVariables(variables)
+    mentioned.formUnion(word.variables)
     guard let name = try? known.text(of: word) else {
       throw line.error(at: word, "which file is included is known before it runs: of variables only those of --set")
     }

@@ -90,7 +90,9 @@ final class ScriptRun {
       for script in scripts {
         for test in script.tests where selects(test) {
           let number = options.repetitions > 1 ? repetition : nil
-          guard !reported.contains(Reported(file: script.file, line: test.line.place.line, name: test.name, repetition: number)) else { continue }
+          guard !reported.contains(Reported(file: script.file, line: test.line.place.line, name: test.name, repetition: number)) else {
+            continue
+          }
           results.append(
             TestResult(
               file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: number,

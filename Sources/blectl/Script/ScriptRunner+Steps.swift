@@ -234,7 +234,7 @@ extension ScriptRunner {
       case .expectSilence(let attribute, _): if let text = try? variables.text(of: attribute) { attributes.append(text) }
       case .repetition(_, let body): if expected(by: body[...], &attributes) { return true }
       case .command(let command):
-        guard command.words.contains(where: { $0.keyword == WaitForValue.configuration.commandName }) else { return true }
+        guard command.words.contains(where: { $0.keyword == "wait" }) else { return true }
         let words = command.words.compactMap { try? variables.text(of: $0) }
         guard words.count == command.words.count, let line = try? ShellLine(words, shell.settings), line.isAboutCurrent,
           let wait = line.command as? WaitForValue
