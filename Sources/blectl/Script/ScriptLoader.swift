@@ -176,7 +176,6 @@ struct ScriptLoader {
       switch command {
       case let scan as Scan: scan.duration == 0
       case let search as MacFromAdv: search.duration == 0
-      case let notify as Notify: notify.duration ?? 0 == 0 && notify.step.timeout == nil
       default: false
       }
     if isEndless { throw Failure(.usage, "it may never end, because nothing has to come: it needs a --duration here") }

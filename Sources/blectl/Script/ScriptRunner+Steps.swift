@@ -167,7 +167,7 @@ extension ScriptRunner {
     if !(isConnect || parsed.command is Disconnect || parsed.command is Use) { try await subscribe(for: following) }
     step = StepRecorder()
     var failure: Failure?
-    do { try await shell.run(words) } catch {
+    do { try await shell.run(words, within: Self.limit(of: parsed.command)) } catch {
       try Self.passOn(error)
       failure = Failure(error)
     }
@@ -177,6 +177,12 @@ extension ScriptRunner {
     // What comes of a link that a script makes is looked for from its beginning.
     if isConnect { try await subscribe(for: following) }
     if parsed.command is Unsubscribe { try await subscriptions.end() }
+  }
+
+  /// Of a command that waits for a number of values, and has none of its own: a device that sends none must not keep the others waiting.
+  private static func limit(of command: any LoopCommand) -> Duration? {
+    guard let notify = command as? Notify, notify.duration ?? 0 == 0, notify.step.timeout == nil else { return nil }
+    return .seconds(60)
   }
 
   private func judge(_ failure: Failure?, _ expected: ExpectedFailure) throws {
@@ -245,5 +251,16 @@ extension ScriptRunner {
       }
     }
     return false
+  }
+}
+
+extension Shell {
+  /// - Throws: as `run`; Failure(.timeout).
+  fileprivate func run(_ words: [String], within limit: Duration?) async throws {
+    guard let limit else { return try await run(words) }
+    let end = EventLoop.shared.now.advanced(by: limit)
+    guard try await withDeadline(end, { try await self.run(words) }) != nil else {
+      throw Failure(.timeout, "not all of it came within \(limit.secondsText) s; --duration allows another time")
+    }
   }
 }
