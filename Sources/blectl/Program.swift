@@ -83,7 +83,7 @@ enum Program {
     var failure = await task.value
     await process.session.close()
     output.clearTransient()
-    do { try process.recorder?.write() } catch { if failure == nil { failure = error } }
+    do { try await process.recorder?.write() } catch { if failure == nil { failure = error } }
     do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
     do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
     let unwritten = output.unwrittenLines

@@ -59,6 +59,12 @@ struct RunTests {
     #expect(try Blectl.run("run", "/nowhere.blectl").status == 66)
   }
 
+  @Test("A report that cannot be written is told before anything is run", arguments: ["--junit", "--html"])
+  func unwritableReport(_ option: String) throws {
+    let result = try run([Self.passing], [option, "/nowhere/report"])
+    #expect(result.status == 74 && result.text.isEmpty && result.errors.contains("/nowhere/report"), "\(result.text)\(result.errors)")
+  }
+
   @Test("A script comes from standard input")
   func standardInput() throws {
     let result = try Blectl.run("run", "-", input: Array(Self.failing.utf8))

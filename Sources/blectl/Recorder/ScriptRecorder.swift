@@ -19,7 +19,7 @@ final class ScriptRecorder {
 
   /// - Throws: FileError when the file cannot be written.
   init(_ path: String) throws(FileError) {
-    try OutputFile.check(path)
+    try OutputFile.check(path, for: .user)
     self.path = path
   }
 
@@ -118,8 +118,8 @@ final class ScriptRecorder {
 
   // MARK: The script
 
-  /// - Throws: FileError.
-  func write() throws(FileError) { try OutputFile.write(Array(text.utf8), to: path) }
+  /// - Throws: FileError; CancellationError.
+  func write() async throws { try await OutputFile.write(Array(text.utf8), to: path, for: .user) }
 
   private var text: String {
     var script = RecordedScript(volatile: volatile)

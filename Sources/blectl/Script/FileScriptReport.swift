@@ -34,9 +34,11 @@ final class FileScriptReport: ScriptReport {
   }
 
   /// Before hours of work.
-  func begin(_ count: Int?) async throws { try WrittenFile.check(path) }
+  func begin(_ count: Int?) async throws { try OutputFile.check(path, for: .everybody) }
 
   func add(_ result: TestResult) async throws { take(result) }
 
-  func end(_ summary: RunSummary, isComplete: Bool) async throws { try await WrittenFile.write(Array(document(summary).utf8), to: path) }
+  func end(_ summary: RunSummary, isComplete: Bool) async throws {
+    try await OutputFile.write(Array(document(summary).utf8), to: path, for: .everybody)
+  }
 }
