@@ -21,6 +21,10 @@ package protocol HostTransport: Transport {
 
 package enum TransportEvent: Sendable {
   case received([UInt8])
+  /// The oldest command of this kind gets no answer, and why: of a transport that has no controller behind it.
+  case refused(Opcode, any Error)
+  /// As well, for a link that cannot go on; it is down.
+  case linkEnded(ConnectionHandle, any Error)
   /// With why: an error of the room that implements the seam.
   case closed(any Error)
 }

@@ -9,6 +9,8 @@ final class Controller {
   let name: String
   var onEvent: (@LoopActor (Event) -> Void)?
   var onData: (@LoopActor (ACLData) -> Void)?
+  /// A link that ended without an event.
+  var onLinkEnd: (@LoopActor (ConnectionHandle, any Error) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
   /// Why nothing can come any more.
   private(set) var failure: (any Error)?
@@ -124,7 +126,7 @@ final class Controller {
     pending = [:]
     for (_, entry) in unanswered { entry.then(.failure(error)) }
     onFailure?(error)
-    (onEvent, onData, onFailure) = (nil, nil, nil)
+    (onEvent, onData, onLinkEnd, onFailure) = (nil, nil, nil, nil)
   }
 
   // MARK: From the controller
@@ -133,6 +135,10 @@ final class Controller {
     guard failure == nil else { return }
     switch event {
     case .closed(let error): close(error)
+    case .linkEnded(let handle, let error): onLinkEnd?(handle, error)
+    case .refused(let opcode, let error):
+      if let id = queue.status(.init(status: .success, opcode: opcode)) { settle(id, .failure(error)) }
+      pump()
     case .received(let octets):
       do throws(MalformedPacket) {
         switch try Packet(octets) {

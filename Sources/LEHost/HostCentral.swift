@@ -37,6 +37,10 @@ package final class HostCentral: GAP.Central, LinkController {
     controller = Controller(tap.map { TappedTransport(transport, tap: $0) } ?? transport, name: name)
     controller.onEvent = { [weak self] event in self?.handle(event) }
     controller.onData = { [weak self] data in self?.links[data.handle]?.receive(data) }
+    controller.onLinkEnd = { [weak self] handle, error in
+      guard let self, let link = links[handle] else { return }
+      drop(link, error)
+    }
     controller.onFailure = { [weak self] error in self?.fail(error) }
   }
 

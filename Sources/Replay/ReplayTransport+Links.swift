@@ -12,7 +12,7 @@ extension ReplayTransport {
     }
     let index = recording.attempts.indices.first { !usedAttempts.contains($0) && isSame(recording.attempts[$0].peer, peer) }
     guard let index else {
-      guard recording.awaited.contains(peer) else { return fail(.notRecorded(.connection(peer), next: nextPeer)) }
+      guard recording.awaited.contains(peer) else { return refuse(command.opcode, .notRecorded(.connection(peer), next: nextPeer)) }
       waiting = (nil, peer)
       return post(status(command.opcode, .success), at: now)
     }
@@ -57,7 +57,7 @@ extension ReplayTransport {
     while links[handle] != nil { handle = ConnectionHandle((handle.rawValue + 1) % 0x0F00) }
     let others = recording.links.indices.filter { $0 != number && recording.links[$0].peer == recorded.peer && recorded.peer != nil }
     let link = ReplayedLink(
-      recorded, others: others.map { recording.links[$0] }, handle: handle, peer: peer, isWhole: recording.isWhole, self)
+      recorded, others: others.map { recording.links[$0] }, attempt: index, handle: handle, peer: peer, isWhole: recording.isWhole, self)
     links[handle] = link
     if let complete = attempt.complete {
       deliver(RecordedEvent.with(handle, complete.octets))
@@ -117,7 +117,7 @@ extension ReplayTransport {
         Event.leReadRemoteFeaturesComplete(status: .unsupportedRemoteFeature, handle: handle, features: []).encoded, link, at: now)
     case LESetDataLength.opcode, LERemoteConnectionParameterRequestReply.opcode, LERemoteConnectionParameterRequestNegativeReply.opcode:
       post(complete(command.opcode, [0] + command.parameters.prefix(2)), at: now)
-    case LEConnectionUpdate.opcode, LESetPHY.opcode: fail(.notRecorded(.command(command), next: nil))
+    case LEConnectionUpdate.opcode, LESetPHY.opcode: fail(link, .notRecorded(.command(command), next: nil))
     default: post(status(command.opcode, .unknownCommand), at: now)
     }
   }

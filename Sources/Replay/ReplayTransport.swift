@@ -2,8 +2,8 @@ import Bluetooth
 package import EventLoop
 package import HCI
 
-/// A controller that answers as the one of a recording did, with the devices that were around it. What a host asks that nobody asked then closes
-/// it with ReplayError.
+/// A controller that answers as the one of a recording did, with the devices that were around it. What a host asks that nobody asked then ends
+/// the link, or the command, with ReplayError.
 @LoopActor
 package final class ReplayTransport: HCI.Transport {
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
@@ -48,13 +48,17 @@ package final class ReplayTransport: HCI.Transport {
     handler = nil
   }
 
-  /// The recording does not go on as the host wants to.
-  func fail(_ error: ReplayError) {
-    EventLoop.shared.schedule(after: .zero) { [weak self] in
-      guard let self, !isClosed else { return }
-      handler?(.closed(error))
+  /// The recording does not go on as the host wants to. Whoever connects again finds the device as it was at the beginning of the link.
+  func fail(_ link: ReplayedLink, _ error: ReplayError) {
+    perform(at: now) { transport in
+      guard transport.links[link.handle] === link else { return }
+      transport.ended(link)
+      transport.usedAttempts.remove(link.attempt)
+      transport.handler?(.linkEnded(link.handle, error))
     }
   }
+
+  func refuse(_ opcode: HCI.Opcode, _ error: ReplayError) { perform(at: now) { $0.handler?(.refused(opcode, error)) } }
 
   // MARK: Time
 

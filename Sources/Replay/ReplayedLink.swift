@@ -10,6 +10,8 @@ final class ReplayedLink {
   /// As the host knows the link; the recording may have another handle.
   let handle: ConnectionHandle
   let peer: PeerAddress
+  /// The one of the recording that made it.
+  let attempt: Int
   private let recorded: Recording.Link
   private unowned let transport: ReplayTransport
   private var answerer: Answerer
@@ -27,10 +29,11 @@ final class ReplayedLink {
   private var used: [UInt16: Set<Int>] = [:]
 
   init(
-    _ recorded: Recording.Link, others: [Recording.Link], handle: ConnectionHandle, peer: PeerAddress, isWhole: Bool,
+    _ recorded: Recording.Link, others: [Recording.Link], attempt: Int, handle: ConnectionHandle, peer: PeerAddress, isWhole: Bool,
     _ transport: ReplayTransport
   ) {
     self.recorded = recorded
+    self.attempt = attempt
     self.handle = handle
     self.peer = peer
     self.transport = transport
@@ -66,7 +69,7 @@ final class ReplayedLink {
       isInStep = false
       for data in fragments(response) { transport.post(data, at: transport.now) }
     case .nothing: isInStep = false
-    case .unknown(let next): transport.fail(.notRecorded(.attribute(pdu), next: next.map { .attribute($0) }))
+    case .unknown(let next): transport.fail(self, .notRecorded(.attribute(pdu), next: next.map { .attribute($0) }))
     }
   }
 

@@ -114,6 +114,8 @@ package final class ControllerPool {
         case .closed(let error):
           close()
           left(.ended(error))
+        // A stream has nothing to say itself.
+        case .refused, .linkEnded: break
         }
       }
       transport.handler = { [weak self] event in

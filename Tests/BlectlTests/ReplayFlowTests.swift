@@ -118,6 +118,33 @@ import Testing
     #expect(try replay("connect", "name:Band-7", "--interval", "100").status == 7)
   }
 
+  /// It ends the link on which it was asked, or the attempt to connect, and nothing else.
+  @Test func goesOnAfterWhatItDoesNotHave() throws {
+    let trace = try recording("read", "name:Band-7", "2a19")
+    let script = try TemporaryFolder.file(
+      Array(
+        """
+        device C0:FF:EE:00:00:07/public
+        test "before"
+          read 2a19
+        end
+        test "asks what nobody asked"
+          write ff02 1b9902
+        end
+        test "after"
+          read 2a19
+          expect as u8 > 10
+        end
+        """.utf8))
+    let result = try Blectl.run("run", script, "--tap", "--adapter", "replay:\(trace.path)")
+    #expect(result.status == 7)
+    #expect(result.text.contains("\nok 1 - before") && result.text.contains("\nnot ok 2 - asks what nobody asked"), "\(result.text)")
+    #expect(result.text.contains("the recording does not have what was asked: ") && result.text.contains("\nok 3 - after"), "\(result.text)")
+    let session = try Blectl.run(
+      ["-k", "-e", "connect name:Panel; connect name:Band-7; read 2a19"], adapter: "replay:\(trace.path)")
+    #expect(session.text.contains("60 %"), "\(session.text)\(session.errors)")
+  }
+
   /// Another order, another MTU, another way to name the same: what is known is answered.
   @Test func answersWhatItKnows() throws {
     let trace = try recording("services", "name:Band-7", "--values")

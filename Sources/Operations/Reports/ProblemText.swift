@@ -16,7 +16,11 @@ struct ProblemText {
   private var room: Int { max(2, columns - Self.margin) }
 
   func lines(_ problem: TestProblem) -> [String] {
-    var lines = hanging("\(show(problem.file)):\(problem.line)  \(show(problem.source))")
+    let place = "\(show(problem.file)):\(problem.line)"
+    // Whole, also where it is longer than the line: it is there to be opened.
+    var lines =
+      DisplayText.width(place) > columns
+      ? [place] + DisplayText.fold(show(problem.source), to: columns - 4).map { "    " + $0 } : hanging("\(place)  \(show(problem.source))")
     lines += hanging(show(problem.message))
     if let expected = problem.expected { lines += row("expected", [show(expected)]) }
     if let actual = problem.actual { lines += row("came", [show(actual)]) }

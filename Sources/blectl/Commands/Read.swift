@@ -33,6 +33,7 @@ struct Read: PeerCommand {
 
   func validate() throws {
     if attributes.isEmpty { throw ValidationError("Name at least one attribute to read.") }
+    if attributes.contains("as") { throw ValidationError("A format is given with --as; the word as belongs to let and expect.") }
     if raw, format != .auto { throw ValidationError("--raw and --as exclude each other.") }
     if raw, process.json { throw ValidationError("--raw and --json exclude each other.") }
   }

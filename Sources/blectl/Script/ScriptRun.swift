@@ -67,12 +67,11 @@ final class ScriptRun {
     var isComplete = true
     if case .failure = outcome { isComplete = false }
     // Also after Ctrl-C: what was found out is worth having.
-    let left = left(scripts)
     let failure = await shielded { [isComplete] () -> (any Error)? in
       var first: (any Error)?
       for report in reports {
         do {
-          for result in left { try await report.addNotRun(result) }
+          try await self.addNotRun(scripts, to: report)
           try await report.end(summary, isComplete: isComplete)
         } catch { first = first ?? error }
       }
@@ -82,10 +81,9 @@ final class ScriptRun {
     if let failure = broken ?? failure { throw failure }
   }
 
-  /// What was not begun, at most as many as somebody reads.
-  private func left(_ scripts: [Script]) -> [TestResult] {
-    guard summary.notRun > 0 else { return [] }
-    var results: [TestResult] = []
+  /// What was not begun.
+  private func addNotRun(_ scripts: [Script], to report: any ScriptReport) async throws {
+    guard summary.notRun > 0 else { return }
     for repetition in 1...options.repetitions {
       for script in scripts {
         for test in script.tests where selects(test) {
@@ -93,15 +91,13 @@ final class ScriptRun {
           guard !reported.contains(Reported(file: script.file, line: test.line.place.line, name: test.name, repetition: number)) else {
             continue
           }
-          results.append(
+          try await report.addNotRun(
             TestResult(
               file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: number,
               outcome: .skipped("not run, because the run ended before"), start: EventLoop.shared.wallClock))
-          if results.count == 10_000 { return results }
         }
       }
     }
-    return results
   }
 
   private struct Reported: Hashable {

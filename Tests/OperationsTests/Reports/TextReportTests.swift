@@ -84,7 +84,9 @@ import Text
       (result.outcome, result.notes, result.peer) = (.failed(problem), [texts[9]], name)
       var report = TextReport(columns: columns)
       let lines = report.test(result)
-      for line in lines where DisplayText.width(line) > columns || DisplayText.visible(line) != line { Issue.record("\(line)") }
+      for line in lines where DisplayText.width(line) > columns || DisplayText.visible(line) != line {
+        #expect(line == "      \(DisplayText.visible(texts[0])):1")
+      }
       let all = dense(lines.joined())
       for text in texts + [Hex.encode(Array(name.utf8))] { #expect(all.contains(dense(DisplayText.visible(text))), "\(text.prefix(40))") }
       for outcome in [TestResult.Outcome.passed, .skipped(name)] {
@@ -112,6 +114,21 @@ import Text
     #expect(hex.allSatisfy { $0.count.isMultiple(of: 2) })
     #expect(hex.joined().hasPrefix(Hex.encode(octets)))
     #expect(hex.joined().hasSuffix(Hex.encode(octets)))
+  }
+
+  /// What is wider than a line stays one word: it is there to be opened.
+  @Test func aLongPathStaysWhole() throws {
+    let path = "/" + String(repeating: "folder/", count: 20) + "lock.blectl"
+    var problem = ReportSamples.problem()
+    problem.file = path
+    problem.line = 12
+    problem.source = "expect == 01"
+    var result = ReportSamples.passed()
+    result.outcome = .failed(problem)
+    var report = TextReport()
+    let lines = report.test(result)
+    let place = try #require(lines.firstIndex { $0.hasSuffix("\(path):12") })
+    #expect(lines[place + 1].hasSuffix("    expect == 01"))
   }
 
   @Test func theLastTwentyPacketsAreShownAndTheOthersCounted() {
