@@ -71,7 +71,7 @@ package struct DeviceCharacteristic: Sendable, Hashable, CustomStringConvertible
   package var selector: Selector { get throws(GATTError) { try Selector(description) } }
 
   /// They may be the same.
-  func isLike(_ other: Self) -> Bool { uuid == other.uuid && (service == nil || other.service == nil || service == other.service) }
+  package func isLike(_ other: Self) -> Bool { uuid == other.uuid && (service == nil || other.service == nil || service == other.service) }
 }
 
 /// A frame that the device sends by itself.

@@ -66,12 +66,15 @@ extension Connection {
       values: SubscribedValues(client), limit: limit ?? answer.limit, onEvent: onEvent)
     do {
       try await call.values.add(try await client.characteristic(try answer.from.selector))
-      try await call.passEarlier()
+      try await call.passEarlier(than: unanswered.flatMap { $0.client === client && $0.from.isLike(answer.from) ? $0 : nil })
+      unanswered = nil
+      call.isSent = true
       try await race({ try await self.send(request.octets, command, provesArrival: false) }, { throw try await self.client.untilClosed() })
       let result = try await call.answer()
       await call.values.end()
       return result
     } catch {
+      if call.isSent, !call.isOver { unanswered = UnansweredCall(call.reader, from: answer.from, client, within: call.limit) }
       await call.values.end()
       throw error
     }
@@ -86,13 +89,36 @@ extension Connection {
   }
 }
 
+/// A command whose answer did not come, or was not waited for: it may come yet, and where nothing in it tells whose it is, be taken for the next
+/// one's.
+@LoopActor
+struct UnansweredCall {
+  fileprivate let reader: AnswerReader
+  fileprivate let from: DeviceCharacteristic
+  fileprivate weak var client: Client?
+  /// As long is waited for it, or for more of it.
+  fileprivate let limit: Duration
+  fileprivate let since: LoopClock.Instant
+
+  fileprivate init(_ reader: AnswerReader, from: DeviceCharacteristic, _ client: Client, within limit: Duration) {
+    self.reader = reader
+    self.from = from
+    self.client = client
+    self.limit = limit
+    since = EventLoop.shared.now
+  }
+}
+
 /// One command whose answer is waited for.
 @LoopActor
 private final class RunningCall {
   let command: String
   let values: SubscribedValues
-  private var reader: AnswerReader
-  private let limit: Duration
+  private(set) var reader: AnswerReader
+  let limit: Duration
+  var isSent = false
+  /// The device has answered.
+  private(set) var isOver = false
   private let onEvent: @LoopActor (String, [NamedValue]) -> Void
   private var events: [String] = []
   private var refused: [RefusedPacket] = []
@@ -108,11 +134,18 @@ private final class RunningCall {
     self.onEvent = onEvent
   }
 
-  /// What came before the request is no answer to it.
-  func passEarlier() async throws {
+  /// What came before the request is no answer to it, nor is what still comes to the one before.
+  func passEarlier(than unanswered: UnansweredCall?) async throws {
+    var before = unanswered?.reader
+    var end = unanswered.map { $0.since.advanced(by: $0.limit) } ?? EventLoop.shared.now
     // Not for ever: a device may send all the time.
     for _ in 0..<4096 {
-      guard let (event, _) = try await values.next(until: EventLoop.shared.now) else { return }
+      guard let (event, _) = try await values.next(until: end) else { return }
+      switch before?.take(event.value) {
+      case .part: if let limit = unanswered?.limit { end = EventLoop.shared.now.advanced(by: limit) }
+      case .finished, .failure: (before, end) = (nil, EventLoop.shared.now)
+      case .event, .refused, nil: break
+      }
       var idle = reader
       if case .event(let name, let values) = idle.take(event.value) {
         tell(name, values)
@@ -129,12 +162,17 @@ private final class RunningCall {
       guard let (event, _) = try await values.next(until: last.advanced(by: pause ?? limit)) else {
         guard pause != nil else { throw missing() }
         reader.fellSilent()
+        isOver = true
         return result
       }
       switch reader.take(event.value) {
       case .part: last = EventLoop.shared.now
-      case .finished: return result
-      case .failure(let failure): throw DeviceCallError.failure(command: command, failure)
+      case .finished:
+        isOver = true
+        return result
+      case .failure(let failure):
+        isOver = true
+        throw DeviceCallError.failure(command: command, failure)
       case .event(let name, let values): tell(name, values)
       case .refused(let reason): refuse(event.value, reason)
       }

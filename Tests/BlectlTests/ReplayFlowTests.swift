@@ -91,7 +91,9 @@ import Testing
 
   // MARK: What was not recorded
 
-  private func recording(_ arguments: String...) throws -> TemporaryPath {
+  private func recording(_ arguments: String...) throws -> TemporaryPath { try recording(arguments) }
+
+  private func recording(_ arguments: [String]) throws -> TemporaryPath {
     let trace = TemporaryPath()
     let result = try Blectl.run(["--trace", trace.path] + arguments)
     #expect(result.status == 0, "\(result.errors)")
@@ -140,9 +142,13 @@ import Testing
     #expect(result.status == 7)
     #expect(result.text.contains("\nok 1 - before") && result.text.contains("\nnot ok 2 - asks what nobody asked"), "\(result.text)")
     #expect(result.text.contains("the recording does not have what was asked: ") && result.text.contains("\nok 3 - after"), "\(result.text)")
-    let session = try Blectl.run(
-      ["-k", "-e", "connect name:Panel; connect name:Band-7; read 2a19"], adapter: "replay:\(trace.path)")
-    #expect(session.text.contains("60 %"), "\(session.text)\(session.errors)")
+    func session(_ unrecorded: String) -> [String] {
+      ["-k", "-e", "connect name:Band-7; read 2a19; connect name:Panel; \(unrecorded); use name:Band-7; read 2a29"]
+    }
+    let links = try recording(session("read fff7"))
+    let other = try Blectl.run(session("write fff8 07"), adapter: "replay:\(links.path)")
+    #expect(other.status == 7)
+    #expect(other.text.hasSuffix("Simulated Bands\n") && !other.errors.contains("Band-7"), "\(other.text)\(other.errors)")
   }
 
   /// Another order, another MTU, another way to name the same: what is known is answered.

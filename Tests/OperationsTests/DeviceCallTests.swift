@@ -116,6 +116,52 @@ import Testing
     }
   }
 
+  /// Where nothing in an answer tells whose it is, only the order does.
+  @Test func answersThatAreAllAlike() async throws {
+    try await onLoop {
+      try await self.withDevice(Self.slow, "Slow") { connection, device in
+        let go = try #require(device.command("go"))
+        let calls = (0..<4).map { _ in
+          EventLoop.shared.spawn { () -> Result<DeviceAnswer, any Error> in
+            do { return .success(try await connection.call(go, [], of: device, within: .seconds(1))) } catch { return .failure(error) }
+          }
+        }
+        for (number, call) in calls.enumerated() {
+          let answer = try await call.value.get()
+          #expect(answer.values == [NamedValue("n", .integer(Int128(number + 1)))] && answer.refused.isEmpty)
+        }
+      }
+    }
+  }
+
+  /// The answer to a command that was given up is not the next one's, although it looks the same.
+  @Test(arguments: [false, true]) func tooEarly(_ isCancelled: Bool) async throws {
+    try await onLoop {
+      try await self.withDevice(Self.slow, "Slow") { connection, device in
+        let go = try #require(device.command("go"))
+        // What it needs to know of the device is known then.
+        _ = try await connection.client.discover()
+        let first = EventLoop.shared.spawn {
+          _ = try? await connection.call(go, [], of: device, within: isCancelled ? .milliseconds(500) : .milliseconds(200))
+        }
+        if isCancelled {
+          try await EventLoop.shared.sleep(for: .milliseconds(250))
+          first.cancel()
+        }
+        await first.value
+        let answer = try await connection.call(go, [], of: device, within: .seconds(1))
+        #expect(answer.values == [NamedValue("n", .integer(2))])
+        #expect(answer.refused == [RefusedPacket([0x02, 0x01], .early)])
+        // An answer that does not come at all is not waited for without a limit.
+        _ = try? await connection.call(try #require(device.command("quiet")), [], of: device, within: .milliseconds(10))
+        try await EventLoop.shared.sleep(for: .seconds(1))
+        let begin = EventLoop.shared.now
+        #expect(try await connection.call(go, [], of: device, within: .seconds(1)).values == [NamedValue("n", .integer(3))])
+        #expect(begin.duration(to: EventLoop.shared.now) < .milliseconds(600))
+      }
+    }
+  }
+
   @Test func silenceEndsAnAnswer() async throws {
     try await onLoop {
       try await self.withDevice(Self.slow, "Slow") { connection, device in
