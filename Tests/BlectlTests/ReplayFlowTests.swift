@@ -141,7 +141,8 @@ import Testing
     let result = try Blectl.run("run", script, "--tap", "--adapter", "replay:\(trace.path)")
     #expect(result.status == 7)
     #expect(result.text.contains("\nok 1 - before") && result.text.contains("\nnot ok 2 - asks what nobody asked"), "\(result.text)")
-    #expect(result.text.contains("the recording does not have what was asked: ") && result.text.contains("\nok 3 - after"), "\(result.text)")
+    #expect(
+      result.text.contains("the recording does not have what was asked: ") && result.text.contains("\nok 3 - after"), "\(result.text)")
     func session(_ unrecorded: String) -> [String] {
       ["-k", "-e", "connect name:Band-7; read 2a19; connect name:Panel; \(unrecorded); use name:Band-7; read 2a29"]
     }

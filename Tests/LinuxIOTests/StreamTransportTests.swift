@@ -27,7 +27,8 @@ private final class Rig {
     transport.handler = { [unowned self] event in
       switch event {
       case .received(let packet): packets.append(packet)
-      case .closed(let error), .refused(_, let error), .linkEnded(_, let error): if let error = error as? TransportError { ending.append(error) } else { Issue.record(error) }
+      case .closed(let error), .refused(_, let error), .linkEnded(_, let error):
+        if let error = error as? TransportError { ending.append(error) } else { Issue.record(error) }
       }
     }
   }
