@@ -8,6 +8,8 @@ package struct AnswerReader: Sendable {
     case failure(DeviceErrorAnswer)
     case event(name: String, [NamedValue])
     case refused(RefusedPacket.Reason)
+    /// It has, or says that it will have, more packets than `DeviceCommand.Answer.maximumPackets`.
+    case endless
   }
 
   private enum Role: Equatable {
@@ -95,7 +97,7 @@ package struct AnswerReader: Sendable {
     case .other(let command): return .refused(.answerOf(command))
     case .error, .part: break
     }
-    if isFinished { return .refused(packets.contains(packet) ? .doubled : .late) }
+    if isFinished { return .refused(packets.contains(packet) ? .doubled : .foreign) }
     if let field = answer.echo.first(where: { name in values[name].map { $0 != request[name] } ?? false }) {
       return .refused(.otherRequest(field: field))
     }
@@ -105,16 +107,49 @@ package struct AnswerReader: Sendable {
       if index < current, taken[index].contains(where: { $0.packet == packet }) { return .refused(.doubled) }
       return .refused(.outOfOrder(expected: nil, found: nil))
     }
+    if saysThereIsNone(values) {
+      packets.append(packet)
+      return advance()
+    }
     if let refusal = disorder(packet, values) { return .refused(refusal) }
     taken[current].append((packet, values))
     packets.append(packet)
-    if isComplete(values) { current += 1 }
-    if current == answer.parts.count || packets.count >= DeviceCommand.Answer.maximumPackets {
-      current = answer.parts.count - 1
-      isFinished = true
-    }
-    return isFinished ? .finished : .part
+    if isComplete(values) { return advance() }
+    return packets.count >= DeviceCommand.Answer.maximumPackets || total(of: current) ?? 0 > DeviceCommand.Answer.maximumPackets
+      ? .endless : .part
   }
+
+  /// To the next part that has packets.
+  private mutating func advance() -> Verdict {
+    repeat {
+      current += 1
+      guard current < answer.parts.count else {
+        current = answer.parts.count - 1
+        isFinished = true
+        return .finished
+      }
+    } while total(of: current) == 0
+    return total(of: current) ?? 0 > DeviceCommand.Answer.maximumPackets ? .endless : .part
+  }
+
+  /// A first packet whose own count is 0: it has nothing else to say.
+  private func saysThereIsNone(_ values: [NamedValue]) -> Bool {
+    guard case .field(let name) = answer.parts[current].end, taken[current].isEmpty else { return false }
+    return values[name]?.count == 0
+  }
+
+  /// How many packets a part has, where that is known.
+  private func total(of part: Int) -> Int? {
+    switch answer.parts[part].end {
+    case .count(let count): count
+    // By the first packet that says it: another number later is refused.
+    case .field(let name): taken[part].first?.values[name].map(Self.clamped) ?? value(name, before: part).map(Self.clamped)
+    case .value, .silence: nil
+    }
+  }
+
+  /// More than an answer may have is all the same.
+  private static func clamped(_ value: DeviceValue) -> Int { min(max(0, value.count ?? .max), DeviceCommand.Answer.maximumPackets + 1) }
 
   private func failure(_ values: [NamedValue], _ role: Role) -> DeviceErrorAnswer? {
     guard let errors = answer.errors, let code = values[errors.field] else { return nil }
@@ -126,6 +161,9 @@ package struct AnswerReader: Sendable {
   }
 
   private func disorder(_ packet: [UInt8], _ values: [NamedValue]) -> RefusedPacket.Reason? {
+    if case .field(let name) = answer.parts[current].end, let said = taken[current].first?.values[name], said != values[name] {
+      return taken[current].contains { $0.packet == packet } ? .doubled : .changed(field: name)
+    }
     guard let index = answer.parts[current].index, let found = values[index.field]?.count else { return nil }
     let width: Int =
       switch answer.parts[current].frame.field(index.field) {
@@ -141,36 +179,40 @@ package struct AnswerReader: Sendable {
   /// With its last packet.
   private func isComplete(_ values: [NamedValue]) -> Bool {
     switch answer.parts[current].end {
-    case .count(let count): taken[current].count >= count
-    case .field(let name): taken[current].count >= value(name)?.count ?? 0
+    case .count, .field: taken[current].count >= total(of: current) ?? 0
     case .value(let field, let wanted): values[field] == wanted
     case .silence: false
     }
   }
 
   /// The latest that was said.
-  private func value(_ name: String) -> DeviceValue? {
-    for part in taken.reversed() { if let value = part.last?.values[name] { return value } }
+  private func value(_ name: String, before part: Int) -> DeviceValue? {
+    for part in taken[..<part].reversed() { if let value = part.last?.values[name] { return value } }
     return nil
+  }
+
+  /// Whether a packet of the answer to this one could be taken for one to another, which nothing in it tells apart.
+  package func isLike(_ other: DeviceCommand.Answer) -> Bool {
+    guard other.echo.isEmpty else { return false }
+    func frames(_ answer: DeviceCommand.Answer) -> [Frame] { answer.parts.map(\.frame) + (answer.errors?.frame.map { [$0] } ?? []) }
+    let theirs = frames(other)
+    return frames(answer).contains { frame in theirs.contains { frame.isLike($0) } }
   }
 
   // MARK: Values
 
   /// How many packets there are of how many, where that is known.
   package var progress: (taken: Int, of: Int?) {
-    var total = 0
-    for (index, part) in answer.parts.enumerated() {
-      switch part.end {
-      case .count(let count): total += count
-      case .field(let name):
-        guard let count = value(name)?.count else { return (packets.count, nil) }
-        total += max(1, count)
-      case .value, .silence:
+    var all = 0
+    for index in answer.parts.indices {
+      if let count = total(of: index) {
+        all += count
+      } else {
         guard index < current || isFinished else { return (packets.count, nil) }
-        total += taken[index].count
+        all += taken[index].count
       }
     }
-    return (packets.count, total)
+    return (packets.count, max(all, packets.count))
   }
 
   /// What the answer says. What numbers or counts its packets is left out.
@@ -184,7 +226,7 @@ package struct AnswerReader: Sendable {
       }
     }
     for (part, packets) in zip(answer.parts, taken) {
-      let plumbing = plumbing(part)
+      let plumbing = Self.plumbing(part, of: answer)
       if let group = part.group {
         add(group, .list(packets.map { .object($0.values.filter { !plumbing.contains($0.name) }) }))
         continue
@@ -203,7 +245,8 @@ package struct AnswerReader: Sendable {
     return values
   }
 
-  private func plumbing(_ part: DeviceCommand.Part) -> Set<String> {
+  /// What numbers or counts packets, or says whose they are.
+  static func plumbing(_ part: DeviceCommand.Part, of answer: DeviceCommand.Answer) -> Set<String> {
     var names = Set(answer.echo)
     if let index = part.index { names.insert(index.field) }
     for case .field(let name) in answer.parts.map(\.end) { names.insert(name) }
@@ -242,17 +285,17 @@ package struct RefusedPacket: Sendable, Equatable {
     case answerOf(String)
     /// A field says that it answers another request.
     case otherRequest(field: String)
+    /// It says another number of packets than the first one.
+    case changed(field: String)
     /// It came before the command was sent.
     case early
-    /// The answer was complete.
-    case late
   }
 
   /// Whether the device has done wrong by it.
   package var isFault: Bool {
     switch reason {
-    case .malformed, .outOfOrder: true
-    case .foreign, .doubled, .answerOf, .otherRequest, .early, .late: false
+    case .malformed, .outOfOrder, .changed: true
+    case .foreign, .doubled, .answerOf, .otherRequest, .early: false
     }
   }
 }

@@ -57,6 +57,13 @@ struct CommandReader {
     }
     parameter.least = try fields["least"]?.decimal()
     parameter.greatest = try fields["greatest"]?.decimal()
+    if let span = field.span {
+      for key in ["least", "greatest"] {
+        guard let value = fields[key], let number = try? value.decimal(), !span.contains(number) else { continue }
+        func text(_ number: Double) -> String { DeviceValue.number(number).plainText }
+        throw value.error("the field holds \(text(span.lowerBound)) to \(text(span.upperBound))")
+      }
+    }
     if let least = parameter.least, let greatest = parameter.greatest, least > greatest { throw entry.error("least is above greatest") }
     parameter.summary = try fields["summary"]?.words()
     if let value = fields["default"] {
@@ -108,7 +115,20 @@ struct CommandReader {
       }
       answer.echo.append(name)
     }
+    try checkNames(answer, entry)
     return answer
+  }
+
+  /// What one part says is not lost because another says something by the same name.
+  private func checkNames(_ answer: DeviceCommand.Answer, _ entry: FileEntry) throws(FileEntryError) {
+    var names: Set<String> = []
+    for part in answer.parts {
+      let plumbing = AnswerReader.plumbing(part, of: answer)
+      let own = part.group.map { [$0] } ?? part.frame.fields.map(\.name).filter { !plumbing.contains($0) && $0 != answer.errors?.field }
+      for name in own where !names.insert(name).inserted {
+        throw entry.error("two of its packets say \(DisplayText.quote(name)): give one another name, or a list of its own with as")
+      }
+    }
   }
 
   private func part(
@@ -178,7 +198,9 @@ struct CommandReader {
       throw entry.error("ok says what the field is when there is no error")
     }
     for (key, value) in try fields["codes"]?.namedMembers(limit: 256) ?? [] {
-      do { errors.meanings[DeviceCommand.Errors.key(try field.parse(key))] = try value.words() } catch let fault as FieldFault {
+      do { errors.meanings[DeviceCommand.Errors.key(try field.canonical(try field.parse(key)))] = try value.words() } catch let fault
+        as FieldFault
+      {
         throw value.error(fault.description)
       } catch let error as FileEntryError { throw error } catch { throw value.error("\(error)") }
     }

@@ -98,8 +98,10 @@ package struct DeviceCommand: Sendable, Equatable {
       guard let value = values[parameter.name] ?? parameter.defaultValue else {
         throw FieldFault(field: parameter.name, reason: .missing)
       }
-      try parameter.check(value)
-      all.append(NamedValue(parameter.name, value))
+      // As it goes over the air: an answer says it so.
+      let canonical = try parameter.field.canonical(value)
+      try parameter.check(canonical)
+      all.append(NamedValue(parameter.name, canonical))
     }
     if let counter, let value = request.field(counter)?.value(of: number) { all.append(NamedValue(counter, value)) }
     return (try request.encode(all), all)
@@ -129,7 +131,7 @@ extension DeviceCommand.Parameter {
       for item in items { try check(item) }
       return
     }
-    guard let number = value.double, least != nil || greatest != nil else { return }
+    guard least != nil || greatest != nil, let number = field.double(value) else { return }
     guard number >= least ?? -.infinity, number <= greatest ?? .infinity else {
       throw FieldFault(field: name, reason: .outOfRange(value.plainText, rangeText))
     }

@@ -131,7 +131,7 @@ enum FieldReader {
       for (key, value) in try item.members() where ["list", "checksum", "length_of", "count_of", "at", "count"].contains(key) {
         throw value.error("an item of a list has no \(key)")
       }
-      try builder.add(item, [:])
+      try builder.add(item, nil)
     }
     let frame = try builder.finished(entry)
     for (index, piece) in frame.pieces.enumerated() where Frame.fixedSize(piece) == nil {

@@ -43,8 +43,7 @@ extension FileEntry {
   /// A value as `Frame.Field.parse` takes it, which fits the field.
   package func value(of field: Frame.Field) throws(FileEntryError) -> DeviceValue {
     let value = try literal(of: field)
-    do { try field.check(value) } catch { throw self.error(error.description) }
-    return value
+    do { return try field.canonical(value) } catch { throw self.error(error.description) }
   }
 
   private func literal(of field: Frame.Field) throws(FileEntryError) -> DeviceValue {
@@ -94,6 +93,7 @@ extension FieldFault: CustomStringConvertible {
     case .notANumber: "\(field) is a number"
     case .noNumber(let text): "\(field): \(DisplayText.quote(text)) is not a number"
     case .notWhole(let text): "\(field): \(text) is not a whole number"
+    case .betweenSteps(let text, let nearest): "\(field): \(text) cannot be sent; the nearest that can is \(nearest)"
     case .outOfRange(let text, let range?): "\(field): \(text) is not in its range, \(range)"
     case .outOfRange(let text, nil): "\(field): \(text) does not fit"
     case .unknownName(let text, let names): "\(field): \(DisplayText.quote(text)) is none of its values\(choice(names))"

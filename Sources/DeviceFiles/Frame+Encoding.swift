@@ -55,8 +55,9 @@ extension Frame {
     }
     let said = Int128(size) + Int128(field.add)
     guard field.layout.range.contains(said) else {
+      let what = if case .field(let target) = field.target { target } else { name }
       throw FieldFault(
-        field: name,
+        field: what,
         reason: .tooLong(
           size, allowed: Int(clamping: field.layout.range.upperBound - Int128(field.add)), field.countsItems ? .items : .octets))
     }
@@ -130,7 +131,9 @@ extension Frame.ListField {
   /// Numbers with commas or blanks between; items of several fields with a slash between the fields: `7/30, 8/15`.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     var items: [DeviceValue] = []
-    for word in text.split(whereSeparator: { $0 == "," || $0 == " " }) {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.split(separator: " ") }
+    if parts.count > 1, parts.contains(where: \.isEmpty) { throw FieldFault(field: name, reason: .noNumber("")) }
+    for word in parts.joined() {
       switch item {
       case .number(let field):
         var named = field
@@ -162,13 +165,56 @@ extension Frame.Field {
     }
   }
 
-  /// - Throws: when the value does not fit.
-  func check(_ value: DeviceValue) throws(FieldFault) {
+  /// The value as a packet with it is read: with its name, where the number has one.
+  /// - Throws: when it does not fit.
+  package func canonical(_ value: DeviceValue) throws(FieldFault) -> DeviceValue {
     switch self {
-    case .number(let field): _ = try field.bits(value)
-    case .bit(let bit): _ = try bit.bits(value)
-    case .string(let field): _ = try field.octets(value)
-    case .list(let field): _ = try field.octets(value)
+    case .number(let field): return field.value(try field.bits(value))
+    case .bit(let bit): return bit.value(try bit.bits(value))
+    case .string(let field):
+      _ = try field.octets(value)
+      return value
+    case .list(let field):
+      _ = try field.octets(value)
+      guard case .list(let elements) = value else { return value }
+      var items: [DeviceValue] = []
+      for element in elements {
+        switch (field.item, element) {
+        case (.number(let number), _): items.append(try Self.number(number).canonical(element))
+        case (.group(let pieces), .object(let members)):
+          var canonical: [NamedValue] = []
+          for inner in pieces.flatMap(Frame.fields) {
+            guard let member = members[inner.name] else { throw FieldFault(field: inner.name, reason: .missing) }
+            canonical.append(NamedValue(inner.name, try inner.canonical(member)))
+          }
+          items.append(.object(canonical))
+        case (.group, _): throw FieldFault(field: field.name, reason: .notAList)
+        }
+      }
+      return .list(items)
+    }
+  }
+
+  /// What a number of it can be; nil where there is no such limit.
+  var span: ClosedRange<Double>? {
+    switch self {
+    case .number(let field): field.span
+    case .bit(let bit): 0...Double(bit.mask)
+    case .list(let list): if case .number(let field) = list.item { field.span } else { nil }
+    case .string: nil
+    }
+  }
+
+  /// The number that stands for a value, scaled, also of one that has a name; nil for what is none.
+  func double(_ value: DeviceValue) -> Double? {
+    guard case .text(let text) = value else { return value.double }
+    return switch self {
+    case .number(let field):
+      field.names.first { $0.name == text }.map { number in
+        field.scale.map { $0.value(Double(number.number)) } ?? Double(number.number)
+      }
+    case .bit(let bit): bit.names.first { $0.name == text }.map { Double($0.number) }
+    case .string, .list: nil
     }
   }
 

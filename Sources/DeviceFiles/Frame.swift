@@ -148,6 +148,15 @@ package struct Frame: Sendable, Equatable {
     return count
   }
 
+  /// There can be a packet that begins as both do.
+  func isLike(_ other: Frame) -> Bool {
+    var known: [Int: UInt8] = [:]
+    for (offset, octets) in identity { for (index, octet) in octets.enumerated() { known[offset + index] = octet } }
+    return other.identity.allSatisfy { offset, octets in
+      octets.enumerated().allSatisfy { known[offset + $0].map { [octet = $1] in $0 == octet } ?? true }
+    }
+  }
+
   // MARK: Fields
 
   /// What has a name, in the order of the packet.

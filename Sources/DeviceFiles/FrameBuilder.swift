@@ -63,8 +63,8 @@ struct FrameBuilder {
     return own + ["at"]
   }
 
-  /// - Parameter fixed: what fields are by what a frame inside says.
-  mutating func add(_ entry: FileEntry, _ fixed: [String: FileEntry]) throws(FileEntryError) {
+  /// - Parameter fixed: what the field is by what a frame inside says.
+  mutating func add(_ entry: FileEntry, _ fixed: FileEntry?) throws(FileEntryError) {
     let kind = try entry.kind(of: Self.kinds, "a field", takes: Self.keys)
     if let value = kind.fields["at"] { try advance(to: try value.integer(0...Frame.maximumCommand), value) }
     switch kind.name {
@@ -126,7 +126,7 @@ struct FrameBuilder {
     }
   }
 
-  private mutating func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ fixed: [String: FileEntry]) throws(FileEntryError) {
+  private mutating func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ fixed: FileEntry?) throws(FileEntryError) {
     let name = try kind.entry.name()
     guard !["all", "rest"].contains(name) else { throw kind.entry.error("length_of means something else by \(name)") }
     let size = sized.firstIndex { $0.name == name }.map { sized.remove(at: $0) }
@@ -135,7 +135,7 @@ struct FrameBuilder {
       guard case .sized? = Self.extent(piece) else { throw entry.error("its size is fixed, and a field before it says it too") }
       if size.countsItems, case .string = piece { throw size.entry.error("\(name) is no list; length_of counts octets") }
     }
-    guard let value = fixed[name] ?? kind.fields["value"] else { return try add(piece, entry) }
+    guard let value = fixed ?? kind.fields["value"] else { return try add(piece, entry) }
     guard let field = Frame.fields(piece).first, Frame.fixedSize(piece) != nil else {
       throw value.error("only what has a fixed size is always the same")
     }

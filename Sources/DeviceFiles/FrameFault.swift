@@ -12,6 +12,8 @@ package struct FieldFault: Error, Sendable, Equatable {
     case notWhole(String)
     /// The value, and what fits.
     case outOfRange(String, String?)
+    /// The value, and the nearest that can be sent.
+    case betweenSteps(String, nearest: String)
     /// A name that the field does not know, and those it does.
     case unknownName(String, [String])
     case notHex(String)

@@ -9,14 +9,21 @@ struct FrameReader {
   /// What a frame is made of, before its places and sizes are known.
   private enum Item {
     case octets([UInt8], FileEntry)
-    /// A member of `fields`.
-    case field(FileEntry, fixed: [String: FileEntry])
+    /// A member of `fields`, and what it is by what a frame inside says.
+    case field(FileEntry, fixed: FileEntry?)
     /// Where the fields go of a frame that is in this one.
     case body(FileEntry)
   }
 
   private var items: [String: [Item]] = [:]
+  /// Of those without a body, by name: used as often as somebody likes, built once.
+  private var built: [String: Frame] = [:]
   private var names: [String] = []
+  private let spent = Spent()
+
+  /// A small file can ask for a great deal: frames in frames, in every answer of every command.
+  private final class Spent { var pieces = 0 }
+  static let maximumTotal = 49_152
 
   private static let keys = ["in", "with", "header", "fields", "trailer"]
 
@@ -24,7 +31,7 @@ struct FrameReader {
     try entry.checkName(name)
     let items = try read(entry)
     // What is wrong with a frame is said where it stands, also when nothing uses it.
-    if !items.contains(where: { if case .body = $0 { true } else { false } }) { _ = try build(items, name, entry) }
+    if !items.contains(where: { if case .body = $0 { true } else { false } }) { built[name] = try build(items, name, entry) }
     self.items[name] = items
     names.append(name)
   }
@@ -34,6 +41,7 @@ struct FrameReader {
   func frame(_ entry: FileEntry, called: String) throws(FileEntryError) -> Frame {
     guard case .string = entry.tree.kind else { return try build(try read(entry), called, entry) }
     let name = try entry.string()
+    if let frame = built[name] { return frame }
     return try build(try named(entry), name, entry)
   }
 
@@ -53,7 +61,7 @@ struct FrameReader {
     if let value = fields["header"] { items.append(.octets(try value.octets(limit: Frame.maximumLength), value)) }
     for item in try fields["fields"]?.bounded() ?? [] {
       let isBody = try item.members().contains { $0.key == "body" }
-      items.append(isBody ? .body(item) : .field(item, fixed: [:]))
+      items.append(isBody ? .body(item) : .field(item, fixed: nil))
     }
     if let value = fields["trailer"] { items.append(.octets(try value.octets(limit: Frame.maximumLength), value)) }
     let bodies = items.filter { if case .body = $0 { true } else { false } }
@@ -78,8 +86,12 @@ struct FrameReader {
         all += inner
       case .octets: all.append(item)
       case .field(let entry, let earlier):
-        if case .string(let name)? = entry.tree["name"]?.kind { unused[name] = nil }
-        all.append(.field(entry, fixed: earlier.merging(fixed) { $1 }))
+        var own = earlier
+        if case .string(let name)? = entry.tree["name"]?.kind {
+          unused[name] = nil
+          own = fixed[name] ?? earlier
+        }
+        all.append(.field(entry, fixed: own))
       }
     }
     guard hasBody else { throw around.error("that frame has no {\"body\": true} where this one's fields could be") }
@@ -87,12 +99,19 @@ struct FrameReader {
       throw entry.error("the frame around has no field \(DisplayText.quote(name))")
     }
     guard all.count <= Self.maximumPieces else { throw around.error("more than \(Self.maximumPieces) fields") }
+    try spend(all.count, around)
     return all
   }
 
   // MARK: Pieces
 
+  private func spend(_ count: Int, _ entry: FileEntry) throws(FileEntryError) {
+    spent.pieces += count
+    guard spent.pieces <= Self.maximumTotal else { throw entry.error("more than \(Self.maximumTotal) fields in the frames of this file") }
+  }
+
   private func build(_ items: [Item], _ name: String, _ entry: FileEntry) throws(FileEntryError) -> Frame {
+    try spend(items.count, entry)
     var builder = FrameBuilder(name: name)
     for item in items {
       switch item {

@@ -80,7 +80,14 @@ package struct NumberField: Sendable, Equatable {
 
   func value(_ bits: UInt64) -> DeviceValue {
     if layout.kind == .float {
-      let number = layout.width == 8 ? Double(bitPattern: bits) : Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+      let number: Double
+      if layout.width == 8 {
+        number = Double(bitPattern: bits)
+      } else {
+        // 1.1, not 1.100000023841858: the shortest that is the same in so many octets.
+        let float = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
+        number = Double("\(float)") ?? Double(float)
+      }
       return .number(scale.map { $0.value(number) } ?? number)
     }
     return value(of: layout.integer(bits))
@@ -109,7 +116,12 @@ package struct NumberField: Sendable, Equatable {
     }
     let whole: Int128
     if let scale {
-      guard let rounded = Int128(exactly: scale.number(number).rounded()) else { throw wrong(.outOfRange(value.plainText, limits)) }
+      let raw = scale.number(number)
+      guard let rounded = Int128(exactly: raw.rounded()) else { throw wrong(.outOfRange(value.plainText, limits)) }
+      // What a Double loses is none of the user's.
+      guard abs(raw - raw.rounded()) <= 1e-6 + abs(raw) * 1e-12 else {
+        throw wrong(.betweenSteps(value.plainText, nearest: DeviceValue.number(scale.value(raw.rounded())).plainText))
+      }
       whole = rounded
     } else if case .integer(let integer) = value {
       whole = integer
@@ -126,8 +138,16 @@ package struct NumberField: Sendable, Equatable {
     guard layout.kind != .float else { return nil }
     let range = layout.range
     guard let scale else { return "\(range.lowerBound) to \(range.upperBound)" }
-    let ends = [range.lowerBound, range.upperBound].map { DeviceValue.number(scale.value(Double($0))).plainText }
+    let ends = [range.lowerBound, range.upperBound].map { scale.value(Double($0)) }.sorted().map { DeviceValue.number($0).plainText }
     return "\(ends[0]) to \(ends[1])"
+  }
+
+  /// What fits, scaled; nil for a float.
+  var span: ClosedRange<Double>? {
+    guard layout.kind != .float else { return nil }
+    let (low, high) = (Double(layout.range.lowerBound), Double(layout.range.upperBound))
+    guard let scale else { return low...high }
+    return min(scale.value(low), scale.value(high))...max(scale.value(low), scale.value(high))
   }
 
   /// - Throws: for text that is no number and no name.

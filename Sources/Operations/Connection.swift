@@ -20,8 +20,8 @@ package final class Connection {
   let calls = TurnQueue()
   /// How many there were.
   var callNumber: Int64 = 0
-  /// Of those commands, the last one, when it has no answer.
-  var unanswered: UnansweredCall?
+  /// Those commands whose answers may still come.
+  var unanswered: [UnansweredCall] = []
 
   /// Subscriptions that outlive the link.
   private(set) var lasting: [SubscribedValues] = []

@@ -8,8 +8,26 @@ package struct DeviceAnswer: Sendable {
   package var values: [NamedValue] = []
   /// Those of the answer, in the order of arrival.
   package var packets: [[UInt8]] = []
-  /// Packets that came meanwhile and were not taken for it.
-  package var refused: [RefusedPacket] = []
+  package var refused = RefusedPackets()
+}
+
+/// Packets that came while an answer was waited for, and that were not taken for it.
+package struct RefusedPackets: Sendable, Equatable {
+  /// The first ones.
+  package private(set) var first: [RefusedPacket] = []
+  /// How many came after those.
+  package private(set) var others = 0
+  /// The device has sent something that cannot be.
+  package private(set) var hasFault = false
+
+  private static let kept = 32
+
+  package init() {}
+
+  mutating func add(_ packet: RefusedPacket) {
+    if packet.isFault { hasFault = true }
+    if first.count < Self.kept { first.append(packet) } else { others += 1 }
+  }
 }
 
 package enum DeviceCallError: Error, Sendable, Equatable {
@@ -18,6 +36,10 @@ package enum DeviceCallError: Error, Sendable, Equatable {
   case noAnswer(Missing)
   /// The device answered that it did not do it.
   case failure(command: String, DeviceErrorAnswer)
+  /// An answer of more packets than are taken.
+  case endless(command: String, taken: Int)
+  /// So many packets came faster than they were taken, and are lost.
+  case overrun(command: String, lost: Int)
 
   /// What came in place of an answer.
   package struct Missing: Sendable, Equatable {
@@ -28,16 +50,9 @@ package enum DeviceCallError: Error, Sendable, Equatable {
     package let taken: Int
     package let of: Int?
     /// The names of events that came.
-    package let events: [String]
-    /// At most `DeviceCallError.mostRefused`.
-    package let refused: [RefusedPacket]
-
-    /// The device has sent something that cannot be.
-    package var isFault: Bool { refused.contains { $0.isFault } }
+    package let events: Set<String>
+    package let refused: RefusedPackets
   }
-
-  /// More are not kept.
-  package static let mostRefused = 32
 }
 
 extension Connection {
@@ -57,35 +72,39 @@ extension Connection {
     callNumber &+= 1
     let request: (octets: [UInt8], values: [NamedValue])
     do { request = try command.encode(values, number: callNumber) } catch { throw DeviceCallError.parameter(error) }
+    // Before anything is subscribed to: what cannot be written has no answer to wait for.
+    let target = try await client.attribute(try command.to.selector, discovering: true)
+    let plan = try WritePlan(
+      value: request.octets.count, properties: target.properties, mtu: client.mtu, mode: command.mode, chunk: command.chunk)
+    var pacing = WritePacing(gap: command.gap)
     guard let answer = command.answer else {
-      try await send(request.octets, command, provesArrival: true)
+      pacing.provesArrival = true
+      try await client.send(request.octets, to: target.handle, plan: plan, pacing: pacing)
       return DeviceAnswer()
     }
     let call = RunningCall(
-      command: command.name, reader: AnswerReader(answer, request: request.values, command: command.name, of: device),
-      values: SubscribedValues(client), limit: limit ?? answer.limit, onEvent: onEvent)
+      command: command.name, reader: AnswerReader(answer, request: request.values, command: command.name, of: device), client,
+      limit: limit ?? answer.limit, onEvent: onEvent)
+    unanswered.removeAll { $0.client !== client || $0.end <= EventLoop.shared.now }
     do {
       try await call.values.add(try await client.characteristic(try answer.from.selector))
-      try await call.passEarlier(than: unanswered.flatMap { $0.client === client && $0.from.isLike(answer.from) ? $0 : nil })
-      unanswered = nil
+      for before in unanswered where before.from.isLike(answer.from) && before.reader.isLike(answer) { try await call.pass(before) }
+      try await call.passEarlier()
+      unanswered.removeAll { $0.from.isLike(answer.from) && $0.end <= EventLoop.shared.now || call.passed.contains($0.number) }
       call.isSent = true
-      try await race({ try await self.send(request.octets, command, provesArrival: false) }, { throw try await self.client.untilClosed() })
+      try await race(
+        { try await self.client.send(request.octets, to: target.handle, plan: plan, pacing: pacing) },
+        { throw try await self.client.untilClosed() })
       let result = try await call.answer()
       await call.values.end()
       return result
     } catch {
-      if call.isSent, !call.isOver { unanswered = UnansweredCall(call.reader, from: answer.from, client, within: call.limit) }
+      if call.isSent, !call.isOver {
+        unanswered.append(UnansweredCall(number: callNumber, call.reader, from: answer.from, client, within: call.limit))
+      }
       await call.values.end()
       throw error
     }
-  }
-
-  private func send(_ octets: [UInt8], _ command: DeviceCommand, provesArrival: Bool) async throws {
-    let target = try await client.attribute(try command.to.selector, discovering: true)
-    let plan = try WritePlan(value: octets.count, properties: target.properties, mtu: client.mtu, mode: command.mode, chunk: command.chunk)
-    var pacing = WritePacing(gap: command.gap)
-    pacing.provesArrival = provesArrival
-    try await client.send(octets, to: target.handle, plan: plan, pacing: pacing)
   }
 }
 
@@ -93,19 +112,20 @@ extension Connection {
 /// one's.
 @LoopActor
 struct UnansweredCall {
+  /// Of the call on its link.
+  fileprivate let number: Int64
   fileprivate let reader: AnswerReader
   fileprivate let from: DeviceCharacteristic
   fileprivate weak var client: Client?
-  /// As long is waited for it, or for more of it.
-  fileprivate let limit: Duration
-  fileprivate let since: LoopClock.Instant
+  /// It is not waited for longer: once more the limit that it had.
+  fileprivate let end: LoopClock.Instant
 
-  fileprivate init(_ reader: AnswerReader, from: DeviceCharacteristic, _ client: Client, within limit: Duration) {
+  fileprivate init(number: Int64, _ reader: AnswerReader, from: DeviceCharacteristic, _ client: Client, within limit: Duration) {
+    self.number = number
     self.reader = reader
     self.from = from
     self.client = client
-    self.limit = limit
-    since = EventLoop.shared.now
+    end = EventLoop.shared.now.advanced(by: limit)
   }
 }
 
@@ -120,46 +140,56 @@ private final class RunningCall {
   /// The device has answered.
   private(set) var isOver = false
   private let onEvent: @LoopActor (String, [NamedValue]) -> Void
-  private var events: [String] = []
-  private var refused: [RefusedPacket] = []
+  /// Calls before this one whose answers have come now.
+  private(set) var passed: Set<Int64> = []
+  private var events: Set<String> = []
+  private var refused = RefusedPackets()
+  private let loss = Loss()
+
+  /// Values that nobody took in time.
+  @LoopActor private final class Loss { var count = 0 }
 
   init(
-    command: String, reader: AnswerReader, values: SubscribedValues, limit: Duration,
+    command: String, reader: AnswerReader, _ client: Client, limit: Duration,
     onEvent: @escaping @LoopActor (String, [NamedValue]) -> Void
   ) {
     self.command = command
     self.reader = reader
-    self.values = values
     self.limit = limit
     self.onEvent = onEvent
+    values = SubscribedValues(client) { [loss] in loss.count += $0 }
   }
 
-  /// What came before the request is no answer to it, nor is what still comes to the one before.
-  func passEarlier(than unanswered: UnansweredCall?) async throws {
-    var before = unanswered?.reader
-    var end = unanswered.map { $0.since.advanced(by: $0.limit) } ?? EventLoop.shared.now
-    // Not for ever: a device may send all the time.
-    for _ in 0..<4096 {
-      guard let (event, _) = try await values.next(until: end) else { return }
-      switch before?.take(event.value) {
-      case .part: if let limit = unanswered?.limit { end = EventLoop.shared.now.advanced(by: limit) }
-      case .finished, .failure: (before, end) = (nil, EventLoop.shared.now)
-      case .event, .refused, nil: break
-      }
-      var idle = reader
-      if case .event(let name, let values) = idle.take(event.value) {
-        tell(name, values)
-      } else {
-        refuse(event.value, .early)
+  /// Waits for what still comes to a command before this one, at most as long as for an answer of its own.
+  func pass(_ before: UnansweredCall) async throws {
+    var reader = before.reader
+    let end = min(before.end, EventLoop.shared.now.advanced(by: limit))
+    while let (event, _) = try await values.next(until: end) {
+      passEarly(event.value)
+      switch reader.take(event.value) {
+      case .finished, .failure, .endless:
+        passed.insert(before.number)
+        return
+      case .part, .event, .refused: break
       }
     }
+  }
+
+  /// What came before the request is no answer to it.
+  func passEarlier() async throws { while let (event, _) = try await values.next(until: EventLoop.shared.now) { passEarly(event.value) } }
+
+  private func passEarly(_ packet: [UInt8]) {
+    var idle = reader
+    if case .event(let name, let values) = idle.take(packet) { tell(name, values) } else { refuse(packet, .early) }
   }
 
   func answer() async throws -> DeviceAnswer {
     var last = EventLoop.shared.now
     while true {
       let pause = reader.silence
-      guard let (event, _) = try await values.next(until: last.advanced(by: pause ?? limit)) else {
+      let next = try await values.next(until: last.advanced(by: pause ?? limit))
+      if loss.count > 0 { throw DeviceCallError.overrun(command: command, lost: loss.count) }
+      guard let (event, _) = next else {
         guard pause != nil else { throw missing() }
         reader.fellSilent()
         isOver = true
@@ -173,6 +203,7 @@ private final class RunningCall {
       case .failure(let failure):
         isOver = true
         throw DeviceCallError.failure(command: command, failure)
+      case .endless: throw DeviceCallError.endless(command: command, taken: reader.packets.count)
       case .event(let name, let values): tell(name, values)
       case .refused(let reason): refuse(event.value, reason)
       }
@@ -182,13 +213,12 @@ private final class RunningCall {
   private var result: DeviceAnswer { DeviceAnswer(values: reader.values, packets: reader.packets, refused: refused) }
 
   private func tell(_ name: String, _ values: [NamedValue]) {
-    if events.count < DeviceCallError.mostRefused { events.append(name) }
+    // At most as many as the file has.
+    events.insert(name)
     onEvent(name, values)
   }
 
-  private func refuse(_ packet: [UInt8], _ reason: RefusedPacket.Reason) {
-    if refused.count < DeviceCallError.mostRefused { refused.append(RefusedPacket(packet, reason)) }
-  }
+  private func refuse(_ packet: [UInt8], _ reason: RefusedPacket.Reason) { refused.add(RefusedPacket(packet, reason)) }
 
   private func missing() -> DeviceCallError {
     let progress = reader.progress

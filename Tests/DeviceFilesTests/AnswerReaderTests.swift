@@ -36,6 +36,15 @@ import Text
         "more": {"request": {"header": "05"}, "answer": {"frame": {"header": "58", "fields": [{"name": "last", "type": "u8"}, {"name": "data", "type": "u8"}]}, "until": {"last": 1}}},
         "status": {"request": {"header": "06"}, "answer": {"frame": {"header": "59", "fields": [{"name": "status", "type": "u8"}, {"name": "v", "type": "u8"}]},
           "errors": {"field": "status", "ok": 0, "codes": {"3": "empty"}}}},
+        "list": {"request": {"header": "08"}, "answer": {"frame": {"header": "5b", "fields": [{"name": "total", "type": "u8"}, {"name": "v", "type": "u8"}]},
+          "count": {"field": "total"}, "as": "items"}},
+        "many": {"request": {"header": "09"}, "answer": {"packets": [
+          {"frame": {"header": "5c00", "fields": [{"name": "sum", "type": "u64le"}]}},
+          {"frame": {"header": "5c01", "fields": [{"name": "v", "type": "u8"}]}, "count": {"field": "sum"}},
+          {"frame": {"header": "5c02", "fields": [{"name": "w", "type": "u8"}]}, "count": {"field": "sum"}}]}},
+        "named": {"request": {"header": "0a", "fields": [{"name": "mode", "type": "u8", "values": {"on": 1}}, {"name": "t", "type": "u8", "scale": 0.5}, {"name": "f", "type": "f32le"}]},
+          "answer": {"frame": {"header": "5d", "fields": [{"name": "mode", "type": "u8", "values": {"on": 1}}, {"name": "t", "type": "u8", "scale": 0.5}, {"name": "f", "type": "f32le"}, {"name": "st", "type": "u8", "values": {"fine": 0, "busy": 1, "odd": 2}}]},
+            "echo": ["mode", "t", "f"], "until": {"st": 0}, "errors": {"field": "st", "ok": [0, "odd"], "codes": {"1": "it is busy"}}}},
         "echo": {"request": {"header": "07", "fields": [{"name": "seq", "type": "u8"}]}, "counter": "seq",
           "answer": {"frame": {"header": "5a", "fields": [{"name": "seq", "type": "u8"}, {"name": "v", "type": "u8"}]}, "echo": ["seq"]}}
       },
@@ -49,10 +58,12 @@ import Text
   }
 
   /// What each packet comes to, and the values at the end.
-  private func read(_ command: String, _ packets: [String], number: Int64 = 0) throws -> ([String], String?) {
+  private func read(
+    _ command: String, _ packets: [String], number: Int64 = 0, values: [NamedValue] = [NamedValue("from", .integer(1))]
+  ) throws -> ([String], String?) {
     let device = try DeviceFile.parse(Array(Self.device.utf8), name: "band.json")
     let found = try #require(device.command(command))
-    let sent = try found.encode([NamedValue("from", .integer(1))], number: number)
+    let sent = try found.encode(values, number: number)
     var reader = AnswerReader(try #require(found.answer), request: sent.values, command: command, of: device)
     var verdicts: [String] = []
     for packet in packets {
@@ -62,6 +73,7 @@ import Text
       case .event(let name, let values): verdicts.append("event \(name) \(DeviceValue.object(values).plainText)")
       case .failure(let failure): verdicts.append("failure \(failure.code.plainText): \(failure.meaning ?? "?")")
       case .refused(let reason): verdicts.append("\(reason)")
+      case .endless: verdicts.append("endless")
       }
     }
     if reader.silence != nil { reader.fellSilent() }
@@ -93,7 +105,7 @@ import Text
       verdicts == [
         "event sos count 1", "part", "foreign", "answerOf(\"battery\")", "event sos count 2",
         "malformed(DeviceFiles.PacketFault.checksum(expected: [73], found: [255]), of: Optional(\"sos\"))",
-        "malformed(DeviceFiles.PacketFault.cut(2, needs: 4), of: Optional(\"sos\"))", "finished", "doubled", "late",
+        "malformed(DeviceFiles.PacketFault.cut(2, needs: 4), of: Optional(\"sos\"))", "finished", "doubled", "foreign",
       ])
     #expect(values == "steps 10, 11")
   }
@@ -117,6 +129,37 @@ import Text
           "outOfOrder(expected: nil, found: nil)", "part", "outOfOrder(expected: nil, found: nil)", "doubled", "part", "part", "finished",
         ])
     #expect(try read("days", [begin, days[0], days[1]]).1 == nil)
+  }
+
+  /// Where there is nothing, nothing is waited for.
+  @Test func noItems() throws {
+    #expect(try read("days", [Self.sum("560000"), Self.sum("560244")]) == (["part", "finished"], "history , check 68"))
+    #expect(try read("list", ["5b0000"]) == (["finished"], "items "))
+    #expect(try read("many", ["5c000000000000000000"]).0 == ["finished"])
+    #expect(try read("history", [Self.sum("567c00000000")]).0 == ["finished"])
+  }
+
+  /// What says another number of packets belongs to another answer, or to none.
+  @Test func anotherTotal() throws {
+    #expect(try read("list", ["5b0207", "5b0108", "5b0208"]) == (["part", "changed(field: \"total\")", "finished"], "items v 7, v 8"))
+  }
+
+  @Test func tooMany() throws {
+    #expect(try read("many", ["5c000100010000000000"]).0 == ["endless"])
+    #expect(try read("many", ["5c00ffffffffffffff7f"]).0 == ["endless"])
+    let most = DeviceCommand.Answer.maximumPackets
+    let verdicts = try read("more", Array(repeating: "580007", count: most)).0
+    #expect(verdicts.dropLast().allSatisfy { $0 == "part" } && verdicts.last == "endless")
+  }
+
+  /// Typed by number or by name, rounded or not: what goes over the air is compared.
+  @Test func valuesAsTheyAreSent() throws {
+    for mode in [DeviceValue.integer(1), .text("on")] {
+      let values = [NamedValue("mode", mode), NamedValue("t", .integer(3)), NamedValue("f", .number(1.1))]
+      #expect(try read("named", ["5d0106cdcc8c3f02", "5d0106cdcc8c3f00"], values: values).0 == ["part", "finished"])
+      #expect(try read("named", ["5d0106cdcc8c3f01"], values: values).0 == ["failure busy: it is busy"])
+      #expect(try read("named", ["5d0206cdcc8c3f00"], values: values).0 == ["otherRequest(field: \"mode\")"])
+    }
   }
 
   @Test func silenceAndAField() throws {

@@ -125,6 +125,18 @@ import Text
       "x: 9 is not in its range, at most 8"
     ),
     (
+      #""to": "ff02", "commands": {"c": {"request": {"fields": [{"name": "x", "type": "u8", "scale": 0.5}]}, "parameters": {"x": {"least": -5}}}}"#,
+      "parameters.x.least: the field holds 0 to 127.5"
+    ),
+    (
+      #""to": "ff02", "commands": {"c": {"request": {"fields": [{"name": "x", "type": "u8", "values": {"a": 1, "b": 9}}]}, "parameters": {"x": {"default": "b", "greatest": 8}}}}"#,
+      "x: b is not in its range, at most 8"
+    ),
+    (
+      #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": [{"frame": {"fields": [{"name": "v", "type": "u8"}]}}, {"frame": {"fields": [{"name": "v", "type": "u8"}]}}]}}}"#,
+      "two of its packets say \"v\""
+    ),
+    (
       #""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}}}}"#,
       "from names the characteristic"
     ),

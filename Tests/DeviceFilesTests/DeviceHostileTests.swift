@@ -46,18 +46,37 @@ import Text
     let device = try DeviceFile.parse(try Self.octets(name), name: name)
     let seeds = DeviceFuzz.seeds(device)
     #expect(!seeds.isEmpty)
-    var count = 0
+    var (count, taken) = (0, 0)
     hostile(seeds, mutations: 40_000, seed: 9) { bytes in
       count += 1
       // One command each: all of them would take long.
       var one = device
       one.commands = device.commands.isEmpty ? [] : [device.commands[count % device.commands.count]]
-      DeviceFuzz.packets(Array(bytes.prefix(80)), of: one)
+      taken += DeviceFuzz.packets(Array(bytes.prefix(80)), of: one)
     }
-    #expect(count >= 40_000)
+    #expect(count >= 40_000 && taken > 1000)
   }
 
-  /// A line of 10 MB is refused before it is looked at; one as long as a file may be is read in time.
+  /// A small file cannot ask for much: frames in frames, or the same frame in every answer.
+  @Test func much() throws {
+    let fields = (0..<250).map { #"{"name": "f\#($0)", "type": "u8"}"# }.joined(separator: ", ")
+    let nested = (1...254).map { #""n\#($0)": {"in": "n\#($0 - 1)", "with": {"f\#($0 % 250)": 1}, "fields": [{"body": true}]}"# }
+    let deep = #"{"device": "D", "frames": {"n0": {"fields": [{"body": true}, \#(fields)]}, \#(nested.joined(separator: ", "))}}"#
+    let frames = #""frames": {"a": {"fields": [{"body": true}, \#(fields)]}}"#
+    let part = #"{"frame": {"in": "a", "header": "01"}}"#
+    let parts = Array(repeating: part, count: 256).joined(separator: ",")
+    let commands = (0..<60).map { #""c\#($0)": {"request": {"header": "01"}, "answer": {"packets": [\#(parts)]}}"# }
+    let wide = #"{"device": "D", "to": "ff02", "from": "ff01", \#(frames), "commands": {\#(commands.joined(separator: ","))}}"#
+    for file in [deep, wide] {
+      #expect(file.utf8.count < DeviceFile.maximumLength)
+      let error = #expect(throws: FileEntryError.self) { try DeviceFile.parse(Array(file.utf8), name: "x") }
+      #expect(
+        error?.reason == "more than 49152 fields in the frames of this file" || error?.reason.contains("two of its packets") == true,
+        "\(error?.reason ?? "")")
+    }
+  }
+
+  /// A line of 10 MB is refused before it is looked at; in one as long as a file may be, lists end.
   @Test func longLines() throws {
     #expect(throws: FileEntryError.self) { try DeviceFile.parse([UInt8](repeating: 0x5B, count: 10 << 20), name: "x") }
     let list = Array((#"{"device": "D", "frames": {"a": {"fields": ["# + String(repeating: #"{"skip": 1},"#, count: 80_000) + "]}}}").utf8)

@@ -37,6 +37,8 @@ import Text
       #"{"fields": [{"name": "a", "type": "f32le"}, {"name": "b", "type": "f64be"}]}"#,
       [.init("a", .number(1.5)), .init("b", .number(-2))], "0000c03fc000000000000000"
     ),
+    (#"{"fields": [{"name": "a", "type": "f32le"}]}"#, [.init("a", .number(1.1))], "cdcc8c3f"),
+    (#"{"fields": [{"name": "a", "type": "u16le", "scale": 0.01, "offset": -40}]}"#, [.init("a", .number(-39.63))], "2500"),
     (#"{"fields": [{"name": "t", "type": "i16le", "scale": 0.1, "unit": "°C"}]}"#, [.init("t", .number(-0.3))], "fdff"),
     (#"{"fields": [{"name": "t", "type": "u8", "offset": -40}]}"#, [.init("t", .number(-40))], "00"),
     (#"{"fields": [{"name": "s", "type": "u8", "values": {"open": 1, "shut": 0}}]}"#, [.init("s", .text("open"))], "01"),
@@ -157,6 +159,8 @@ import Text
     (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "x", "a: \"x\" is not a number"),
     (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "99999999999999999999999999", "a: 1e+26 is not in its range"),
     (#"{"fields": [{"name": "a", "type": "i8", "scale": 0.5}]}"#, "64", "a: 64 is not in its range, -64 to 63.5"),
+    (#"{"fields": [{"name": "a", "type": "u8", "scale": 0.5}]}"#, "1.3", "a: 1.3 cannot be sent; the nearest that can is 1.5"),
+    (#"{"fields": [{"name": "a", "type": "u8", "count": 3}]}"#, "1,,2", "a: \"\" is not a number"),
     (#"{"fields": [{"name": "a", "type": "u8", "scale": 0.1}]}"#, "1e300", "a: 1e+300 is not in its range"),
     (#"{"fields": [{"name": "a", "type": "f32le"}]}"#, "1e300", "a: 1e+300 does not fit"),
     (#"{"fields": [{"name": "a", "type": "u8", "values": {"on": 1}}]}"#, "of", "a: \"of\" is none of its values; there are on"),
@@ -168,7 +172,7 @@ import Text
     (#"{"fields": [{"name": "a", "type": "text", "values": ["x"]}]}"#, "y", "a: \"y\" is none of its values; there are x"),
     (#"{"fields": [{"name": "a", "type": "u8", "count": 2}]}"#, "1,2,3", "a has 3, not 2"),
     (#"{"fields": [{"name": "a", "list": [{"name": "x", "type": "u8"}, {"name": "y", "type": "u8"}]}]}"#, "1/2/3", "a has 3, not 2"),
-    (#"{"fields": [{"length_of": "a", "type": "u8", "add": 255}, {"name": "a", "type": "text"}]}"#, "a", "at most 0 octets fit"),
+    (#"{"fields": [{"length_of": "a", "type": "u8", "add": 255}, {"name": "a", "type": "text"}]}"#, "a", "a has 1, at most 0 octets fit"),
   ]
 
   @Test(arguments: wrongValues.indices) func wrongValue(_ index: Int) throws {

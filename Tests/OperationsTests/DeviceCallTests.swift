@@ -97,25 +97,6 @@ import Testing
          "quiet": [{"indicate": "ff01", "value": "0a", "after_ms": 250}, {"indicate": "ff01", "value": "0b", "after_ms": 90}, {"indicate": "ff01", "value": "0c", "after_ms": 150}]}}}
     """#
 
-  /// What comes too late for one request is no answer to the next.
-  @Test func tooLate() async throws {
-    try await onLoop {
-      try await self.withDevice(Self.slow, "Slow") { connection, device in
-        let go = try #require(device.command("go"))
-        do {
-          _ = try await connection.call(go, [], of: device)
-          Issue.record("an answer")
-        } catch DeviceCallError.noAnswer(let missing) {
-          #expect(missing.taken == 0 && missing.limit == .milliseconds(300) && !missing.isFault)
-          #expect(missing.refused.isEmpty)
-        }
-        try await EventLoop.shared.sleep(for: .seconds(1))
-        let answer = try await connection.call(go, [], of: device, within: .seconds(1))
-        #expect(answer.values == [NamedValue("n", .integer(2))])
-      }
-    }
-  }
-
   /// Where nothing in an answer tells whose it is, only the order does.
   @Test func answersThatAreAllAlike() async throws {
     try await onLoop {
@@ -128,7 +109,7 @@ import Testing
         }
         for (number, call) in calls.enumerated() {
           let answer = try await call.value.get()
-          #expect(answer.values == [NamedValue("n", .integer(Int128(number + 1)))] && answer.refused.isEmpty)
+          #expect(answer.values == [NamedValue("n", .integer(Int128(number + 1)))] && answer.refused == RefusedPackets())
         }
       }
     }
@@ -151,13 +132,55 @@ import Testing
         await first.value
         let answer = try await connection.call(go, [], of: device, within: .seconds(1))
         #expect(answer.values == [NamedValue("n", .integer(2))])
-        #expect(answer.refused == [RefusedPacket([0x02, 0x01], .early)])
+        #expect(answer.refused.first == [RefusedPacket([0x02, 0x01], .early)])
         // An answer that does not come at all is not waited for without a limit.
         _ = try? await connection.call(try #require(device.command("quiet")), [], of: device, within: .milliseconds(10))
         try await EventLoop.shared.sleep(for: .seconds(1))
         let begin = EventLoop.shared.now
         #expect(try await connection.call(go, [], of: device, within: .seconds(1)).values == [NamedValue("n", .integer(3))])
         #expect(begin.duration(to: EventLoop.shared.now) < .milliseconds(600))
+      }
+    }
+  }
+
+  /// Each after 400 ms: `go` and `other` from two characteristics, `count` with a number of its own.
+  private static let several = #"""
+    {"device": "Several", "match": {"name": "Slow"}, "to": "ff02", "from": "ff01",
+     "commands": {"go": {"request": {"header": "01", "fields": [{"name": "n", "type": "u8"}]}, "answer": {"frame": {"header": "02", "fields": [{"name": "v", "type": "u8"}]}, "within_ms": 900}},
+       "other": {"request": {"header": "03"}, "answer": {"from": "ff03", "frame": {"header": "02", "fields": [{"name": "v", "type": "u8"}]}, "within_ms": 900}},
+       "count": {"request": {"header": "05", "fields": [{"name": "id", "type": "u8"}]}, "counter": "id", "answer": {"frame": {"header": "02", "fields": [{"name": "id", "type": "u8"}]}, "echo": ["id"], "within_ms": 900}},
+       "lost": {"to": "aaaa", "request": {"header": "01"}, "answer": {"frame": {"header": "02", "fields": [{"name": "v", "type": "u8"}]}, "within_ms": 9000}}},
+     "simulate": {"name": "Slow", "address": "D1:00:00:00:00:09/random", "advertisement": {"name": "Slow"},
+       "services": [{"uuid": "fff0", "characteristics": [{"uuid": "ff01", "properties": ["notify"]}, {"uuid": "ff02", "properties": ["write"]}, {"uuid": "ff03", "properties": ["notify"]}]}],
+       "answers": {"go": {"values": {"v": {"parameter": "n"}}, "after_ms": 800}, "other": {"values": {"v": 9}}, "count": {"values": {}, "after_ms": 10}}}}
+    """#
+
+  /// A command given up is not forgotten because another one was run meanwhile, and delays only what its answer could be taken for.
+  @Test func whatIsWaitedFor() async throws {
+    try await onLoop {
+      try await self.withDevice(Self.several, "Slow") { connection, device in
+        let (go, other) = (try #require(device.command("go")), try #require(device.command("other")))
+        let (count, lost) = (try #require(device.command("count")), try #require(device.command("lost")))
+        _ = try await connection.client.discover()
+        func giveUp() async { _ = try? await connection.call(go, [NamedValue("n", .integer(1))], of: device, within: .milliseconds(500)) }
+        func time(_ command: DeviceCommand, _ values: [NamedValue] = []) async throws -> (DeviceAnswer, Duration) {
+          let begin = EventLoop.shared.now
+          let answer = try await connection.call(command, values, of: device)
+          return (answer, begin.duration(to: EventLoop.shared.now))
+        }
+        await giveUp()
+        let first = try await time(other)
+        #expect(first.0.values == [NamedValue("v", .integer(9))] && first.1 < .milliseconds(300))
+        let second = try await time(go, [NamedValue("n", .integer(2))])
+        #expect(second.0.values == [NamedValue("v", .integer(2))])
+        await giveUp()
+        let third = try await time(count)
+        #expect(third.1 < .milliseconds(300), "\(third.1)")
+        try await EventLoop.shared.sleep(for: .seconds(2))
+        // What was never written has no answer to wait for.
+        await #expect(throws: (any Error).self) { try await connection.call(lost, [], of: device) }
+        let fourth = try await time(go, [NamedValue("n", .integer(3))])
+        #expect(fourth.0.values == [NamedValue("v", .integer(3))] && fourth.1 < .milliseconds(1100), "\(fourth.1)")
       }
     }
   }
@@ -212,7 +235,7 @@ import Testing
             Issue.record("no history")
             return
           }
-          #expect(items.count == Int(days) && answer.packets.count == Int(days) + 1 && answer.refused.isEmpty)
+          #expect(items.count == Int(days) && answer.packets.count == Int(days) + 1 && answer.refused == RefusedPackets())
         }
       }
     }

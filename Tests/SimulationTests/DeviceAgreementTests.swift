@@ -123,6 +123,7 @@ import Text
         case .failure(let failure): outcome = failure.meaning ?? "an error without meaning"
         // Timers go on.
         case .event: break
+        case .endless: Issue.record("\(command.name) \(values): no end")
         case .refused(let reason): Issue.record("\(command.name) \(values): \(Hex.encode(packet)): \(reason)")
         }
       }

@@ -13,7 +13,10 @@ package enum DeviceFuzz {
   }
 
   /// Packets, each behind its length, given to every command of a device. What is taken for an answer must be one.
-  package static func packets(_ bytes: [UInt8], of device: DeviceDescription) {
+  /// - Returns: how many packets were taken for an answer.
+  @discardableResult
+  package static func packets(_ bytes: [UInt8], of device: DeviceDescription) -> Int {
+    var count = 0
     var packets: [[UInt8]] = []
     var rest = bytes[...]
     while let length = rest.popFirst(), packets.count < 64 {
@@ -22,11 +25,14 @@ package enum DeviceFuzz {
     }
     for command in device.commands.prefix(16) {
       guard let answer = command.answer else { continue }
-      var reader = AnswerReader(answer, request: [], command: command.name, of: device)
+      // What `seeds` answers to: fields that are in both say the same.
+      let values = command.request.fields.map { NamedValue($0.name, sample($0)) }
+      var reader = AnswerReader(answer, request: values, command: command.name, of: device)
       for packet in packets {
         let before = reader.packets.count
         switch reader.take(packet) {
-        case .part, .finished:
+        case .part, .finished, .endless:
+          count += 1
           guard reader.packets.count == before + 1, reader.packets.last == packet else { preconditionFailure("another packet was taken") }
           guard answer.parts.contains(where: { (try? $0.frame.decode(packet)) != nil }) else {
             preconditionFailure("\(command.name): no packet of the answer")
@@ -38,6 +44,7 @@ package enum DeviceFuzz {
       reader.fellSilent()
       _ = (reader.values, reader.progress, reader.silence)
     }
+    return count
   }
 
   /// Good packets of a device, as `packets` takes them: what its frames make of small numbers, those that they can.

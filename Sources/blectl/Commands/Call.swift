@@ -62,7 +62,8 @@ struct Call: PeerCommand {
         name, values in
         context.output.note(CallText.event(name, values))
       }
-      for packet in answer.refused { context.output.note("not taken for an answer: \(CallText.refused(packet))") }
+      for packet in answer.refused.first { context.output.note("not taken for an answer: \(CallText.refused(packet))") }
+      if answer.refused.others > 0 { context.output.note("\(answer.refused.others) more packets were not taken for an answer") }
       try await CallText.show(answer, to: command, of: connection, context.output)
     }
   }

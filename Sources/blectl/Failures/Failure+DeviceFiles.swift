@@ -8,6 +8,14 @@ extension Failure {
     switch error {
     case .parameter(let fault): self.init(fault)
     case .noAnswer(let missing): self.init(missing)
+    case .endless(let command, let taken):
+      self.init(
+        .protocolViolation,
+        "\(command): the answer does not end: an answer has at most \(DeviceCommand.Answer.maximumPackets) packets, and after \(taken) this one is not complete; does the device file say rightly when it is?"
+      )
+    case .overrun(let command, let lost):
+      self.init(
+        .protocolViolation, "\(command): \(lost) packet(s) came faster than they could be taken, and are lost: what is left is no answer")
     case .failure(let command, let answer):
       let code = answer.code.plainText
       let meaning = answer.meaning.map { ": \($0)" } ?? ", an error that its file has no meaning for"
@@ -33,13 +41,14 @@ extension Failure {
       case (let taken, nil): "only \(taken) packet(s) of an answer that is not complete"
       }
     var message = "\(missing.command): \(came) within \(missing.limit.secondsText) s"
-    let refused = missing.refused.prefix(8).map { "\(Self.hex($0.packet)) \(Self.sentence($0.reason))" }
+    let refused = missing.refused.first.prefix(8).map { "\(Self.hex($0.packet)) \(Self.sentence($0.reason))" }
     if !refused.isEmpty {
-      let more = missing.refused.count > 8 ? ", and \(missing.refused.count - 8) more" : ""
+      let others = missing.refused.first.count - refused.count + missing.refused.others
+      let more = others > 0 ? ", and \(others) more" : ""
       message += "; not taken for it: \(refused.joined(separator: ", "))\(more)"
     }
-    if !missing.events.isEmpty { message += "; sent by itself meanwhile: \(Array(Set(missing.events)).sorted().joined(separator: ", "))" }
-    self.init(missing.isFault ? .protocolViolation : .timeout, message)
+    if !missing.events.isEmpty { message += "; sent by itself meanwhile: \(missing.events.sorted().joined(separator: ", "))" }
+    self.init(missing.refused.hasFault ? .protocolViolation : .timeout, message)
   }
 
   private static func hex(_ packet: [UInt8]) -> String {
@@ -56,8 +65,8 @@ extension Failure {
     case .outOfOrder: "(out of order)"
     case .answerOf(let command): "(an answer to \(command))"
     case .otherRequest(let field): "(answers another request: \(field))"
+    case .changed(let field): "(says another \(field) than the packets before)"
     case .early: "(came before the command)"
-    case .late: "(came after the answer)"
     }
   }
 
