@@ -69,6 +69,9 @@ extension ActionReader {
 
   private func packet(_ name: String, _ entry: FileEntry, _ values: FileEntry?) throws(FileEntryError) -> Reaction.Action.Kind {
     let (frame, from, fixed) = try sent(name, entry)
+    guard frame.leastLength <= Frame.maximumLength else {
+      throw entry.error("\(frame.leastLength) octets: a notification has at most \(Frame.maximumLength)")
+    }
     let row = try expressions.names.characteristics.find(from.description, for: entry)
     let members = try values?.object(frame.fields.map(\.name)) ?? [:]
     var fields: [FrameTemplate.Member] = []
@@ -79,7 +82,7 @@ extension ActionReader {
         value = try self.value(member, of: field)
       } else if let constant = fixed[field.name] {
         value = .literal(constant)
-      } else if request?.field(field.name) != nil {
+      } else if let parameter = request?.field(field.name), Self.holds(field, parameter) {
         value = .parameter(field.name)
       } else {
         throw (values ?? entry).error("it has no value for \(field.name)")
@@ -114,12 +117,22 @@ extension ActionReader {
     }
   }
 
+  /// Else nothing could be sent.
+  private static func holds(_ field: Frame.Field, _ other: Frame.Field) -> Bool {
+    switch (field, other) {
+    case (.number, .number), (.number, .bit), (.bit, .number), (.bit, .bit), (.list, .list): true
+    case (.string(let string), .string(let other)): string.isText == other.isText
+    case (.number, _), (.bit, _), (.string, _), (.list, _): false
+    }
+  }
+
   private func value(_ entry: FileEntry, of field: Frame.Field) throws(FileEntryError) -> FrameTemplate.Value {
     if entry.isObject, case .string(let name)? = entry.tree["parameter"]?.kind, try entry.members().count == 1 {
-      guard expressions.names.command?.request.field(name) != nil else {
+      guard let parameter = expressions.names.command?.request.field(name) else {
         _ = try expressions.parameter(try entry.members().first?.entry ?? entry)
-        return .parameter(name)
+        throw entry.error("the request has no field \(DisplayText.quote(name))")
       }
+      guard Self.holds(field, parameter) else { throw entry.error("\(field.name) cannot hold what the parameter \(name) is") }
       return .parameter(name)
     }
     switch field {

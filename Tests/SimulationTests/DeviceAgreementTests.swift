@@ -162,6 +162,9 @@ import Text
     (#""on_connect": [{"send": "go"}]"#, "nothing is called \"go\""),
     (#""on_connect": [{"set": "ff02", "value": {"u8": {"parameter": "n"}}}]"#, "parameters are those of a command"),
     (#""others": [{"colour": 1}]"#, "simulate.others[0].colour: unknown key"),
+    (#""answers": {"data": {"values": {"d": {"parameter": "b"}}}}"#, "d cannot hold what the parameter b is"),
+    (#""answers": {"data": {"values": {}}}"#, "it has no value for d"),
+    (#""answers": {"data": [{"send": "long"}]}"#, "600 octets: a notification has at most 512"),
     (#""others": [{}]"#, "belongs to an earlier peripheral"),
   ]
 
@@ -170,12 +173,13 @@ import Text
     let file = #"""
       {"device": "D", "to": "ff02", "from": "ff01",
        "commands": {"go": {"request": {"header": "01", "fields": [{"name": "n", "type": "u8"}]},
-         "answer": {"frame": {"header": "02", "fields": [{"name": "level", "type": "u8"}]}}}},
+         "answer": {"frame": {"header": "02", "fields": [{"name": "level", "type": "u8"}]}}},
+         "data": {"request": {"header": "03", "fields": [{"name": "b", "type": "bytes"}]}, "answer": {"frame": {"header": "04", "fields": [{"name": "d", "type": "u8"}]}}}}, "events": {"long": {"frame": {"fields": [{"skip": 600}]}}},
        "simulate": {"name": "N", "address": "D1:00:00:00:00:09/random", "services": [{"uuid": "fff0", "characteristics": [
          {"uuid": "ff01", "properties": ["notify"]}, {"uuid": "ff02", "properties": ["write"]}]}], \#(text)}}
       """#
     let error = #expect(throws: FileEntryError.self) { try PeripheralFile.parse(Array(file.utf8), name: "x.json") }
-    #expect(error?.description.contains(message) == true && error?.line == 5, "\(error?.description ?? "")")
+    #expect(error?.description.contains(message) == true && error?.line == 6, "\(error?.description ?? "")")
   }
 
   @Test func nothingToSimulate() {
