@@ -34,18 +34,25 @@ extension Client {
     _ progress: (@LoopActor (WriteProgress) throws -> Void)?
   ) async throws {
     var now = WriteProgress()
+    let proof = RunningProof(self, handle)
+    defer { proof.end() }
+    var unproven = 0
     for (index, segment) in plan.segments.enumerated() {
       if index > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
       if let window = pacing.window { try await bearer.waitUntilUnacknowledged(below: window) }
       try await writeCommand(Array(value[segment]), to: handle)
-      now.sent = segment.upperBound
+      if let failure = proof.failure { throw failure }
+      now = WriteProgress(sent: segment.upperBound, confirmed: proof.confirmed)
       try progress?(now)
-      let isLast = index == plan.segments.count - 1
-      guard isLast ? pacing.provesArrival : pacing.provesEvery.map({ (index + 1) % max(1, $0) == 0 }) ?? false else { continue }
-      try await barrier(after: handle)
-      now.confirmed = now.sent
-      try progress?(now)
+      unproven += 1
+      guard let every = pacing.provesEvery, unproven >= every, !proof.isOpen, index < plan.segments.count - 1 else { continue }
+      proof.ask(now.sent)
+      unproven = 0
     }
+    guard pacing.provesArrival else { return }
+    try await barrier(after: handle)
+    now.confirmed = now.sent
+    try progress?(now)
   }
 
   /// One Write Request (Vol 3 Part G §4.9.3). - Parameter value: at most ATT_MTU − 3 octets.

@@ -5,7 +5,8 @@ package struct WritePacing: Sendable, Equatable {
   /// How many commands may be under way, sent but not acknowledged by the peer's link layer. Nil: as many as the channel takes. Without effect on a channel that does
   /// not know what was acknowledged (`Channel.unacknowledged`).
   package var window: Int?
-  /// A request after every so many commands, whose answer proves that they arrived; at least 1.
+  /// A request after every so many commands, whose answer proves that they arrived, and which they do not wait for: the next one follows when it
+  /// is answered. At least 1.
   package var provesEvery: Int?
   /// The same after the last command.
   package var provesArrival = false

@@ -10,7 +10,17 @@ package struct TransferOptions: Sendable, Equatable {
   package var chunk: Int?
   package var pacing = WritePacing()
 
+  /// A proof costs a packet of each event that it is in: after so many octets that is 1 in 60, and who loses the link knows where to go on.
+  private static let provenOctets = 16_384
+
   package init() { pacing.provesArrival = true }
+
+  /// With a proof every so often, unless another number was asked for. - Parameter chunk: octets per segment.
+  package func pacing(chunk: Int) -> WritePacing {
+    var pacing = pacing
+    if pacing.provesEvery == nil { pacing.provesEvery = max(1, Self.provenOctets / max(1, chunk)) }
+    return pacing
+  }
 
   /// Cut for this link.
   /// - Parameters:

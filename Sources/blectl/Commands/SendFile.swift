@@ -44,7 +44,7 @@ struct SendFile: PeerCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
   var gap: Double = 0
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Ask for proof of arrival after every N segments.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Ask for proof of arrival after every N segments, while others are sent; default: 16384 octets.", valueName: "n"))
   var ackEvery: Int?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))
@@ -100,7 +100,7 @@ struct SendFile: PeerCommand {
       let progress = Progress(data.count, offset, connection, output)
       do {
         defer { progress.end() }
-        try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing) { try progress.update($0.sent) }
+        try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing(chunk: chunk)) { try progress.update($0.sent) }
       } catch let error as IncompleteWrite { throw Failure(error, offset: offset) }
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds
       let mismatch = try await mismatch(whole, target, client, subscription, context)
