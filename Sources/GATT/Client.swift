@@ -26,6 +26,8 @@ package final class Client: BearerClient {
 
   /// The ATT_MTU that was asked for, 23…517; nil before `exchangeMTU`.
   package private(set) var requestedMTU: Int?
+  /// Where commands were asked about; see `checkCommands`.
+  var commandsChecked: Set<AttributeHandle> = []
 
   /// What discovery found; nil before it. Without the services that the peer said have changed, until they are discovered again.
   package internal(set) var table: AttributeTable?

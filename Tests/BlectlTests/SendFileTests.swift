@@ -55,6 +55,47 @@ import Testing
     #expect(result.output.isEmpty)
   }
 
+  /// A sink that wants encryption drops every command: nothing is sent, and nothing is said to have arrived.
+  @Test(arguments: [["send-file", "-"], ["write", "0102", "--mode", "command"], ["write", "0102"]])
+  func whatWouldBeDropped(_ words: [String]) throws {
+    let file = try TemporaryFolder.file(
+      Array(
+        """
+        [{"name": "Enc", "address": "C1:00:00:00:00:01/random", "advertisement": {"name": "Enc"}, "services": [{"uuid": "ffe0", "characteristics": [
+          {"uuid": "ffe1", "properties": ["write_without_response"], "permissions": ["write_without_response", "write_encrypted"]},
+          {"uuid": "ffe2", "properties": ["write"]}]}]}]
+        """.utf8))
+    func run(_ attribute: String, _ more: [String] = []) throws -> Blectl.Result {
+      try Blectl.run(
+        [words[0], "name:Enc", attribute] + words.dropFirst() + more + ["-vv"], input: Self.picture, adapter: "sim:\(file)")
+    }
+    let refused = try run("ffe1")
+    #expect(refused.status == 5 && refused.errors.contains("Insufficient Encryption (0x0f) on ffe1"), "\(refused.errors)")
+    #expect(!refused.errors.contains("Write Command"))
+    guard words.contains("command") || words[0] == "send-file" else { return }
+    let forced = try run("ffe2", words.contains("command") ? [] : ["--mode", "command"])
+    #expect(forced.status == 0 && forced.errors.contains("ffe2 does not offer write_without_response"), "\(forced.errors)")
+    if words[0] == "send-file" { #expect(forced.text.hasSuffix(", not verified\n")) }
+  }
+
+  /// Without being asked to, a lost link tells a recent octet.
+  @Test func whatIsProvenMeanwhile() throws {
+    let file = try TemporaryFolder.file(
+      Array(
+        """
+        [{"name": "Sink", "address": "C1:00:00:00:00:01/random", "advertisement": {"name": "Sink"}, "services": [{"uuid": "ffe0", "characteristics": [
+          {"uuid": "ffe1", "properties": ["write_without_response", "notify"], "on_subscribe": [{"disconnect": true, "after_ms": 700}]}]}]}]
+        """.utf8))
+    let result = try Blectl.run(
+      ["send-file", "name:Sink", "ffe1", "-", "--verify", "notify:ffe1", "--json"], input: Self.picture, adapter: "sim:\(file)")
+    #expect(result.status == 6)
+    let message = try #require(result.error?.string("message"))
+    let offset = try #require(message.split(separator: " ").last.flatMap { Int($0) })
+    let sent = try #require(message.split(separator: "up to ").last?.split(separator: " ").first.flatMap { Int($0) })
+    // At most what is sent between two proofs, and what the buffers hold.
+    #expect(offset > 16_384 && offset <= sent && sent - offset < 3 * 16_384, "\(message)")
+  }
+
   @Test func readBackIsRefusedWhereItCannotWork() throws {
     let result = try Blectl.run(["send-file", "name:Panel", "fff6", "-", "--verify", "read-back"], input: [1])
     #expect(result.status == 64)

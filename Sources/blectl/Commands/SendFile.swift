@@ -96,6 +96,7 @@ struct SendFile: PeerCommand {
       } else if window.count != nil, client.bearer.unacknowledged == nil {
         output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
       }
+      if plan.mode == .command { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
       let start = EventLoop.shared.now
       let progress = Progress(data.count, offset, connection, output)
       do {
@@ -193,7 +194,7 @@ struct SendFile: PeerCommand {
       }
     } else {
       output.clearTransient()
-      let proof = result.verified.map { $0 ? ", verified" : ", NOT verified" } ?? ""
+      let proof = result.verified.map { $0 ? ", verified" : ", NOT verified" } ?? ", not verified"
       try await output.line(
         "sent \(Quantity.octets(result.octets)) in \(Quantity.segments(result.plan.segments.count)) of \(result.chunk) by "
           + "\(result.plan.mode.rawValue) (MTU \(result.mtu)): \(seconds) s, \(Quantity.rate(result.octets, in: result.seconds))\(proof)")

@@ -74,6 +74,7 @@ struct Write: PeerCommand {
       throw Failure(.usage, "--read-back: \(characteristic.uuid) cannot be read; nothing was written")
     }
     let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
+    if plan.mode == .command { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
     var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
     pacing.provesArrival = true
     try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)

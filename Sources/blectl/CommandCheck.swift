@@ -1,0 +1,20 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GATT
+import Terminal
+
+/// Before Write Commands, which a peer may drop without a word.
+@LoopActor
+enum CommandCheck {
+  /// - Parameter isForced: the user has asked for commands.
+  /// - Throws: as `Client.checkCommands`.
+  static func check(_ target: Attribute, _ client: Client, isForced: Bool, _ output: Output) async throws {
+    if isForced, let properties = target.properties, !properties.contains(.writeWithoutResponse) {
+      output.note(
+        "\(target.uuid?.description ?? target.handle.description) does not offer write_without_response: the device may drop these commands without a word"
+      )
+    }
+    try await client.checkCommands(to: target)
+  }
+}
