@@ -119,8 +119,11 @@ import Testing
   }
 
   @Test func refusesWhatIsNoScript() throws {
-    #expect(try Blectl.run("--record", "/nonexistent/file", "read", "name:Band-7", "2a19").status == 74)
-    #expect(try Blectl.run("--record", "/dev/null", "run", "/dev/null").status == 64)
+    // Before anything is done.
+    let unwritable = try Blectl.run("--record", "/nonexistent/file", "read", "name:Band-7", "2a19")
+    #expect(unwritable.status == 74 && unwritable.text.isEmpty, "\(unwritable.text)")
+    let run = try Blectl.run("--record", "/dev/null", "run", "/dev/null")
+    #expect(run.status == 64 && run.errors.contains("not for run"), "\(run.errors)")
     #expect(try Blectl.run(["repl"], input: Array("read 2a19 --record /tmp/x".utf8)).status == 64)
   }
 }

@@ -46,7 +46,9 @@ import Text
           "answer": {"frame": {"header": "5d", "fields": [{"name": "mode", "type": "u8", "values": {"on": 1}}, {"name": "t", "type": "u8", "scale": 0.5}, {"name": "f", "type": "f32le"}, {"name": "st", "type": "u8", "values": {"fine": 0, "busy": 1, "odd": 2}}]},
             "echo": ["mode", "t", "f"], "until": {"st": 0}, "errors": {"field": "st", "ok": [0, "odd"], "codes": {"1": "it is busy"}}}},
         "echo": {"request": {"header": "07", "fields": [{"name": "seq", "type": "u8"}]}, "counter": "seq",
-          "answer": {"frame": {"header": "5a", "fields": [{"name": "seq", "type": "u8"}, {"name": "v", "type": "u8"}]}, "echo": ["seq"]}}
+          "answer": {"frame": {"header": "5a", "fields": [{"name": "seq", "type": "u8"}, {"name": "v", "type": "u8"}]}, "echo": ["seq"]}},
+        "lock": {"request": {"header": "08"}, "answer": {"frame": {"header": "5bff", "fields": [{"name": "code", "type": "u8"}]}}},
+        "unlock": {"request": {"header": "09"}, "answer": {"frame": {"header": "5bff", "fields": [{"name": "code", "type": "u8"}]}}}
       },
       "events": {"sos": {"frame": {"header": "56f0", "fields": [{"name": "count", "type": "u8"}, {"checksum": "sum8"}]}}}
     }
@@ -117,6 +119,18 @@ import Text
     #expect(try read("battery", ["56ff0100"]).0 != ["failure 1: busy"])
     #expect(try read("status", ["590307"]).0 == ["failure 3: empty"])
     #expect(try read("status", ["590007"]) == (["finished"], "status 0, v 7"))
+  }
+
+  /// Where errors have a frame of their own, a field of the answer with the same name is a value.
+  @Test func aFieldThatIsCalledAsThatOfErrors() throws {
+    #expect(try read("lock", ["5bff09"]) == (["finished"], "code 9"))
+    #expect(try read("lock", [Self.sum("56ff01")]).0 == ["failure 1: busy"])
+  }
+
+  /// Many commands are answered alike: it answers the one that waits.
+  @Test func twoCommandsWithOneAnswer() throws {
+    #expect(try read("unlock", ["5bff01"]) == (["finished"], "code 1"))
+    #expect(try read("battery", ["5bff01"]).0 == ["answerOf(\"lock\")"])
   }
 
   @Test func severalFramesInTheirOrder() throws {

@@ -158,6 +158,10 @@ import Text
       "the request has no field \"x\""
     ),
     (#""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": []}}}"#, "no packets"),
+    (
+      #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": [{"frame": {"header": "01"}, "silence_ms": 3}, {"frame": {"header": "02"}}]}}}"#,
+      "only what comes last ends with silence"
+    ),
     (#""errors": {"field": "x"}"#, "errors of the whole file have a frame"),
     (#""events": {"e": {"frame": {"header": "00"}}}"#, "from names the characteristic that sends it"),
   ]

@@ -78,7 +78,8 @@ import Text
 
   /// A line of 10 MB is refused before it is looked at; in one as long as a file may be, lists end.
   @Test func longLines() throws {
-    #expect(throws: FileEntryError.self) { try DeviceFile.parse([UInt8](repeating: 0x5B, count: 10 << 20), name: "x") }
+    let long = #expect(throws: FileEntryError.self) { try DeviceFile.parse([UInt8](repeating: 0x5B, count: 10 << 20), name: "x") }
+    #expect(long?.reason == "10485760 octets: a device file has at most 1048576")
     let list = Array((#"{"device": "D", "frames": {"a": {"fields": ["# + String(repeating: #"{"skip": 1},"#, count: 80_000) + "]}}}").utf8)
     let error = #expect(throws: FileEntryError.self) { try DeviceFile.parse(list, name: "x") }
     #expect(error?.reason == "80000 items: at most 256 are allowed")

@@ -190,6 +190,12 @@ import Text
     #expect(try Self.script("device $A", variables: ["A": "x"]).device == "x")
   }
 
+  /// A command that says whom it is about says so for those behind it.
+  @Test func aCommandMayNameTheDevice() throws {
+    #expect(try Self.script("connect a\nread b").firstNeed == nil)
+    #expect(try Self.script("scan\nread b\nconnect a").firstNeed?.line == 2)
+  }
+
   /// In the order in which they run: the file's own lines are before its tests, wherever they stand.
   @Test func ownLinesAreBeforeTests() throws { _ = try Self.script("test t\nread $A\nend\nset A 1") }
 

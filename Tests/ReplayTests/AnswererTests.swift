@@ -101,6 +101,10 @@ import Testing
     #expect(answerer.answer([0x12, 4, 0, 1, 0]) == .play(4, response: nil))
     #expect(answerer.answer([0x12, 4, 0, 1, 0]) == .answer([0x13]))
     #expect(answerer.answer([0x12, 4, 0, 2, 0]) == .unknown(next: nil))
+    // What was written last is what it is.
+    #expect(answerer.answer([0x0A, 4, 0]) == .answer([0x0B, 1, 0]))
+    #expect(answerer.answer([0x12, 4, 0, 0, 0]) == .answer([0x13]))
+    #expect(answerer.answer([0x0A, 4, 0]) == .answer([0x0B, 0, 0]))
   }
 
   /// Who was content with the values that came did not look behind them.

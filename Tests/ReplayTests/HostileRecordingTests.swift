@@ -27,6 +27,8 @@ import Testing
 
   static var seed: [UInt8] {
     var trace = AnswererTests.session()
+    trace.raw(ReadRSSI(handle: 0x40).encoded, .hostToController)
+    trace.raw(Event.commandComplete(.init(opcode: ReadRSSI.opcode, parameters: [0, 0x40, 0, 0xC0])).encoded, .controllerToHost)
     trace.raw(Event.numberOfCompletedPackets([.init(handle: 0x40, count: 3)]).encoded, .controllerToHost)
     trace.raw(Event.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout).encoded, .controllerToHost)
     trace.att([0x0B, 9], .controllerToHost)
@@ -45,6 +47,7 @@ import Testing
         if random.next() % 8 == 0, !record.packet.isEmpty {
           record.packet[Int(random.next() % UInt64(record.packet.count))] = UInt8(truncatingIfNeeded: random.next())
         }
+        if random.next() % 16 == 0 { record.packet = Array(record.packet.prefix(Int(random.next() % 8))) }
         if random.next() % 16 != 0 { file += record.encoded }
       }
       Self.fuzz(file)
@@ -71,6 +74,12 @@ import Testing
           if random.next() % 4 == 0 { packet[Int(random.next() % UInt64(packet.count))] = UInt8(truncatingIfNeeded: random.next()) }
           transport.send(packet)
           try await EventLoop.shared.sleep(for: .milliseconds(1))
+        }
+        // Commands about a link that do not say which.
+        for opcode in [Disconnect.opcode, ReadRSSI.opcode, LEConnectionUpdate.opcode] {
+          for parameters in [[], [0x40]] as [[UInt8]] {
+            transport.send(Packet.command(CommandPacket(opcode: opcode, parameters: parameters)).encoded)
+          }
         }
         transport.close()
       }

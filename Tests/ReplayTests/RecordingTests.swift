@@ -21,6 +21,17 @@ import Testing
     #expect(recording.links.first?.requests.map { $0.response?.last } == [1, 2, 3])
   }
 
+  @Test func aClockThatWasSetMakesNoGaps() throws {
+    var trace = MadeTrace()
+    for time in [1_700_000_000_000_000, -1_000_000_000, .max / 2000] as [Int64] {
+      trace.now = time
+      trace.connect()
+    }
+    let times = try Recording(parsing: trace.file).attempts.compactMap(\.complete?.time)
+    let day: Int64 = 86_400_000_000_000
+    #expect(times.count == 3 && times == times.sorted() && times.allSatisfy { (0...100 * day).contains($0) }, "\(times)")
+  }
+
   @Test func joinsFragmentsAndForgivesWhatHasNoStart() throws {
     var trace = MadeTrace()
     trace.connect()

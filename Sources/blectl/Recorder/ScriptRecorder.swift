@@ -37,7 +37,8 @@ final class ScriptRecorder {
   /// Runs a command of the command line. - Parameter arguments: its words, the command's name first.
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
     switch command {
-    case is Browse, is Sim, is Run: throw Failure(.usage, "--record is for commands that a script can have, not for \(arguments[0])")
+    case is Browse, is Sim, is Run:
+      throw Failure(.usage, "--record is for commands that a script can have, not for \(Arguments.commandFirst(arguments)[0])")
     case let command as Execute:
       if let peer = command.peer { device = "\(try await context.configuration.resolve(peer))" }
     case is Repl: break
