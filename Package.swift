@@ -125,8 +125,8 @@ let package = Package(
     .testTarget(
       name: "BlectlTests",
       dependencies: [
-        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "GATT", "ATT", "HCI", "Bluetooth",
-        "EventLoop", "Text", "TestSupport", argumentParser, system,
+        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "DeviceFiles", "GATT", "ATT",
+        "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", argumentParser, system,
       ]),
     .testTarget(
       name: "InteropTests",

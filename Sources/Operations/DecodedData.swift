@@ -1,18 +1,24 @@
 package import Bluetooth
+package import DeviceFiles
 
 /// What manufacturer or service data in a documented format says.
 package struct DecodedData: Sendable, Equatable {
-  /// `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`, `microsoft`, `bthome`.
+  /// `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`, `microsoft`, `bthome`; of a device file
+  /// `device_` and the company's four hex digits, as no other is called.
   package let format: String
   package let fields: [Field]
   /// Why there is no more in it than its fields say.
   package let problem: Problem?
+  /// The name of the device whose file describes it; nil for a documented format.
+  package let device: String?
 
   package enum Problem: Sendable, Equatable {
     /// None of the keys that were tried decrypts it.
     case noKeyFits
     /// Encrypted, by what it says itself, and too short for that.
     case tooShort
+    /// It is not what the device file describes.
+    case frame(PacketFault)
   }
 
   package struct Field: Sendable, Equatable {
@@ -32,12 +38,15 @@ package struct DecodedData: Sendable, Equatable {
     case bool(Bool)
     case texts([String])
     case records([[Field]])
+    /// As a device file has it.
+    case described(DeviceValue, unit: String?)
   }
 
-  init(_ format: String, _ fields: [Field], _ problem: Problem? = nil) {
+  init(_ format: String, _ fields: [Field], _ problem: Problem? = nil, of device: String? = nil) {
     self.format = format
     self.fields = fields
     self.problem = problem
+    self.device = device
   }
 
   package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
@@ -73,7 +82,7 @@ package struct DecodedData: Sendable, Equatable {
     }
   }
 
-  private static func add(_ data: DecodedData?, to found: inout [DecodedData]) {
+  static func add(_ data: DecodedData?, to found: inout [DecodedData]) {
     guard let data else { return }
     if let index = found.firstIndex(where: { $0.format == data.format }) { found[index] = data } else { found.append(data) }
   }

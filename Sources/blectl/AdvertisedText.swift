@@ -1,3 +1,4 @@
+import DeviceFiles
 import Operations
 import Text
 
@@ -5,7 +6,13 @@ import Text
 enum AdvertisedText {
   static func json(_ json: inout JSONLine, _ data: [DecodedData]) {
     json.object("decoded") { object in
-      for item in data { object.object(item.format) { fields(&$0, item.fields) } }
+      for item in data {
+        if item.fields.isEmpty, item.problem != nil {
+          object.string(item.format, nil)
+        } else {
+          object.object(item.format) { fields(&$0, item.fields) }
+        }
+      }
     }
     let problems = data.compactMap { item in item.problem.map { "\(item.format): \(sentence($0))" } }
     if !problems.isEmpty { json.string("decoded_error", problems.joined(separator: "; ")) }
@@ -15,6 +22,7 @@ enum AdvertisedText {
     switch problem {
     case .noKeyFits: "the key does not fit"
     case .tooShort: "too short for what is encrypted"
+    case .frame(let fault): Failure.sentence(fault)
     }
   }
 
@@ -27,6 +35,7 @@ enum AdvertisedText {
       case .bool(let value): json.bool(field.name, value)
       case .texts(let values): json.strings(field.name, values)
       case .records(let records): json.objects(field.name, records) { self.fields(&$0, $1) }
+      case .described(let value, _): DeviceValueRecord.write(NamedValue(field.name, value), &json)
       }
     }
   }
@@ -34,6 +43,7 @@ enum AdvertisedText {
   /// `iBeacon 1/2 e2c56db5-…`: what differs between devices first.
   static func line(_ data: DecodedData) -> String {
     func value(_ name: String) -> String { data[name].map(text) ?? "" }
+    if let device = data.device { return described(data, by: device) }
     switch data.format {
     case "ibeacon": return "iBeacon \(value("major"))/\(value("minor")) \(value("uuid"))"
     case "altbeacon": return "AltBeacon \(value("id"))"
@@ -57,6 +67,13 @@ enum AdvertisedText {
     }
   }
 
+  /// `Tracker: alarm 0, level 60 %`
+  private static func described(_ data: DecodedData, by device: String) -> String {
+    if let problem = data.problem { return "\(device): \(sentence(problem))" }
+    let parts = data.fields.map { "\($0.name) \(text($0.value))" }
+    return parts.isEmpty ? device : "\(device): \(parts.joined(separator: ", "))"
+  }
+
   /// A number with a unit speaks for itself, but for per cent; others need their name. A state says what on and off are.
   private static func object(_ fields: [DecodedData.Field]) -> String {
     let hasState = fields.contains { $0.name == "state" }
@@ -73,6 +90,7 @@ enum AdvertisedText {
     case .bool(let flag): flag ? "on" : "off"
     case .texts(let texts): texts.joined(separator: ", ")
     case .records(let records): records.map(object).joined(separator: ", ")
+    case .described(let value, let unit): value.plainText + (unit.map { " \($0)" } ?? "")
     }
   }
 }

@@ -6,7 +6,7 @@ import Text
 /// Everything that a device's advertising says, one line for each AD structure: `scan -v`.
 enum AdvertisingDetail {
   /// A device with the last payload of each PDU type. - Parameter paint: for its first line.
-  static func lines(_ device: DeviceView, _ keys: BTHomeKeys, paint: (String) -> String) -> [String] {
+  static func lines(_ device: DeviceView, _ formats: AdvertisingFormats, paint: (String) -> String) -> [String] {
     var facts = [device.peer.type.rawValue]
     if device.isConnectable { facts.append("connectable") }
     if let interval = device.signal.interval { facts.append("every \(ScanTable.interval(interval))") }
@@ -14,13 +14,13 @@ enum AdvertisingDetail {
     if let power = device.txPower { facts.append("tx \(power) dBm") }
     let name = device.name.map { DisplayText.escape($0) + "  " } ?? ""
     return [paint("\(name)\(device.peer.address)") + "  " + facts.joined(separator: " · ")]
-      + device.payloadsInOrder.flatMap { lines($0.data, of: device.peer, pdu: $0.pdu, keys) }
+      + device.payloadsInOrder.flatMap { lines($0.data, of: device.peer, pdu: $0.pdu, formats) }
   }
 
   /// One payload: the PDU type before the first of its AD structures.
-  static func lines(_ data: [UInt8], of peer: PeerAddress?, pdu: AdvertisingReport.PDU, _ keys: BTHomeKeys) -> [String] {
+  static func lines(_ data: [UInt8], of peer: PeerAddress?, pdu: AdvertisingReport.PDU, _ formats: AdvertisingFormats) -> [String] {
     let advertisement = Advertisement(data)
-    var parts = advertisement.structures.map { line($0, sender: peer?.address, keys) }
+    var parts = advertisement.structures.map { line($0, sender: peer?.address, formats) }
     if parts.isEmpty { parts = ["(empty)"] }
     if let error = advertisement.error { parts.append("(malformed: \(error))") }
     if let peer, case .found(let macs) = MACFinder.find(in: advertisement, sender: peer) {
@@ -31,13 +31,13 @@ enum AdvertisingDetail {
     return parts.enumerated().map { "  " + ($0 == 0 ? label : String(repeating: " ", count: label.utf8.count)) + "  " + $1 }
   }
 
-  static func line(_ structure: ADStructure, sender: Address?, _ keys: BTHomeKeys) -> String {
+  static func line(_ structure: ADStructure, sender: Address?, _ formats: AdvertisingFormats) -> String {
     let name = ADType.name(structure.type) ?? "AD type 0x\(Hex.encode([structure.type]))"
-    return "\(name)  \(value(structure, sender, keys))"
+    return "\(name)  \(value(structure, sender, formats))"
   }
 
   /// What it says where that is known, with the octets wherever they say more.
-  private static func value(_ structure: ADStructure, _ sender: Address?, _ keys: BTHomeKeys) -> String {
+  private static func value(_ structure: ADStructure, _ sender: Address?, _ formats: AdvertisingFormats) -> String {
     // One structure is read as an advertisement is.
     let alone = Advertisement(structures: [structure]) ?? Advertisement([])
     let octets = Hex.encode(structure.data)
@@ -52,10 +52,10 @@ enum AdvertisingDetail {
       guard let (company, data) = alone.manufacturerData.first else { return octets }
       let id = Hex.encode([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)])
       return "\(id) \(AssignedNumbers.company(company) ?? "(unknown company)")  \(Hex.encode(data))"
-        + meaning(DecodedData.manufacturer(company, data))
+        + meaning(DecodedData.manufacturer(company, data)) + meaning(formats.described(company, data))
     case ADType.serviceData16, ADType.serviceData32, ADType.serviceData128:
       guard let (uuid, data) = alone.serviceData.first else { return octets }
-      return "\(named(uuid))  \(Hex.encode(data))" + meaning(DecodedData.service(uuid, data, sender: sender, keys: keys))
+      return "\(named(uuid))  \(Hex.encode(data))" + meaning(formats.service(uuid, data, sender: sender))
     default:
       let uuids = alone.serviceUUIDs + alone.solicitedUUIDs
       return uuids.isEmpty ? octets : uuids.map(named).joined(separator: ", ")

@@ -14,7 +14,7 @@ enum CallText {
       return try await output.record {
         $0.string("event", "answer")
         $0.string("command", command.name)
-        $0.object("values") { json in for value in answer.values { write(value, &json) } }
+        $0.object("values") { json in for value in answer.values { DeviceValueRecord.write(value, &json) } }
         $0.strings("packets", answer.packets.map { Hex.encode($0) })
         connection.identify(in: &$0)
       }
@@ -44,41 +44,6 @@ enum CallText {
 
   static func refused(_ packet: RefusedPacket) -> String {
     "\(DisplayText.clipMiddle(Hex.encode(packet.packet), to: 48)) \(Failure.sentence(packet.reason))"
-  }
-
-  // MARK: JSON
-
-  private static func write(_ named: NamedValue, _ json: inout JSONLine) {
-    let name = named.name
-    switch named.value {
-    case .integer(let number): json.integer(name, number)
-    case .number(let number): json.number(name, number)
-    case .text(let text): json.string(name, text)
-    case .bytes(let octets): json.string(name, Hex.encode(octets))
-    case .object(let members): json.object(name) { for member in members { write(member, &$0) } }
-    case .list(let items): write(items, name, &json)
-    }
-  }
-
-  /// Items are alike, but that some numbers have names.
-  private static func write(_ items: [DeviceValue], _ name: String, _ json: inout JSONLine) {
-    if items.contains(where: { if case .object = $0 { true } else { false } }) {
-      json.objects(name, items) { json, item in
-        if case .object(let members) = item { for member in members { write(member, &json) } }
-      }
-    } else if items.allSatisfy({ $0.double != nil }) {
-      json.literals(name, items.map(literal))
-    } else {
-      json.strings(name, items.map(\.plainText))
-    }
-  }
-
-  private static func literal(_ value: DeviceValue) -> String {
-    switch value {
-    case .integer(let number): "\(number)"
-    case .number(let number): number.isFinite ? "\(number)" : "null"
-    case .text, .bytes, .list, .object: "null"
-    }
   }
 
   // MARK: What there is

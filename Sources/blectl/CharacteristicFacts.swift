@@ -44,12 +44,13 @@ struct CharacteristicFacts {
 
   // MARK: For programs
 
-  func json(_ json: inout JSONLine) {
+  /// - Parameter name: what a descriptor is called.
+  func json(_ json: inout JSONLine, name: (UUID) -> String?) {
     if let userDescription { json.string("user_description", userDescription) }
     json.objects("descriptors", characteristic.descriptors) { json, descriptor in
       json.string("uuid", descriptor.uuid.description)
       json.integer("handle", descriptor.handle.number)
-      json.string("name", AssignedNumbers.name(of: descriptor.uuid))
+      json.string("name", name(descriptor.uuid))
       write(&json, descriptor.handle) { json, value in
         guard descriptor.uuid == UUID(0x2906) else { return DecodedRecord.write(&json, value, of: descriptor.uuid) }
         guard let range = range(value) else { return }

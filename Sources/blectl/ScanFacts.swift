@@ -9,7 +9,7 @@ struct ScanFacts {
   private(set) var mac: String?
   private(set) var others: [String] = []
 
-  init(_ device: DeviceView, _ keys: BTHomeKeys) {
+  init(_ device: DeviceView, _ formats: AdvertisingFormats) {
     let advertisements = device.advertisements
     mac = advertisements.lazy.compactMap { Self.mac(in: $0, of: device.peer) }.first
     var decoded: [String] = []
@@ -19,17 +19,18 @@ struct ScanFacts {
     for advertisement in advertisements {
       for uuid in advertisement.serviceUUIDs { Self.add(AssignedNumbers.name(of: uuid) ?? uuid.description, to: &services) }
       for item in advertisement.serviceData {
-        if let known = DecodedData.service(item.uuid, item.data, sender: device.peer.address, keys: keys) {
+        if let known = formats.service(item.uuid, item.data, sender: device.peer.address) {
           Self.add(AdvertisedText.line(known), to: &decoded)
         } else {
           Self.add("\(item.uuid)=\(Hex.encode(item.data))", to: &data)
         }
       }
       for item in advertisement.manufacturerData {
-        if let known = DecodedData.manufacturer(item.company, item.data) {
-          Self.add(AdvertisedText.line(known), to: &decoded)
-          continue
-        }
+        let (known, described) = (DecodedData.manufacturer(item.company, item.data), formats.described(item.company, item.data))
+        if let known { Self.add(AdvertisedText.line(known), to: &decoded) }
+        if let described { Self.add(AdvertisedText.line(described), to: &decoded) }
+        // What does not fit the device file is shown with its octets.
+        if known != nil || described.map({ $0.problem == nil }) ?? false { continue }
         let id = Hex.encode([UInt8(item.company >> 8), UInt8(truncatingIfNeeded: item.company)])
         Self.add("\(id):\(Hex.encode(item.data))", to: &data)
         if let name = AssignedNumbers.company(item.company) { Self.add(name, to: &companies) }

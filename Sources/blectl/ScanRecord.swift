@@ -7,7 +7,7 @@ import Text
 /// One advertisement as text or JSON.
 enum ScanRecord {
   static func json(
-    _ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ keys: BTHomeKeys
+    _ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats
   ) {
     json.string("event", "advertisement")
     json.string("time", Timestamp.text(time))
@@ -34,8 +34,7 @@ enum ScanRecord {
     if let sid = report.sid { json.integer("sid", sid) }
     if report.isTruncated { json.bool("truncated", true) }
     if let error = advertisement.error { json.string("error", "\(error)") }
-    let decoded = DecodedData.all(
-      manufacturerData: manufacturerData, serviceData: serviceData, sender: report.peer?.address, keys: keys)
+    let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: report.peer?.address)
     if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
   }
 
@@ -49,15 +48,15 @@ enum ScanRecord {
     return result
   }
 
-  static func line(_ report: AdvertisingReport, _ advertisement: Advertisement, _ keys: BTHomeKeys) -> String {
+  static func line(_ report: AdvertisingReport, _ advertisement: Advertisement, _ formats: AdvertisingFormats) -> String {
     var fields = [who(report), strength(report.rssi), report.pdu.rawValue]
     if let name = advertisement.name { fields.append("\"\(DisplayText.escape(name))\"") }
     fields += advertisement.serviceUUIDs.map(\.description)
     fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode(bigEndian($0.company)))=\(Hex.encode($0.data))" }
     fields += advertisement.serviceData.map { "svc:\($0.uuid)=\(Hex.encode($0.data))" }
     if let power = report.txPower ?? advertisement.txPower { fields.append("tx:\(power)dBm") }
-    let decoded = DecodedData.all(
-      manufacturerData: advertisement.manufacturerData, serviceData: advertisement.serviceData, sender: report.peer?.address, keys: keys)
+    let decoded = formats.all(
+      manufacturerData: advertisement.manufacturerData, serviceData: advertisement.serviceData, sender: report.peer?.address)
     fields += decoded.map { "(\(DisplayText.escape(AdvertisedText.line($0))))" }
     if report.isTruncated { fields.append("(truncated by the controller)") }
     if let error = advertisement.error { fields.append("(malformed: \(error))") }

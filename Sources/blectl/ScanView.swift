@@ -11,7 +11,7 @@ final class ScanView {
   private let output: Output
   private let log: ScanLog?
   private let showsOctets: Bool
-  private let keys: BTHomeKeys
+  private let formats: AdvertisingFormats
   private let isLive: Bool
   private var watch: DeviceWatch
   private var order: DeviceOrder
@@ -24,10 +24,11 @@ final class ScanView {
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
   init(
-    _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, keys: BTHomeKeys, _ output: Output, _ log: ScanLog? = nil
+    _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, formats: AdvertisingFormats, _ output: Output,
+    _ log: ScanLog? = nil
   ) {
     self.log = log
-    self.keys = keys
+    self.formats = formats
     self.output = output
     self.showsOctets = showsOctets
     isLive = output.canAnimateOut && !showsOctets
@@ -42,18 +43,18 @@ final class ScanView {
   func add(_ report: AdvertisingReport, at time: Int64) async throws {
     let record = watch.add(report, at: isLive ? time : nil)
     if let log, let record {
-      try await log.write(Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, keys) })
+      try await log.write(Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, formats) })
     }
     // The table shows the strength of known devices too.
     if isLive { return try redraw() }
     guard let record else { return }
     if output.style.json {
-      try await output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, keys) }
+      try await output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, formats) }
     } else {
-      try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, keys))
+      try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats))
       if !showsOctets, output.style.verbosity > 0 {
         let report = record.report
-        for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, keys) {
+        for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, formats) {
           try await output.line(output.forEyes(line))
         }
       }
@@ -77,7 +78,7 @@ final class ScanView {
   private func showDetails() async throws {
     let devices = watch.devicesWithRecords
     for device in order.arrange(devices, inView: devices.count, at: EventLoop.shared.wallClock) {
-      for line in AdvertisingDetail.lines(device, keys, paint: { output.paint($0, .bold) }) {
+      for line in AdvertisingDetail.lines(device, formats, paint: { output.paint($0, .bold) }) {
         try await output.line(output.forEyes(line))
       }
     }
@@ -104,7 +105,7 @@ final class ScanView {
     var lines = [table.header]
     var seen: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
     for device in rows {
-      let known = facts[device.peer].flatMap { $0.changes == device.changes ? $0.facts : nil } ?? ScanFacts(device, keys)
+      let known = facts[device.peer].flatMap { $0.changes == device.changes ? $0.facts : nil } ?? ScanFacts(device, formats)
       seen[device.peer] = (device.changes, known)
       lines.append(table.row(device, at: time, known))
     }

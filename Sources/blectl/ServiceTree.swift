@@ -7,14 +7,16 @@ import Text
 /// One service with all that is in it, as a JSON record or as a tree.
 enum ServiceTree {
   typealias Values = CharacteristicFacts.Values
+  /// Of a device file, for what has no other name.
+  typealias Names = [UUID: String]
 
-  static func json(_ json: inout JSONLine, _ service: Service, _ values: Values) {
+  static func json(_ json: inout JSONLine, _ service: Service, _ values: Values, _ names: Names) {
     json.string("event", "service")
     json.string("uuid", service.uuid.description)
     json.integer("handle", service.handle.number)
     json.integer("end_handle", service.endHandle.number)
     json.bool("primary", service.isPrimary)
-    json.string("service_name", AssignedNumbers.name(of: service.uuid))
+    json.string("service_name", name(service.uuid, names))
     json.objects("includes", service.includes) {
       $0.integer("handle", $1.handle.number)
       $0.integer("start_handle", $1.startHandle.number)
@@ -26,26 +28,26 @@ enum ServiceTree {
       json.integer("handle", characteristic.handle.number)
       json.integer("value_handle", characteristic.valueHandle.number)
       json.strings("properties", characteristic.properties.names)
-      json.string("name", AssignedNumbers.name(of: characteristic.uuid))
-      CharacteristicFacts(characteristic: characteristic, values: values).json(&json)
+      json.string("name", name(characteristic.uuid, names))
+      CharacteristicFacts(characteristic: characteristic, values: values).json(&json) { name($0, names) }
     }
   }
 
-  static func lines(_ service: Service, _ values: Values, _ output: Output) -> [String] {
+  static func lines(_ service: Service, _ values: Values, _ names: Names, _ output: Output) -> [String] {
     var lines = [
-      output.paint(title(service.uuid), .bold)
+      output.paint(title(service.uuid, names), .bold)
         + output.paint("  \(service.isPrimary ? "primary" : "secondary") \(service.handle)-\(service.endHandle)", .dim)
     ]
     for include in service.includes {
       lines.append(
-        "├─ includes \(include.uuid.map(title) ?? "?")" + output.paint("  \(include.startHandle)-\(include.endHandle)", .dim))
+        "├─ includes \(include.uuid.map { title($0, names) } ?? "?")" + output.paint("  \(include.startHandle)-\(include.endHandle)", .dim))
     }
     for (index, characteristic) in service.characteristics.enumerated() {
       let facts = CharacteristicFacts(characteristic: characteristic, values: values)
       let name = facts.userDescription.map { " " + DisplayText.quote($0) } ?? ""
       let isLast = index == service.characteristics.count - 1
       lines.append(
-        "\(isLast ? "└─" : "├─") \(output.paint(title(characteristic.uuid) + name, .cyan))"
+        "\(isLast ? "└─" : "├─") \(output.paint(title(characteristic.uuid, names) + name, .cyan))"
           + output.paint("  \(characteristic.handle), value \(characteristic.valueHandle)", .dim)
           + "  [\(characteristic.properties.names.joined(separator: ", "))]")
       let indent = isLast ? "   " : "│  "
@@ -53,11 +55,13 @@ enum ServiceTree {
       for (index, descriptor) in characteristic.descriptors.enumerated() {
         let corner = index == characteristic.descriptors.count - 1 ? "└─" : "├─"
         let text = facts.text(descriptor).map { "  \($0)" } ?? ""
-        lines.append("\(indent)\(corner) \(title(descriptor.uuid))" + output.paint("  \(descriptor.handle)", .dim) + text)
+        lines.append("\(indent)\(corner) \(title(descriptor.uuid, names))" + output.paint("  \(descriptor.handle)", .dim) + text)
       }
     }
     return lines
   }
 
-  private static func title(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description }
+  private static func name(_ uuid: UUID, _ names: Names) -> String? { AssignedNumbers.name(of: uuid) ?? names[uuid] }
+
+  private static func title(_ uuid: UUID, _ names: Names) -> String { name(uuid, names).map { "\(uuid) \($0)" } ?? uuid.description }
 }

@@ -10,7 +10,7 @@ import Text
 /// `scan -v`: one line for each AD structure.
 @Suite(.timeLimit(.minutes(5))) struct ScanDetailTests {
   static func lines(_ hex: String) -> [String] {
-    AdvertisingDetail.lines(Hex.decode(hex) ?? [], of: nil, pdu: .connectable, BTHomeKeys())
+    AdvertisingDetail.lines(Hex.decode(hex) ?? [], of: nil, pdu: .connectable, AdvertisingFormats())
   }
 
   @Test(arguments: [
@@ -39,7 +39,7 @@ import Text
     #expect(lines.contains { $0.contains("\\x1b[2J\\x0aA") } && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }, "\(lines)")
     let report = AdvertisingReport(
       pdu: .connectable, isConnectable: true, isScannable: true, peer: nil, rssi: -60, data: Hex.decode(data) ?? [])
-    let line = ScanRecord.line(report, Advertisement(report.data), BTHomeKeys())
+    let line = ScanRecord.line(report, Advertisement(report.data), AdvertisingFormats())
     #expect(line.contains("(BTHome ") && line.utf8.allSatisfy { $0 >= 0x20 }, "\(line)")
   }
 
@@ -48,7 +48,7 @@ import Text
     var random = SplitMix64(seed: 9)
     for _ in 0..<20_000 {
       let data = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
-      let lines = AdvertisingDetail.lines(data, of: nil, pdu: .scanResponse, BTHomeKeys())
+      let lines = AdvertisingDetail.lines(data, of: nil, pdu: .scanResponse, AdvertisingFormats())
       #expect(!lines.isEmpty && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }, "\(Hex.encode(data))")
     }
   }

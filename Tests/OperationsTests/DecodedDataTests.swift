@@ -1,4 +1,5 @@
 import Bluetooth
+import DeviceFiles
 import TestSupport
 import Testing
 import Text
@@ -18,6 +19,7 @@ import Text
         case .bool(let value): "\(field.name)=\(value)"
         case .texts(let values): "\(field.name)=\(values.joined(separator: "+"))"
         case .records(let records): "\(field.name)=[\(records.map(text).joined(separator: "; "))]"
+        case .described(let value, _): "\(field.name)=\(value.plainText)"
         }
       }.joined(separator: " ")
     }

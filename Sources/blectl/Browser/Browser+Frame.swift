@@ -139,7 +139,7 @@ extension Browser {
 
   private mutating func advertised(_ address: PeerAddress, _ width: Int, _ room: Int) -> [Frame.Line] {
     guard let device = device(address), device.reports > 0 else { return [pen.line([Span("not heard yet", .dim)], width: width)] }
-    let details = AdvertisingDetail.lines(device, BTHomeKeys()) { $0 }
+    let details = AdvertisingDetail.lines(device, AdvertisingFormats()) { $0 }
     let hint = device.isConnectable ? ["", "Enter connects"] : ["", "it does not accept connections"]
     detailTop = max(0, min(detailTop, details.count + 2 - room))
     return (details.map { (pen.said($0), Frame.Style.plain) } + hint.map { ($0, .dim) })

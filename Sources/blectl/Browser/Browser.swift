@@ -174,7 +174,7 @@ struct Browser {
   /// What advertisements say; found once for each change of them.
   mutating func facts(of device: DeviceView) -> ScanFacts {
     if let known = facts[device.peer], known.changes == device.changes { return known.facts }
-    let found = ScanFacts(device, BTHomeKeys())
+    let found = ScanFacts(device, AdvertisingFormats())
     if facts.count > 2000 { facts = [:] }
     facts[device.peer] = (device.changes, found)
     return found

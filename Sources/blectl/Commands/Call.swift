@@ -26,8 +26,7 @@ struct Call: PeerCommand {
   @Argument(help: ArgumentHelp("A parameter of the command; octets are hex, or @FILE.", valueName: "name=value"))
   var parameters: [String] = []
 
-  @Option(help: ArgumentHelp("The device file.", valueName: "file"), completion: .file())
-  var device: String?
+  @OptionGroup var file: DeviceOptions
 
   @Flag(help: "Show the commands that there are, and their parameters.")
   var list = false
@@ -41,8 +40,7 @@ struct Call: PeerCommand {
   }
 
   func run(in context: Context) async throws {
-    let named: DeviceDescription?
-    if let device { named = try await DeviceLibrary.load(device) } else { named = nil }
+    let named = try await file.load()
     // Before anything is sent.
     if let named {
       if list { return try await CallText.list(named, of: nil, context.output) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bluetooth
+import DeviceFiles
 import EventLoop
 import GAP
 import GATT
@@ -17,7 +18,7 @@ struct MacFromAdv: ListeningCommand {
       sender's address, or records of `blectl scan --json` or `--raw`; every line has its own records. Exits 2 when there is no MAC.
 
       --rule says where it is: mfg:0x0305@-6:le is the last six octets of company 0x0305's data, little-endian; svc:fe95@5:le is at octet 5 of \
-      service data fe95, svc:*@5:le of any service's. --learn shows where the sender's own address occurs, as rules.
+      service data fe95, svc:*@5:le of any service's. --device takes the rule of a device file. --learn shows where the sender's own address occurs, as rules.
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -31,6 +32,8 @@ struct MacFromAdv: ListeningCommand {
 
   @Option(help: ArgumentHelp("Where the MAC is, instead of the known layouts; may be given several times.", valueName: "rule"))
   var rule: [String] = []
+
+  @OptionGroup var file: DeviceOptions
 
   @Flag(help: "Show where the sender's address occurs in its data.")
   var learn = false
@@ -65,12 +68,15 @@ struct MacFromAdv: ListeningCommand {
     }
     if link.wait, peer == nil { throw ValidationError("--wait needs a PEER.") }
     if connect, peer == nil { throw ValidationError("--connect needs a PEER.") }
+    if file.device != nil, learn || !rule.isEmpty {
+      throw ValidationError("--device and \(learn ? "--learn" : "--rule") exclude each other: the file has a rule.")
+    }
     if learn, !rule.isEmpty { throw ValidationError("--learn and --rule exclude each other.") }
     if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs the --sender's address.") }
   }
 
   func run(in context: Context) async throws {
-    let rules = try rule.map { try MACRule($0) }
+    let rules = try await (rule + described()).map { try MACRule($0) }
     let search = MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)
     let found = Found(search, context.output)
     // That of a session has its commands.
@@ -88,6 +94,19 @@ struct MacFromAdv: ListeningCommand {
     }
     if found.search.found == 0, connect, let peer { try await systemID(peer, found, context) }
     try found.search.finish()
+  }
+
+  /// The rule of the device file.
+  /// - Throws: Failure(.usage) for a file without one; as `DeviceLibrary.load`.
+  @LoopActor
+  private func described() async throws -> [String] {
+    guard let device = try await file.load() else { return [] }
+    guard let rule = device.advertisement?.macRule else {
+      throw Failure(
+        .usage,
+        "\(DisplayText.escape(device.file)) does not say where the MAC is: it has no advertisement.mac; --rule says it on the command line")
+    }
+    return [rule]
   }
 
   /// The search, and where its findings go.

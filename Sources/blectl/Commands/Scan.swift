@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bluetooth
+import DeviceFiles
 import EventLoop
 import GAP
 import GATT
@@ -14,7 +15,8 @@ struct Scan: ListeningCommand {
     discussion: """
       A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses \
       are separate records. On a terminal a table shows one line per device, the strongest first (p public, r random, ~ changing address; c connectable). Filters look at all that was heard of a device. -v adds one line for each AD structure. \
-      iBeacon, AltBeacon, Eddystone, BTHome, Apple's and Microsoft's messages are decoded, in JSON as `decoded`.
+      iBeacon, AltBeacon, Eddystone, BTHome, Apple's and Microsoft's messages are decoded, in JSON as `decoded`, \
+      and with --device the manufacturer data that the file describes.
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -69,6 +71,8 @@ struct Scan: ListeningCommand {
       valueName: "[address=]hex"))
   var key: [KeyArgument] = []
 
+  @OptionGroup var file: DeviceOptions
+
   @Flag(help: "Show the octets of each record instead of the table.")
   var raw = false
 
@@ -97,11 +101,16 @@ struct Scan: ListeningCommand {
 
   func run(in context: Context) async throws {
     let options = try await watch(context.configuration)
+    let device = try await file.load()
+    if let device, device.advertisement?.manufacturerData.isEmpty ?? true {
+      context.output.note("\(DisplayText.escape(device.file)) describes no manufacturer data: it has no advertisement.manufacturer_data")
+    }
     var keys = BTHomeKeys()
     for argument in key { keys.add(argument.key, of: argument.address) }
     if step.timeout != nil { context.output.note("--timeout does nothing here: --duration says how long to scan") }
     let log = try log.map { try ScanLog($0) }
-    let view = ScanView(options, sort: sort, showsOctets: raw, keys: keys, context.output, log)
+    let view = ScanView(
+      options, sort: sort, showsOctets: raw, formats: AdvertisingFormats(keys: keys, device: device), context.output, log)
     do { try await listen(view, in: context) } catch {
       // The table as it was when it ended; a scan that never began has none.
       try await view.finish(after: error)

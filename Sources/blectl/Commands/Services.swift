@@ -1,6 +1,7 @@
 import ATT
 import ArgumentParser
 import Bluetooth
+import DeviceFiles
 import EventLoop
 import GATT
 import Operations
@@ -18,19 +19,23 @@ struct Services: PeerCommand {
   @Flag(help: "Also read what is readable, values and descriptors, and show what it means.")
   var values = false
 
+  @OptionGroup var file: DeviceOptions
+
   func run(in context: Context) async throws {
     let output = context.output
+    let device = try await file.load()
     try await context.withPeer(who.target) { connection in
+      let names = (device ?? context.lane?.device)?.names ?? [:]
       let table = try await connection.client.discover()
       let read = values ? try await connection.client.readableValues(table) : [:]
       for service in table.services {
         if output.style.json {
           try await output.record {
-            ServiceTree.json(&$0, service, read)
+            ServiceTree.json(&$0, service, read, names)
             connection.identify(in: &$0)
           }
         } else {
-          for line in ServiceTree.lines(service, read, output) { try await output.line(output.forEyes(line)) }
+          for line in ServiceTree.lines(service, read, names, output) { try await output.line(output.forEyes(line)) }
         }
       }
     }

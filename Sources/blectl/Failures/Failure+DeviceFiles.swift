@@ -70,7 +70,8 @@ extension Failure {
     }
   }
 
-  private static func sentence(_ fault: PacketFault) -> String {
+  /// Why octets are not what a frame describes.
+  static func sentence(_ fault: PacketFault) -> String {
     switch fault {
     case .foreign: "not in the device file"
     case .cut(let count, let needs): "cut: \(count) of \(needs) octets"

@@ -49,7 +49,7 @@ extension Failure {
       case .noRuleFits([], let count):
         "no MAC in \(count) advertisement(s): no known layout fits; --learn shows where the sender's address occurs, --rule names a place"
       case .noRuleFits(let rules, let count):
-        "no MAC in \(count) advertisement(s): \(rules.map { DisplayText.escape($0) }.joined(separator: ", ")) \(rules.count == 1 ? "fits" : "fit") none of them; without --rule the known layouts are tried"
+        "no MAC in \(count) advertisement(s): \(rules.map { DisplayText.escape($0) }.joined(separator: ", ")) \(rules.count == 1 ? "fits" : "fit") none of them; without --rule and --device the known layouts are tried"
       case .notSureEnough(let mac):
         "only a MAC of \(mac.confidence.name) confidence: \(mac.text) (\(mac.source), \(mac.rule)); --min-confidence \(mac.confidence.name) shows it"
       case .malformed(let error, let line):

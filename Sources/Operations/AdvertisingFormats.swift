@@ -1,0 +1,54 @@
+package import Bluetooth
+package import DeviceFiles
+import Text
+
+/// What advertising data is read with: the documented formats, the keys of those that are encrypted, and the layouts of a device file.
+package struct AdvertisingFormats: Sendable {
+  private let keys: BTHomeKeys
+  /// Of the device file.
+  private let title: String
+  private let layouts: [UInt16: Layout]
+
+  /// Of the data of a company.
+  private struct Layout {
+    let frame: Frame
+    /// By the name of the field.
+    let units: [String: String]
+
+    init(_ frame: Frame) {
+      self.frame = frame
+      units = Dictionary(frame.fields.compactMap { field in field.note.unit.map { (field.name, $0) } }) { first, _ in first }
+    }
+  }
+
+  /// - Parameter device: whose layouts of manufacturer data are read as well.
+  package init(keys: BTHomeKeys = BTHomeKeys(), device: DeviceDescription? = nil) {
+    self.keys = keys
+    title = device?.name ?? ""
+    layouts = device?.advertisement?.manufacturerData.mapValues { Layout($0) } ?? [:]
+  }
+
+  /// What is in a format that is known, then what the device file describes; of one format the last.
+  package func all(
+    manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil
+  ) -> [DecodedData] {
+    var found = DecodedData.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: sender, keys: keys)
+    if layouts.isEmpty { return found }
+    for item in manufacturerData { DecodedData.add(described(item.company, item.data), to: &found) }
+    return found
+  }
+
+  package func service(_ uuid: UUID, _ data: [UInt8], sender: Address?) -> DecodedData? {
+    DecodedData.service(uuid, data, sender: sender, keys: keys)
+  }
+
+  /// What the device file says of a company's data; nil where it has no layout for them. Data that do not fit it are a problem, without fields.
+  package func described(_ company: UInt16, _ data: [UInt8]) -> DecodedData? {
+    guard !layouts.isEmpty, let layout = layouts[company] else { return nil }
+    let format = "device_" + Hex.encode([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)])
+    do {
+      let values = try layout.frame.decode(data)
+      return DecodedData(format, values.map { .init($0.name, .described($0.value, unit: layout.units[$0.name])) }, of: title)
+    } catch { return DecodedData(format, [], .frame(error), of: title) }
+  }
+}
