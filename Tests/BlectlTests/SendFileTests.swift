@@ -67,7 +67,8 @@ import Testing
         """.utf8))
     func run(_ attribute: String, _ more: [String] = []) throws -> Blectl.Result {
       try Blectl.run(
-        [words[0], "name:Enc", attribute] + words.dropFirst() + more + ["-vv"], input: words[0] == "send-file" ? Self.picture : nil, adapter: "sim:\(file)")
+        [words[0], "name:Enc", attribute] + words.dropFirst() + more + ["-vv"], input: words[0] == "send-file" ? Self.picture : nil,
+        adapter: "sim:\(file)")
     }
     let refused = try run("ffe1")
     #expect(refused.status == 5 && refused.errors.contains("Insufficient Encryption (0x0f) on ffe1"), "\(refused.errors)")

@@ -7,7 +7,9 @@ import Testing
 
 /// What a peer says to a Prepare Write of no octets, before commands that it would drop without a word.
 @Suite struct CommandCheckTests {
-  @LoopActor private func check(_ answer: [UInt8], _ properties: Properties?, times: Int = 1) async throws -> (thrown: ErrorCode?, sent: [[UInt8]]) {
+  @LoopActor private func check(_ answer: [UInt8], _ properties: Properties?, times: Int = 1) async throws -> (
+    thrown: ErrorCode?, sent: [[UInt8]]
+  ) {
     let (near, far) = MemoryChannel.pair()
     let peer = ScriptedPeer(far) { $0.first == 0x16 ? answer : $0.first == 0x18 ? [0x19] : nil }
     let client = Client(near)

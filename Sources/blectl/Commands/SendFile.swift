@@ -44,7 +44,9 @@ struct SendFile: PeerCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
   var gap: Double = 0
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Ask for proof of arrival after every N segments, while others are sent; default: 16384 octets.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Ask for proof of arrival after every N segments, while others are sent; default: 16384 octets.", valueName: "n"))
   var ackEvery: Int?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))
