@@ -48,25 +48,4 @@ package struct WritePlan: Hashable, Sendable {
 
   /// Octets of one Write Request or Write Command: ATT_MTU − 3, and never more than an attribute holds.
   package static func largestSegment(mtu: Int) -> Int { max(1, min(mtu - 3, largestValue)) }
-
-  /// The segment size that brings the most octets through the air per second, for Write Commands back to back.
-  ///
-  /// A segment costs its octets, 3 of ATT and 4 of L2CAP, in link-layer PDUs that each cost a fixed time besides: a size that leaves the last
-  /// PDU nearly empty is slower than a smaller one that fills it. Worth 8–26 % on common links.
-  /// - Parameter dataLength: LL payload octets that we may send, 27…251; nil when unknown, which counts as 251.
-  package static func fastestSegment(mtu: Int, dataLength: Int?) -> Int {
-    let largest = largestSegment(mtu: mtu)
-    let payload = min(max(dataLength ?? 251, 27), 251)
-    // k · LL − 7 ≤ MTU − 3, and MTU − 3 itself.
-    let candidates = stride(from: payload - 7, through: largest, by: payload).map { $0 } + [largest]
-    // Microseconds on 2M: 44 + 4 L for the data, 44 for the answer, 150 twice between; 1M orders the candidates alike.
-    func microseconds(_ size: Int) -> Int {
-      let octets = size + 7
-      return octets * 4 + (octets + payload - 1) / payload * (44 + 44 + 150 + 150)
-    }
-    return candidates.max { a, b in
-      let (x, y) = (a * microseconds(b), b * microseconds(a))
-      return x == y ? a < b : x < y
-    } ?? largest
-  }
 }

@@ -26,13 +26,13 @@ package struct TransferOptions: Sendable, Equatable {
   /// - Parameters:
   ///   - count: octets to send.
   ///   - mtu: ATT_MTU in effect, 23…517.
-  ///   - dataLength: LL payload octets that we may send; nil when unknown.
+  ///   - link: what is known of it.
   /// - Returns: the plan, and octets per segment.
   /// - Throws: TransferError, and what WritePlan throws for a chunk that does not fit.
-  package func plan(for count: Int, to attribute: Attribute, mtu: Int, dataLength: Int?) throws -> (plan: WritePlan, chunk: Int) {
+  package func plan(for count: Int, to attribute: Attribute, mtu: Int, link: LinkCapacity) throws -> (plan: WritePlan, chunk: Int) {
     let mode = try self.mode ?? Self.mode(for: attribute)
     // A request costs a round trip whatever its size; commands are cut to whole link-layer packets.
-    let best = mode == .request ? WritePlan.largestSegment(mtu: mtu) : WritePlan.fastestSegment(mtu: mtu, dataLength: dataLength)
+    let best = mode == .request ? WritePlan.largestSegment(mtu: mtu) : link.fastestSegment(mtu: mtu)
     let size = chunk ?? best
     let plan = try WritePlan(
       value: count, properties: attribute.properties, mtu: mtu, mode: mode == .request ? .request : .command, chunk: size)

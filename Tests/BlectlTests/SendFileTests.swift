@@ -31,6 +31,8 @@ import Testing
     #expect(sent.int("chunk") == 244)
     // 98.9 kB/s is what 1M with data length 251 can carry; discovery of the pace must not cost more than a tenth.
     #expect((sent.double("bytes_per_second") ?? 0) > 88_000)
+    let limit = try #require(sent.double("limit_bytes_per_second"))
+    #expect(abs(limit - 97_600) < 1 && (sent.double("bytes_per_second") ?? 0) < limit)
   }
 
   @Test func theSameTransferTwiceIsTheSame() throws {

@@ -86,12 +86,12 @@ import Testing
     (512, 251, 495),
     (517, 251, 495), (23, 251, 20), (23, 27, 20), (517, 0, 495), (517, 1000, 495),
   ]) func fastestSegments(_ mtu: Int, _ dataLength: Int, _ best: Int) {
-    #expect(WritePlan.fastestSegment(mtu: mtu, dataLength: dataLength == 0 ? nil : dataLength) == best)
+    #expect(LinkCapacity(dataLength: dataLength == 0 ? nil : dataLength).fastestSegment(mtu: mtu) == best)
   }
 
   @Test func fastestSegmentIsNeverTooLong() {
     for mtu in 23...517 {
-      for length in 27...251 { #expect((1...min(mtu - 3, 512)).contains(WritePlan.fastestSegment(mtu: mtu, dataLength: length))) }
+      for length in 27...251 { #expect((1...min(mtu - 3, 512)).contains(LinkCapacity(dataLength: length).fastestSegment(mtu: mtu))) }
     }
   }
 }

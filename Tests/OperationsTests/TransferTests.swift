@@ -24,7 +24,7 @@ import Testing
       let subscription = try await client.subscribe(to: Selector("fff7"))
       let data = Array(Self.file[range])
       let options = TransferOptions()
-      let (plan, _) = try options.plan(for: data.count, to: target, mtu: client.mtu, dataLength: 251)
+      let (plan, _) = try options.plan(for: data.count, to: target, mtu: client.mtu, link: LinkCapacity(dataLength: 251))
       var last = WriteProgress()
       try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing) { last = $0 }
       #expect(last == WriteProgress(sent: data.count, confirmed: data.count))
@@ -90,7 +90,7 @@ import Testing
       options.mode = mode
       options.pacing.gap = .milliseconds(10)
       options.pacing.provesEvery = 2
-      let (plan, chunk) = try options.plan(for: 200, to: .handle(0x10), mtu: 23, dataLength: nil)
+      let (plan, chunk) = try options.plan(for: 200, to: .handle(0x10), mtu: 23, link: LinkCapacity())
       #expect(chunk == 20 && plan.segments.count == 10)
       let sending = EventLoop.shared.spawn { () -> (any Error)? in
         do { try await client.send([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan, pacing: options.pacing) } catch { return error }
@@ -130,7 +130,7 @@ import Testing
         let table = try await client.discover()
         let options = TransferOptions()
         func mode(_ text: String) throws -> WriteMode {
-          try options.plan(for: 1, to: table.resolve(Selector(text)), mtu: 247, dataLength: 251).plan.mode
+          try options.plan(for: 1, to: table.resolve(Selector(text)), mtu: 247, link: LinkCapacity(dataLength: 251)).plan.mode
         }
         #expect(try mode("fff6") == .command)
         #expect(try mode("fff8") == .request)

@@ -92,7 +92,7 @@ struct SendFile: PeerCommand {
       let subscription: Subscription? = if let proof { try await client.subscribe(to: proof) } else { nil }
       let link = try await connection.link.parameters()
       let options = transfer
-      let (plan, chunk) = try options.plan(for: data.count, to: target, mtu: client.mtu, dataLength: link.maxTxOctets)
+      let (plan, chunk) = try options.plan(for: data.count, to: target, mtu: client.mtu, link: Self.capacity(link))
       if window.count != nil, plan.mode != .command {
         output.note("--window has no effect here: one request is in flight at a time")
       } else if window.count != nil, client.bearer.unacknowledged == nil {
@@ -172,10 +172,15 @@ struct SendFile: PeerCommand {
     let link: LinkParameters
   }
 
+  private static func capacity(_ link: LinkParameters) -> LinkCapacity {
+    LinkCapacity(dataLength: link.maxTxOctets, phy: link.phy, interval: link.interval)
+  }
+
   @LoopActor
   private func report(_ result: Result, _ connection: Connection, _ output: Output) async throws {
     let seconds = (result.seconds * 1000).rounded() / 1000
     let rate = result.seconds > 0 ? Double(result.octets) / result.seconds : 0
+    let limit = Self.capacity(result.link).limit(mtu: result.mtu)
     if output.style.json {
       try await output.record {
         $0.string("event", "sent")
@@ -193,13 +198,16 @@ struct SendFile: PeerCommand {
         $0.number("interval_ms", result.link.interval?.inMilliseconds)
         $0.string("phy", result.link.phy?.name)
         $0.integer("data_length", result.link.maxTxOctets)
+        $0.number("limit_bytes_per_second", limit?.rounded())
       }
     } else {
       output.clearTransient()
+      let share = limit.map { ", \(Int((100 * rate / $0).rounded())) % of what this link carries" } ?? ""
       let proof = result.verified.map { $0 ? ", verified" : ", NOT verified" } ?? ", not verified"
       try await output.line(
         "sent \(Quantity.octets(result.octets)) in \(Quantity.segments(result.plan.segments.count)) of \(result.chunk) by "
-          + "\(result.plan.mode.rawValue) (MTU \(result.mtu)): \(seconds) s, \(Quantity.rate(result.octets, in: result.seconds))\(proof)")
+          + "\(result.plan.mode.rawValue) (MTU \(result.mtu)): \(seconds) s, \(Quantity.rate(result.octets, in: result.seconds))\(share)\(proof)"
+      )
     }
   }
 }

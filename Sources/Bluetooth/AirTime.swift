@@ -1,5 +1,3 @@
-package import Bluetooth
-
 /// How long LE data PDUs occupy the air, in microseconds (Vol 6 Part B §2.1, §2.2, §2.4), and what follows for throughput.
 package enum AirTime {
   /// The physical layer of one direction; the coded PHY has two rates.

@@ -1,6 +1,5 @@
+import Bluetooth
 import Testing
-
-@testable import Simulation
 
 /// Times and rates by the formulas of Vol 6 Part B §2; the longest ones are the specification's own maxima (2120, 1064, 4542, 17 040 µs).
 @Suite struct AirTimeTests {

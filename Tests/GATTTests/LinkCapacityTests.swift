@@ -1,0 +1,40 @@
+import Bluetooth
+import GATT
+import Testing
+
+@Suite struct LinkCapacityTests {
+  /// kB/s of events that are filled with whole packets.
+  @Test(
+    arguments: [
+      (PHY.le1M, 251, 247, 7.5, 97.6), (.le1M, 251, 247, 11.25, 86.8), (.le1M, 27, 23, 15, 29.3), (.le1M, 27, 185, 50, 38.0),
+      (.le2M, 251, 247, 15, 162.7), (.le2M, 251, 498, 30, 173.2), (.le2M, 27, 23, 7.5, 40.0),
+    ] as [(PHY, Int, Int, Double, Double)])
+  func limits(_ phy: PHY, _ dataLength: Int, _ mtu: Int, _ milliseconds: Double, _ limit: Double) throws {
+    let link = LinkCapacity(dataLength: dataLength, phy: phy, interval: .microseconds(Int64(milliseconds * 1000)))
+    #expect(abs(try #require(link.limit(mtu: mtu)) / 1000 - limit) < 0.06)
+  }
+
+  @Test func whatIsNotKnownHasNoLimit() {
+    #expect(LinkCapacity(dataLength: 251, phy: .le1M).limit(mtu: 247) == nil)
+    #expect(LinkCapacity(dataLength: 251, interval: .milliseconds(15)).limit(mtu: 247) == nil)
+    #expect(LinkCapacity(phy: .le1M, interval: .milliseconds(15)).limit(mtu: 247) == nil)
+    // A packet that does not fit an event.
+    #expect(LinkCapacity(dataLength: 251, phy: .coded, interval: .microseconds(7500)).limit(mtu: 247) == nil)
+    #expect(LinkCapacity(dataLength: 251, phy: .le1M, interval: .zero).limit(mtu: 247) == nil)
+    #expect(LinkCapacity(dataLength: 251, phy: .le1M, interval: .seconds(4)).limit(mtu: 247) ?? 0 > 98_000)
+  }
+
+  /// On 64 links none of the sizes that people use is faster than the one that is chosen.
+  @Test(arguments: [PHY.le1M, .le2M], [27, 251]) func chosen(_ phy: PHY, _ dataLength: Int) {
+    for mtu in [23, 185, 247, 517] {
+      for microseconds in [7500, 15_000, 30_000, 50_000] as [Int64] {
+        let link = LinkCapacity(dataLength: dataLength, phy: phy, interval: .microseconds(microseconds))
+        let largest = WritePlan.largestSegment(mtu: mtu)
+        let best = link.rate(link.fastestSegment(mtu: mtu))
+        for size in [20, 182, 244, 495, 500, 512, largest] where size <= largest {
+          #expect(link.rate(size) <= best * 1.000_001, "\(size) on \(phy), \(dataLength), \(mtu), \(microseconds)")
+        }
+      }
+    }
+  }
+}
