@@ -46,7 +46,7 @@ final class ProcessContext {
 
   private func openAdapter() async throws -> any Central {
     tap.target = try await openTrace()
-    let central = try await adapter().open(tap: tracesLater ? tap : trace)
+    let central = try await adapter().open(tap: tracesLater ? tap : trace) { output.note($0) }
     central.onNote = { [output] in output.note($0.text) }
     return central
   }
@@ -60,7 +60,7 @@ final class ProcessContext {
   /// Runs the command of the command line. - Throws: FileError, of the file of `--record`; what the command throws.
   func run(_ command: any LoopCommand, in context: Context) async throws {
     guard let path = options.record else { return try await command.run(in: context) }
-    let recorder = try ScriptRecorder(path)
+    let recorder = try ScriptRecorder(path, output)
     self.recorder = recorder
     try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
   }
