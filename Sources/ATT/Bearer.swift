@@ -13,6 +13,8 @@ package protocol BearerClient: AnyObject {
   func received(_ event: Unsolicited)
   /// A PDU was ignored.
   func ignored(_ fault: BearerState.Fault)
+  /// See `Bearer.exhausted`.
+  func exhausted(_ error: any Error)
   /// Once.
   func closed(_ error: any Error)
 }
@@ -91,6 +93,8 @@ package final class Bearer {
   package var rxMTU: Int { state.rxMTU }
   /// Why the bearer carries nothing any more; nil while it is open.
   package private(set) var closed: (any Error)?
+  /// Why the peer sends nothing until it is sent something; nil for a peer that may do so at any time.
+  package private(set) var exhausted: (any Error)?
   /// True when no request of ours is outstanding or waiting.
   package var isIdle: Bool { state.isIdle }
   /// True while an indication of ours waits to be sent or confirmed.
@@ -192,6 +196,11 @@ package final class Bearer {
   private func sendNow(_ bytes: [UInt8]) {
     guard closed == nil else { return }
     start()
+    put(bytes)
+  }
+
+  private func put(_ bytes: [UInt8]) {
+    exhausted = nil
     onPDU?(.sent, bytes)
     channel.send(bytes)
   }
@@ -203,6 +212,10 @@ package final class Bearer {
       onPDU?(.received, bytes)
       perform(state.receive(bytes))
     case .dropped(let count): perform([.fault(.lost(count))])
+    case .exhausted(let error):
+      guard closed == nil else { return }
+      exhausted = error
+      client?.exhausted(error)
     case .closed(let error): close(error)
     }
   }
@@ -210,9 +223,7 @@ package final class Bearer {
   private func perform(_ actions: [BearerState.Action]) {
     for action in actions {
       switch action {
-      case .send(let bytes):
-        onPDU?(.sent, bytes)
-        channel.send(bytes)
+      case .send(let bytes): put(bytes)
       case .answer(let bytes): sendAnswer(bytes)
       case .startTimer(let answer): startTimer(answer)
       case .stopTimer(.response): responseTimer?.cancel()

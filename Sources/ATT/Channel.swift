@@ -32,5 +32,7 @@ package enum ChannelEvent: Sendable {
   case received([UInt8])
   /// The transport below lost this many received PDUs (a full socket buffer).
   case dropped(Int)
+  /// No PDU comes until one is sent, and why: of a channel that has no peer behind it.
+  case exhausted(any Error)
   case closed(any Error)
 }

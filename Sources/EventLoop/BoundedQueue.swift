@@ -33,9 +33,10 @@ package final class BoundedQueue<Element> {
   }
 
   /// The next element; what was added before `close` is still given out. One taker at a time.
+  /// - Parameter vain: asked when nothing is left, and again at `wakeTaker`: why it is vain to wait.
   /// - Returns: nil at `deadline`, and after `close` (see `isClosed`).
-  /// - Throws: what it was closed with, once nothing is left; CancellationError.
-  package func next(until deadline: LoopClock.Instant? = nil) async throws -> Element? {
+  /// - Throws: what it was closed with, once nothing is left; what `vain` says; CancellationError.
+  package func next(until deadline: LoopClock.Instant? = nil, vain: (@LoopActor () -> (any Error)?)? = nil) async throws -> Element? {
     try Task.checkCancellation()
     if dropped >= max(1, 2 * told) { tellOfDropped() }
     while true {
@@ -44,11 +45,15 @@ package final class BoundedQueue<Element> {
         try end.get()
         return nil
       }
+      if let reason = vain?() { throw reason }
       let wait = Wait<Void>()
       taker = wait
       guard try await wait.value(until: deadline) != nil else { return nil }
     }
   }
+
+  /// Whoever waits looks again whether that is vain.
+  package func wakeTaker() { taker?.resume(returning: ()) }
 
   package var isClosed: Bool { end != nil }
 

@@ -132,11 +132,14 @@ extension Client {
   // MARK: What arrives
 
   /// Every notification and indication in the order of arrival, subscribed to or not, until the observer is cancelled or the bearer ends.
-  /// - Parameter onServicesChanged: told which handles may mean something else from now on; what was subscribed to there is gone.
+  /// - Parameters:
+  ///   - onServicesChanged: told which handles may mean something else from now on; what was subscribed to there is gone.
+  ///   - onExhaustion: told when no more come until something is asked: see `exhausted`.
   package func observeValues(
-    onServicesChanged: (@LoopActor (HandleRange) -> Void)? = nil, _ handler: @escaping @LoopActor (ValueEvent) -> Void
+    onServicesChanged: (@LoopActor (HandleRange) -> Void)? = nil, onExhaustion: (@LoopActor () -> Void)? = nil,
+    _ handler: @escaping @LoopActor (ValueEvent) -> Void
   ) -> ValueObserver {
-    let observer = ValueObserver(handler, onServicesChanged, self)
+    let observer = ValueObserver(handler, onServicesChanged, onExhaustion, self)
     if closed == nil { observers.append(observer) }
     return observer
   }
@@ -178,13 +181,16 @@ extension Characteristic {
 package final class ValueObserver {
   fileprivate let handler: @LoopActor (ValueEvent) -> Void
   fileprivate let onServicesChanged: (@LoopActor (HandleRange) -> Void)?
+  let onExhaustion: (@LoopActor () -> Void)?
   private weak var client: Client?
 
   fileprivate init(
-    _ handler: @escaping @LoopActor (ValueEvent) -> Void, _ onServicesChanged: (@LoopActor (HandleRange) -> Void)?, _ client: Client
+    _ handler: @escaping @LoopActor (ValueEvent) -> Void, _ onServicesChanged: (@LoopActor (HandleRange) -> Void)?,
+    _ onExhaustion: (@LoopActor () -> Void)?, _ client: Client
   ) {
     self.handler = handler
     self.onServicesChanged = onServicesChanged
+    self.onExhaustion = onExhaustion
     self.client = client
   }
 

@@ -64,6 +64,8 @@ package final class Client: BearerClient {
   package var mtu: Int { bearer.mtu }
   /// Why nothing can be asked any more; nil while the bearer is open.
   package var closed: (any Error)? { bearer.closed }
+  /// See `Bearer.exhausted`: why it is vain to wait for values.
+  package var exhausted: (any Error)? { bearer.exhausted }
 
   /// Asks for an ATT_MTU (§4.3.1). A peer that refuses or answers nonsense leaves it as it is, which a note says.
   /// - Returns: ATT_MTU in effect.
@@ -106,6 +108,8 @@ package final class Client: BearerClient {
     tellLosses()
     bearer.close()
   }
+
+  package func exhausted(_ error: any Error) { for observer in observers { observer.onExhaustion?() } }
 
   package func closed(_ error: any Error) {
     tellLosses()

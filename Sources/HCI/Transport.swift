@@ -25,6 +25,8 @@ package enum TransportEvent: Sendable {
   case refused(Opcode, any Error)
   /// As well, for a link that cannot go on; it is down.
   case linkEnded(ConnectionHandle, any Error)
+  /// Nothing more comes on the link until the host sends something on it.
+  case linkExhausted(ConnectionHandle, any Error)
   /// With why: an error of the room that implements the seam.
   case closed(any Error)
 }

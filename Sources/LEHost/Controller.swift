@@ -11,6 +11,8 @@ final class Controller {
   var onData: (@LoopActor (ACLData) -> Void)?
   /// A link that ended without an event.
   var onLinkEnd: (@LoopActor (ConnectionHandle, any Error) -> Void)?
+  /// A link on which nothing more comes unasked.
+  var onLinkExhaustion: (@LoopActor (ConnectionHandle, any Error) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
   /// Why nothing can come any more.
   private(set) var failure: (any Error)?
@@ -126,7 +128,7 @@ final class Controller {
     pending = [:]
     for (_, entry) in unanswered { entry.then(.failure(error)) }
     onFailure?(error)
-    (onEvent, onData, onLinkEnd, onFailure) = (nil, nil, nil, nil)
+    (onEvent, onData, onLinkEnd, onLinkExhaustion, onFailure) = (nil, nil, nil, nil, nil)
   }
 
   // MARK: From the controller
@@ -136,8 +138,10 @@ final class Controller {
     switch event {
     case .closed(let error): close(error)
     case .linkEnded(let handle, let error): onLinkEnd?(handle, error)
+    case .linkExhausted(let handle, let error): onLinkExhaustion?(handle, error)
     case .refused(let opcode, let error):
-      if let id = queue.status(.init(status: .success, opcode: opcode)) { settle(id, .failure(error)) }
+      // With an error it is the last word also of a command that is answered by Command Complete.
+      if let id = queue.status(.init(status: .unknownCommand, opcode: opcode)) { settle(id, .failure(error)) }
       pump()
     case .received(let octets):
       do throws(MalformedPacket) {

@@ -41,6 +41,7 @@ package final class HostCentral: GAP.Central, LinkController {
       guard let self, let link = links[handle] else { return }
       drop(link, error)
     }
+    controller.onLinkExhaustion = { [weak self] handle, error in self?.links[handle]?.exhaust(error) }
     controller.onFailure = { [weak self] error in self?.fail(error) }
   }
 

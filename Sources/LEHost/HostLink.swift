@@ -91,6 +91,8 @@ package final class HostLink: GAP.Link {
     if host.sendQueue.outstanding(handle) == 0 { idle.fire(()) }
   }
 
+  func exhaust(_ error: any Error) { att.exhaust(error) }
+
   /// The link is down.
   func end(_ error: any Error) {
     guard ended == nil else { return }

@@ -65,6 +65,8 @@ package final class LinkChannel: ATT.Channel {
 
   func receive(_ pdu: [UInt8]) { deliver(.received(pdu)) }
 
+  func exhaust(_ error: any Error) { deliver(.exhausted(error)) }
+
   func becameWritable() {
     let all = writers
     writers = []

@@ -56,7 +56,11 @@ extension Client {
   ) async throws -> FollowOutcome {
     if let end = limits.end { values.close(at: end) }
     var count = 0
-    while let (event, uuid) = try await values.next(until: limits.patience.map { EventLoop.shared.now.advanced(by: $0) }) {
+    // With an end of its own and no count it is content with what comes.
+    let isNeeded = limits.end == nil || limits.count != nil
+    while let (event, uuid) = try await values.next(
+      until: limits.patience.map { EventLoop.shared.now.advanced(by: $0) }, isNeeded: isNeeded)
+    {
       try await take(event, uuid)
       count += 1
       if count == limits.count { return .count }

@@ -187,7 +187,7 @@ private final class RunningCall {
     var last = EventLoop.shared.now
     while true {
       let pause = reader.silence
-      let next = try await values.next(until: last.advanced(by: pause ?? limit))
+      let next = try await values.next(until: last.advanced(by: pause ?? limit), isNeeded: pause == nil)
       if loss.count > 0 { throw DeviceCallError.overrun(command: command, lost: loss.count) }
       guard let (event, _) = next else {
         guard pause != nil else { throw missing() }

@@ -61,7 +61,9 @@ package final class SubscribedValues {
 
   private func observe() {
     observer?.cancel()
-    observer = client.observeValues(onServicesChanged: { [weak self] in self?.servicesChanged($0) }) { [weak self] event in
+    observer = client.observeValues(
+      onServicesChanged: { [weak self] in self?.servicesChanged($0) }, onExhaustion: { [values] in values.wakeTaker() }
+    ) { [weak self] event in
       if let self, let (uuid, format) = types[event.handle] { values.add((event, uuid, format)) }
     }
   }
@@ -127,10 +129,12 @@ package final class SubscribedValues {
   }
 
   /// The next value, with the type of its characteristic. One taker at a time.
+  /// - Parameter isNeeded: nothing good comes of waiting in vain: see `Client.exhausted`.
   /// - Returns: nil at `deadline`, and when `close(at:)` says so (see `isClosed`).
-  /// - Throws: why the link ended, once nothing is left; CancellationError.
-  package func next(until deadline: LoopClock.Instant?) async throws -> (ValueEvent, UUID)? {
-    try await nextToShow(until: deadline).map { ($0.0, $0.1) }
+  /// - Throws: why the link ended, once nothing is left; of one that is needed, why none comes; CancellationError.
+  package func next(until deadline: LoopClock.Instant?, isNeeded: Bool = false) async throws -> (ValueEvent, UUID)? {
+    guard isNeeded else { return try await nextToShow(until: deadline).map { ($0.0, $0.1) } }
+    return try await values.next(until: deadline, vain: { [client] in client.exhausted }).map { ($0.0, $0.1) }
   }
 
   /// As `next`, with how `add` said that it is to be shown.

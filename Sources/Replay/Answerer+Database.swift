@@ -7,7 +7,9 @@ extension Answerer {
   mutating func answer(_ request: Request) -> Decision? {
     switch request {
     case .exchangeMTU(let client):
-      guard let server = database.serverMTU else { return refuse(request, 0, .requestNotSupported) }
+      if database.serverMTU == nil, let code = database.mtuRefusal { return refuse(request, 0, code) }
+      // Where nobody asked it stayed what it is, and stays so.
+      let server = database.serverMTU ?? UInt16(BearerState.defaultMTU)
       setMTU(client, server)
       return .answer(Response.exchangeMTU(serverRxMTU: server).bytes)
     case .findInformation(let range): return information(request, range)
@@ -23,6 +25,18 @@ extension Answerer {
 
   private func refuse(_ request: Request, _ handle: Int, _ code: ErrorCode) -> Decision {
     .answer(Response.error(request: request.opcode, handle: AttributeHandle(clamping: handle), code: code).bytes)
+  }
+
+  /// What a PDU asks for, with what is known of the attribute.
+  package mutating func asked(_ pdu: [UInt8]) -> ReplayError.Asked {
+    let handle: AttributeHandle? =
+      switch try? PDU(parsing: pdu) {
+      case .request(.read(let handle)), .request(.readBlob(let handle, _)), .request(.write(let handle, _)),
+        .request(.prepareWrite(let handle, _, _)), .command(.write(let handle, _)):
+        handle
+      default: nil
+      }
+    return .attribute(pdu, handle.flatMap { database.attribute($0.number) })
   }
 
   // MARK: Discovery

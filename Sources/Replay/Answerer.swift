@@ -57,6 +57,9 @@ package struct Answerer: Sendable {
     return play(cursor)
   }
 
+  /// When the host goes on in the recording; nil at its end.
+  var nextTime: Int64? { (cursor..<link.requests.count).first { !isUsed[$0] }.map { link.requests[$0].time } }
+
   /// The next question of the recording, behind the last one that was played.
   private var next: [UInt8]? {
     (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) }.map { link.requests[$0].pdu }

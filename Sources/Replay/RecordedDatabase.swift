@@ -19,6 +19,8 @@ struct RecordedDatabase: Sendable {
   /// How far values of a type were looked for, by who was content with those that came.
   private(set) var sought: [UUID: Int] = [:]
   private(set) var serverMTU: UInt16?
+  /// How the device has refused to exchange the MTU.
+  private(set) var mtuRefusal: ErrorCode?
 
   /// The handles of `types`, ascending; where there are surely no attributes; and where none of a type.
   private(set) var handles: [Int] = []
@@ -91,6 +93,15 @@ struct RecordedDatabase: Sendable {
     return UUID(littleEndian: value.dropFirst(3)) == .serviceChanged
   }
 
+  /// What an attribute is, and whose, where that was seen.
+  func attribute(_ handle: Int) -> ReplayError.Attribute? {
+    guard let type = types[handle] else { return nil }
+    guard type.isDescriptor, let owner = handles[..<firstIndex(handle)].last(where: { types[$0] == .characteristic }) else {
+      return ReplayError.Attribute(type: type)
+    }
+    return ReplayError.Attribute(type: type, characteristic: declarations[owner].flatMap { UUID(littleEndian: $0.dropFirst(3)) })
+  }
+
   // MARK: Learning
 
   /// A characteristic that notifies or indicates has a Client Characteristic Configuration (Vol 3 Part G §3.3.1.1): where there is room for one
@@ -117,6 +128,7 @@ struct RecordedDatabase: Sendable {
   private mutating func learn(_ request: Request, _ response: Response) {
     switch (request, response) {
     case (.exchangeMTU, .exchangeMTU(let server)): serverMTU = server
+    case (.exchangeMTU, .error(_, _, let code)): mtuRefusal = code
     case (.findInformation(let range), .findInformation(let items)):
       for item in items where range.contains(item.handle) { types[item.handle.number] = item.type }
       if let last = items.last?.handle { Self.insert(range.start, min(last, range.end), &seen) }

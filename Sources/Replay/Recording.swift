@@ -1,3 +1,4 @@
+import ATT
 package import Bluetooth
 import HCI
 
@@ -34,6 +35,8 @@ package struct Recording: Sendable {
     var answer: Packet?
     /// The event that said how it went.
     var outcome: Packet?
+    /// The recording ends before it was over.
+    var isCut = false
   }
 
   struct Scan: Sendable {
@@ -55,6 +58,8 @@ package struct Recording: Sendable {
     /// When the host gave up.
     var cancelled: Int64?
     package var link: Int?
+    /// The recording ends before it was decided.
+    package var isCut = false
   }
 
   package struct Link: Sendable {
@@ -65,6 +70,10 @@ package struct Recording: Sendable {
     package var requests: [Request] = []
     /// About the link, by opcode, in order. The handle is part of their parameters.
     var commands: [UInt16: [Command]] = [:]
+    /// When the host began to take it down, else the end of the recording.
+    var end: Int64 = 0
+    /// The recording ends while it is up.
+    package var isCut = false
 
     mutating func add(_ happening: Happening) {
       if let last = requests.indices.last { requests[last].following.append(happening) } else { opening.append(happening) }
@@ -80,6 +89,8 @@ package struct Recording: Sendable {
     package var mtu: Int
     package var response: [UInt8]?
     var following: [Happening] = []
+
+    var isRequest: Bool { pdu.first.map { if case .request = ATT.Opcode(rawValue: $0) { true } else { false } } ?? false }
   }
 
   /// What the controller said about a link.

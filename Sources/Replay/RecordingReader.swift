@@ -57,8 +57,28 @@ struct RecordingReader {
 
   consuming func finished() -> Recording {
     for index in recording.scans.indices where !recording.scans[index].isOver { recording.scans[index].end = time }
+    let disconnect = Disconnect.opcode.rawValue
+    for index in recording.links.indices { recording.links[index].end = recording.links[index].commands[disconnect]?.first?.time ?? time }
+    cut()
     return recording
   }
+
+  /// What was under way at the end.
+  private mutating func cut() {
+    if let openAttempt, recording.attempts[openAttempt].cancelled == nil { recording.attempts[openAttempt].isCut = true }
+    for index in live.values where recording.links[index].commands[Disconnect.opcode.rawValue] == nil {
+      recording.links[index].isCut = true
+      for (opcode, command) in procedures[index] ?? [] { recording.links[index].commands[opcode]?[command].isCut = true }
+    }
+    for case .common(let opcode, let index) in unanswered.values.joined() {
+      // A host does not wait for longer; it knew then that no answer comes.
+      guard let since = recording.commands[opcode]?[index].time, time - since < Self.patience else { continue }
+      recording.commands[opcode]?[index].isCut = true
+    }
+  }
+
+  /// How long a host may wait for the answer to a command: 4 s.
+  private static let patience: Int64 = 4_000_000_000
 
   // MARK: Commands
 

@@ -5,13 +5,28 @@ package import HCI
 package enum ReplayError: Error, Sendable, Equatable {
   /// - Parameter next: what the host did next in the recording; nil at its end.
   case notRecorded(Asked, next: Asked?)
+  /// It was asked then, too, and the recording ends before the answer.
+  case cut(Asked)
+  /// Nothing more comes on the link until the host asks for something.
+  case ended
 
   /// What a host asks of a device.
   package enum Asked: Sendable, Equatable {
     /// An ATT PDU.
-    case attribute([UInt8])
+    case attribute([UInt8], Attribute?)
     case connection(PeerAddress)
-    /// A command that changes a link.
     case command(CommandPacket)
+  }
+
+  /// What the recording says of an attribute.
+  package struct Attribute: Sendable, Equatable {
+    package var type: UUID
+    /// Of a descriptor, the one that it belongs to.
+    package var characteristic: UUID?
+
+    package init(type: UUID, characteristic: UUID? = nil) {
+      self.type = type
+      self.characteristic = characteristic
+    }
   }
 }

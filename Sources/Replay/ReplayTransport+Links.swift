@@ -10,14 +10,14 @@ extension ReplayTransport {
     guard let peer, waiting == nil else {
       return post(status(command.opcode, waiting == nil ? .invalidParameters : .commandDisallowed), at: now)
     }
-    let index = recording.attempts.indices.first { !usedAttempts.contains($0) && isSame(recording.attempts[$0].peer, peer) }
-    guard let index else {
+    guard let index = nextAttempt(peer) else {
       guard recording.awaited.contains(peer) else { return refuse(command.opcode, .notRecorded(.connection(peer), next: nextPeer)) }
       waiting = (nil, peer)
       return post(status(command.opcode, .success), at: now)
     }
-    usedAttempts.insert(index)
     let attempt = recording.attempts[index]
+    if attempt.isCut, attempt.peer != nil { return refuse(command.opcode, .cut(.connection(peer))) }
+    usedAttempts[index] = peer
     if let time = attempt.command?.time { align(time) } else if let time = attempt.complete?.time { align(time) }
     guard let recorded = attempt.command else {
       post(status(command.opcode, .success), at: now)
@@ -38,10 +38,18 @@ extension ReplayTransport {
     perform(at: due(complete.time)) { $0.established(index, peer) }
   }
 
+  /// In the recorded order, however the link before has ended; when all were used, the last one that made a link is used again.
+  private func nextAttempt(_ peer: PeerAddress) -> Int? {
+    let attempts = recording.attempts
+    func last(where fits: (Recording.Attempt) -> Bool) -> Int? { attempts.indices.last { usedAttempts[$0] == peer && fits(attempts[$0]) } }
+    return attempts.indices.first { usedAttempts[$0] == nil && isSame(attempts[$0].peer, peer) }
+      ?? last { $0.link != nil } ?? last { _ in true }
+  }
+
   private func isSame(_ recorded: PeerAddress?, _ peer: PeerAddress) -> Bool { recorded.map { $0 == peer } ?? true }
 
   private var nextPeer: ReplayError.Asked? {
-    recording.attempts.indices.first { !usedAttempts.contains($0) }.flatMap { recording.attempts[$0].peer }.map { .connection($0) }
+    recording.attempts.indices.first { usedAttempts[$0] == nil }.flatMap { recording.attempts[$0].peer }.map { .connection($0) }
   }
 
   private func established(_ index: Int, _ peer: PeerAddress) {
@@ -57,7 +65,7 @@ extension ReplayTransport {
     while links[handle] != nil { handle = ConnectionHandle((handle.rawValue + 1) % 0x0F00) }
     let others = recording.links.indices.filter { $0 != number && recording.links[$0].peer == recorded.peer && recorded.peer != nil }
     let link = ReplayedLink(
-      recorded, others: others.map { recording.links[$0] }, attempt: index, handle: handle, peer: peer, isWhole: recording.isWhole, self)
+      recorded, others: others.map { recording.links[$0] }, handle: handle, peer: peer, isWhole: recording.isWhole, self)
     links[handle] = link
     if let complete = attempt.complete {
       deliver(RecordedEvent.with(handle, complete.octets))
@@ -94,7 +102,8 @@ extension ReplayTransport {
 
   func executeOnLink(_ command: CommandPacket, _ handle: ConnectionHandle) {
     guard let link = links[handle] else { return post(status(command.opcode, .unknownConnectionIdentifier), at: now) }
-    if let recorded = link.take(command) {
+    let recorded = link.take(command)
+    if let recorded, !recorded.isCut {
       align(recorded.time)
       if let answer = recorded.answer { post(adapted(answer.octets, handle), at: due(answer.time)) }
       if let outcome = recorded.outcome { finish(outcome.octets, link, at: due(outcome.time)) }
@@ -104,6 +113,7 @@ extension ReplayTransport {
     case Disconnect.opcode:
       post(status(command.opcode, .success), at: now)
       finish(Event.disconnectionComplete(status: .success, handle: handle, reason: .terminatedByLocalHost).encoded, link, at: now)
+    case ReadRSSI.opcode where recorded != nil: refuse(command.opcode, .cut(.command(command)))
     case ReadRSSI.opcode, LEReadPHY.opcode:
       if let answer = link.last(command.opcode)?.answer { return post(adapted(answer.octets, handle), at: now) }
       // Links begin on 1M.
@@ -117,7 +127,8 @@ extension ReplayTransport {
         Event.leReadRemoteFeaturesComplete(status: .unsupportedRemoteFeature, handle: handle, features: []).encoded, link, at: now)
     case LESetDataLength.opcode, LERemoteConnectionParameterRequestReply.opcode, LERemoteConnectionParameterRequestNegativeReply.opcode:
       post(complete(command.opcode, [0] + command.parameters.prefix(2)), at: now)
-    case LEConnectionUpdate.opcode, LESetPHY.opcode: fail(link, .notRecorded(.command(command), next: nil))
+    case LEConnectionUpdate.opcode, LESetPHY.opcode:
+      fail(link, recorded == nil ? .notRecorded(.command(command), next: nil) : .cut(.command(command)))
     default: post(status(command.opcode, .unknownCommand), at: now)
     }
   }

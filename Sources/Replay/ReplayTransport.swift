@@ -14,7 +14,8 @@ package final class ReplayTransport: HCI.Transport {
 
   var links: [ConnectionHandle: ReplayedLink] = [:]
   var used: [UInt16: Set<Int>] = [:]
-  var usedAttempts: Set<Int> = []
+  /// By whom.
+  var usedAttempts: [Int: PeerAddress] = [:]
   /// The attempt that the host waits for; -1 one that is not in the recording.
   var waiting: (attempt: Int?, peer: PeerAddress)?
   var isActiveScan = true
@@ -48,12 +49,11 @@ package final class ReplayTransport: HCI.Transport {
     handler = nil
   }
 
-  /// The recording does not go on as the host wants to. Whoever connects again finds the device as it was at the beginning of the link.
+  /// The recording does not go on as the host wants to.
   func fail(_ link: ReplayedLink, _ error: ReplayError) {
     perform(at: now) { transport in
       guard transport.links[link.handle] === link else { return }
       transport.ended(link)
-      transport.usedAttempts.remove(link.attempt)
       transport.handler?(.linkEnded(link.handle, error))
     }
   }
@@ -65,6 +65,9 @@ package final class ReplayTransport: HCI.Transport {
   var now: Int64 { EventLoop.shared.now.nanoseconds }
 
   func due(_ recorded: Int64) -> Int64 { max(now, pace.due(recorded)) }
+
+  /// Our time for the recording's, also when it is past.
+  func place(_ recorded: Int64) -> Int64 { pace.due(recorded) }
 
   func align(_ recorded: Int64) {
     let pause = pace.align(recorded, now: now)
@@ -112,6 +115,11 @@ package final class ReplayTransport: HCI.Transport {
     case LESetExtendedScanParameters.opcode: isActiveScan = command.parameters.dropFirst(3).first != 0
     default: break
     }
+    answer(command)
+  }
+
+  /// As recorded, else as a controller does that has what the recording shows.
+  func answer(_ command: CommandPacket) {
     if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded, at: now) }
   }
 
@@ -122,8 +130,12 @@ package final class ReplayTransport: HCI.Transport {
     let fitting = all.indices.filter { all[$0].packet == command }
     let fresh = fitting.first { !used[opcode, default: []].contains($0) }
     guard let index = fresh ?? fitting.last(where: { all[$0].answer != nil }) else { return false }
-    used[opcode, default: []].insert(index)
+    if !all[index].isCut { used[opcode, default: []].insert(index) }
     if fresh != nil { align(all[index].time) }
+    if all[index].isCut {
+      refuse(command.opcode, .cut(.command(command)))
+      return true
+    }
     guard let answer = all[index].answer else { return fresh != nil }
     post(answer.octets, at: fresh == nil ? now : due(answer.time))
     return true

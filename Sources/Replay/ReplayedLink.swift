@@ -10,8 +10,6 @@ final class ReplayedLink {
   /// As the host knows the link; the recording may have another handle.
   let handle: ConnectionHandle
   let peer: PeerAddress
-  /// The one of the recording that made it.
-  let attempt: Int
   private let recorded: Recording.Link
   private unowned let transport: ReplayTransport
   private var answerer: Answerer
@@ -20,6 +18,11 @@ final class ReplayedLink {
   private var queue: Deque<(due: Int64, kind: Recording.Happening.Kind)> = []
   private var timer: LoopTimer?
   private var isDelivering = false
+  /// The host's request whose response the recording lacks because it ends.
+  private var unanswered: [UInt8]?
+  /// When the host did something last.
+  private var lastAction: Int64
+  private var exhaustion: LoopTimer?
 
   /// Fragments of the host that were not said to be completed.
   private var outstanding = 0
@@ -29,23 +32,24 @@ final class ReplayedLink {
   private var used: [UInt16: Set<Int>] = [:]
 
   init(
-    _ recorded: Recording.Link, others: [Recording.Link], attempt: Int, handle: ConnectionHandle, peer: PeerAddress, isWhole: Bool,
+    _ recorded: Recording.Link, others: [Recording.Link], handle: ConnectionHandle, peer: PeerAddress, isWhole: Bool,
     _ transport: ReplayTransport
   ) {
     self.recorded = recorded
-    self.attempt = attempt
     self.handle = handle
     self.peer = peer
     self.transport = transport
     answerer = Answerer(recorded, others: others)
     isInStep = isWhole
+    lastAction = transport.now
   }
 
   func begin() { enqueue(recorded.opening, response: nil) }
 
   func end() {
     timer?.cancel()
-    timer = nil
+    exhaustion?.cancel()
+    (timer, exhaustion) = (nil, nil)
     queue = []
   }
 
@@ -53,8 +57,10 @@ final class ReplayedLink {
 
   func receive(_ data: ACLData) {
     outstanding += 1
+    lastAction = transport.now
     if let frame = stream.add(data), frame.channel == .att { answer(frame.payload) }
     if !isInStep { complete() }
+    watch()
   }
 
   private func answer(_ pdu: [UInt8]) {
@@ -64,12 +70,16 @@ final class ReplayedLink {
       if response != nil || request.pdu != pdu { isInStep = false }
       transport.align(request.time)
       hurry()
+      let isLast = !recorded.requests[(index + 1)...].contains(where: \.isRequest)
+      if recorded.isCut, request.isRequest, request.response == nil, isLast { unanswered = pdu }
       enqueue(request.following, response: response)
     case .answer(let response):
       isInStep = false
       for data in fragments(response) { transport.post(data, at: transport.now) }
     case .nothing: isInStep = false
-    case .unknown(let next): transport.fail(self, .notRecorded(.attribute(pdu), next: next.map { .attribute($0) }))
+    case .unknown(let next):
+      let asked = answerer.asked(pdu)
+      transport.fail(self, .notRecorded(asked, next: next.map { answerer.asked($0) }))
     }
   }
 
@@ -121,7 +131,11 @@ final class ReplayedLink {
   private func schedule() {
     timer?.cancel()
     timer = nil
-    guard !isDelivering, let first = queue.first else { return }
+    guard !isDelivering else { return }
+    guard let first = queue.first else {
+      if let unanswered { transport.fail(self, .cut(answerer.asked(unanswered))) }
+      return watch()
+    }
     timer = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: first.due)) { [weak self] in self?.deliver() }
   }
 
@@ -138,6 +152,22 @@ final class ReplayedLink {
     }
     isDelivering = false
     schedule()
+  }
+
+  /// How much later than in the recording a host may go on: 1 s.
+  private static let patience: Int64 = 1_000_000_000
+
+  /// When the host goes on in the recording, or ends the link, and does not now: whoever waits for more waits in vain.
+  private var exhausted: Int64 { max(lastAction, transport.place(answerer.nextTime ?? recorded.end)) + Self.patience }
+
+  private func watch() {
+    guard exhaustion == nil, queue.isEmpty, transport.links[handle] === self else { return }
+    exhaustion = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: exhausted)) { [weak self] in
+      guard let self else { return }
+      exhaustion = nil
+      guard queue.isEmpty else { return }
+      if transport.now < exhausted { watch() } else { transport.handler?(.linkExhausted(handle, ReplayError.ended)) }
+    }
   }
 
   private func complete(_ count: Int? = nil) {

@@ -58,11 +58,11 @@ extension ReplayTransport {
     if !isOn {
       if let scan { nextScan = scan.stop() }
       scan = nil
-      if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded, at: now) }
+      answer(command)
       return
     }
     if !recording.scans.indices.contains(nextScan) { nextScan = 0 }
-    if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded, at: now) }
+    answer(command)
     guard scan == nil, recording.scans.indices.contains(nextScan) else { return }
     let time = recording.scans[nextScan].time
     align(time)

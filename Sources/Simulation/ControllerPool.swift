@@ -115,7 +115,7 @@ package final class ControllerPool {
           close()
           left(.ended(error))
         // A stream has nothing to say itself.
-        case .refused, .linkEnded: break
+        case .refused, .linkEnded, .linkExhausted: break
         }
       }
       transport.handler = { [weak self] event in

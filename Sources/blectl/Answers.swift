@@ -93,7 +93,7 @@ final class Answers {
     let limit = Duration.limited(seconds: options.collect ?? context.step.timeout ?? 10)
     var deadline = EventLoop.shared.now.advanced(by: limit)
     let isCollecting = options.collect != nil
-    while isCollecting || !expected.areComplete, let (event, uuid) = try await values.next(until: deadline) {
+    while isCollecting || !expected.areComplete, let (event, uuid) = try await values.next(until: deadline, isNeeded: !isCollecting) {
       last = event
       let verdict = expected.judge(event)
       if case .failure = verdict { throw try await failure(event, isQueued: false) }

@@ -61,8 +61,14 @@ struct Context {
     -> PeerMatch
   {
     if case .address(_, .some) = selector {} else { output.status("looking for \(selector) …") }
-    let match = try await radio().find(
-      PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit ?? step.searchLimit))
+    let match: PeerMatch
+    do {
+      match = try await radio().find(
+        PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit ?? step.searchLimit))
+    } catch let error as PeerSearchError {
+      if case .replay? = try? process.adapter() { throw Failure(error, isRecorded: true) }
+      throw error
+    }
     guard !match.others.isEmpty else { return match }
     func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "strength unknown" }
     let others = match.others.map { "\($0.peer) (\(strength($0.rssi)))" }.joined(separator: ", ")

@@ -171,6 +171,7 @@ import Text
     init(_ bearer: Bearer) { bearer.client = self }
     func received(_ event: Unsolicited) {}
     func ignored(_ fault: BearerState.Fault) {}
+    func exhausted(_ error: any Error) {}
     func closed(_ error: any Error) { ends.append(error) }
   }
 

@@ -19,7 +19,7 @@ import Testing
     ["-e", "read 2a19; notify 2a37 -n 2; services; write ff02 1b9902 --expect ff01; read 2a19", "name:Band-7"],
     ["-e", "read fff7; write fff6 0102; read ffff; read fff7", "-k", "name:Panel"],
     // What fails.
-    ["read", "name:nobody", "2a19"], ["read", "name:Band-7", "ffff"], ["write", lock, "ffe2", "00"],
+    ["read", "name:Band-7", "ffff"], ["write", lock, "ffe2", "00"],
     ["read", "name:Band-7", "0x0003", "0x0099"],
     ["read", "C0:FF:EE:00:00:07/random", "2a19"], ["write", "name:Band-7", "ff02", "01", "--expect", "ff01", "-t", "2"],
   ]
@@ -38,16 +38,17 @@ import Testing
     try replaysAsRecorded(["send-file", "name:Panel", "fff6", try TemporaryFolder.file(Octets.picture(20_000))] + options)
   }
 
-  /// Two connections that fail, a device that ends the link, one that never answers.
+  /// A connection that fails, a device that ends the link, one that never answers.
   @Test(arguments: [
-    ["-e", "write ffe1 01; read ffe1; notify ffe1 -d 30", "name:Bad"], ["write", "name:Bad", "ffe1", "ff", "--read-back"],
-    ["notify", "name:Bad", "ffe1", "-d", "20", "--write", "ffe1=ff"],
+    ["-e", "write ffe1 01; read ffe1; notify ffe1 -d 30", "C1:00:00:00:00:01"],
+    ["write", "C1:00:00:00:00:01", "ffe1", "ff", "--read-back"],
+    ["notify", "C1:00:00:00:00:01", "ffe1", "-d", "20", "--write", "ffe1=ff"],
   ])
   func replaysABadDevice(_ arguments: [String]) throws {
     let device = try TemporaryFolder.file(
       Array(
         """
-        [{"name": "Bad", "address": "C1:00:00:00:00:01/random", "failing_connections": 2, "services": [{"uuid": "ffe0", "characteristics": [
+        [{"name": "Bad", "address": "C1:00:00:00:00:01/random", "failing_connections": 1, "services": [{"uuid": "ffe0", "characteristics": [
           {"uuid": "ffe1", "properties": ["read", "write", "notify"], "value": "00",
            "reactions": [{"when": "ff", "then": [{"disconnect": true, "after_ms": 900}]}]}]}]}]
         """.utf8))
@@ -108,15 +109,16 @@ import Testing
     #expect(write.error?.string("kind") == "expectation")
     #expect(
       write.error?.string("message")
-        == "the recording does not have what was asked: Write Command of 1b99ff to handle 0x001c; next in it is Write Command of 1b9902 to handle 0x001c"
+        == "the recording does not have what was asked: to write 1b99ff to ff02 (handle 0x001c) without response; next in it: to write "
+        + "1b9902 to ff02 (handle 0x001c) without response; record this too, with the device and --trace"
     )
     #expect(try replay("connect", "name:Panel").status == 7)
     #expect(
-      try replay("connect", "name:Panel").errors.contains("a connection to D1:00:00:00:00:10/random; next in it is a connection to C0:FF"))
+      try replay("connect", "name:Panel").errors.contains("a connection to D1:00:00:00:00:10/random; next in it: a connection to C0:FF"))
     let second = try recording("read", "name:Band-7", "0x0011")
     let twice = try Blectl.run(["read", "name:Band-7", "0x0011", "0x0011"], adapter: "replay:\(second.path)")
     #expect(twice.status == 7)
-    #expect(twice.errors.contains("Read Request of handle 0x0011; nothing more is asked in it"))
+    #expect(twice.errors.contains("to read handle 0x0011; nothing more is asked in it"))
     #expect(try replay("connect", "name:Band-7", "--interval", "100").status == 7)
   }
 

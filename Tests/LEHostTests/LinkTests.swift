@@ -287,7 +287,7 @@ import Testing
         switch $0 {
         case .received: received += 1
         case .dropped(let count): dropped += count
-        case .closed: break
+        case .exhausted, .closed: break
         }
       }
       #expect(received == 256)

@@ -30,7 +30,7 @@ private final class Rig {
     socket.handler = { [unowned self] event in
       switch event {
       case .received(let pdu): pdus.append(pdu)
-      case .dropped: break
+      case .dropped, .exhausted: break
       case .closed(let error): if let error = error as? SocketEnd { ending.append(error) } else { Issue.record(error) }
       }
     }

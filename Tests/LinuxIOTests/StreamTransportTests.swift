@@ -27,7 +27,7 @@ private final class Rig {
     transport.handler = { [unowned self] event in
       switch event {
       case .received(let packet): packets.append(packet)
-      case .closed(let error), .refused(_, let error), .linkEnded(_, let error):
+      case .closed(let error), .refused(_, let error), .linkEnded(_, let error), .linkExhausted(_, let error):
         if let error = error as? TransportError { ending.append(error) } else { Issue.record(error) }
       }
     }

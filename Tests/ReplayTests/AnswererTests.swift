@@ -129,6 +129,28 @@ import Testing
     #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: [0x0A, 6, 0]))
   }
 
+  /// It stays what it is where nobody asked for another; a refusal is the device's own.
+  @Test func theMTUStaysWhereNobodyExchangedIt() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x0A, 6, 0], [0x0B, 1])
+    var answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
+    #expect(answerer.answer([0x02, 0x05, 0x02]) == .answer([0x03, 23, 0]))
+    #expect(answerer.mtu == 23 && answerer.answer([0x0A, 6, 0]) == .play(0, response: nil))
+    trace.ask([0x02, 0x05, 0x02], [0x01, 0x02, 0, 0, 0x06])
+    answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
+    #expect(answerer.answer([0x02, 100, 0]) == .answer([0x01, 0x02, 0, 0, 0x06]))
+  }
+
+  /// What the recording says of an attribute is said of what is asked of it.
+  @Test func namesWhatIsAsked() throws {
+    var answerer = try Self.answerer()
+    #expect(answerer.asked([0x0A, 6, 0]) == .attribute([0x0A, 6, 0], .init(type: UUID(0xFFE1))))
+    #expect(answerer.asked([0x12, 7, 0, 1, 0]) == .attribute([0x12, 7, 0, 1, 0], .init(type: UUID(0x2902), characteristic: UUID(0xFFE1))))
+    #expect(answerer.asked([0x52, 99, 0, 1]) == .attribute([0x52, 99, 0, 1], nil))
+    #expect(answerer.asked([0x18, 1]) == .attribute([0x18, 1], nil))
+  }
+
   /// Nobody has looked: nothing is said.
   @Test(
     arguments: [

@@ -41,7 +41,7 @@ final class TestDevice: Advertiser {
         self.octets += pdu.count
         if self.keeps { self.received.append(pdu) }
         self.onReceive?(pdu, channel)
-      case .dropped: break
+      case .dropped, .exhausted: break
       case .closed(let error): self.closed = error as? ControllerErrorCode
       }
     }

@@ -40,7 +40,7 @@ final class TestHost {
       case .acl(let data): acl.append(data)
       default: break
       }
-    case .closed(let error), .refused(_, let error), .linkEnded(_, let error): closed = error
+    case .closed(let error), .refused(_, let error), .linkEnded(_, let error), .linkExhausted(_, let error): closed = error
     }
     let arrival = arrival
     self.arrival = Wait()

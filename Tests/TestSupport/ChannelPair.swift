@@ -134,7 +134,7 @@ package final class ScriptedPeer {
     case .received(let pdu):
       received.append(pdu)
       answer(pdu)
-    case .dropped: break
+    case .dropped, .exhausted: break
     case .closed(let error): closed = error
     }
   }

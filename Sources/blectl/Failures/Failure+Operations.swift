@@ -2,17 +2,24 @@ import ATT
 import Bluetooth
 import GATT
 import Operations
+import Replay
 import Text
 
 /// What looking for devices and for MACs throws, as sentences.
 extension Failure {
-  init(_ error: PeerSearchError) {
+  init(_ error: PeerSearchError) { self.init(error, isRecorded: false) }
+
+  /// - Parameter isRecorded: the devices are those of a recording.
+  init(_ error: PeerSearchError, isRecorded: Bool) {
     switch error {
     case .notFound(let selector, let devices, let names, let limit):
+      let heard = Self.heard(names, selector)
       self.init(
         .notFound,
-        "no device matches \(selector): \(devices) other device(s) heard in \(limit.secondsText) s\(Self.heard(names, selector)); is it in range, "
-          + "switched on and not connected to something else? `blectl scan` shows what is there")
+        isRecorded
+          ? "no device of the recording matches \(selector): \(devices) other device(s) are in it\(heard); record again while it advertises"
+          : "no device matches \(selector): \(devices) other device(s) heard in \(limit.secondsText) s\(heard); is it in range, "
+            + "switched on and not connected to something else? `blectl scan` shows what is there")
     case .several(let candidates, let selector):
       let list = candidates.map { "\($0.peer)" + ($0.rssi.map { " (\($0) dBm)" } ?? "") }.joined(separator: ", ")
       self.init(.ambiguous, "\(candidates.count) devices match \(selector), and --unique takes only one: \(list)")
@@ -130,6 +137,8 @@ extension Failure {
   /// Of a transfer: with the octet counts that let the user go on.
   init(_ error: IncompleteWrite, offset: Int) {
     if error.cause is CancellationError { self.init(.interrupted, "interrupted") } else { self.init(error.cause) }
+    // Nothing has arrived anywhere.
+    if error.cause is ReplayError { return }
     let (confirmed, sent) = (error.progress.confirmed + offset, error.progress.sent + offset)
     let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
     message += "; \(confirmed) of \(error.total + offset) octets are known to have arrived\(more); go on with --offset \(confirmed)"

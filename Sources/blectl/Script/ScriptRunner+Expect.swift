@@ -157,7 +157,7 @@ extension ScriptRunner {
     for number in 0..<count {
       let found: (event: ValueEvent, uuid: UUID?)?
       do {
-        found = try await lane.value(until: begin.advanced(by: limit)) { event in
+        found = try await lane.value(until: begin.advanced(by: limit), isNeeded: true) { event in
           guard event.handle == characteristic.valueHandle else { return false }
           guard mistake == nil, let predicate = expected.predicate else { return true }
           do {
@@ -226,7 +226,9 @@ extension ScriptRunner {
     let limit = try time(within, line)
     let found: (event: ValueEvent, uuid: UUID?)?
     do {
-      found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit)) { $0.handle == characteristic.valueHandle }
+      found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: false) {
+        $0.handle == characteristic.valueHandle
+      }
     } catch {
       try Self.passOn(error)
       throw StepFailure(Failure(error), line)

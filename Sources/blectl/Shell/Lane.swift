@@ -85,7 +85,7 @@ final class Lane {
     self.connection = connection
     lastPeer = connection.peer
     problem = nil
-    observer = connection.client.observeValues { [weak self] event in self?.add(event) }
+    observer = connection.client.observeValues(onExhaustion: { [weak self] in self?.wake() }) { [weak self] event in self?.add(event) }
     loss = EventLoop.shared.spawn { [weak self] in
       guard let reason = try? await connection.client.untilClosed(), !Task.isCancelled else { return }
       self?.problem = reason
@@ -140,14 +140,21 @@ final class Lane {
       removed += 256
     }
     recent.append((event, connection?.client.table?.attribute(at: event.handle).uuid))
+    wake()
+  }
+
+  private func wake() {
     arrived?.resume(returning: ())
     arrived = nil
   }
 
   /// The first value since the last command that fits; it is taken away.
+  /// - Parameter isNeeded: see `SubscribedValues.next`.
   /// - Returns: nil at `deadline`.
-  /// - Throws: why the link was lost; CancellationError.
-  func value(until deadline: LoopClock.Instant, where fits: (ValueEvent) -> Bool) async throws -> (event: ValueEvent, uuid: UUID?)? {
+  /// - Throws: why the link was lost; of one that is needed, why none comes; CancellationError.
+  func value(until deadline: LoopClock.Instant, isNeeded: Bool, where fits: (ValueEvent) -> Bool) async throws -> (
+    event: ValueEvent, uuid: UUID?
+  )? {
     // Those that do not fit are not asked about again.
     var judged = removed
     while true {
@@ -156,6 +163,7 @@ final class Lane {
       judged = removed + recent.count
       guard let connection else { throw CancellationError() }
       if let reason = connection.client.closed { throw reason }
+      if isNeeded, let reason = connection.client.exhausted { throw reason }
       let wait = arrived ?? Wait<Void>()
       arrived = wait
       let isOver = try await race({ try await wait.value(until: deadline) == nil }, { throw try await connection.client.untilClosed() })

@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GATT
 import Operations
+import Replay
 import Terminal
 import Text
 
@@ -69,8 +70,11 @@ extension Shell {
   // MARK: Losses
 
   private func lost(_ lane: Lane, _ reason: any Error) {
-    tell(lane, "disconnected", Failure(reason).message) { json in
-      json.object("error") { Failure(reason).write(&$0) }
+    // What a recording does not have is told to who asked for it.
+    if !(reason is ReplayError) || output(of: lane).style.json {
+      tell(lane, "disconnected", Failure(reason).message) { json in
+        json.object("error") { Failure(reason).write(&$0) }
+      }
     }
     if settings.reconnect { restore(lane) }
     changed()

@@ -70,7 +70,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
   ) async throws {
     let limit = Duration.limited(seconds: step.timeout ?? 10)
     for number in 0..<count {
-      let found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit)) {
+      let found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: true) {
         $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
       }
       guard let found else {

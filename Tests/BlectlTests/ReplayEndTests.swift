@@ -1,0 +1,122 @@
+import Foundation
+import HCI
+import TestSupport
+import Testing
+
+/// Where a recording ends, and what it lacks.
+@Suite(.timeLimit(.minutes(5))) struct ReplayEndTests {
+  private func recording(_ arguments: String...) throws -> TemporaryPath {
+    let trace = TemporaryPath()
+    let result = try Blectl.run(["--trace", trace.path] + arguments)
+    #expect(result.status == 0, "\(result.errors)")
+    return trace
+  }
+
+  private func replay(_ trace: TemporaryPath, _ arguments: String...) throws -> Blectl.Result {
+    try Blectl.run(arguments, adapter: "replay:\(trace.path)", virtual: false)
+  }
+
+  /// Whoever waits for values is told at once, and nobody else.
+  @Test func noMoreValuesAreInIt() throws {
+    let trace = try recording("notify", "name:Band-7", "2a37", "-n", "3")
+    for arguments in [
+      ["notify", "name:Band-7", "2a37"], ["notify", "name:Band-7", "2a37", "-n", "5"],
+      ["notify", "name:Band-7", "2a37", "-n", "5", "-d", "60"],
+      ["-e", "subscribe 2a37; wait 2a37 -n 4", "name:Band-7"],
+    ] {
+      let result = try Blectl.run(arguments, adapter: "replay:\(trace.path)", virtual: false)
+      #expect(result.status == 7, "\(arguments): \(result.errors)")
+      #expect(result.lines.count == 3 && result.errors.contains("the recording ends here: no more values are in it"), "\(result.errors)")
+    }
+    let session = try replay(trace, "-e", "notify 2a37 -n 3; sleep 90; read 2a37@2902", "name:Band-7")
+    #expect(session.status == 0 && session.text.hasSuffix("0000  off\n"), "\(session.text)\(session.errors)")
+    #expect(try replay(trace, "notify", "name:Band-7", "2a37", "-d", "60").status == 0)
+    let script = try TemporaryFolder.file(
+      Array("device name:Band-7\ntest \"more\"\n  subscribe 2a37\n  expect 2a37 == ff00 within 60s\nend\n".utf8))
+    let run = try replay(trace, "run", script, "--tap")
+    #expect(run.status == 7 && run.text.contains("the recording ends here"), "\(run.text)\(run.errors)")
+  }
+
+  /// ATT_MTU stays what it was, and the device is not blamed.
+  @Test func anMTUThatNobodyExchanged() throws {
+    let trace = try recording("read", "name:Band-7", "2a19")
+    let result = try replay(trace, "-e", "read 2a19", "name:Band-7")
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+  }
+
+  /// Cut behind any packet: what is lacking is the recording's end, not the radio nor the device.
+  @Test func aRecordingThatWasEndedEarly() throws {
+    let whole = try recording("read", "name:Band-7", "2a19")
+    let file = try Array(Data(contentsOf: URL(fileURLWithPath: whole.path)))
+    var statuses: Set<Int32> = []
+    var end = 16
+    while end <= file.count {
+      let trace = TemporaryPath()
+      try trace.write(Array(file[..<end]))
+      let result = try replay(trace, "read", "name:Band-7", "2a19")
+      statuses.insert(result.status)
+      switch result.status {
+      case 0: break
+      case 2: #expect(result.errors.contains("no device of the recording matches name:Band-7"), "\(end): \(result.errors)")
+      default: #expect(result.status == 7 && result.errors.hasPrefix("blectl: the recording "), "\(end): \(result.errors)")
+      }
+      guard end + 24 <= file.count else { break }
+      end += 24 + Int(file[end + 6]) << 8 + Int(file[end + 7])
+    }
+    #expect(statuses == [0, 2, 7])
+  }
+
+  @Test func aDeviceThatIsNotInIt() throws {
+    let trace = try recording("scan", "-d", "3")
+    let result = try replay(trace, "read", "name:nobody", "2a19")
+    #expect(result.status == 2)
+    #expect(
+      result.errors.contains(
+        "blectl: no device of the recording matches name:nobody: 4 other device(s) are in it (Band-7, GateLock, Panel)"),
+      "\(result.errors)")
+    #expect(!result.errors.contains("in range"))
+  }
+
+  /// The place where they differ, and nothing about going on.
+  @Test func anotherLongWrite() throws {
+    var picture = Octets.picture(600)
+    let trace = try recording("send-file", "name:Panel", "fff6", try TemporaryFolder.file(picture))
+    let (before, after) = (Octets.hex(picture[60..<61]), Octets.hex([picture[60] ^ 0xFF]))
+    picture[60] ^= 0xFF
+    let result = try replay(trace, "send-file", "name:Panel", "fff6", try TemporaryFolder.file(picture), "--json")
+    #expect(result.status == 7)
+    let message = try #require(result.error?.string("message"))
+    #expect(message.contains("to fff6 (handle 0x"), "\(message)")
+    #expect(message.contains("; next in it: the same with other octets, the one at offset 60 is \(before), not \(after); "), "\(message)")
+    #expect(!message.contains("--offset") && result.error?.int("resume_offset") == nil, "\(message)")
+  }
+
+  /// Each recorded connection in turn, however the one before has ended; then the last one again.
+  @Test func connectionsInTurn() throws {
+    let trace = try recording(
+      "-e", "connect name:Band-7; read 2a19; disconnect; connect name:Band-7; read 2a29; services; disconnect")
+    func session(_ commands: String) throws -> Blectl.Result { try replay(trace, "-k", "-e", commands) }
+    let again = try session(
+      "connect name:Band-7; read 2a19; disconnect; connect name:Band-7; read 2a29; disconnect; connect name:Band-7; read 2a29; "
+        + "disconnect; connect name:Band-7; read 2a29")
+    #expect(again.status == 0 && again.errors.isEmpty, "\(again.errors)")
+    let unlike = try session(
+      "connect name:Band-7; read 2a29; connect name:Band-7; read 2a29; write ff02 00; connect name:Band-7; read 2a29")
+    #expect(unlike.status == 7)
+    #expect(unlike.text.split(separator: "\n").count { $0 == "Simulated Bands" } == 2, "\(unlike.text)\(unlike.errors)")
+  }
+
+  /// Once, with the attribute's name, and what to do about it.
+  @Test func saysItOnce() throws {
+    let trace = try recording("-e", "services; read 2a19", "name:Band-7")
+    let result = try replay(trace, "-e", "read 2a19; write ff02 1b9902", "name:Band-7")
+    #expect(result.status == 7)
+    #expect(
+      result.errors
+        == "blectl: write ff02 1b9902: the recording does not have what was asked: to write 1b9902 to ff02 (handle 0x001c) "
+        + "without response; next in it: to write 0000 to 2a05@2902 (handle 0x0009); "
+        + "record this too, with the device and --trace\n", "\(result.errors)")
+    let json = try replay(trace, "--json", "-e", "write ff02 1b9902", "name:Band-7")
+    #expect(json.text.contains("\"event\":\"disconnected\""), "\(json.text)")
+  }
+}
