@@ -39,6 +39,14 @@ struct Call: PeerCommand {
     }
   }
 
+  @LoopActor
+  func name(_ files: inout CommandFiles) {
+    files.reads(device, as: "--device")
+    for word in parameters {
+      if let sign = word.firstIndex(of: "=") { files.reads(String(word[word.index(after: sign)...]).after("@"), as: String(word[..<sign])) }
+    }
+  }
+
   func run(in context: Context) async throws {
     let named = try await file.load()
     // Before anything is sent.

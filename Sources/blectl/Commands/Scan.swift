@@ -99,6 +99,8 @@ struct Scan: ListeningCommand {
     return options
   }
 
+  @LoopActor func name(_ files: inout CommandFiles) { files.writes(log, as: "--log") }
+
   func run(in context: Context) async throws {
     let options = try await watch(context.configuration)
     let device = try await file.load()
