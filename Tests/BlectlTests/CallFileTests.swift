@@ -111,7 +111,8 @@ import Testing
         && text.contains("  volume=  0 to 7, 5 unless given\n"), "\(text)")
     let mode = try #require(
       try run(try folder(), "call", "name:Made", "--list", "--json").records.last?.records(
-        "parameters").first)
+        "parameters"
+      ).first)
     #expect(mode.strings("choices") == ["slow", "fast"] && mode.int("greatest") == 255)
   }
 
@@ -202,9 +203,9 @@ import Testing
         "let A = scan --count 1\ncall --device w.json mode which=$A x=1", 64,
         "rig/s.blectl:3:36: mode has no parameter \"x\""
       ),
-      ("let A = scan --count 1\ncall --device w.json $A", 0, ""),
-      ("let A = scan --count 1\ncall --device $A mode", 0, ""),
-      ("let A = scan --count 1\ncall --device w.json mode which=$A", 0, ""),
+      ("let A = scan --count 1\ncall --device w.json $A", 0, "are right"),
+      ("let A = scan --count 1\ncall --device $A mode", 0, "are right"),
+      ("let A = scan --count 1\ncall --device w.json mode which=$A", 0, "are right"),
       ("include sub/_part.blectl", 64, "rig/sub/_part.blectl:1:25: Made has no command \"nope\""),
     ]
     for (lines, status, message) in table {
