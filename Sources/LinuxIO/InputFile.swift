@@ -37,10 +37,13 @@ package enum InputFile {
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - limit: the largest number of octets taken; one more is an error, never a cut.
+  ///   - patience: in real time, until somebody has opened a named pipe for writing.
   ///   - whenIdle: called when nothing has come for two seconds of the machine's clock.
-  /// - Throws: FileError; CancellationError.
-  package static func read(_ path: String, limit: Int, whenIdle: (@LoopActor @Sendable () -> Void)? = nil) async throws -> [UInt8] {
-    if path == "-" { return try await read(STDIN_FILENO, nil, limit, whenIdle) }
+  /// - Throws: FileError, ETIMEDOUT for a named pipe without a writer; CancellationError.
+  package static func read(
+    _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
+  ) async throws -> [UInt8] {
+    if path == "-" { return try await read(STDIN_FILENO, nil, limit, nil, whenIdle) }
     let descriptor: OwnedDescriptor
     do throws(Errno) {
       // O_NONBLOCK: opening a pipe would otherwise wait for its writer.
@@ -48,22 +51,48 @@ package enum InputFile {
     } catch {
       throw FileError.unreadable(path, error)
     }
-    return try await read(descriptor.rawValue, path, limit, whenIdle)
+    return try await read(descriptor.rawValue, path, limit, patience, whenIdle)
+  }
+
+  /// What comes first from a pipe, empty when its writer says nothing yet.
+  private static func beginning(_ descriptor: Int32, _ path: FileError.Path, _ patience: Duration) async throws -> [UInt8] {
+    let isReady = try await race(
+      {
+        _ = try await EventLoop.shared.wait(for: descriptor, .readable)
+        return true
+      },
+      {
+        try await RealTime.sleep(milliseconds: Int(patience.inMilliseconds))
+        return false
+      })
+    if isReady { return [] }
+    // poll(2) does not tell whether there is a writer: to read gives EAGAIN then, else the end.
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    do throws(Errno) {
+      let count = try SystemCall.read(descriptor, into: &buffer)
+      if count == 0 { throw Errno.timedOut }
+      return Array(buffer[..<count])
+    } catch .wouldBlock {
+      return []
+    } catch {
+      throw FileError.unreadable(path, error)
+    }
   }
 
   private static func read(
-    _ descriptor: Int32, _ name: FileError.Path, _ limit: Int, _ whenIdle: (@LoopActor @Sendable () -> Void)?
+    _ descriptor: Int32, _ name: FileError.Path, _ limit: Int, _ patience: Duration?, _ whenIdle: (@LoopActor @Sendable () -> Void)?
   ) async throws -> [UInt8] {
     let status: stat
     do throws(Errno) { status = try SystemCall.status(descriptor) } catch { throw FileError.unreadable(name, error) }
     let isRegular = status.st_mode & S_IFMT == S_IFREG
     if status.st_mode & S_IFMT == S_IFDIR { throw FileError.unreadable(name, .isDirectory) }
     if isRegular, status.st_size > Int64(limit) { throw FileError.tooLong(name, limit: limit) }
-    let patience = whenIdle.map { tell in
+    let idling = whenIdle.map { tell in
       EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { tell() } }
     }
-    defer { patience?.cancel() }
+    defer { idling?.cancel() }
     var contents: [UInt8] = []
+    if let patience, status.st_mode & S_IFMT == S_IFIFO { contents = try await beginning(descriptor, name, patience) }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       // Before every read, so that a descriptor that blocks (standard input is not ours to change) never does.
@@ -73,7 +102,7 @@ package enum InputFile {
         let count = try SystemCall.read(descriptor, into: &buffer)
         if count == 0 { return contents }
         contents += buffer[..<count]
-        patience?.cancel()
+        idling?.cancel()
       } catch .wouldBlock {
         continue
       } catch {

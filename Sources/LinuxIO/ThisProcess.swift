@@ -25,6 +25,15 @@ package enum ThisProcess {
     return variables
   }
 
+  /// The index of the first argument that is not UTF-8, and of which `CommandLine.arguments` has something else in its place.
+  package static func argumentThatIsNoText() -> Int? {
+    CommandLine.arguments.indices.dropFirst().first { index in
+      // U+FFFD stands in place of what is wrong.
+      guard CommandLine.arguments[index].utf8.contains(0xEF), let octets = unsafe CommandLine.unsafeArgv[index] else { return false }
+      return unsafe String(validatingCString: octets) == nil
+    }
+  }
+
   /// The path of the program, with links resolved; nil when /proc does not say.
   package static func executable() -> String? {
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -7,7 +7,7 @@ import Text
 
 extension Connection {
   /// Those of several descriptions that fit this device. What is not known of it, as what it advertises when it was connected by its address, is
-  /// passed over, unless there is nothing else to tell by.
+  /// passed over; by nothing at all none is told.
   /// - Throws: as `Client.discover`.
   package func fitting(_ devices: [DeviceDescription]) async throws -> [DeviceDescription] {
     let devices = devices.filter { !$0.match.isEmpty }
@@ -20,11 +20,11 @@ extension Connection {
       let match = device.match
       var facts: [Bool] = []
       if !match.services.isEmpty { facts.append(services.isSuperset(of: match.services)) }
-      if !match.names.isEmpty { facts.append(known.map { name in match.names.contains { Glob.matches($0, name) } } ?? false) }
-      if !payloads.isEmpty || facts.isEmpty {
+      if let known, !match.names.isEmpty { facts.append(match.names.contains { Glob.matches($0, known) }) }
+      if !payloads.isEmpty {
         facts += match.manufacturerData.map { wanted in data.contains { $0.company == wanted.company && wanted.matches($0.data) } }
       }
-      return facts.allSatisfy(\.self)
+      return !facts.isEmpty && facts.allSatisfy(\.self)
     }
   }
 
@@ -34,9 +34,6 @@ extension Connection {
       return try await client.read(uuid: UUID(0x2A00)).first.flatMap {
         String(validating: DisplayText.withoutTrailingNULs($0.value), as: UTF8.self)
       }
-    } catch let error as GATTError where client.closed == nil {
-      _ = error
-      return nil
-    }
+    } catch is GATTError where client.closed == nil { return nil }
   }
 }

@@ -68,7 +68,14 @@ enum Arguments {
     return !(before.hasPrefix("--") ? Write.flags.contains(before) : !namesWithValue.contains(before))
   }
 
-  // MARK: Options given twice
+  // MARK: What cannot be meant
+
+  /// - Throws: ValidationError for an argument that is not UTF-8: another text would be taken for it, and sent.
+  static func refuseOctets() throws {
+    guard let index = ThisProcess.argumentThatIsNoText() else { return }
+    throw ValidationError(
+      "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Octets are given in hex, or as @FILE.")
+  }
 
   /// - Throws: ValidationError for an option that takes one value and was given two, of which the parser would take the last. The parser's
   ///   description of the command is asked only when a name occurs twice.

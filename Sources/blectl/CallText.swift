@@ -57,10 +57,18 @@ enum CallText {
           $0.string("command", command.name)
           $0.string("summary", command.summary)
           $0.objects("parameters", command.parameters) { json, parameter in
+            let facts = CallParameter(parameter)
             json.string("name", parameter.name)
-            json.number("least", parameter.least)
-            json.number("greatest", parameter.greatest)
-            json.string("default", parameter.defaultValue?.plainText)
+            json.string("type", facts.type)
+            literal("least", facts.least, &json)
+            literal("greatest", facts.greatest, &json)
+            if facts.choices.isEmpty { json.string("choices", nil) } else { json.strings("choices", facts.choices) }
+            json.string("form", facts.form)
+            if let value = parameter.defaultValue {
+              DeviceValueRecord.write(NamedValue("default", value), &json)
+            } else {
+              json.string("default", nil)
+            }
             json.string("unit", parameter.field.note.unit)
             json.string("summary", parameter.summary ?? parameter.field.note.summary)
           }
@@ -73,27 +81,16 @@ enum CallText {
     }
   }
 
-  /// `days=1 to 30, unless given 3  how many days`
+  private static func literal(_ key: String, _ number: String?, _ json: inout JSONLine) {
+    if let number { json.literal(key, number) } else { json.string(key, nil) }
+  }
+
+  /// `days=1 to 30, 3 unless given  how many days`
   private static func text(_ parameter: DeviceCommand.Parameter) -> String {
-    var facts: [String] = []
-    facts.append(parameter.rangeText ?? kind(parameter.field))
+    var facts = [CallParameter(parameter).text]
     if let unit = parameter.field.note.unit { facts[0] += " \(unit)" }
     if let value = parameter.defaultValue { facts.append("\(value.plainText) unless given") }
     let summary = parameter.summary ?? parameter.field.note.summary
     return "\(parameter.name)=  \(facts.joined(separator: ", "))" + (summary.map { "  \($0)" } ?? "")
-  }
-
-  private static func kind(_ field: DeviceFiles.Frame.Field) -> String {
-    switch field {
-    case .number(let field): field.names.isEmpty ? field.limits ?? "number" : field.names.map(\.name).joined(separator: ", ")
-    case .bit(let bit): bit.names.isEmpty ? "0 to \((1 as UInt64) << UInt64(bit.width) - 1)" : bit.names.map(\.name).joined(separator: ", ")
-    case .string(let field):
-      switch field.extent {
-      case .fixed(let count):
-        field.choices.isEmpty ? "\(field.isText ? "text of at most" : "hex of") \(count) octets" : field.choices.joined(separator: ", ")
-      case .sized, .rest: field.choices.isEmpty ? (field.isText ? "text" : "hex") : field.choices.joined(separator: ", ")
-      }
-    case .list: "list"
-    }
   }
 }

@@ -9,6 +9,7 @@ enum Main {
     let arguments = Arguments.commandFirst(Arguments.orSession(Array(CommandLine.arguments.dropFirst())))
     let command: any ParsableCommand
     do {
+      try Arguments.refuseOctets()
       try Arguments.refuseRepeated(arguments)
       command = try Blectl.command(from: arguments)
     } catch { ThisProcess.exit(Program.reportUsage(error, arguments: arguments)) }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Bluetooth
 import EventLoop
 import GAP
@@ -59,10 +60,37 @@ final class ProcessContext {
 
   /// Runs the command of the command line. - Throws: FileError, of the file of `--record`; what the command throws.
   func run(_ command: any LoopCommand, in context: Context) async throws {
+    try checkFiles(of: command)
     guard let path = options.record else { return try await command.run(in: context) }
+    if command is Browse || command is Sim || command is Run {
+      let name = type(of: command).configuration.commandName ?? ""
+      throw Failure(.usage, "--record is for commands that a script can have, not for \(name)")
+    }
     let recorder = try ScriptRecorder(path, output)
     self.recorder = recorder
     try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
+  }
+
+  /// Before anything is opened. - Throws: Failure(.usage), when one would be written in place of another.
+  func checkFiles(of command: any LoopCommand) throws {
+    var files = CommandFiles()
+    command.name(&files)
+    files.writes(options.trace, as: "--trace")
+    files.writes(options.record, as: "--record")
+    switch try? adapter() {
+    case .simulation(let file): files.reads(file, as: "--adapter sim:FILE")
+    case .replay(let file): files.reads(file, as: "--adapter replay:TRACE")
+    case .kernel, .user, .stream, nil: break
+    }
+    try files.check()
+  }
+
+  /// The script of `--record`; what its file held stays when the command was refused before anything was done.
+  /// - Throws: FileError; CancellationError.
+  func writeRecord(of failure: (any Error)?) async throws {
+    guard let recorder else { return }
+    if let failure, Failure(failure).isRefusal, !recorder.hasDone { return }
+    try await recorder.write()
   }
 
   /// The trace is a result too: a full disk must not pass unnoticed.

@@ -18,6 +18,8 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var isTimeReal: Bool { get }
   /// Whether it goes on until somebody stops it.
   var runsUntilStopped: Bool { get }
+  /// Adds the files that its own options and arguments name.
+  @LoopActor func name(_ files: inout CommandFiles)
   @LoopActor func run(in context: Context) async throws
 }
 
@@ -25,6 +27,7 @@ extension LoopCommand {
   var runsUntilStopped: Bool { false }
   var usesNames: Bool { true }
   var isTimeReal: Bool { false }
+  @LoopActor func name(_ files: inout CommandFiles) {}
 }
 
 /// Runs one command to its exit code: signals, errors as sentences or JSON, clean-up on every path.
@@ -83,7 +86,7 @@ enum Program {
     var failure = await task.value
     await process.session.close()
     output.clearTransient()
-    do { try await process.recorder?.write() } catch { if failure == nil { failure = error } }
+    do { try await process.writeRecord(of: failure) } catch { if failure == nil { failure = error } }
     do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
     do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
     let unwritten = output.unwrittenLines

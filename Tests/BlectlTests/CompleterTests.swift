@@ -21,6 +21,12 @@ import Text
     ]
     model.aliases = ["lock", "mine"]
     model.isConnected = connected
+    if connected {
+      model.deviceCommands = [
+        .init(name: "battery", hint: ""),
+        .init(name: "mode", hint: "", parameters: [("which", "", ["slow", "fast"]), ("days", "1 to 30", [])]),
+      ]
+    }
     guard connected else { return model }
     model.attributes = [
       .init(service: UUID(0x180F), uuid: UUID(0x2A19), handle: 0x12, properties: [.read, .notify]),
@@ -45,7 +51,10 @@ import Text
   }
 
   @Test(arguments: [
-    ("re", "read "), ("read 2a1", "read 2a19 "), ("read batt", "read battery_level "), ("read BATT", "read battery_level "),
+    ("re", "read "),
+    ("call b", "call battery "), ("call mode w", "call mode which="), ("call mode which=f", "call mode which=fast "),
+    ("call mode which=fast ", "call mode which=fast days="), ("call name:Band-7 mode d", "call name:Band-7 mode days="),
+    ("read 2a1", "read 2a19 "), ("read batt", "read battery_level "), ("read BATT", "read battery_level "),
     ("read 0x0012", "read 0x0012 "),
     // By what the firmware calls it.
     ("subscribe answ", "subscribe ff01 "), ("write comm", "write ff02 "),

@@ -11,8 +11,8 @@ extension FuzzTarget {
   ) { bytes in
     guard let statements = try? ScriptParser.parse(bytes, file: "fuzz", settings: ["timeout"]) else { return }
     let program = ScriptCheck.Program(
-      command: { words throws(ScriptCheck.CommandMistake) in
-        if words.count > 9 { throw ScriptCheck.CommandMistake("too many") }
+      command: { command throws(ScriptCheck.CommandMistake) in
+        if command.words.count > 9 { throw ScriptCheck.CommandMistake("too many") }
         return .device
       }, errors: ["att"], reasons: [])
     _ = try? ScriptCheck.script(statements, file: "fuzz", variables: ["A": "1"], program)

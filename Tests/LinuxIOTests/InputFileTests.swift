@@ -69,6 +69,28 @@ import Testing
     }
   }
 
+  @Test func aPipeWithoutAWriterHasALimit() async throws {
+    try await onLoop {
+      let file = TemporaryPath()
+      try SystemCall.call { unsafe mkfifo(file.path, 0o600) }
+      let path = file.path
+      await #expect(throws: FileError.unreadable(path, .timedOut)) {
+        try await InputFile.read(path, limit: 10, writerWithin: .milliseconds(20))
+      }
+      // One that is there, and slower than that, is waited for.
+      let reader = try SystemCall.open(path, O_RDONLY | O_NONBLOCK)
+      var writer = try SystemCall.open(path, O_WRONLY | O_NONBLOCK)
+      let reading = EventLoop.shared.spawn { () async -> [UInt8]? in
+        try? await InputFile.read(path, limit: 10, writerWithin: .milliseconds(20))
+      }
+      try await RealTime.sleep(milliseconds: 100)
+      _ = try SystemCall.write(writer.rawValue, [1, 2, 3])
+      writer.close()
+      #expect(await reading.value == [1, 2, 3])
+      _ = reader.rawValue
+    }
+  }
+
   @Test func refusals() async throws {
     try await onLoop {
       let long = "/tmp/\(String(repeating: "x", count: 300))"

@@ -222,6 +222,29 @@ import Testing
     }
   }
 
+  /// Connected by its address, and its Device Name is not there: what else fits decides.
+  @Test func aNameThatIsNotKnown() async throws {
+    let text = #"""
+      {"device": "X", "match": {"name": "X*", "services": ["fff0"]},
+       "simulate": {"name": "X", "address": "D1:00:00:00:0D:09/random", "advertisement": {"name": "X"}, "services": [
+         {"uuid": "1800", "characteristics": [{"uuid": "2a01", "properties": ["read"], "value": "0000"}]},
+         {"uuid": "fff0", "characteristics": [{"uuid": "ff02", "properties": ["write"]}]}]}}
+      """#
+    try await onLoop {
+      let air = try await TestAir(text)
+      let session = Session { air.central }
+      let match = try await air.central.find(PeerSearch(.name("X"), takesFirst: true))
+      let connection = try await session.connect(match.peer, name: nil)
+      var device = try DeviceFile.parse(Array(text.utf8), name: "test")
+      #expect(try await connection.fitting([device]).count == 1)
+      device.match.services = [UUID(0xFFF1)]
+      #expect(try await connection.fitting([device]).isEmpty)
+      device.match.services = []
+      #expect(try await connection.fitting([device]).isEmpty)
+      await session.close()
+    }
+  }
+
   /// Whole commands over the air: client and device agree, whatever is asked.
   @Test func manyOverTheAir() async throws {
     try await onLoop {

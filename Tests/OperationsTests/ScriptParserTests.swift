@@ -11,8 +11,8 @@ import Text
   /// Those of the commands that tests want.
   private static var program: ScriptCheck.Program {
     ScriptCheck.Program(
-      command: { words throws(ScriptCheck.CommandMistake) in
-        switch words.first {
+      command: { command throws(ScriptCheck.CommandMistake) in
+        switch command.words.first {
         case "read", "write", "services": return .device
         case "connect", "use": return .namesDevice
         case "scan": return .nothing

@@ -12,16 +12,25 @@ package struct ScriptCheck {
     case namesDevice
   }
 
+  /// A line of the shell.
+  package struct Command {
+    package let words: [String]
+    /// Those of them that stand for what is not known before the script runs.
+    package let guessed: Set<String>
+    /// The script that it stands in.
+    package let file: String
+  }
+
   /// What only the program knows.
   package struct Program {
-    /// - Throws: what is wrong with a line of the shell, as a sentence.
-    let command: (_ words: [String]) throws(CommandMistake) -> Need
+    /// - Throws: what is wrong with it, as a sentence.
+    let command: (Command) throws(CommandMistake) -> Need
     /// The kinds and names of errors.
     let errors: [String]
     /// The names of reasons why a link is down.
     let reasons: [String]
 
-    package init(command: @escaping (_ words: [String]) throws(CommandMistake) -> Need, errors: [String], reasons: [String]) {
+    package init(command: @escaping (Command) throws(CommandMistake) -> Need, errors: [String], reasons: [String]) {
       self.command = command
       self.errors = errors
       self.reasons = reasons
@@ -30,8 +39,16 @@ package struct ScriptCheck {
 
   package struct CommandMistake: Error {
     package let sentence: String
+    /// It is about this word of the command.
+    package let word: String?
+    /// It is about a file that is missing or cannot be read.
+    package let isOfFile: Bool
 
-    package init(_ sentence: String) { self.sentence = sentence }
+    package init(_ sentence: String, at word: String? = nil, isOfFile: Bool = false) {
+      self.sentence = sentence
+      self.word = word
+      self.isOfFile = isOfFile
+    }
   }
 
   let program: Program
@@ -161,22 +178,31 @@ package struct ScriptCheck {
   }
 
   private mutating func check(_ command: ScriptCommand, _ line: ScriptLine) throws(ScriptError) {
-    var mistake: CommandMistake?
+    var mistake: ScriptError?
     var need: Need?
     let known = try texts(of: command.words, line)
     for values in Self.guesses(known.count { $0 == nil }) {
       var rest = values[...]
       var words: [String] = []
+      var guessed: Set<String> = []
       for (word, text) in zip(command.words, known) {
         let guess = text == nil ? rest.popFirst() ?? "" : ""
-        words.append(text ?? word.replaced { variables.value($0) ?? guess })
+        let said = text ?? word.replaced { variables.value($0) ?? guess }
+        if text == nil { guessed.insert(said) }
+        words.append(said)
       }
       do {
-        need = try program.command(words)
+        need = try program.command(Command(words: words, guessed: guessed, file: line.place.file))
         break
-      } catch { mistake = mistake ?? error }
+      } catch {
+        if mistake == nil {
+          let place = zip(command.words, words).first { $0.1 == error.word }.map { line.place(of: $0.0) } ?? line.place
+          mistake = ScriptError(place, error.sentence)
+          mistake?.isOfFile = error.isOfFile
+        }
+      }
     }
-    guard let need else { throw line.error(mistake?.sentence ?? "") }
+    guard let need else { throw mistake ?? line.error("") }
     switch need {
     case .nothing: break
     case .namesDevice: knowsDevice = true

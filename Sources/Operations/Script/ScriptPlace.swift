@@ -18,6 +18,8 @@ package struct ScriptPlace: Sendable, Hashable {
 package struct ScriptError: Error, Sendable, Equatable {
   package let place: ScriptPlace
   package let reason: String
+  /// A file that it names is missing or cannot be read.
+  package var isOfFile = false
 
   package init(_ place: ScriptPlace, _ reason: String) {
     self.place = place

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bluetooth
 import DeviceFiles
 import EventLoop
+import GATT
 import LinuxIO
 import Operations
 import Terminal
@@ -39,72 +40,60 @@ struct Call: PeerCommand {
     }
   }
 
+  @LoopActor
+  func name(_ files: inout CommandFiles) {
+    files.reads(file.device, as: "--device")
+    for word in parameters {
+      if let sign = word.firstIndex(of: "=") { files.reads(String(word[word.index(after: sign)...]).after("@"), as: String(word[..<sign])) }
+    }
+  }
+
   func run(in context: Context) async throws {
     let named = try await file.load()
-    // Before anything is sent.
-    if let named {
-      if list { return try await CallText.list(named, of: nil, context.output) }
-      _ = try await prepared(named)
-    }
+    if list, let named { return try await CallText.list(named, of: nil, context.output) }
+    // Before anything is sent, and once: a parameter may come from a pipe.
+    let prepared: DeviceRequest?
+    if let named { prepared = try await request(of: named) } else { prepared = nil }
     try await context.withPeer(who.target) { connection in
       let device: DeviceDescription
-      if let known = named ?? context.lane?.device {
-        device = known
-      } else {
-        device = try await DeviceLibrary.device(for: connection, context.configuration, try? context.process.adapter())
-      }
-      context.lane?.device = device
+      if let named { device = named } else { device = try await self.described(connection, context) }
       if list { return try await CallText.list(device, of: connection, context.output) }
-      let (command, values) = try await prepared(device)
-      let answer = try await connection.call(command, values, of: device, within: step.timeout.map { .limited(seconds: $0) }) {
-        name, values in
-        context.output.note(CallText.event(name, values))
-      }
+      let request: DeviceRequest
+      if let prepared { request = prepared } else { request = try await self.request(of: device) }
+      let answer: DeviceAnswer
+      do {
+        answer = try await connection.call(
+          request.command, request.values, of: device, within: step.timeout.map { .limited(seconds: $0) }
+        ) { name, values in
+          context.output.note(CallText.event(name, values))
+        }
+      } catch let error as GATTError { throw await Failure.called(error, of: device, connection) }
       for packet in answer.refused.first { context.output.note("not taken for an answer: \(CallText.refused(packet))") }
       if answer.refused.others > 0 { context.output.note("\(answer.refused.others) more packets were not taken for an answer") }
-      try await CallText.show(answer, to: command, of: connection, context.output)
+      try await CallText.show(answer, to: request.command, of: connection, context.output)
     }
   }
 
-  /// The command, and its parameters as they were given.
-  /// - Throws: Failure(.usage), for what the device or the command does not have, or does not allow.
+  /// Looked for once in a session; one that was named is for that command only.
   @LoopActor
-  private func prepared(_ device: DeviceDescription) async throws -> (DeviceCommand, [NamedValue]) {
-    let name = command ?? ""
-    guard let command = device.command(name) else {
-      let names = device.commands.map(\.name)
-      let meant = Likeness.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
-      let there = names.isEmpty ? "has no commands" : "has \(names.joined(separator: ", "))"
-      throw Failure(
-        .usage,
-        "\(DisplayText.escape(device.name)) has no command \(DisplayText.quote(name))\(meant) (\(DisplayText.escape(device.file)) \(there))"
-      )
-    }
-    var values: [NamedValue] = []
+  private func described(_ connection: Connection, _ context: Context) async throws -> DeviceDescription {
+    if let known = context.lane?.device { return known }
+    let device = try await DeviceLibrary.device(
+      for: connection, context.configuration, try? context.process.adapter(), note: { context.output.note($0) })
+    context.lane?.device = device
+    return device
+  }
+
+  /// - Throws: Failure(.usage); FileError, of the file of a parameter.
+  @LoopActor
+  private func request(of device: DeviceDescription) async throws -> DeviceRequest {
+    var request = try DeviceRequest(command ?? "", of: device)
     for word in parameters {
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let (key, text) = (String(parts[0]), String(parts.last ?? ""))
-      guard let parameter = command.parameters.first(where: { $0.name == key }) else {
-        let names = command.parameters.map(\.name)
-        throw Failure(
-          .usage,
-          "\(name) has no parameter \(DisplayText.quote(key)); \(names.isEmpty ? "it takes none" : "there are \(names.joined(separator: ", "))")"
-        )
-      }
-      guard values[key] == nil else { throw Failure(.usage, "\(name): \(key) is given twice") }
-      do { values.append(NamedValue(key, try await value(text, of: parameter))) } catch let fault as FieldFault {
-        throw Failure(.usage, "\(name): \(fault.description)")
-      }
+      var octets: [UInt8]?
+      if let path = try request.path(word) { octets = try await InputFile.read(path, limit: DeviceFiles.Frame.maximumCommand) }
+      try request.add(word, octets: octets)
     }
-    do { _ = try command.encode(values) } catch {
-      throw Failure(.usage, "\(name): \(Failure(error).message)")
-    }
-    return (command, values)
-  }
-
-  @LoopActor
-  private func value(_ text: String, of parameter: DeviceCommand.Parameter) async throws -> DeviceValue {
-    guard case .string(let field) = parameter.field, !field.isText, let path = text.after("@") else { return try parameter.parse(text) }
-    return .bytes(try await InputFile.read(path, limit: DeviceFiles.Frame.maximumCommand))
+    try request.check()
+    return request
   }
 }

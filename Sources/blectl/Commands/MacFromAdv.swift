@@ -75,6 +75,8 @@ struct MacFromAdv: ListeningCommand {
     if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs the --sender's address.") }
   }
 
+  @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
+
   func run(in context: Context) async throws {
     let rules = try await (rule + described()).map { try MACRule($0) }
     let search = MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)

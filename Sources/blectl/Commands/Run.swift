@@ -66,6 +66,15 @@ struct Run: LoopCommand {
     if !(1...1_000_000).contains(repetitions) { throw ValidationError("--repeat takes 1 to 1000000, not \(repetitions)") }
   }
 
+  @LoopActor
+  func name(_ files: inout CommandFiles) {
+    for path in self.files {
+      for file in path == "-" ? [path] : (try? ScriptLoader.files(path)) ?? [] { files.reads(file, as: "a script") }
+    }
+    files.writes(junit, as: "--junit")
+    files.writes(html, as: "--html")
+  }
+
   func run(in context: Context) async throws {
     var options = ScriptRun.Options()
     options.peer = peer

@@ -99,6 +99,12 @@ struct Scan: ListeningCommand {
     return options
   }
 
+  @LoopActor
+  func name(_ files: inout CommandFiles) {
+    files.reads(file.device, as: "--device")
+    files.writes(log, as: "--log")
+  }
+
   func run(in context: Context) async throws {
     let options = try await watch(context.configuration)
     let device = try await file.load()

@@ -76,6 +76,8 @@ struct SendFile: PeerCommand {
     return options
   }
 
+  @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
+
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
     let proof = try verify?.notifying.map { try Selector($0) }

@@ -21,6 +21,8 @@ struct Services: PeerCommand {
 
   @OptionGroup var file: DeviceOptions
 
+  @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
+
   func run(in context: Context) async throws {
     let output = context.output
     let device = try await file.load()

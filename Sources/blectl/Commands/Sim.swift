@@ -36,6 +36,8 @@ struct Sim: LoopCommand {
     if process.adapter != nil { throw ValidationError("sim makes an air by itself, and takes no --adapter; FILE says what is in it.") }
   }
 
+  @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
+
   func run(in context: Context) async throws {
     let addresses = try listen.map { try TransportAddress(listening: $0) }
     let air = try await AdapterSpec.air(file)

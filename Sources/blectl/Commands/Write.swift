@@ -55,6 +55,8 @@ struct Write: PeerCommand {
     if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
   }
 
+  @LoopActor func name(_ files: inout CommandFiles) { files.readsValue(value, as: "VALUE") }
+
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
     try answers.check()

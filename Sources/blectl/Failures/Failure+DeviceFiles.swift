@@ -1,4 +1,6 @@
 import DeviceFiles
+import EventLoop
+import GATT
 import Operations
 import Text
 
@@ -25,9 +27,41 @@ extension Failure {
     }
   }
 
+  /// What keeps a command of a device file from being sent, in the words of that file.
+  @LoopActor
+  static func called(_ error: GATTError, of device: DeviceDescription, _ connection: Connection) async -> Failure {
+    var failure = Failure(error)
+    let file = DisplayText.escape(device.file)
+    switch error {
+    case .notFound(let selector, _):
+      failure.message = "\(connection.title) has no attribute \(selector), which \(file) asks for"
+      let fits = device.match.isEmpty ? nil : (try? await connection.fitting([device])).map { !$0.isEmpty }
+      failure.message +=
+        fits == false ? ", and its match does not fit: it describes another device" : "; list what there is with: services"
+    case .ambiguous(let selector, let found):
+      failure.message = "\(file) asks for \(selector), of which there are \(found.count): it has to say the service (SERVICE/\(selector))"
+    case .tooLongForWriteRequest(let count, let limit, let mtu):
+      failure.message =
+        "\(count) octets do not fit one Write Request, which takes \(limit) at ATT_MTU \(mtu): the command needs \"mode\": \"long\" or "
+        + "\"chunk\": \(limit) in \(file)"
+    case .tooLongForAttribute(let count, let segment, let mode):
+      failure.message =
+        "\(count) octets are more than an attribute can hold (\(WritePlan.largestValue)): if the device takes them in segments, the command "
+        + "needs \"chunk\": \(segment)" + (mode == .auto ? "" : " and \"mode\": \"request\" or \"command\"") + " in \(file)"
+    case .segmentTooLong(let octets, let limit, let mtu):
+      failure.message = "\"chunk\": \(octets) in \(file) does not fit: at ATT_MTU \(mtu) a segment takes at most \(limit) octets"
+    case .errorResponse, .servicesOverlap, .invalidSelector, .sendsNoValues, .gone, .segmentTooShort, .planMismatch: break
+    }
+    return failure
+  }
+
+  static func missing(_ parameter: String) -> String {
+    "\(parameter) is missing: it has no default; `call --list` shows what a command takes"
+  }
+
   init(_ fault: FieldFault) {
     if fault.reason == .missing {
-      self.init(.usage, "\(fault.field) is missing: it has no default; `call --list` shows what a command takes")
+      self.init(.usage, Self.missing(fault.field))
     } else {
       self.init(.usage, fault.description)
     }

@@ -10,6 +10,7 @@ extension Failure {
         case .isDirectory: "it is a directory"
         case .noSuchAddressOrDevice: "it is a socket, or a device that is not there"
         case .noSuchFileOrDirectory: "there is no such file"
+        case .timedOut: "it is a pipe that nobody writes to; start its writer first"
         case .permissionDenied: "this user may not read it"
         default: errno.description
         }

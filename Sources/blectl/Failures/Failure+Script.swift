@@ -2,7 +2,7 @@ import Operations
 import Text
 
 extension Failure {
-  init(_ error: ScriptError) { self.init(.usage, "\(error.place.text): \(error.reason)") }
+  init(_ error: ScriptError) { self.init(error.isOfFile ? .input : .usage, "\(error.place.text): \(error.reason)") }
 }
 
 extension ScriptPlace {

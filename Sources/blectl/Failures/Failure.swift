@@ -103,6 +103,9 @@ struct Failure: Error, Equatable {
     }
   }
 
+  /// It is about what was given to the program, not about what came of it.
+  var isRefusal: Bool { kind == .usage || kind == .input }
+
   /// It was ended before it was done, and nothing is to be said about how far it came.
   static let cancelled = Failure(.interrupted, "cancelled")
 

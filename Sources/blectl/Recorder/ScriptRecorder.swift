@@ -30,6 +30,9 @@ final class ScriptRecorder {
     self.limit = limit
   }
 
+  /// At least one was not refused at once.
+  var hasDone: Bool { commands.contains { $0.duration != nil && !($0.failure?.isRefusal ?? false) } }
+
   private func add(
     _ words: [String], parts: RecordedWords? = nil, _ kind: RecordedCommand.Kind, isEndless: Bool = false
   ) -> RecordedCommand {
@@ -44,8 +47,6 @@ final class ScriptRecorder {
   /// Runs a command of the command line. - Parameter arguments: its words, the command's name first.
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
     switch command {
-    case is Browse, is Sim, is Run:
-      throw Failure(.usage, "--record is for commands that a script can have, not for \(Arguments.commandFirst(arguments)[0])")
     case let command as Execute:
       if let peer = command.peer { device = try await context.configuration.resolve(peer) }
     case is Repl: break

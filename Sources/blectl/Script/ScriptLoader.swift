@@ -68,8 +68,7 @@ struct ScriptLoader {
       throw line.error(at: word, "which file is included is known before it runs: of variables only those of --set")
     }
     guard !name.isEmpty else { throw line.error(at: word, "include needs the name of a file") }
-    let folder = stack.last.flatMap { path in path.lastIndex(of: "/").map { path[...$0] } } ?? ""
-    let path = name.hasPrefix("/") ? name : folder + name
+    let path = Self.path(name, in: stack.last ?? "")
     guard !stack.contains(path) else {
       throw line.error(at: word, "\(DisplayText.quote(name)) includes itself" + (stack.last == path ? "" : ", by way of other files"))
     }
@@ -80,6 +79,23 @@ struct ScriptLoader {
   }
 
   // MARK: Files
+
+  /// The path of a file that a script names. - Parameter script: its own path.
+  static func path(_ name: String, in script: String) -> String {
+    guard !name.hasPrefix("/"), let end = script.lastIndex(of: "/") else { return name }
+    return script[...end] + name
+  }
+
+  /// A line with the paths of the device files that it names, as seen from the script.
+  static func paths(of words: [String], in script: String) -> [String] {
+    var words = words
+    for (index, word) in words.enumerated() {
+      if word == "--" { break }
+      if let name = word.after("--device="), !name.isEmpty { words[index] = "--device=" + path(name, in: script) }
+      if index > 0, words[index - 1] == "--device", !word.isEmpty { words[index] = path(word, in: script) }
+    }
+    return words
+  }
 
   /// The scripts that a file, a folder or `-` stands for.
   /// - Throws: Failure for a folder without any.
@@ -115,7 +131,12 @@ struct ScriptLoader {
 
   private static var program: ScriptCheck.Program {
     ScriptCheck.Program(
-      command: { words throws(ScriptCheck.CommandMistake) in try need(words) }, errors: errors, reasons: reasons)
+      command: { command throws(ScriptCheck.CommandMistake) in
+        let words = paths(of: command.words, in: command.file)
+        let wanted = try need(words)
+        try CallCheck.check(words, command)
+        return wanted
+      }, errors: errors, reasons: reasons)
   }
 
   /// Lines come again and again, and to parse one takes a while.

@@ -143,6 +143,7 @@ extension ScriptRunner {
   private func run(_ command: ScriptCommand, _ line: ScriptLine, before following: [ArraySlice<ScriptStatement>]) async throws {
     var words: [String] = []
     for word in command.words { words.append(try text(of: word, line)) }
+    words = ScriptLoader.paths(of: words, in: line.place.file)
     let parsed: ShellLine
     do { parsed = try shell.parse(words) } catch { throw mistake(Failure(error).message, line) }
     let isConnect = parsed.command is Connect
@@ -172,8 +173,10 @@ extension ScriptRunner {
       failure = Failure(error)
     }
     result = step.record.map(ScriptResult.init)
-    if let expected = command.failure { return try judge(failure, expected) }
-    if let failure { throw StepFailure(failure, line, isAround: isConnect) }
+    // That the device's file does not have it is not the device's failure.
+    let isAround = isConnect || parsed.command is Call && (failure?.isRefusal ?? false)
+    if let expected = command.failure { return try judge(failure, expected, isAround: isAround) }
+    if let failure { throw StepFailure(failure, line, isAround: isAround) }
     // What comes of a link that a script makes is looked for from its beginning.
     if isConnect { try await subscribe(for: following) }
     if parsed.command is Unsubscribe { try await subscriptions.end() }
@@ -185,7 +188,8 @@ extension ScriptRunner {
     return .seconds(60)
   }
 
-  private func judge(_ failure: Failure?, _ expected: ExpectedFailure) throws {
+  /// - Parameter isAround: not the device failed, but what is around it.
+  private func judge(_ failure: Failure?, _ expected: ExpectedFailure, isAround: Bool = false) throws {
     let kind = try expected.kind.map { try text(of: $0, expected.line) }
     guard let failure else {
       var error = StepFailure(Failure(.expectation, "the command before this line was to fail, and did not"), expected.line)
@@ -195,7 +199,7 @@ extension ScriptRunner {
     }
     // What is wrong with the script or around the device is no answer of the device's.
     if kind == nil, [.adapter, .usage, .input, .output, .notFound, .ambiguous, .internal].contains(failure.kind) {
-      throw StepFailure(failure, expected.line)
+      throw StepFailure(failure, expected.line, isAround: isAround)
     }
     // Also after a request without an answer, which ends the link.
     if failure.kind == .linkLost || shell.current?.connection?.isOpen == false { expectsLoss = true }

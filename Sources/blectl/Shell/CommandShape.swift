@@ -19,6 +19,8 @@ struct CommandShape: Sendable, Equatable {
     case command
     /// Of the device's file.
     case deviceCommand
+    /// `name=value` of that command.
+    case deviceParameter
     case free
   }
 
@@ -106,6 +108,7 @@ extension CommandShape {
     case "file", "path": .file
     case "command", "commands": .command
     case "device-command": .deviceCommand
+    case "name=value": .deviceParameter
     default: choice(argument)
     }
   }

@@ -113,6 +113,9 @@ struct Completer {
       case .attribute(let use)? where words.first == .peer:
         return filtered(CompletionModel.attributes(attributesOf(given[0]) ?? [], for: use), by: last)
       case .setting?: return filtered((ShellSettings.choices[given[0]] ?? []).map { .init(text: $0, keys: [$0], hint: "") }, by: last)
+      case .deviceParameter?:
+        let place = words.firstIndex(of: .deviceCommand) ?? 0
+        return place < given.count ? parameters(of: given[place], given[(place + 1)...], last) : Answer()
       case let kind?: return word(kind, last)
       case nil: return Answer()
       }
@@ -125,6 +128,24 @@ struct Completer {
     let without = answer(short)
     if model.attributes == nil, case .attribute? = short.first, !Self.isPeer(last), !last.hasPrefix("name") { return Answer() }
     return last.isEmpty || !without.entries.isEmpty ? without : answer(shape.words)
+  }
+
+  /// Of a device's command: their names, and behind the sign what they may be.
+  private func parameters(of command: String, _ given: ArraySlice<String>, _ last: String) -> Answer {
+    guard let parameters = model.deviceCommands.first(where: { $0.name == command })?.parameters else { return Answer() }
+    guard let sign = last.firstIndex(of: "=") else {
+      let names = given.map { String($0.prefix { $0 != "=" }) }
+      return filtered(
+        parameters.filter { !names.contains($0.name) }.map {
+          .init(text: $0.name + "=", keys: [$0.name.lowercased() + "="], hint: $0.hint, goesOn: true)
+        }, by: last)
+    }
+    let choices = parameters.first { $0.name == last[..<sign] }?.choices ?? []
+    let prefix = String(last[...sign])
+    var answer = filtered(
+      choices.map { .init(text: $0, keys: [$0.lowercased()], hint: "") }, by: String(last.dropFirst(prefix.count)))
+    answer.prefix = prefix
+    return answer
   }
 
   /// No attribute looks so.
@@ -147,7 +168,7 @@ struct Completer {
       var answer = named(String(last.dropFirst()), in: String(last.dropFirst()))
       answer.prefix = "@"
       return answer
-    case .free, .setting: return Answer()
+    case .free, .setting, .deviceParameter: return Answer()
     }
   }
 

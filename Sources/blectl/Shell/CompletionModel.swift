@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import DeviceFiles
 import GATT
 import Text
 
@@ -24,6 +25,13 @@ struct CompletionModel: Sendable {
     var description: String?
   }
 
+  struct DeviceCommand: Sendable {
+    let name: String
+    let hint: String
+    /// What else is known of a value, and the names that it may have.
+    var parameters: [(name: String, hint: String, choices: [String])] = []
+  }
+
   var commands: [(name: String, hint: String)] = []
   var devices: [Device] = []
   /// Without the `@`.
@@ -33,7 +41,7 @@ struct CompletionModel: Sendable {
   /// Nil: no device is connected, or its services are not known yet.
   var attributes: [Attribute]?
   /// Of the device's file, once it was asked for.
-  var deviceCommands: [(name: String, hint: String)] = []
+  var deviceCommands: [DeviceCommand] = []
   /// Commands may leave out PEER.
   var isConnected = false
 
@@ -118,5 +126,15 @@ struct CompletionModel: Sendable {
       entries.append(Entry(text: handle, keys: [handle.lowercased()], hint: hint(text), isOther: true))
     }
     return entries
+  }
+}
+
+extension CompletionModel.DeviceCommand {
+  init(_ command: DeviceFiles.DeviceCommand) {
+    let parameters = command.parameters.map { parameter in
+      let facts = CallParameter(parameter)
+      return (name: parameter.name, hint: facts.text, choices: facts.choices)
+    }
+    self.init(name: command.name, hint: command.summary ?? "", parameters: parameters)
   }
 }

@@ -33,8 +33,9 @@ extension InteractiveShell {
     model.linkAliases = Set(aliases.filter { alias in shell.lanes.contains { $0.isMeant(by: alias.value) } }.keys)
     guard let connection = shell.current?.connection, connection.isOpen else { return model }
     model.isConnected = true
-    model.deviceCommands = shell.current?.device?.commands.map { ($0.name, $0.summary ?? "") } ?? []
     model.attributes = attributes(of: connection)
+    let device = shell.current?.device ?? descriptions.first { $0.client === connection.client }?.device
+    model.deviceCommands = device?.commands.map(CompletionModel.DeviceCommand.init) ?? []
     return model
   }
 
@@ -83,14 +84,15 @@ extension InteractiveShell {
     // In virtual time it goes on meanwhile, although a key is waited for.
     EventLoop.shared.horizon = nil
     learning = EventLoop.shared.spawn { [weak self, editor] in
-      await self?.ask(connection.client)
+      await self?.ask(connection)
       self?.learning = nil
       if editor.isActive { EventLoop.shared.horizon = EventLoop.shared.now }
       editor.completeAgain()
     }
   }
 
-  private func ask(_ client: Client) async {
+  private func ask(_ connection: Connection) async {
+    let client = connection.client
     guard let table = try? await client.discover() else { return }
     var texts: [AttributeHandle: String] = [:]
     for item in table.characteristics {
@@ -99,6 +101,8 @@ extension InteractiveShell {
       texts[item.valueHandle] = String(validating: DisplayText.withoutTrailingNULs(value), as: UTF8.self)
     }
     descriptions.removeAll { $0.client === client || $0.client.closed != nil }
-    descriptions.append((client, texts))
+    // What is wrong with a file says the command that needs it.
+    let device = try? await DeviceLibrary.device(for: connection, process.configuration, try? process.adapter())
+    descriptions.append((client, texts, device))
   }
 }

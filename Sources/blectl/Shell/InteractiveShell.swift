@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import DeviceFiles
 import EventLoop
 import GATT
 import LinuxIO
@@ -23,7 +24,7 @@ final class InteractiveShell {
   var aliases: [String: PeerSelector] = [:]
   let seen = SeenDevices()
   /// What the firmware of a device calls its attributes (2901).
-  var descriptions: [(client: Client, texts: [AttributeHandle: String])] = []
+  var descriptions: [(client: Client, texts: [AttributeHandle: String], device: DeviceDescription?)] = []
   var learning: Task<Void, Never>?
 
   var process: ProcessContext { shell.process }

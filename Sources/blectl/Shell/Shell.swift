@@ -54,6 +54,7 @@ final class Shell {
     }
     let command = line.command
     try Self.refuseSessionOptions(command.process)
+    try process.checkFiles(of: command)
     let lane = try await lane(for: line)
     // One that only waits for its turn among those of a device is not about it.
     let subject = command is any PeerCommand ? lane : nil

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLoop
 import LinuxIO
 import Text
 
@@ -22,6 +23,8 @@ struct Source: SessionCommand {
   static let limit = 4 << 20
   /// Files that name each other must come to an end.
   static let depth = 16
+
+  @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
 
   func run(in context: Context) async throws {
     guard let shell = context.shell else { return }

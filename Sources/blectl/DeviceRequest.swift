@@ -1,0 +1,65 @@
+import DeviceFiles
+import Operations
+import Text
+
+/// A command of a device with its parameters, as they were typed: what the device and the command do not have, or do not allow, is found
+/// before anything is sent.
+struct DeviceRequest {
+  let command: DeviceCommand
+  private(set) var values: [NamedValue] = []
+
+  /// - Throws: Failure(.usage).
+  init(_ name: String, of device: DeviceDescription) throws {
+    guard let command = device.command(name) else {
+      let names = device.commands.map(\.name)
+      let meant = Likeness.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+      let there = names.isEmpty ? "has no commands" : "has \(names.joined(separator: ", "))"
+      throw Failure(
+        .usage,
+        "\(DisplayText.escape(device.name)) has no command \(DisplayText.quote(name))\(meant) (\(DisplayText.escape(device.file)) \(there))"
+      )
+    }
+    self.command = command
+  }
+
+  /// The name and the value of `name=value`.
+  static func parts(_ word: String) -> (name: String, text: String) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    return (String(parts.first ?? ""), String(parts.last ?? ""))
+  }
+
+  /// Whose value a word is. - Throws: Failure(.usage).
+  func parameter(_ word: String) throws -> DeviceCommand.Parameter {
+    let key = Self.parts(word).name
+    guard let parameter = command.parameters.first(where: { $0.name == key }) else {
+      let names = command.parameters.map(\.name)
+      throw Failure(
+        .usage,
+        "\(command.name) has no parameter \(DisplayText.quote(key)); "
+          + (names.isEmpty ? "it takes none" : "there are \(names.joined(separator: ", "))"))
+    }
+    return parameter
+  }
+
+  /// The file that holds the octets of a parameter. - Throws: as `parameter`.
+  func path(_ word: String) throws -> String? {
+    guard case .string(let field) = try parameter(word).field, !field.isText else { return nil }
+    return Self.parts(word).text.after("@")
+  }
+
+  /// - Parameter octets: what the parameter's file holds.
+  /// - Throws: Failure(.usage).
+  mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
+    let parameter = try parameter(word)
+    guard values[parameter.name] == nil else { throw Failure(.usage, "\(command.name): \(parameter.name) is given twice") }
+    do {
+      values.append(NamedValue(parameter.name, try octets.map { DeviceValue.bytes($0) } ?? parameter.parse(Self.parts(word).text)))
+    } catch let fault as FieldFault { throw Failure(.usage, "\(command.name): \(fault.description)") }
+  }
+
+  /// That nothing is missing, and everything fits its field.
+  /// - Throws: Failure(.usage).
+  func check() throws {
+    do { _ = try command.encode(values) } catch { throw Failure(.usage, "\(command.name): \(Failure(error).message)") }
+  }
+}
