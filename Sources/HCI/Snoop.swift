@@ -11,6 +11,8 @@ package enum Snoop {
     package var wallClock: Int64
     /// Of a file with the packets of several adapters (datalink 2001), the index of the one.
     package var adapter: UInt16 = 0
+    /// Octets of its end that were not recorded.
+    package var missing = 0
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {
       self.packet = packet
@@ -21,9 +23,8 @@ package enum Snoop {
     package var encoded: [UInt8] {
       var octets: [UInt8] = []
       octets.reserveCapacity(24 + packet.count)
-      let length = UInt64(UInt32(clamping: packet.count))
-      Snoop.append(length, 4, to: &octets)
-      Snoop.append(length, 4, to: &octets)
+      Snoop.append(UInt64(UInt32(clamping: packet.count + missing)), 4, to: &octets)
+      Snoop.append(UInt64(UInt32(clamping: packet.count)), 4, to: &octets)
       // Bit 0: received by the host. Bit 1: command or event.
       let isControl = packet.first == Packet.commandIndicator || packet.first == Packet.eventIndicator
       Snoop.append((direction == .controllerToHost ? 1 : 0) | (isControl ? 2 : 0), 4, to: &octets)

@@ -4,6 +4,8 @@ package import Bluetooth
 package struct SnoopReader: Sendable {
   private var reader: ByteReader
   private let datalink: Snoop.Datalink
+  /// Packets that whoever recorded has lost, up to the last record that was read.
+  package private(set) var drops = 0
 
   /// H4 indicator, 65 535 octets and the longest header.
   private static let longest: UInt64 = 0x1_0010
@@ -31,7 +33,8 @@ package struct SnoopReader: Sendable {
         throw MalformedPacket("btsnoop record: length \(included)", at: position)
       }
       let flags = UInt32(truncatingIfNeeded: try reader.bigEndian(4, "btsnoop record"))
-      _ = try reader.bigEndian(4, "btsnoop record")
+      // Cumulative; some count anew.
+      drops = max(drops, Int(try reader.bigEndian(4, "btsnoop record")))
       let time = try reader.bigEndian(8, "btsnoop record")
       let (sinceEpoch, overflow) = Int64(bitPattern: time).subtractingReportingOverflow(Snoop.epoch)
       let (wallClock, tooFar) = sinceEpoch.multipliedReportingOverflow(by: 1000)
@@ -39,6 +42,7 @@ package struct SnoopReader: Sendable {
       let octets = try reader.slice(Int(included), "btsnoop record")
       guard let (prefix, direction) = kind(flags) else { continue }
       var record = Snoop.Record(packet: prefix + octets, direction: direction, wallClock: wallClock)
+      record.missing = Int(original - included)
       if datalink == .monitor { record.adapter = UInt16(truncatingIfNeeded: flags >> 16) }
       return record
     }

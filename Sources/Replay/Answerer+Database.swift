@@ -50,7 +50,7 @@ extension Answerer {
     guard type == .primaryService || type == .secondaryService else { return refuse(request, range.start.number, .unsupportedGroupType) }
     var items: [HandleGroup] = []
     var next = range.start.number
-    for group in ordered(type, in: range) {
+    for group in database.groups(type, in: range) {
       guard isKnown(type, next, group.handle.number - 1), items.first.map({ $0.value.count == group.value.count }) ?? true,
         2 + (items.count + 1) * (4 + group.value.count) <= mtu
       else { break }
@@ -58,7 +58,7 @@ extension Answerer {
       next = group.endHandle.number + 1
     }
     if !items.isEmpty { return .answer(Response.readByGroupType(items).bytes) }
-    guard ordered(type, in: range).isEmpty, isKnown(type, next, range.end.number) else { return nil }
+    guard database.groups(type, in: range).isEmpty, isKnown(type, next, range.end.number) else { return nil }
     return refuse(request, range.start.number, .attributeNotFound)
   }
 
@@ -67,17 +67,13 @@ extension Answerer {
     guard type == .primaryService else { return nil }
     var items: [HandleRange] = []
     var next = range.start.number
-    for group in ordered(type, in: range) {
+    for group in database.groups(type, in: range) {
       guard isKnown(type, next, group.handle.number - 1), 1 + (items.count + 1) * 4 <= mtu else { break }
       if group.value == value { items.append(HandleRange(group.handle, group.endHandle)) }
       next = group.endHandle.number + 1
     }
     if !items.isEmpty { return .answer(Response.findByTypeValue(items).bytes) }
     return isKnown(type, next, range.end.number) ? refuse(request, range.start.number, .attributeNotFound) : nil
-  }
-
-  private mutating func ordered(_ type: UUID, in range: HandleRange) -> [HandleGroup] {
-    (database.groups[type] ?? [:]).values.filter { range.contains($0.handle) }.sorted { $0.handle < $1.handle }
   }
 
   /// Whether all attributes of a type are known. Secondary services, includes and the Database Hash are few: a client that did not ask for them, but
@@ -91,8 +87,8 @@ extension Answerer {
 
   private mutating func values(_ request: Request, _ range: HandleRange, _ type: UUID) -> Decision? {
     guard range.isValid else { return refuse(request, range.start.number, .invalidHandle) }
-    let first = database.handles[database.firstIndex(range.start.number)...].first { database.types[$0] == type }
-    guard let first, first <= range.end.number else {
+    let within = database.handles[database.firstIndex(range.start.number)..<database.firstIndex(range.end.number + 1)]
+    guard let first = within.first(where: { database.types[$0] == type }) else {
       // The hash is asked for by who keeps what he has found: without it he looks again.
       let isSought = type != .characteristic && range.end.number <= database.sought[type] ?? 0
       guard isSought || type == .databaseHash || isKnown(type, range.start.number, range.end.number) else { return nil }
@@ -104,8 +100,8 @@ extension Answerer {
     }
     var items: [HandleValue] = []
     var next = first
-    for handle in database.handles[database.firstIndex(first)...] where database.types[handle] == type {
-      guard handle <= range.end.number, isKnown(type, next, handle - 1) else { break }
+    for handle in within where handle >= first && database.types[handle] == type {
+      guard isKnown(type, next, handle - 1) else { break }
       let value = type == .clientCharacteristicConfiguration ? configurations[handle] ?? [0, 0] : database.declarations[handle] ?? []
       guard items.first.map({ $0.value.count == value.count }) ?? true, 2 + (items.count + 1) * (2 + value.count) <= mtu else { break }
       items.append(HandleValue(AttributeHandle(clamping: handle), value))

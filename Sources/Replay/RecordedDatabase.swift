@@ -5,23 +5,25 @@ import Bluetooth
 struct RecordedDatabase: Sendable {
   /// The types of attributes that were seen, by handle.
   private(set) var types: [Int: UUID] = [:]
-  /// Services by the type of their declaration and their handle.
-  private(set) var groups: [UUID: [Int: HandleGroup]] = [:]
+  /// Services by the type of their declaration: by handle while they are learned, ascending then.
+  private var found: [UUID: [Int: HandleGroup]] = [:]
+  private var groups: [UUID: [HandleGroup]] = [:]
   /// Values of declarations, which do not change.
   private(set) var declarations: [Int: [UInt8]] = [:]
   /// Where Find Information has seen all there is.
-  private(set) var seen = RangeSet<Int>()
+  private var seen = RangeSet<Int>()
   /// Where all attributes of a type were seen.
-  private(set) var seenOfType: [UUID: RangeSet<Int>] = [:]
+  private var seenOfType: [UUID: RangeSet<Int>] = [:]
   /// Values that the device took, by handle.
   private(set) var accepted: [Int: Set<[UInt8]>] = [:]
   /// How far values of a type were looked for, by who was content with those that came.
   private(set) var sought: [UUID: Int] = [:]
   private(set) var serverMTU: UInt16?
 
-  /// The handles of `types` and of `groups` of primary services, ascending; where there are surely no attributes.
+  /// The handles of `types`, ascending; where there are surely no attributes; and where none of a type.
   private(set) var handles: [Int] = []
-  private(set) var vacant = RangeSet<Int>()
+  private var vacant = OrderedRanges()
+  private var complete: [UUID: OrderedRanges] = [:]
 
   init(_ links: some Sequence<Recording.Link>) {
     for link in links {
@@ -33,17 +35,28 @@ struct RecordedDatabase: Sendable {
         learn(request, response)
       }
     }
+    groups = found.mapValues { $0.values.sorted { $0.handle < $1.handle } }
+    found = [:]
     inferConfigurations()
     handles = types.keys.sorted()
-    vacant = seen
     // Nothing is outside of services.
     var outside = seenOfType[.primaryService] ?? RangeSet()
-    for type in [UUID.primaryService, .secondaryService] {
-      for group in (groups[type] ?? [:]).values where group.handle <= group.endHandle {
-        outside.remove(contentsOf: group.handle.number..<group.endHandle.number + 1)
-      }
+    for group in services where group.handle <= group.endHandle {
+      outside.remove(contentsOf: group.handle.number..<group.endHandle.number + 1)
     }
-    vacant.formUnion(outside)
+    vacant = OrderedRanges(seen.union(outside))
+    complete = seenOfType.mapValues { OrderedRanges($0) }
+  }
+
+  private var services: [HandleGroup] {
+    [UUID.primaryService, .secondaryService].flatMap { groups[$0] ?? [] }.sorted { $0.handle < $1.handle }
+  }
+
+  /// Services whose declarations have the type and stand in the range, ascending.
+  func groups(_ type: UUID, in range: HandleRange) -> ArraySlice<HandleGroup> {
+    let all = groups[type] ?? []
+    let first = all.firstIndex(sortedWhere: { $0.handle >= range.start })
+    return all[first..<max(first, all.firstIndex(sortedWhere: { $0.handle > range.end }))]
   }
 
   /// Whether somebody has looked for services.
@@ -51,24 +64,24 @@ struct RecordedDatabase: Sendable {
 
   /// Whether there is surely no attribute of the type from `start` to `end`, other than those known.
   func isComplete(_ type: UUID?, _ start: Int, _ end: Int) -> Bool {
-    guard start <= end else { return true }
-    var unknown = RangeSet(start..<end + 1)
-    unknown.subtract(vacant)
-    if let type, let seen = seenOfType[type] { unknown.subtract(seen) }
-    // Where something of another type is.
-    return unknown.ranges.allSatisfy { firstIndex($0.upperBound) - firstIndex($0.lowerBound) == $0.count }
+    let complete = type.flatMap { self.complete[$0] } ?? OrderedRanges()
+    var place = start
+    while place <= end {
+      let ranges = [vacant, complete].compactMap { $0.first(endingBehind: place) }
+      if let here = ranges.first(where: { $0.contains(place) }) {
+        place = here.upperBound
+        continue
+      }
+      let next = min(end + 1, ranges.map(\.lowerBound).min() ?? end + 1)
+      // Something of another type is everywhere.
+      guard firstIndex(next) - firstIndex(place) == next - place else { return false }
+      place = next
+    }
+    return true
   }
 
   /// The index in `handles` of the first that is not before `start`.
-  func firstIndex(_ start: Int) -> Int {
-    var low = 0
-    var high = handles.count
-    while low < high {
-      let middle = (low + high) / 2
-      if handles[middle] < start { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  func firstIndex(_ start: Int) -> Int { handles.firstIndex(sortedWhere: { $0 >= start }) }
 
   /// Whether the attribute is the Client Characteristic Configuration of Service Changed, which is subscribed to for one's own sake.
   func configuresServiceChanged(_ handle: Int) -> Bool {
@@ -84,9 +97,8 @@ struct RecordedDatabase: Sendable {
   /// descriptor, nobody needs to ask which it is, and BlueZ does not.
   private mutating func inferConfigurations() {
     let characteristics = types.keys.filter { types[$0] == .characteristic }.sorted()
-    let groups = [UUID.primaryService, .secondaryService].flatMap { (self.groups[$0] ?? [:]).values }.sorted { $0.handle < $1.handle }
     var index = 0
-    for group in groups {
+    for group in services {
       while index < characteristics.count, characteristics[index] < group.handle.number { index += 1 }
       while index < characteristics.count, characteristics[index] <= group.endHandle.number {
         let next = index + 1 < characteristics.count ? characteristics[index + 1] : 0x10000
@@ -129,7 +141,7 @@ struct RecordedDatabase: Sendable {
 
   private mutating func learn(_ group: HandleGroup, _ type: UUID) {
     types[group.handle.number] = type
-    groups[type, default: [:]][group.handle.number] = group
+    found[type, default: [:]][group.handle.number] = group
     declarations[group.handle.number] = group.value
   }
 

@@ -16,8 +16,6 @@ struct RecordedReadings: Sendable {
   }
 
   private(set) var all: [Int: [Reading]] = [:]
-  /// Which reading a request belongs to.
-  private(set) var places: [Int: (handle: Int, index: Int)] = [:]
 
   init(_ link: Recording.Link) {
     for (index, item) in link.requests.enumerated() {
@@ -47,7 +45,6 @@ struct RecordedReadings: Sendable {
 
   private mutating func add(_ index: Int, _ handle: AttributeHandle, _ outcome: Result<[UInt8], Refusal>, isWhole: Bool) {
     all[handle.number, default: []].append(Reading(requests: [index], outcome: outcome, isWhole: isWhole))
-    places[index] = (handle.number, (all[handle.number]?.count ?? 1) - 1)
   }
 
   private mutating func extend(_ index: Int, _ handle: AttributeHandle, _ offset: Int, _ part: [UInt8], isWhole: Bool) {
@@ -57,6 +54,5 @@ struct RecordedReadings: Sendable {
     all[handle.number]?[last].outcome = .success(value + part)
     all[handle.number]?[last].isWhole = isWhole
     all[handle.number]?[last].requests.append(index)
-    places[index] = (handle.number, last)
   }
 }

@@ -6,6 +6,9 @@ import HCI
 package struct Recording: Sendable {
   /// Nanoseconds since 1970-01-01T00:00:00Z of the first record.
   package internal(set) var start: Int64 = 0
+  /// Packets that the recording lacks, of all adapters in it; and those of which it has only the beginning.
+  package internal(set) var drops = 0
+  package internal(set) var cut = 0
   /// Those about no link, by opcode, in order.
   var commands: [UInt16: [Command]] = [:]
   var scans: [Scan] = []

@@ -1,23 +1,7 @@
 import ATT
-package import Bluetooth
+import Bluetooth
 import HCI
 import L2CAP
-
-extension Recording {
-  /// - Parameter file: btsnoop. Of several adapters, the one that is most of a central is taken.
-  /// - Throws: MalformedPacket with the offset in the file. What the packets hold is never an error: what cannot be read is left out.
-  package init(parsing file: [UInt8]) throws(MalformedPacket) {
-    var reader = try SnoopReader(file)
-    var readers: [UInt16: RecordingReader] = [:]
-    while let record = try reader.next() {
-      // A monitor numbers adapters from 0; a file that names thousands was not made by one.
-      guard readers[record.adapter] != nil || readers.count < 64 else { continue }
-      readers[record.adapter, default: RecordingReader()].add(record)
-    }
-    let best = readers.sorted { $0.key < $1.key }.max { $0.value.weight < $1.value.weight }
-    self = best?.value.finished() ?? Recording()
-  }
-}
 
 /// Sorts the packets of one adapter.
 struct RecordingReader {
@@ -53,6 +37,8 @@ struct RecordingReader {
   private static let day: Int64 = 86_400_000_000_000
 
   mutating func add(_ record: Snoop.Record) {
+    // What is left of it is no packet.
+    guard record.missing == 0 else { return recording.cut += 1 }
     if isEmpty {
       recording.start = record.wallClock
       isEmpty = false

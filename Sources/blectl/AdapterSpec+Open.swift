@@ -12,8 +12,9 @@ import Text
 
 extension AdapterSpec {
   /// The one place that knows which radio is made of what.
+  /// - Parameter note: tells the user what it is not fit for.
   @LoopActor
-  func open(tap: (any HCI.Tap)?) async throws -> any Central {
+  func open(tap: (any HCI.Tap)?, note: (String) -> Void) async throws -> any Central {
     switch self {
     case .kernel(let index):
       return try await KernelCentral.open(adapter: index, tap: tap)
@@ -25,6 +26,7 @@ extension AdapterSpec {
       return try await host(VirtualController(air: try await Self.air(file)), file.map { "sim:\($0)" } ?? "sim", tap)
     case .replay(let file):
       let recording = try await Self.recording(file)
+      if let sentence = recording.holes(in: file) { note(sentence) }
       let loop = EventLoop.shared
       // Records have the recorded times.
       if loop.isVirtual { loop.wallClock = recording.start }
@@ -35,7 +37,7 @@ extension AdapterSpec {
   @LoopActor
   private static func recording(_ file: String) async throws -> Recording {
     do {
-      return try Recording(parsing: try await InputFile.read(file, limit: 100 << 20))
+      return try await Recording.read(try await InputFile.read(file, limit: 100 << 20))
     } catch let error as MalformedPacket {
       throw Failure(.input, "\(DisplayText.quote(file)) is not a recording that can be replayed: \(error)")
     }

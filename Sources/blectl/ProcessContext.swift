@@ -47,7 +47,7 @@ final class ProcessContext {
 
   private func openAdapter() async throws -> any Central {
     tap.target = try await openTrace()
-    let central = try await adapter().open(tap: tracesLater ? tap : trace)
+    let central = try await adapter().open(tap: tracesLater ? tap : trace) { output.note($0) }
     central.onNote = { [output] in output.note($0.text) }
     return central
   }
@@ -66,7 +66,7 @@ final class ProcessContext {
       let name = type(of: command).configuration.commandName ?? ""
       throw Failure(.usage, "--record is for commands that a script can have, not for \(name)")
     }
-    let recorder = try ScriptRecorder(path)
+    let recorder = try ScriptRecorder(path, output)
     self.recorder = recorder
     try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
   }

@@ -8,7 +8,7 @@ import Testing
 
   /// - Returns: the script.
   @discardableResult
-  private func record(
+  func record(
     _ arguments: [String], input: String? = nil, adapter: String = "sim", sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> [String] {
     let (script, trace) = (TemporaryPath(), TemporaryPath())

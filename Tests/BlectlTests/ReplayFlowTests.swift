@@ -166,6 +166,24 @@ import Testing
     }
   }
 
+  /// Packets that were lost, or cut, when it was made: what is missing later may be theirs.
+  @Test func saysThatItIsNotWhole() throws {
+    let trace = try recording("read", "name:Band-7", "2a19")
+    var file = try Array(Data(contentsOf: URL(fileURLWithPath: trace.path)))
+    file.replaceSubrange(28..<32, with: [0, 0, 0, 3])
+    var cut = Snoop.Record(packet: [0x04, 0x3E], direction: .controllerToHost, wallClock: 0)
+    cut.missing = 20
+    try trace.write(file + cut.encoded)
+    let result = try Blectl.run("read", "name:Band-7", "2a19", adapter: "replay:\(trace.path)")
+    #expect(result.text == "3c  60 %\n", "\(result.errors)")
+    let notes = result.errors.split(separator: "\n").filter { $0.contains("is not whole") }
+    #expect(
+      notes.count == 1
+        && notes[0].hasSuffix(
+          " is not whole: it lacks 3 packet(s) that were lost while it was made, and 1 of which it has only the beginning; what was in them is not answered"
+        ), "\(result.errors)")
+  }
+
   @Test func refusesWhatIsNoRecording() throws {
     let file = try TemporaryFolder.file(Array("no recording".utf8))
     let result = try Blectl.run(["scan", "--json"], adapter: "replay:\(file)")

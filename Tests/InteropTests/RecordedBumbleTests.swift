@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Record against Bumble, replay without it: the same records and exit code. Only what the machine's own speed decides may differ: the rate of
-/// a transfer, and times by a millisecond, because blectl looks at the clock after it has recorded a packet.
+/// a transfer, and times by what `Replayed` allows.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RecordedBumbleTests {
   static let flows: [[String]] = [
     ["scan", "-d", "1"], ["scan", "--count", "1", "--name", "Lock-01"], ["connect", BumbleAir.peer],

@@ -90,6 +90,45 @@ import Testing
   }
 }
 
+/// What a recording lacks, and how long it takes to read.
+@Suite(.timeLimit(.minutes(5))) struct RecordingFileTests {
+  @Test func holesAreCounted() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x0A, 3, 0], [0x0B, 1])
+    #expect(try Recording(parsing: trace.file).drops == 0)
+    // The cumulative drops of the last record.
+    let start = try #require(trace.ends.sorted().dropLast().last)
+    trace.file.replaceSubrange(start + 12..<start + 16, with: [0, 0, 1, 2])
+    var record = Snoop.Record(
+      packet: [0x02, 0x40, 0x20, 0x07, 0], direction: .controllerToHost, wallClock: trace.now * 1000)
+    record.missing = 7
+    trace.file += record.encoded
+    let recording = try Recording(parsing: trace.file)
+    #expect(recording.drops == 0x102 && recording.cut == 1)
+    #expect(recording.links.first?.requests.count == 1)
+    #expect(try Snoop.parse(trace.file).last == record)
+  }
+
+  /// Whoever does not want it any more need not wait for its end.
+  @Test func aLongFileIsReadInTurns() async throws {
+    var trace = MadeTrace()
+    trace.connect()
+    for _ in 0..<20_000 { trace.ask([0x0A, 3, 0], [0x0B, 1]) }
+    let file = trace.file
+    try await onLoop {
+      let reading = EventLoop.shared.spawn { () -> Bool in
+        do { _ = try await Recording.read(file) } catch { return error is CancellationError }
+        return false
+      }
+      try await EventLoop.shared.sleep(for: .zero)
+      reading.cancel()
+      #expect(await reading.value)
+      #expect(try await Recording.read(file).links.first?.requests.count == 20_000)
+    }
+  }
+}
+
 /// A capture of another project: what a controller said, without what it was told.
 @Suite struct CapturedRecordingTests {
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the H4 capture of another project was not replayed"))

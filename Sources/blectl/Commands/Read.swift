@@ -44,8 +44,8 @@ struct Read: PeerCommand {
     let output = context.output
     try await context.withPeer(who.target, exchangingMTU: false) { connection in
       try await connection.client.read(selectors) { index, found in
-        RecordedCommand.present?.read(attributes[index], found.value)
         if !raw { try ValueText.check(found.value, format) }
+        RecordedCommand.present?.read(attributes[index], found.value)
         if output.style.json {
           try await output.record {
             $0.string("event", "value")

@@ -62,6 +62,7 @@ struct Write: PeerCommand {
     try answers.check()
     if value == "-" { try context.refuseInput() }
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)
+    RecordedCommand.present?.writes(bytes)
     try await context.withPeer(who.target) { connection in
       try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context.output) }, on: connection, context)
     }

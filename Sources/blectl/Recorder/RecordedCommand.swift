@@ -28,13 +28,16 @@ final class RecordedCommand {
     let after: Duration
   }
 
-  let words: [String]
+  private(set) var words: [String]
+  private var parts: RecordedWords?
   private(set) var kind: Kind
   /// In the order in which they came.
   private(set) var reads: [Value] = []
   private(set) var notifications: [Value] = []
   private(set) var omitted = 0
   private(set) var shown: [String] = []
+  /// To `call`.
+  private(set) var answer: RecordedAnswer?
   private(set) var failure: Failure?
   private(set) var duration: Duration?
   let isEndless: Bool
@@ -47,8 +50,9 @@ final class RecordedCommand {
   static let limit = 256
   private static let shownLimit = 20
 
-  init(_ words: [String], _ kind: Kind, isEndless: Bool = false, _ recorder: ScriptRecorder?) {
+  init(_ words: [String], parts: RecordedWords?, _ kind: Kind, isEndless: Bool, _ recorder: ScriptRecorder?) {
     self.words = words
+    self.parts = parts
     self.kind = kind
     self.isEndless = isEndless
     self.recorder = recorder
@@ -56,6 +60,16 @@ final class RecordedCommand {
 
   /// - Parameter attribute: as it was named.
   func read(_ attribute: String, _ octets: [UInt8]) { reads.append(value(attribute, octets)) }
+
+  /// The octets of its VALUE.
+  func writes(_ octets: [UInt8]) {
+    guard var parts else { return }
+    parts.writes(octets)
+    words = parts.words
+  }
+
+  /// - Parameter values: as JSON.
+  func answered(_ values: [UInt8]) { answer = RecordedAnswer(values) }
 
   /// What comes after its end belongs to the command that was given last.
   func received(_ event: ValueEvent, _ uuid: UUID?, _ client: Client) {

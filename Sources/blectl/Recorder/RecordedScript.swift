@@ -2,52 +2,93 @@ import EventLoop
 import Operations
 import Text
 
-/// Writes commands and what came of them in the words of a script.
+/// Writes commands and what came of them in the words of a script. Much of it comes from the air: nothing that it holds begins a line.
 @LoopActor
 struct RecordedScript {
   private(set) var text = ""
-  /// Attributes whose values are not expected again.
+  /// Keys of expectations that do not hold every time.
   private let volatile: Set<String>
 
-  init(volatile: Set<String>) { self.volatile = volatile }
+  init(volatile: Set<String> = []) { self.volatile = volatile }
 
-  mutating func line(_ line: String) { text += line + "\n" }
+  /// Whether a script can have it, quoted: a line ends where Unicode says so, and NUL is no text.
+  nonisolated static func isOneLine(_ text: String) -> Bool { !text.contains { $0.isNewline || $0 == "\0" } }
+
+  mutating func line(_ line: String) { text += (Self.isOneLine(line) ? line : "  # " + DisplayText.escape(line)) + "\n" }
+
+  /// - Parameter text: is made safe already, or has nothing of the device's in it.
+  private mutating func comment(_ text: String) { line("  # \(text)") }
+
+  mutating func begin(_ device: String?, at time: String) {
+    if let device {
+      line("device \(ShellWords.quote(device))")
+      line("")
+    }
+    line("test \"recorded \(time)\"")
+  }
 
   mutating func add(_ command: RecordedCommand) {
     switch command.kind {
-    case .comment(let why): return line("  # \(why): \(Self.typed(command.words))")
+    case .comment(let why): return comment("\(why): \(DisplayText.escape(Self.typed(command.words)))")
     case .read(let attributes, let options): addReads(command, attributes, options)
-    case .command, .connection: addCommand(command)
+    case .command, .connection: guard addCommand(command) else { return }
     }
     for value in command.notifications { expect(value, command) }
-    if command.omitted > 0 { line("  # \(command.omitted) more value(s) came") }
+    if command.omitted > 0 { comment("\(command.omitted) more value(s) came") }
   }
 
-  private mutating func addCommand(_ command: RecordedCommand) {
+  /// - Returns: false for one that a script does not repeat.
+  private mutating func addCommand(_ command: RecordedCommand) -> Bool {
     var words = command.words
     if command.isEndless, let duration = command.duration {
       words += ["--duration", "\(max(1, Int(duration.inSeconds.rounded(.up))))"]
     } else if isInterrupted(command) {
-      return line("  # interrupted: \(Self.typed(words))")
+      comment("interrupted: \(DisplayText.escape(Self.typed(words)))")
+      return false
     }
-    line("  \(Self.typed(words))")
+    let typed = Self.typed(words)
+    // In the script there may be one.
+    if words.first == "disconnect", let failure = command.failure {
+      comment("not done: disconnect: \(DisplayText.escape(failure.message))")
+      return false
+    }
+    guard Self.isOneLine(typed) else {
+      comment("no line of a script can say this: \(DisplayText.escape(typed))")
+      return false
+    }
+    line("  \(typed)")
     if !isInterrupted(command) { fails(command.failure) }
-    for text in command.shown { line("  # \(text)") }
+    for text in command.shown { comment(text) }
+    for field in command.answer?.fields ?? [] { expect(field, typed) }
+    if let omitted = command.answer?.omitted, omitted > 0 { comment("\(omitted) more value(s) are in the answer") }
+    return true
   }
 
   /// Each by itself: what is expected is about the last result.
   private mutating func addReads(_ command: RecordedCommand, _ attributes: [String], _ options: [String]) {
     for value in command.reads {
       line("  \(Self.typed(["read", value.attribute] + options))")
-      let octets = Hex.encode(value.octets)
-      let expected = value.octets.isEmpty ? "expect length == 0" : "expect == \(octets)"
-      line("  \(volatile.contains(value.attribute) ? "# it was different at times: " : "")\(expected)")
+      expect(value.octets.isEmpty ? "length == 0" : "== \(Hex.encode(value.octets))", key: value.attribute)
     }
     guard let failure = command.failure else { return }
     let rest = Array(attributes.dropFirst(command.reads.count).prefix(1))
-    if rest.isEmpty || isInterrupted(command) { return line("  # \(DisplayText.escape(failure.message))") }
-    line("  \(Self.typed(["read"] + rest + options))")
+    let typed = Self.typed(["read"] + rest + options)
+    if rest.isEmpty || isInterrupted(command) || !Self.isOneLine(typed) { return comment(DisplayText.escape(failure.message)) }
+    line("  \(typed)")
     fails(failure)
+  }
+
+  // MARK: What came
+
+  private mutating func expect(_ expectation: String, key: String) {
+    line("  \(volatile.contains(key) ? "# it was different at times: " : "")expect \(expectation)")
+  }
+
+  private mutating func expect(_ field: RecordedAnswer.Field, _ typed: String) {
+    guard let predicate = field.predicate, Self.isOneLine(field.path) else {
+      return comment(DisplayText.escape("\(field.path) = \(field.text)"))
+    }
+    expect("field \(ShellWords.quote(field.path)) \(predicate)", key: "\(typed) \(field.path)")
   }
 
   private mutating func expect(_ value: RecordedCommand.Value, _ command: RecordedCommand) {
@@ -58,17 +99,29 @@ struct RecordedScript {
     line("  expect \(ShellWords.quote(value.attribute)) \(predicate) within \(min(seconds, 86_400))s")
   }
 
+  /// What came of commands, by what they were asked.
+  static func expectations(of command: RecordedCommand) -> [(key: String, value: String)] {
+    let typed = typed(command.words)
+    return command.reads.map { ($0.attribute, Hex.encode($0.octets)) }
+      + (command.answer?.fields ?? []).map { ("\(typed) \($0.path)", $0.text) }
+  }
+
+  // MARK: Failures
+
+  private static let errors = Set(ScriptLoader.errors)
+
+  /// A device of a vendor has names of its own for what it refuses.
   private mutating func fails(_ failure: Failure?) {
     guard let failure else { return }
-    line("  fails \(failure.name ?? failure.kind.rawValue)")
-    line("  # \(DisplayText.escape(failure.message))")
+    let name = failure.kind == .device ? nil : failure.name.flatMap { Self.errors.contains($0) ? $0 : nil }
+    line("  fails \(ShellWords.quote(name ?? failure.kind.rawValue))")
+    if failure.kind == .device, let code = failure.name.flatMap({ RecordedAnswer.quote($0) }) { line("  expect field name == \(code)") }
+    comment(DisplayText.escape(failure.message))
   }
 
-  private func isInterrupted(_ command: RecordedCommand) -> Bool { command.failure?.kind == .interrupted }
+  /// By the user, or by who read the output.
+  private func isInterrupted(_ command: RecordedCommand) -> Bool { [.interrupted, .output].contains(command.failure?.kind) }
 
   /// As it has to be typed.
-  private static func typed(_ words: [String]) -> String {
-    // A line of a script is one line.
-    words.map { ShellWords.quote($0.replacing("\n", with: " ")) }.joined(separator: " ")
-  }
+  private static func typed(_ words: [String]) -> String { words.map { ShellWords.quote($0) }.joined(separator: " ") }
 }

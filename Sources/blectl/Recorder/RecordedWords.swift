@@ -6,8 +6,28 @@ import Text
 /// the link go to the command that makes it.
 @LoopActor
 struct RecordedWords {
-  private(set) var words: [String]
+  private enum Part {
+    /// The command's name.
+    case name(String)
+    case argument(String)
+    /// With its value.
+    case option([String])
+    /// What stands behind it are arguments.
+    case endOfOptions
+
+    var words: [String] {
+      switch self {
+      case .name(let word), .argument(let word): [word]
+      case .option(let words): words
+      case .endOfOptions: ["--"]
+      }
+    }
+  }
+
+  private var parts: [Part]
   private(set) var link: [String] = []
+
+  var words: [String] { parts.flatMap(\.words) }
 
   private static let linkOptions: Set<String> = ["--mtu", "--phy", "--interval", "--retries", "--wait", "--first", "--unique"]
   private static let processOptions: Set<String> = [
@@ -20,29 +40,41 @@ struct RecordedWords {
   init(_ words: [String], of type: any ParsableCommand.Type, hasPeer: Bool) {
     let words = Arguments.commandFirst(words)
     let options = ShellCommands.options(of: type)
-    self.words = Array(words.prefix(1))
+    parts = words.prefix(1).map { .name($0) }
     var rest = words.dropFirst()
     var isPeer = hasPeer
     while let word = rest.popFirst() {
       guard word.hasPrefix("-"), word != "-" else {
-        if isPeer { isPeer = false } else { self.words.append(word) }
+        if isPeer { isPeer = false } else { parts.append(.argument(word)) }
         continue
       }
       if word == "--" {
-        let others = isPeer ? Array(rest.dropFirst()) : Array(rest)
-        if !others.isEmpty { self.words += ["--"] + others }
+        let others = isPeer ? rest.dropFirst() : rest
+        if !others.isEmpty { parts += [.endOfOptions] + others.map { .argument($0) } }
         return
       }
       var option = [word]
       if options.takesValue(word), let value = rest.popFirst() { option.append(value) }
-      let name = String(word.prefix { $0 != "=" })
+      let name = Self.name(word)
       if Self.linkOptions.contains(name), hasPeer {
         link += option
       } else if !Self.processOptions.contains(name), !Self.isVerbose(word), !(word.hasPrefix("-i") && word.count > 2) {
-        self.words += option
+        parts.append(.option(option))
       }
     }
   }
 
+  private static func name(_ option: String) -> String { String(option.prefix { $0 != "=" }) }
+
   private static func isVerbose(_ word: String) -> Bool { word.count > 1 && word.dropFirst().allSatisfy { "qv".contains($0) } }
+
+  /// Of `write`, which has ATTR and VALUE: a VALUE that a script cannot have, because it comes from standard input or is no one line, as hex.
+  mutating func writes(_ octets: [UInt8]) {
+    let arguments = parts.indices.filter { if case .argument = parts[$0] { true } else { false } }
+    guard arguments.count == 2, case .argument(let value) = parts[arguments[1]], value == "-" || !RecordedScript.isOneLine(value) else {
+      return
+    }
+    parts[arguments[1]] = .argument(Hex.encode(octets))
+    parts.removeAll { if case .option(let words) = $0 { words.first.map(Self.name) == "--as" } else { false } }
+  }
 }

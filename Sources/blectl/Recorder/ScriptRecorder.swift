@@ -8,30 +8,37 @@ import Text
 @LoopActor
 final class ScriptRecorder {
   private let path: String
+  private let output: Output
   private let start = EventLoop.shared.wallClock
   /// Whom the script is about: the first device that was named.
-  private var device: String?
-  private weak var lane: Lane?
+  private var device: PeerSelector?
+  /// The first one that was that device, also when the session has forgotten it.
+  private var lane: Lane?
   private var commands: [RecordedCommand] = []
+  private var leftOut = 0
+  /// The one that was given last, also when it is left out.
+  private(set) var last: RecordedCommand?
 
   /// Commands that are kept.
-  private static let limit = 100_000
+  private let limit: Int
 
   /// - Throws: FileError when the file cannot be written.
-  init(_ path: String) throws(FileError) {
+  init(_ path: String, _ output: Output, limit: Int = 100_000) throws(FileError) {
     try OutputFile.check(path, for: .user)
     self.path = path
+    self.output = output
+    self.limit = limit
   }
-
-  /// The one that was given last.
-  var last: RecordedCommand? { commands.last }
 
   /// At least one was not refused at once.
   var hasDone: Bool { commands.contains { $0.duration != nil && !($0.failure?.isRefusal ?? false) } }
 
-  private func add(_ words: [String], _ kind: RecordedCommand.Kind, isEndless: Bool = false) -> RecordedCommand {
-    let command = RecordedCommand(words, kind, isEndless: isEndless, self)
-    if commands.count < Self.limit { commands.append(command) }
+  private func add(
+    _ words: [String], parts: RecordedWords? = nil, _ kind: RecordedCommand.Kind, isEndless: Bool = false
+  ) -> RecordedCommand {
+    let command = RecordedCommand(words, parts: parts, kind, isEndless: isEndless, self)
+    if commands.count < limit { commands.append(command) } else { leftOut += 1 }
+    last = command
     return command
   }
 
@@ -41,10 +48,10 @@ final class ScriptRecorder {
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
     switch command {
     case let command as Execute:
-      if let peer = command.peer { device = "\(try await context.configuration.resolve(peer))" }
+      if let peer = command.peer { device = try await context.configuration.resolve(peer) }
     case is Repl: break
     case let command as any PeerCommand:
-      device = "\(try await context.configuration.resolve(command.who.peer))"
+      device = try await context.configuration.resolve(command.who.peer)
       return try await run(command, RecordedWords(arguments, of: type(of: command), hasPeer: true), in: context)
     default: return try await record(add(RecordedWords(arguments, of: type(of: command), hasPeer: false).words, .command), command, context)
     }
@@ -58,7 +65,7 @@ final class ScriptRecorder {
     var link: RecordedCommand?
     if !words.link.isEmpty, !(command is Connect) { link = add(["connect"] + words.link, .connection) }
     if command is Connect { return try await record(add(["connect"] + words.link, .command), command, context) }
-    let recorded = add(words.words, Self.kind(command, words.words), isEndless: command.runsUntilStopped)
+    let recorded = add(words.words, parts: words, Self.kind(command), isEndless: command.runsUntilStopped)
     do { try await record(recorded, command, context) } catch {
       // Where there was no link, the link is what failed.
       if !recorded.hasLink {
@@ -82,7 +89,7 @@ final class ScriptRecorder {
     }
   }
 
-  private static func kind(_ command: any LoopCommand, _ words: [String]) -> RecordedCommand.Kind {
+  private static func kind(_ command: any LoopCommand) -> RecordedCommand.Kind {
     guard let read = command as? Read else { return .command }
     return .read(read.attributes, options: read.format == .auto ? [] : ["--as", read.format.name])
   }
@@ -92,28 +99,43 @@ final class ScriptRecorder {
   /// - Parameter lane: of the device that it is about; nil: it is about none.
   func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> RecordedCommand {
     let named = line.command is any PeerCommand && !line.isAboutCurrent
-    if let lane, self.lane == nil {
-      self.lane = lane
-      device = device ?? "\(lane.selector)"
-    }
-    let isOther = lane != nil && lane !== self.lane
+    let isOther = lane.map { !isOfScript($0) } ?? false
     let parts = RecordedWords(words, of: type(of: line.command), hasPeer: named)
     let kind: RecordedCommand.Kind =
       if isOther { .comment("about another device") } else if Self.outside.contains(line.name) {
         .comment("not in a script")
-      } else { Self.kind(line.command, parts.words) }
+      } else { Self.kind(line.command) }
     let recorded = add(
-      line.command is Sleep ? ["sleep", "\((line.command as? Sleep)?.seconds.plainText ?? "0")s"] : parts.words + parts.link, kind,
-      isEndless: line.command.runsUntilStopped)
+      line.command is Sleep ? ["sleep", "\((line.command as? Sleep)?.seconds.plainText ?? "0")s"] : parts.words + parts.link,
+      parts: parts, kind, isEndless: line.command.runsUntilStopped)
     watch(recorded, line.command, output)
     return recorded
+  }
+
+  /// Whether the script is about the device. A session forgets one that it has disconnected, and makes another lane for it later.
+  private func isOfScript(_ other: Lane) -> Bool {
+    let selector = device ?? other.selector
+    device = selector
+    if let lane {
+      if lane.present === other.present { return true }
+      if let peer = lane.present.lastPeer, let otherPeer = other.connection?.peer ?? other.destination?.peer ?? other.lastPeer {
+        return peer == otherPeer
+      }
+      if let peer = lane.present.lastPeer, other.selector.means(peer, named: nil) { return true }
+      return other.selector.isSame(as: selector) || other.selector.isSame(as: lane.selector)
+    }
+    guard other.isMeant(by: selector) else { return false }
+    lane = other
+    return true
   }
 
   /// What a script does not have.
   private static let outside: Set<String> = ["exit", "quit", "help", "source", "alias", "use", "set", "peers", "adapters"]
 
   private func watch(_ recorded: RecordedCommand, _ command: any LoopCommand, _ output: Output) {
-    if !(command is Read), !(command is Notify), !(command is Write), output.onResult == nil {
+    // What these bring is expected again.
+    let isExpected = command is Read || command is Notify || command is Write || (command as? Call)?.list == false
+    if !isExpected, output.onResult == nil {
       output.onResult = { [weak recorded] in recorded?.show($0) }
     }
   }
@@ -121,24 +143,45 @@ final class ScriptRecorder {
   // MARK: The script
 
   /// - Throws: FileError; CancellationError.
-  func write() async throws { try await OutputFile.write(Array(text.utf8), to: path, for: .user) }
-
-  private var text: String {
-    var script = RecordedScript(volatile: volatile)
-    if let device { script.line("device \(ShellWords.quote(device))\n") }
-    script.line("test \"recorded \(Timestamp.text(start))\"")
-    for command in commands { script.add(command) }
-    script.line("end")
-    return script.text
+  func write() async throws {
+    let (text, leftOut) = made()
+    try await OutputFile.write(Array(text.utf8), to: path, for: .user)
+    if leftOut > 0 { output.note("\(leftOut) command(s) are not in \(DisplayText.quote(path)): \(Self.reason(limit))") }
   }
 
-  /// Attributes that had two values.
+  private static func reason(_ limit: Int) -> String {
+    "a recorded script has at most \(limit) commands, and \(ScriptLine.maximumLength >> 20) MiB"
+  }
+
+  private func made() -> (text: String, leftOut: Int) {
+    var text = ""
+    var leftOut = leftOut
+    var head = RecordedScript()
+    head.begin(device?.description, at: Timestamp.text(start))
+    // Room for what is said about the rest.
+    var room = ScriptLine.maximumLength - head.text.utf8.count - 1000
+    let volatile = volatile
+    for (index, command) in commands.enumerated() {
+      var part = RecordedScript(volatile: volatile)
+      part.add(command)
+      room -= part.text.utf8.count
+      guard room >= 0 else {
+        leftOut += commands.count - index
+        break
+      }
+      text += part.text
+    }
+    if leftOut > 0 { text += "  # \(leftOut) more command(s) were left out: \(Self.reason(limit))\n" }
+    return (head.text + text + "end\n", leftOut)
+  }
+
+  /// Keys of expectations that had two values.
   private var volatile: Set<String> {
-    var first: [String: [UInt8]] = [:]
+    var first: [String: String] = [:]
     var found: Set<String> = []
-    for value in commands.flatMap(\.reads) {
-      if let before = first[value.attribute], before != value.octets { found.insert(value.attribute) }
-      first[value.attribute] = value.octets
+    for (key, value) in commands.flatMap(RecordedScript.expectations) {
+      if let before = first[key], before != value { found.insert(key) }
+      first[key] = value
     }
     return found
   }

@@ -212,7 +212,7 @@ struct ScriptLoader {
   }
 
   /// All that a failure may be called.
-  private static var errors: [String] {
+  static var errors: [String] {
     Failure.Kind.allCases.map(\.rawValue) + Set((UInt8.min...UInt8.max).map { ErrorCode(rawValue: $0).snakeName }).sorted() + reasons
   }
 
