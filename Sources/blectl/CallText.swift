@@ -10,7 +10,7 @@ enum CallText {
   // MARK: Answers
 
   static func show(_ answer: DeviceAnswer, to command: DeviceCommand, of connection: Connection, _ output: Output) async throws {
-    RecordedCommand.present?.answered(Output.record { json in for value in answer.values { write(value, &json) } })
+    RecordedCommand.present?.answered(Output.record { json in for value in answer.values { DeviceValueRecord.write(value, &json) } })
     if output.style.json {
       return try await output.record {
         $0.string("event", "answer")
