@@ -19,6 +19,8 @@ extension Answerer {
     case .read(let handle): return read(request, handle.number) { .read(Array($0.prefix($1 - 1))) }
     case .readBlob(let handle, let offset): return blob(request, handle.number, Int(offset))
     case .write(let handle, let value): return write(handle.number, value)
+    // A question about the commands that follow, which a recording of another program's need not have: they are answered by themselves.
+    case .prepareWrite(let handle, 0, let value) where value.isEmpty: return refuse(request, handle.number, .requestNotSupported)
     case .readMultiple, .readMultipleVariable, .prepareWrite, .executeWrite: return nil
     }
   }

@@ -114,15 +114,3 @@ extension Recording {
       "the recording \(DisplayText.quote(file)) is not whole: it lacks \(parts.joined(separator: ", and ")); what was in them is not answered"
   }
 }
-
-extension Recording {
-  /// Nil where nothing is missing.
-  func holes(in file: String) -> String? {
-    var parts: [String] = []
-    if drops > 0 { parts.append("\(drops) packet(s) that were lost while it was made") }
-    if cut > 0 { parts.append("\(cut) of which it has only the beginning") }
-    guard !parts.isEmpty else { return nil }
-    return
-      "the recording \(DisplayText.quote(file)) is not whole: it lacks \(parts.joined(separator: ", and ")); what was in them is not answered"
-  }
-}
