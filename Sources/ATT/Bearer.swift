@@ -102,7 +102,16 @@ package final class Bearer {
 
   /// Sends a request when its turn comes, and waits for the answer, which may be `.error`.
   /// - Throws: ATTError for an answer that is none, for silence, for the end of the bearer; what the channel ended with; CancellationError.
-  package func request(_ request: Request) async throws -> Response {
+  package func request(_ request: Request) async throws -> Response { try await answer(to: try begin(request)) }
+
+  /// A request whose answer is waited for.
+  package struct OpenRequest {
+    fileprivate let token: BearerState.Token
+    fileprivate let wait: Wait<Response>
+  }
+
+  /// As `request`, for who does not wait yet: it goes out before what is sent next, unless another one is open. - Throws: why the bearer ended.
+  package func begin(_ request: Request) throws -> OpenRequest {
     start()
     if let closed { throw closed }
     let (token, actions) = state.submit(request)
@@ -110,8 +119,13 @@ package final class Bearer {
     waits[token] = wait
     perform(actions)
     if state.isBlocked { hasten() }
-    do { return try await wait.value() } catch {
-      if waits.removeValue(forKey: token) != nil { state.abandon(token) }
+    return OpenRequest(token: token, wait: wait)
+  }
+
+  /// Once for each `begin`. - Throws: as `request`.
+  package func answer(to open: OpenRequest) async throws -> Response {
+    do { return try await open.wait.value() } catch {
+      if waits.removeValue(forKey: open.token) != nil { state.abandon(open.token) }
       throw error
     }
   }

@@ -91,8 +91,10 @@ package final class Client: BearerClient {
   /// Returns when the peer has taken all commands sent so far: a request is answered after them (the bearer keeps the order), and this one,
   /// Find Information on `handle`, has no side effects. An Error Response proves as much.
   package func barrier(after handle: AttributeHandle) async throws {
-    _ = try await bearer.request(.findInformation(HandleRange(handle, handle)))
+    _ = try await bearer.request(barrierRequest(after: handle))
   }
+
+  func barrierRequest(after handle: AttributeHandle) -> Request { .findInformation(HandleRange(handle, handle)) }
 
   /// Waits for the end of the bearer. - Returns: why it ended. - Throws: CancellationError.
   package func untilClosed() async throws -> any Error {

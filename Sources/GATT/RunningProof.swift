@@ -23,13 +23,17 @@ final class RunningProof {
   /// For all that was sent so far. - Parameter sent: octets.
   func ask(_ sent: Int) {
     guard task == nil, failure == nil else { return }
-    task = EventLoop.shared.spawn {
-      do {
-        try await self.client.barrier(after: self.handle)
-        self.confirmed = max(self.confirmed, sent)
-      } catch { self.failure = error }
-      self.task = nil
-    }
+    do {
+      // At once: behind these commands and before the next ones.
+      let open = try client.bearer.begin(client.barrierRequest(after: handle))
+      task = EventLoop.shared.spawn {
+        do {
+          _ = try await self.client.bearer.answer(to: open)
+          self.confirmed = max(self.confirmed, sent)
+        } catch { self.failure = error }
+        self.task = nil
+      }
+    } catch { failure = error }
   }
 
   /// Nobody waits for an answer any more.

@@ -168,7 +168,8 @@ extension KernelTests {
         let message = sent.error?.string("message") ?? ""
         let known = try #require(message.firstMatch(of: /(\d+) of 77831 octets are known/).flatMap { Int($0.1) }, "\(message)")
         let arrived = try await onLoop { peripheral.arrived.count }
-        #expect(known <= arrived && known > 0, "\(known) known, \(arrived) arrived")
+        // The commands do not wait for the proof: the first few may be under way when the link ends.
+        #expect(known <= arrived && (known > 0 || limit < 10_000), "\(known) known, \(arrived) arrived")
         #expect(try !sent.records.contains { $0.string("event") == "sent" })
       }
     }
