@@ -180,8 +180,8 @@ import Testing
     try browser.see("another device, the strongest first")
     browser.type(Terminal.escape)
     try browser.see("┌ Devices", not: ["┌ Keys"])
-    // What another program has left on the screen is wiped away.
-    browser.terminal.show("\u{1B}[5;5HLitter")
+    // What another program has left on the screen is wiped away; below the devices, whose lines change all the time.
+    browser.terminal.show("\u{1B}[18;5HLitter")
     try browser.see("Litter")
     browser.type("\u{C}")
     try browser.see("┌ Devices", not: ["Litter"])
