@@ -74,7 +74,7 @@ class Lock:
         self.device, self.vanish = device, vanish
         self.count, self.crc = 0, 0
         self.fuse = None            # (bytes that may still arrive, how to end the link then)
-        self.deaf = False           # between ending the link and its end, what still arrives does not count
+        self.deaf = False           # while the link ends, what still arrives counts, and no command is obeyed
         self.summary = None         # timer that reports bytes once they stop coming
         self.tasks = {}
         self.stored = b''
@@ -135,10 +135,11 @@ class Lock:
     # Bytes in
 
     def received(self, connection, data):
-        if self.deaf:
-            return
+        # Also while the link ends: ATT answers until it is down, so what was answered for has arrived.
         self.count += len(data)
         self.crc = zlib.crc32(data, self.crc)
+        if self.deaf:
+            return
         if self.summary is None:
             self.summary = asyncio.get_running_loop().call_later(0.2, self.report_bytes)
         if self.fuse:
