@@ -69,6 +69,8 @@ package final class Bearer {
   private var responseTimes: (LoopClock.Instant, LoopClock.Instant)?
   private var confirmationTimer: LoopTimer?
   private var isStarted = false
+  /// PDUs given to the channel.
+  private var transmitted = 0
 
   /// - Parameters:
   ///   - timeout: of one transaction, of either role; 30 s in the specification (Vol 3 Part F §3.3.3). When it passes, the bearer is closed.
@@ -120,6 +122,17 @@ package final class Bearer {
     perform(actions)
     if state.isBlocked { hasten() }
     return OpenRequest(token: token, wait: wait)
+  }
+
+  /// - Returns: when the peer's link layer acknowledged a request that was just begun, and all that was sent before it; nil where that is not
+  ///   known, or the answer came first. - Throws: what the channel ended with; CancellationError.
+  package func acknowledgement(of open: OpenRequest) async throws -> LoopClock.Instant? {
+    let mark = transmitted
+    while let unacknowledged = channel.unacknowledged, !open.wait.isSettled {
+      if transmitted &- unacknowledged >= mark { return EventLoop.shared.now }
+      try await channel.waitForAcknowledgement()
+    }
+    return nil
   }
 
   /// Once for each `begin`. - Throws: as `request`.
@@ -215,6 +228,7 @@ package final class Bearer {
 
   private func put(_ bytes: [UInt8]) {
     exhausted = nil
+    transmitted &+= 1
     onPDU?(.sent, bytes)
     channel.send(bytes)
   }

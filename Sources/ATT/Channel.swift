@@ -17,6 +17,8 @@ package protocol Channel: AnyObject {
   var unacknowledged: Int? { get }
   /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known. - Throws: as `waitUntilWritable`.
   func waitUntilUnacknowledged(below count: Int) async throws
+  /// Returns when one more is acknowledged; at once where that is not known. - Throws: as `waitUntilWritable`.
+  func waitForAcknowledgement() async throws
   /// Idempotent. Closes the bearer only; the link's owner decides about the link.
   func close()
 }
@@ -25,6 +27,7 @@ extension Channel {
   package var isWritable: Bool { false }
   package var unacknowledged: Int? { nil }
   package func waitUntilUnacknowledged(below count: Int) async throws {}
+  package func waitForAcknowledgement() async throws {}
 }
 
 package enum ChannelEvent: Sendable {

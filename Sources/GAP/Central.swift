@@ -48,6 +48,9 @@ package protocol Link: AnyObject, Sendable {
   var peer: PeerAddress { get }
   var channel: any ATT.Channel { get }
 
+  /// Told what is known of the link when that changes, whoever asked for it, until the link is down.
+  var onParameters: (@LoopActor (LinkParameters) -> Void)? { get set }
+
   /// What the controller reports about the link now; unknown parts are nil.
   func parameters() async throws -> LinkParameters
 

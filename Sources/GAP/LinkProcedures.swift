@@ -28,6 +28,9 @@ package final class LinkProcedures {
   /// Ends with the status of LE Read Remote Features Complete.
   package let remoteFeaturesRead = PendingEvent<ControllerErrorCode>()
 
+  /// See `Link.onParameters`.
+  package var onParameters: (@LoopActor (LinkParameters) -> Void)?
+
   /// Why the link is down; nil while it is up.
   package private(set) var ended: (any Error)?
 
@@ -48,7 +51,9 @@ package final class LinkProcedures {
   /// Ignores the events of other links.
   package func receive(_ event: HCI.Event) {
     guard event.connectionHandle == handle else { return }
+    let before = state.parameters
     state.update(with: event)
+    if state.parameters != before { onParameters?(state.parameters) }
     switch event {
     case .leConnectionUpdateComplete(let status, _, _, _, _): intervalUpdated.fire(status)
     case .leReadRemoteFeaturesComplete(let status, _, _): remoteFeaturesRead.fire(status)
@@ -62,6 +67,7 @@ package final class LinkProcedures {
   package func end(_ error: any Error) {
     guard ended == nil else { return }
     ended = error
+    onParameters = nil
     for event in [remoteFeaturesRead, intervalUpdated, phyUpdated] { event.fail(error) }
     dataLengthChanged.fail(error)
   }

@@ -18,41 +18,12 @@ extension Client {
       throw GATTError.planMismatch(planned: plan.segments.last?.upperBound ?? 0, count: value.count)
     }
     switch plan.mode {
-    case .auto, .request:
-      for (index, segment) in plan.segments.enumerated() {
-        if index > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
-        try await writeRequest(Array(value[segment]), to: handle)
-        try progress?(WriteProgress(sent: segment.upperBound, confirmed: segment.upperBound))
-      }
-    case .command: try await writeCommands(value, handle, plan, pacing, progress)
+    case .auto, .request, .command:
+      let transfer = Transfer(
+        self, to: handle, mode: plan.mode, segment: plan.segments.first?.count ?? 0, pacing: pacing, OctetArray(value))
+      try await transfer.run(progress)
     case .long, .reliable: try await prepareAndExecute(value, handle, plan, progress)
     }
-  }
-
-  private func writeCommands(
-    _ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ pacing: WritePacing,
-    _ progress: (@LoopActor (WriteProgress) throws -> Void)?
-  ) async throws {
-    var now = WriteProgress()
-    let proof = RunningProof(self, handle)
-    defer { proof.end() }
-    var unproven = 0
-    for (index, segment) in plan.segments.enumerated() {
-      if index > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
-      if let window = pacing.window { try await bearer.waitUntilUnacknowledged(below: window) }
-      try await writeCommand(Array(value[segment]), to: handle)
-      if let failure = proof.failure { throw failure }
-      now = WriteProgress(sent: segment.upperBound, confirmed: proof.confirmed)
-      try progress?(now)
-      unproven += 1
-      guard let every = pacing.provesEvery, unproven >= every, !proof.isOpen, index < plan.segments.count - 1 else { continue }
-      proof.ask(now.sent)
-      unproven = 0
-    }
-    guard pacing.provesArrival else { return }
-    try await barrier(after: handle)
-    now.confirmed = now.sent
-    try progress?(now)
   }
 
   /// One Write Request (Vol 3 Part G §4.9.3). - Parameter value: at most ATT_MTU − 3 octets.
@@ -62,11 +33,11 @@ extension Client {
 
   /// One Write Command (§4.9.1), as soon as the channel takes it: the back-pressure of bulk transfers.
   /// - Parameter value: at most ATT_MTU − 3 octets.
-  package func writeCommand(_ value: [UInt8], to handle: AttributeHandle) async throws {
+  package func writeCommand(_ value: ArraySlice<UInt8>, to handle: AttributeHandle) async throws {
     // Asked first, because most often there is room and a call that may suspend is not cheap.
     if !bearer.isWritable { try await bearer.waitUntilWritable() }
     if let closed { throw closed }
-    bearer.send(.write(handle, value: value))
+    bearer.send(.write(handle, value: Array(value)))
   }
 
   /// §4.9.4 and §4.9.5.

@@ -11,6 +11,9 @@ package struct WritePacing: Sendable, Equatable {
   /// The same after the last command.
   package var provesArrival = false
 
+  /// The peer gets more commands at a time as it shows that it keeps up, and fewer when it falls behind; see `TransferWindow`.
+  package var adapts = false
+
   package init(gap: Duration = .zero) { self.gap = gap }
 }
 

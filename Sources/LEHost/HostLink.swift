@@ -43,6 +43,11 @@ package final class HostLink: GAP.Link {
 
   // MARK: GAP.Link
 
+  package var onParameters: (@LoopActor (LinkParameters) -> Void)? {
+    get { procedures.onParameters }
+    set { procedures.onParameters = newValue }
+  }
+
   package func parameters() async throws -> LinkParameters { try await procedures.parameters() }
 
   package func requestInterval(_ interval: Duration) async throws -> LinkParameters {

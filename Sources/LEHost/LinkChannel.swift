@@ -52,6 +52,11 @@ package final class LinkChannel: ATT.Channel {
     }
   }
 
+  package func waitForAcknowledgement() async throws {
+    if let closed { throw closed }
+    try await nextProgress()
+  }
+
   private func nextProgress() async throws {
     let wait = Wait<Void>()
     watchers.removeAll { $0.isOver }

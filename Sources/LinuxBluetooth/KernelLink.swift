@@ -68,6 +68,11 @@ package final class KernelLink: GAP.Link {
 
   // MARK: Parameters
 
+  package var onParameters: (@LoopActor (LinkParameters) -> Void)? {
+    get { procedures?.onParameters }
+    set { procedures?.onParameters = newValue }
+  }
+
   package func parameters() async throws -> LinkParameters {
     central.hci.pump()
     guard !socket.isOver else { throw SocketEnd(peer, .errno(nil)) }

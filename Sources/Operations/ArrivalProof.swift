@@ -9,10 +9,14 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   package let crc: UInt32
 
   package init(of octets: [UInt8]) {
-    count = octets.count
     var crc = CRC32()
     crc.add(octets)
-    self.crc = crc.value
+    self.init(count: octets.count, crc: crc.value)
+  }
+
+  package init(count: Int, crc: UInt32) {
+    self.count = count
+    self.crc = crc
   }
 
   /// Nil for anything but eight octets.
@@ -24,6 +28,12 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   }
 
   package var description: String { "\(count) octets with CRC-32 \(crc)" }
+
+  /// Eight hex digits.
+  package var crcText: String {
+    let digits = String(crc, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
 }
 
 /// What a peer's reports are compared with. When a transfer goes on in the middle of a file, the peer may have counted from the beginning of the
@@ -34,10 +44,9 @@ package struct ArrivalProof: Sendable, Equatable {
   /// Of the whole file; the same when the transfer begins at its beginning.
   package let whole: ArrivalReport
 
-  /// - Parameter offset: where the transfer begins.
-  package init(_ file: [UInt8], from offset: Int) {
-    whole = ArrivalReport(of: file)
-    part = offset > 0 ? ArrivalReport(of: Array(file.dropFirst(offset))) : whole
+  package init(part: ArrivalReport, whole: ArrivalReport) {
+    self.part = part
+    self.whole = whole
   }
 
   package enum Outcome: Sendable, Equatable {

@@ -1,8 +1,14 @@
+import Bluetooth
+import EventLoop
 package import GATT
 
 /// How a file or another lot of octets goes to a characteristic: by many requests or commands, each a segment of its own.
 package struct TransferOptions: Sendable, Equatable {
-  package enum Mode: String, Sendable, CaseIterable { case command, request }
+  package enum Mode: String, Sendable, CaseIterable {
+    case command, request
+
+    package var writeMode: WriteMode { self == .command ? .command : .request }
+  }
 
   /// Nil: what the characteristic takes, commands where it takes both.
   package var mode: Mode?
@@ -13,37 +19,41 @@ package struct TransferOptions: Sendable, Equatable {
   /// A proof costs a packet of each event that it is in: after so many octets that is 1 in 60, and who loses the link knows where to go on.
   private static let provenOctets = 16_384
 
-  package init() { pacing.provesArrival = true }
+  package init() {
+    pacing.provesArrival = true
+    pacing.adapts = true
+  }
 
-  /// With a proof every so often, unless another number was asked for. - Parameter chunk: octets per segment.
-  package func pacing(chunk: Int) -> WritePacing {
+  /// With a proof every so often, unless another number was asked for; what the user has fixed is not looked for.
+  /// - Parameter segment: octets per segment.
+  package func pacing(segment: Int) -> WritePacing {
     var pacing = pacing
-    if pacing.provesEvery == nil { pacing.provesEvery = max(1, Self.provenOctets / max(1, chunk)) }
+    if pacing.provesEvery == nil { pacing.provesEvery = max(1, Self.provenOctets / max(1, segment)) }
+    if pacing.gap > .zero || pacing.window != nil { pacing.adapts = false }
     return pacing
   }
 
-  /// Cut for this link.
-  /// - Parameters:
-  ///   - count: octets to send.
-  ///   - mtu: ATT_MTU in effect, 23…517.
-  ///   - link: what is known of it.
-  /// - Returns: the plan, and octets per segment.
-  /// - Throws: TransferError, and what WritePlan throws for a chunk that does not fit.
-  package func plan(for count: Int, to attribute: Attribute, mtu: Int, link: LinkCapacity) throws -> (plan: WritePlan, chunk: Int) {
-    let mode = try self.mode ?? Self.mode(for: attribute)
-    // A request costs a round trip whatever its size; commands are cut to whole link-layer packets.
-    let best = mode == .request ? WritePlan.largestSegment(mtu: mtu) : link.fastestSegment(mtu: mtu)
-    let size = chunk ?? best
-    let plan = try WritePlan(
-      value: count, properties: attribute.properties, mtu: mtu, mode: mode == .request ? .request : .command, chunk: size)
-    return (plan, size)
-  }
-
-  private static func mode(for attribute: Attribute) throws(TransferError) -> Mode {
+  /// - Throws: TransferError.
+  package func mode(for attribute: Attribute) throws(TransferError) -> Mode {
+    if let mode { return mode }
     guard let properties = attribute.properties else { throw .unknownProperties(attribute) }
     if properties.contains(.writeWithoutResponse) { return .command }
     if properties.contains(.write) { return .request }
     throw .notWritable(attribute)
+  }
+
+  /// Octets per segment on this link.
+  /// - Parameter mtu: ATT_MTU in effect, 23…517.
+  /// - Throws: GATTError for a chunk that does not fit.
+  package func segment(_ mode: Mode, mtu: Int, link: LinkCapacity) throws(GATTError) -> Int {
+    let largest = WritePlan.largestSegment(mtu: mtu)
+    guard let chunk else {
+      // A request costs a round trip whatever its size; commands are cut to whole link-layer packets.
+      return mode == .request ? largest : link.fastestSegment(mtu: mtu)
+    }
+    guard chunk >= 1 else { throw .segmentTooShort(chunk) }
+    guard chunk <= largest else { throw .segmentTooLong(chunk, limit: largest, mtu: mtu) }
+    return chunk
   }
 }
 
@@ -52,4 +62,8 @@ package enum TransferError: Error, Sendable, Equatable {
   case unknownProperties(Attribute)
   /// It has neither write nor write without response.
   case notWritable(Attribute)
+  /// There is nothing to send, or nothing from this octet on; with what there is, where that is known.
+  case nothingToSend(from: Int, of: Int?)
+  /// What the device says it has is not the beginning of the file.
+  case otherOctets(ArrivalReport)
 }

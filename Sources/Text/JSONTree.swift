@@ -47,6 +47,9 @@ package struct JSONTree: Sendable {
   /// The text, when this is a string.
   package var string: String? { if case .string(let text) = kind { text } else { nil } }
 
+  /// The number, when this is a whole one in decimal digits that fits.
+  package var integer: Int? { if case .number(let text) = kind { Int(text) } else { nil } }
+
   /// What sort of value it is, for errors.
   package var noun: String {
     switch kind {

@@ -86,6 +86,21 @@ struct Configuration: Sendable {
     return (known.devices, known.aliases.merging(own) { $1 })
   }
 
+  // MARK: Transfers
+
+  /// A state that cannot be read is none.
+  var transfers: TransferMemory {
+    let log = transfersPath.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) }
+    return TransferMemory(parsing: log ?? [])
+  }
+
+  /// As `remember` a device.
+  @LoopActor
+  func remember(_ record: TransferMemory.Record) {
+    guard let path = transfersPath else { return }
+    try? StateLog.append(record.line, to: path, limit: Self.logLimit) { TransferMemory(parsing: $0).log }
+  }
+
   /// Octets from which the log is written anew.
   private static let logLimit = 64 << 10
 
@@ -126,6 +141,7 @@ struct Configuration: Sendable {
   var devicesPath: String? { path("XDG_CONFIG_HOME", ".config", "devices") }
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
   var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
+  private var transfersPath: String? { path("XDG_STATE_HOME", ".local/state", "transfers") }
   private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }
 
   private func path(_ variable: String, _ fallback: String, _ file: String) -> String? {

@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import GATT
 import Operations
 import Terminal
 import Text
@@ -7,24 +8,23 @@ import Text
 /// The progress of a transfer: a bar on the terminal, records with `--json`, four times a second at most.
 @LoopActor
 final class Progress {
-  private let total: Int
-  private let offset: Int
   private let connection: Connection
   private let output: Output
   private let start = EventLoop.shared.now
+  private let begin: Int
   private var shown: Int?
   /// Set by a timer: an update is asked for with every segment, and to look at the clock would cost as much as to send one.
   private var isDue = true
   private var timer: LoopTimer?
 
-  init(_ total: Int, _ offset: Int, _ connection: Connection, _ output: Output) {
-    self.total = total
-    self.offset = offset
+  init(_ transfer: FileTransfer, _ connection: Connection, _ output: Output) {
+    begin = transfer.progress.sent
     self.connection = connection
     self.output = output
   }
 
-  func update(_ done: Int) throws {
+  func update(_ transfer: FileTransfer) throws {
+    let (done, total) = (transfer.progress.sent, transfer.total)
     guard isDue || done == total, done != shown else { return }
     isDue = false
     timer?.cancel()
@@ -35,23 +35,32 @@ final class Progress {
       // One that a slow reader has no room for is left out: the next says more.
       _ = try output.offerRecord {
         $0.string("event", "progress")
-        $0.integer("bytes", done + offset)
-        $0.integer("total", total + offset)
+        $0.integer("bytes", done)
+        $0.integer("total", total)
+        $0.integer("in_flight", transfer.inFlight)
         connection.identify(in: &$0)
       }
     } else if output.canAnimateErr {
       let seconds = start.duration(to: EventLoop.shared.now).inSeconds
-      output.progress(Self.line(done, total, offset, seconds: seconds, width: output.width))
+      output.progress(Self.line(done, total, from: begin, inFlight: transfer.inFlight, seconds: seconds, width: output.width))
     }
   }
 
   /// The bar takes what the numbers leave. The last two columns stay free for the `^C` that the terminal shows.
-  nonisolated static func line(_ done: Int, _ total: Int, _ offset: Int, seconds: Double, width: Int) -> String {
-    var facts = "\(done * 100 / max(1, total)) %  \(done + offset)/\(total + offset) octets  \(Quantity.rate(done, in: seconds))"
-    if done > 0, done < total, seconds > 0 { facts += "  \(Quantity.time(Double(total - done) / Double(done) * seconds)) left" }
+  /// - Parameters:
+  ///   - total: nil when nobody knows.
+  ///   - begin: octets that were there before.
+  nonisolated static func line(_ done: Int, _ total: Int?, from begin: Int, inFlight: Int, seconds: Double, width: Int) -> String {
+    let rate = Quantity.rate(done - begin, in: seconds)
+    guard let total else { return DisplayText.clip("\(Quantity.octets(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }
+    let share = Double(done - begin) / Double(max(1, total - begin))
+    var facts = "\(Int(share * 100)) %  \(done)/\(total) octets  \(rate)"
+    if done > begin, done < total, seconds > 0 { facts += "  \(Quantity.time(Double(total - done) / Double(done - begin) * seconds)) left" }
+    let more = "  \(inFlight) in flight"
+    if DisplayText.width(facts + more) + 8 <= width { facts += more }
     let room = min(30, width - 3 - DisplayText.width(facts))
     guard room >= 5 else { return DisplayText.clip(facts, to: max(1, width - 2)) }
-    let cells = min(room, max(0, done * room / max(1, total)))
+    let cells = min(room, max(0, Int(share * Double(room))))
     return String(repeating: "█", count: cells) + String(repeating: "░", count: room - cells) + " " + facts
   }
 

@@ -107,7 +107,7 @@ import Text
       try await central.start()
       let link = try await central.connect(description.address, timeout: .seconds(20))
       let client = Client(link.channel)
-      try await client.writeCommand(Hex.decode(command) ?? [], to: description.handle("ff01"))
+      try await client.writeCommand((Hex.decode(command) ?? [])[...], to: description.handle("ff01"))
       do {
         try await EventLoop.shared.sleep(for: .seconds(30))
         _ = try await client.read(description.handle("ff01"))

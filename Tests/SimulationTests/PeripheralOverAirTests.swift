@@ -75,7 +75,7 @@ import Testing
         let report = try #require(try table.resolve(Selector("fff7")).characteristic)
         let subscription = try await client.subscribe(report)
         for start in stride(from: 0, to: picture.count, by: 244) {
-          try await client.writeCommand(Array(picture[start..<min(start + 244, picture.count)]), to: target)
+          try await client.writeCommand(picture[start..<min(start + 244, picture.count)], to: target)
         }
         var counter = ReactionCounter()
         counter.add(picture)

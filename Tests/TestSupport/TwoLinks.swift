@@ -42,7 +42,7 @@ package enum TwoLinks {
       let sink = try table.resolve(Selector("ffe9")).handle
       let length = WritePlan.largestSegment(mtu: client.mtu)
       for start in stride(from: 0, to: picture.count, by: length) {
-        try await client.writeCommand(Array(picture[start..<min(start + length, picture.count)]), to: sink)
+        try await client.writeCommand(picture[start..<min(start + length, picture.count)], to: sink)
       }
       return Octets.hex(try await client.read(try table.resolve(Selector("ffe7")).handle))
     }

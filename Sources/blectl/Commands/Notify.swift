@@ -68,7 +68,7 @@ struct Notify: PeerCommand {
       do {
         let outcome = try await context.withPeer(who.target) { try await listen($0, selectors, state, context) }
         return try finish(outcome, state)
-      } catch  where reconnect && state.hasStarted && !state.isOver && Self.isLoss(error) {
+      } catch  where reconnect && state.hasStarted && !state.isOver && Failure(error).isLoss {
         // A link that held is lost for a new reason: the patience begins anew.
         if state.isListening { pause = .milliseconds(500) }
         state.isListening = false
@@ -91,8 +91,6 @@ struct Notify: PeerCommand {
     /// It ended by itself.
     var isOver = false
   }
-
-  private static func isLoss(_ error: any Error) -> Bool { [.linkLost, .notFound, .timeout].contains(Failure(error).kind) }
 
   /// How long no value may come: a count without a duration must not wait for ever. Without either, to wait is what was asked for.
   private var patience: Duration? {

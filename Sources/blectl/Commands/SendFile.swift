@@ -19,8 +19,8 @@ struct SendFile: PeerCommand {
       of the number of octets and their CRC-32 (both u32le).
       """)
 
-  /// Of a file that is sent from memory: larger than any image for such a device, small enough to hold.
-  static let limit = 64 << 20
+  /// Octets of a file: more than a link carries in a month.
+  static let limit = 64 << 30
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var step: StepOptions
@@ -52,6 +52,14 @@ struct SendFile: PeerCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))
   var offset = 0
 
+  @Flag(help: "Go on where the last transfer to this characteristic ended, if it is the same file.")
+  var resume = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Make a lost link again up to N times, and go on where the device says, or where it had answered.", valueName: "n"))
+  var reconnect = 0
+
   @Option(help: ArgumentHelp("read-back, or notify:ATTR.", valueName: "how"), completion: .list(["read-back", "notify:"]))
   var verify: VerifyArgument?
 
@@ -62,6 +70,8 @@ struct SendFile: PeerCommand {
     if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
     if let ackEvery, ackEvery < 1 { throw ValidationError("--ack-every takes 1 or more, not \(ackEvery)") }
     if offset < 0 { throw ValidationError("--offset takes 0 or more, not \(offset)") }
+    if !(0...1000).contains(reconnect) { throw ValidationError("--reconnect takes 0 to 1000, not \(reconnect)") }
+    if resume, offset > 0 { throw ValidationError("--resume and --offset exclude each other") }
     if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 octets, not \(dataLength)") }
   }
 
@@ -80,136 +90,141 @@ struct SendFile: PeerCommand {
 
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)
-    let proof = try verify?.notifying.map { try Selector($0) }
+    let report = try verify?.notifying.map { try Selector($0) }
     if file == "-" { try context.refuseInput() }
-    let whole = try await payload(context.output)
-    let data = offset > 0 ? Array(whole[offset...]) : whole
+    if reconnect > 0, context.shell != nil {
+      throw Failure(
+        .usage, "--reconnect is for the command line; in a session `set reconnect on` makes lost links again, and --resume goes on")
+    }
     let output = context.output
+    let source = try await OctetFile.open(file, limit: Self.limit) { output.noteWaiting() }
+    let transfer = FileTransfer(to: selector, transfer, source, report: report)
     var target = who.target
     target.requested.dataLength = dataLength
-    try await context.withPeer(target) { connection in
-      let client = connection.client
-      let target = try await client.attribute(selector, discovering: true)
-      if case .readBack? = verify { try refuseUnreadable(target, data.count) }
-      let subscription: Subscription? = if let proof { try await client.subscribe(to: proof) } else { nil }
-      let link = try await connection.link.parameters()
-      let options = transfer
-      let (plan, chunk) = try options.plan(for: data.count, to: target, mtu: client.mtu, link: Self.capacity(link))
-      if window.count != nil, plan.mode != .command {
-        output.note("--window has no effect here: one request is in flight at a time")
-      } else if window.count != nil, client.bearer.unacknowledged == nil {
-        output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
-      }
-      if plan.mode == .command { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
-      let start = EventLoop.shared.now
-      let progress = Progress(data.count, offset, connection, output)
+    if !resume { try await prepare(transfer, nil) }
+    var left = reconnect
+    while true {
       do {
-        defer { progress.end() }
-        try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing(chunk: chunk)) { try progress.update($0.sent) }
-      } catch let error as IncompleteWrite { throw Failure(error, offset: offset) }
-      let seconds = start.duration(to: EventLoop.shared.now).inSeconds
-      let mismatch = try await mismatch(whole, target, client, subscription, context)
-      // As it is now: the peer may have asked for something else meanwhile.
-      let latest = (try? await connection.link.parameters()) ?? link
-      let result = Result(
-        octets: data.count, seconds: seconds, verified: verify.map { _ in mismatch == nil }, plan: plan, chunk: chunk, mtu: client.mtu,
-        link: latest)
-      try await report(result, connection, output)
-      if let mismatch { throw Failure(.expectation, mismatch) }
+        let outcome = try await context.withPeer(target) { connection in
+          try await send(transfer, source, connection, context)
+        }
+        if let outcome { throw Failure(.expectation, outcome) }
+        return
+      } catch  where left > 0 && transfer.begin != nil && Failure(error).isLoss {
+        left -= 1
+        // Where it went it may come back to.
+        target.waits = true
+        output.note("\(Failure(error).message); looking for it again")
+      }
     }
+  }
+
+  /// - Returns: false when what is remembered is of another file.
+  @LoopActor
+  @discardableResult
+  private func prepare(_ transfer: FileTransfer, _ remembered: TransferMemory.Point?) async throws -> Bool {
+    do { return try await transfer.prepare(from: offset, remembered: remembered) } catch TransferError.nothingToSend(let offset, let total) {
+      let name = DisplayText.escape(file)
+      guard let total, total > 0 else { throw Failure(.input, "\(name) is empty: there is nothing to send") }
+      if remembered != nil { throw Failure(.input, "\(name) has arrived already, all its \(total) octets; without --resume it is sent again") }
+      throw Failure(.input, "--offset \(offset) is not inside \(name), which has \(total) octets")
+    }
+  }
+
+  /// On one link.
+  /// - Returns: what is wrong with what arrived; nil when nothing is, or no verification was asked for.
+  @LoopActor
+  private func send(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> String? {
+    let output = context.output
+    let place = TransferMemory.Place(connection.peer, attribute)
+    if transfer.links == 0 {
+      let memory = context.configuration.transfers
+      if let ceiling = memory.windows[place] { transfer.window = TransferWindow(ceiling: ceiling) }
+      if resume { try await goOn(transfer, memory.points[place], output) }
+    }
+    transfer.onEvent = { TransferText.tell($0, attribute: attribute, report: verify?.notifying, output) }
+    let progress = Progress(transfer, connection, output)
+    transfer.onProgress = { try progress.update($0) }
+    do {
+      defer { progress.end() }
+      try await transfer.run(on: connection) { try await check($0, $1, transfer, source, connection, output) }
+    } catch let error as IncompleteWrite {
+      if error.cause is SegmentsMissing { context.configuration.remember(.window(place, transfer.window.ceilingAfterLoss)) }
+      if let point = try? await transfer.point() { context.configuration.remember(.point(place, point)) }
+      throw Failure(transfer: error)
+    }
+    try source.checkUnchanged()
+    let mismatch = try await mismatch(transfer, source, connection.client, context)
+    try await TransferText.report(transfer, verified: verify.map { _ in mismatch == nil }, connection, output)
+    if mismatch == nil {
+      if context.configuration.transfers.points[place] != nil { context.configuration.remember(.point(place, nil)) }
+      if transfer.window.ceiling != nil || context.configuration.transfers.windows[place] != nil {
+        context.configuration.remember(.window(place, transfer.window.ceiling))
+      }
+    } else if transfer.mode == .command, self.transfer.pacing(segment: 1).adapts {
+      context.configuration.remember(.window(place, transfer.window.ceilingAfterLoss))
+    }
+    return mismatch
+  }
+
+  /// Where an earlier transfer ended.
+  @LoopActor
+  private func goOn(_ transfer: FileTransfer, _ point: TransferMemory.Point?, _ output: Output) async throws {
+    if let point, try await prepare(transfer, point) {
+      return output.status("going on at octet \(point.offset)")
+    }
+    output.note(
+      point == nil
+        ? "nothing is known of an earlier transfer to this device and characteristic: from the beginning"
+        : "\(DisplayText.escape(file)) is not the file whose transfer ended at octet \(point?.offset ?? 0): from the beginning")
+    try await prepare(transfer, nil)
   }
 
   /// Better before the transfer than after it.
-  private func refuseUnreadable(_ target: Attribute, _ count: Int) throws {
-    if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
-      throw Failure(.usage, "--verify read-back: \(characteristic.uuid) cannot be read; --verify notify:ATTR asks another characteristic")
-    }
-    guard count <= WritePlan.largestValue else {
-      throw Failure(
-        .usage, "--verify read-back compares one value of at most \(WritePlan.largestValue) octets, not \(count); use --verify notify:ATTR")
-    }
-  }
-
-  /// The whole file.
   @LoopActor
-  private func payload(_ output: Output) async throws -> [UInt8] {
-    let all =
-      file == "-" ? try await ValueArgument.standardInput(Self.limit, output) : try await InputFile.read(file, limit: Self.limit)
-    if all.isEmpty { throw Failure(.input, "\(DisplayText.escape(file)) is empty: there is nothing to send") }
-    guard offset < all.count else {
-      throw Failure(.input, "--offset \(offset) is not inside \(DisplayText.escape(file)), which has \(all.count) octets")
-    }
-    return all
-  }
-
-  /// - Returns: what is wrong with what arrived; nil when nothing is, or no verification was asked for.
-  @LoopActor
-  private func mismatch(_ whole: [UInt8], _ target: Attribute, _ client: Client, _ subscription: Subscription?, _ context: Context)
-    async throws -> String?
-  {
-    guard let verify else { return nil }
-    guard let subscription else {
-      let value = try await client.read(target.handle)
-      if value == whole || value[...] == whole[offset...] { return nil }
-      return
-        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(whole.count - offset)"
-    }
-    let proof = ArrivalProof(whole, from: offset)
-    let outcome = try await subscription.arrival(of: proof, until: EventLoop.shared.now.advanced(by: step.limits.transaction)) {
-      context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
-    }
-    guard case .contradicted(let report) = outcome else { return nil }
-    return
-      "--verify notify:\(verify.notifying ?? ""): sent \(proof.part)\(offset > 0 ? " of a file of \(proof.whole)" : ""); the peer reports "
-      + (report.map { "\($0)" } ?? "nothing")
-  }
-
-  private struct Result {
-    let octets: Int
-    let seconds: Double
-    let verified: Bool?
-    let plan: WritePlan
-    let chunk: Int
-    let mtu: Int
-    let link: LinkParameters
-  }
-
-  private static func capacity(_ link: LinkParameters) -> LinkCapacity {
-    LinkCapacity(dataLength: link.maxTxOctets, phy: link.phy, interval: link.interval)
-  }
-
-  @LoopActor
-  private func report(_ result: Result, _ connection: Connection, _ output: Output) async throws {
-    let seconds = (result.seconds * 1000).rounded() / 1000
-    let rate = result.seconds > 0 ? Double(result.octets) / result.seconds : 0
-    let limit = Self.capacity(result.link).limit(mtu: result.mtu)
-    if output.style.json {
-      try await output.record {
-        $0.string("event", "sent")
-        $0.integer("bytes", result.octets)
-        $0.integer("segments", result.plan.segments.count)
-        $0.integer("chunk", result.chunk)
-        $0.integer("mtu", result.mtu)
-        $0.number("seconds", seconds)
-        $0.number("bytes_per_second", rate.rounded())
-        $0.string("mode", result.plan.mode.rawValue)
-        $0.bool("verified", result.verified)
-        $0.integer("offset", offset)
-        $0.integer("acknowledged", offset + result.octets)
-        connection.identify(in: &$0)
-        $0.number("interval_ms", result.link.interval?.inMilliseconds)
-        $0.string("phy", result.link.phy?.name)
-        $0.integer("data_length", result.link.maxTxOctets)
-        $0.number("limit_bytes_per_second", limit?.rounded())
+  private func check(
+    _ target: Attribute, _ mode: TransferOptions.Mode, _ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ output: Output
+  ) async throws {
+    if case .readBack? = verify {
+      if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
+        throw Failure(.usage, "--verify read-back: \(characteristic.uuid) cannot be read; --verify notify:ATTR asks another characteristic")
       }
-    } else {
-      output.clearTransient()
-      let share = limit.map { ", \(Int((100 * rate / $0).rounded())) % of what this link carries" } ?? ""
-      let proof = result.verified.map { $0 ? ", verified" : ", NOT verified" } ?? ", not verified"
-      try await output.line(
-        "sent \(Quantity.octets(result.octets)) in \(Quantity.segments(result.plan.segments.count)) of \(result.chunk) by "
-          + "\(result.plan.mode.rawValue) (MTU \(result.mtu)): \(seconds) s, \(Quantity.rate(result.octets, in: result.seconds))\(share)\(proof)"
-      )
+      let count = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue + 1).count
+      guard count <= WritePlan.largestValue else {
+        throw Failure(
+          .usage,
+          "--verify read-back compares one value of at most \(WritePlan.largestValue) octets, not \(source.count.map { "\($0 - transfer.offset)" } ?? "more"); use --verify notify:ATTR"
+        )
+      }
+    }
+    if window.count != nil, mode != .command {
+      output.note("--window has no effect here: one request is in flight at a time")
+    } else if window.count != nil, connection.client.bearer.unacknowledged == nil {
+      output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
+    }
+    if mode == .command { try await CommandCheck.check(target, connection.client, isForced: self.mode == .command, output) }
+  }
+
+  @LoopActor
+  private func mismatch(_ transfer: FileTransfer, _ source: OctetFile, _ client: Client, _ context: Context) async throws -> String? {
+    switch verify {
+    case nil: return nil
+    case .readBack:
+      let target = try await client.attribute(try Selector(attribute), discovering: true)
+      let value = try await client.read(target.handle)
+      // At most one value, so what was sent is in memory still; what was before it may be.
+      let sent = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue)
+      if value[...] == sent { return nil }
+      if value.count == transfer.progress.sent, value.suffix(sent.count) == sent, ArrivalReport(of: value) == (try await transfer.proof()).whole { return nil }
+      return "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(sent.count)"
+    case .notify(let attribute):
+      let outcome = try await transfer.verify(until: EventLoop.shared.now.advanced(by: step.limits.transaction)) {
+        context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
+      }
+      guard case .contradicted(let report)? = outcome else { return nil }
+      let proof = try await transfer.proof()
+      return "--verify notify:\(attribute): sent \(proof.part)\(transfer.offset > 0 ? " of a file of \(proof.whole)" : ""); the peer reports "
+        + (report.map { "\($0)" } ?? "nothing")
     }
   }
 }

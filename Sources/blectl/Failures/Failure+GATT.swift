@@ -4,6 +4,13 @@ import GATT
 import Text
 
 extension Failure {
+  init(_ error: SegmentsMissing) {
+    self.init(
+      .expectation,
+      "the device tells of \(error.arrived) octets when \(error.sent) were sent, and of no more: it drops commands that it cannot take as fast; "
+        + "the next transfer keeps fewer in flight, --mode request never loses any")
+  }
+
   init(_ error: GATTError) {
     switch error {
     case .errorResponse(let code, to: let request, on: let attribute):

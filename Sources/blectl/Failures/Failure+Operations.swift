@@ -109,6 +109,12 @@ extension Failure {
     case .unknownProperties(let attribute):
       self.init(
         .notFound, "handle \(attribute.handle) is not a characteristic's value; name --mode to write to it all the same")
+    case .nothingToSend(let offset, let total):
+      self.init(.input, "there is nothing to send from octet \(offset) on\(total.map { " of \($0)" } ?? "")")
+    case .otherOctets(let report):
+      self.init(
+        .expectation,
+        "the device tells of \(report), which is not what was sent so far: it has lost some of it; begin anew, after a reset of the device where it needs one")
     case .notWritable(let attribute):
       self.init(
         .att,
@@ -135,13 +141,13 @@ extension Failure {
   }
 
   /// Of a transfer: with the octet counts that let the user go on.
-  init(_ error: IncompleteWrite, offset: Int) {
+  init(transfer error: IncompleteWrite) {
     if error.cause is CancellationError { self.init(.interrupted, "interrupted") } else { self.init(error.cause) }
     // Nothing has arrived anywhere.
     if error.cause is ReplayError { return }
-    let (confirmed, sent) = (error.progress.confirmed + offset, error.progress.sent + offset)
+    let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
     let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
-    message += "; \(confirmed) of \(error.total + offset) octets are known to have arrived\(more); go on with --offset \(confirmed)"
+    message += "; \(confirmed) of \(error.total) octets are known to have arrived\(more); go on with --offset \(confirmed)"
     resumeOffset = confirmed
   }
 }

@@ -73,6 +73,7 @@ struct Failure: Error, Equatable {
     case let error as NotACharacteristic: self.init(error)
     case let error as TransferError: self.init(error)
     case let error as IncompleteWrite: self.init(error)
+    case let error as SegmentsMissing: self.init(error)
     case let error as MACRuleError: self.init(error)
     case let error as OfflineAdvertisementError: self.init(error)
     case let error as ATTError: self.init(error)
@@ -102,6 +103,9 @@ struct Failure: Error, Equatable {
     default: self.init(.internal, "unexpected error, a defect of blectl: \(error)")
     }
   }
+
+  /// The link was lost, or the device is not there yet.
+  var isLoss: Bool { [.linkLost, .notFound, .timeout].contains(kind) }
 
   /// It is about what was given to the program, not about what came of it.
   var isRefusal: Bool { kind == .usage || kind == .input }

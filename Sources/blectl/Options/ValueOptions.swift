@@ -31,9 +31,7 @@ enum ValueArgument {
   /// Nobody may know that it is waited for.
   @LoopActor
   static func standardInput(_ limit: Int, _ output: Output) async throws -> [UInt8] {
-    try await InputFile.read("-", limit: limit) {
-      output.note("waiting for octets on standard input, until its end (Ctrl-D on a terminal); Ctrl-C gives up")
-    }
+    try await InputFile.read("-", limit: limit) { output.noteWaiting() }
   }
 
   @LoopActor
@@ -42,4 +40,9 @@ enum ValueArgument {
     if let path = text.after("@") { return (try await InputFile.read(path, limit: limit), DisplayText.quote(path)) }
     return (text.isEmpty ? [] : try format.parse(text), "VALUE")
   }
+}
+
+extension Output {
+  /// For octets on standard input.
+  func noteWaiting() { note("waiting for octets on standard input, until its end (Ctrl-D on a terminal); Ctrl-C gives up") }
 }

@@ -1,0 +1,163 @@
+package import ATT
+import Bluetooth
+package import EventLoop
+
+/// Octets of any number on their way to one attribute, segment by segment, as Write Requests or Write Commands (Vol 3 Part G §4.9.1, §4.9.3). What
+/// is sent next is decided when it is sent: by what the link carries then, and by what the peer has answered for.
+@LoopActor
+package final class Transfer {
+  /// Octets per segment from now on, 1…ATT_MTU − 3.
+  package var segment: Int
+  /// What is known of the link, for how soon the peer can answer.
+  package var link = LinkCapacity()
+  /// Peripheral latency, in connection events.
+  package var latency = 0
+  /// How far it is, as places in what is sent.
+  package private(set) var progress: WriteProgress
+  /// Sent so far.
+  package private(set) var segments = 0
+  /// Nil unless `WritePacing.adapts`.
+  package private(set) var window: TransferWindow?
+
+  private let client: Client
+  private let handle: AttributeHandle
+  private let isCommand: Bool
+  private let pacing: WritePacing
+  private let source: any OctetSource
+  private let proof: RunningProof
+  /// Segments since the last question.
+  private var unasked = 0
+
+  /// - Parameters:
+  ///   - mode: `.request` or `.command`; any other counts as `.request`.
+  ///   - offset: the place in the source at which it begins.
+  ///   - question: nil: Find Information, which the peer's ATT layer answers behind what it has passed on.
+  ///   - window: to begin with, where pacing adapts.
+  package init(
+    _ client: Client, to handle: AttributeHandle, mode: WriteMode, segment: Int, pacing: WritePacing, _ source: any OctetSource,
+    from offset: Int = 0, asking question: ArrivalQuestion? = nil, window: TransferWindow = TransferWindow()
+  ) {
+    self.client = client
+    self.handle = handle
+    isCommand = mode == .command
+    self.segment = segment
+    self.pacing = pacing
+    self.source = source
+    progress = WriteProgress(sent: offset, confirmed: offset)
+    proof = RunningProof(client, question ?? ArrivalQuestion(client.barrierRequest(after: handle)), from: offset)
+    self.window = pacing.adapts && isCommand ? window : nil
+  }
+
+  /// Until the end of the source. An empty source is one empty segment.
+  /// - Parameter update: told after every segment, and after the last proof.
+  /// - Throws: GATTError, ATTError, SegmentsMissing, what the source throws, what the channel ended with, CancellationError; what `update` throws.
+  package func run(_ update: (@LoopActor (WriteProgress) throws -> Void)? = nil) async throws {
+    defer { proof.end() }
+    if window != nil { proof.onAnswer = { [weak self] in self?.learn($0) } }
+    do {
+      while let octets = try await next() {
+        if segments > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
+        if isCommand {
+          try await waitForRoom()
+          try await client.writeCommand(octets, to: handle)
+          if let failure = proof.failure { throw failure }
+        } else {
+          try await client.writeRequest(Array(octets), to: handle)
+        }
+        segments += 1
+        progress.sent += octets.count
+        progress.confirmed = isCommand ? proof.confirmed : progress.sent
+        source.release(before: progress.confirmed)
+        try update?(progress)
+        if isCommand { askNow() }
+      }
+      guard isCommand, pacing.provesArrival else { return }
+      try await proveAll()
+    } catch {
+      progress.confirmed = max(progress.confirmed, proof.confirmed)
+      throw error
+    }
+    try update?(progress)
+  }
+
+  /// The next segment; nil at the end.
+  private func next() async throws -> ArraySlice<UInt8>? {
+    let octets: ArraySlice<UInt8>
+    if let ready = source.buffered(at: progress.sent, atMost: segment) {
+      octets = ready
+    } else {
+      octets = try await source.octets(at: progress.sent, atMost: segment)
+    }
+    return octets.isEmpty && segments > 0 ? nil : octets
+  }
+
+  // MARK: Commands
+
+  /// Segments that the peer has not answered for.
+  private var open: Int { (progress.sent - proof.confirmed + segment - 1) / max(1, segment) }
+
+  private func waitForRoom() async throws {
+    if let window = pacing.window { try await client.bearer.waitUntilUnacknowledged(below: window) }
+    while let limit = window?.limit, open >= limit { try await waitForProof() }
+  }
+
+  private func askNow() {
+    unasked += 1
+    guard !proof.isOpen, source.count.map({ progress.sent < $0 }) ?? true else { return }
+    let often = window?.limit.map { max(1, $0 / 2) }
+    guard let every = [pacing.provesEvery, often].compactMap(\.self).min(), unasked >= every else { return }
+    ask()
+  }
+
+  private func ask() {
+    unasked = 0
+    proof.ask(progress.sent, isTimed: window?.limit != nil)
+  }
+
+  /// Where the peer's application counts, it may be behind its ATT layer: it is asked until it has all, or has stopped.
+  private func waitForProof() async throws {
+    let (before, begin) = (proof.confirmed, EventLoop.shared.now)
+    while true {
+      if !proof.isOpen { ask() }
+      try await proof.answered()
+      if proof.confirmed > before || !proof.isBehind { return }
+      if begin.duration(to: EventLoop.shared.now) >= SegmentsMissing.patience {
+        throw SegmentsMissing(arrived: proof.confirmed, sent: progress.sent)
+      }
+      try await EventLoop.shared.sleep(for: max(.milliseconds(5), link.interval ?? .zero))
+    }
+  }
+
+  private func proveAll() async throws {
+    try await proof.answered()
+    repeat { try await waitForProof() } while proof.confirmed < progress.sent
+    progress.confirmed = proof.confirmed
+    source.release(before: progress.confirmed)
+  }
+
+  // MARK: Pacing
+
+  private func learn(_ answer: RunningProof.Answer) {
+    window?.answered(isInTime: !proof.isBehind && isInTime(answer))
+  }
+
+  /// Whether the peer answered as soon as the link could bring the question and the answer: in the connection event after the question.
+  private func isInTime(_ answer: RunningProof.Answer) -> Bool {
+    let interval = (link.interval ?? .milliseconds(50)) * (1 + max(0, latency))
+    let packet = Duration.seconds(Double(segment) / max(1, link.rate(segment)))
+    if let delay = answer.delay { return delay <= interval + packet * 2 + .milliseconds(1) }
+    // What was ahead had to be brought first; how long that takes on a link that loses packets nobody knows.
+    let bringing = Duration.seconds(Double(answer.ahead) / max(1, link.rate(segment)))
+    return answer.time <= bringing * 1.5 + interval * 2 + .milliseconds(5)
+  }
+}
+
+/// The peer's application tells of less than was sent to it, and of no more after a while.
+package struct SegmentsMissing: Error, Sendable, Equatable {
+  /// Places in what was sent: what it tells of, and how far sending was.
+  package let arrived: Int
+  package let sent: Int
+
+  /// How long nothing more may arrive.
+  static let patience = Duration.seconds(2)
+}

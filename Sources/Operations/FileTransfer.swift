@@ -1,0 +1,252 @@
+import ATT
+import Bluetooth
+package import EventLoop
+package import GAP
+package import GATT
+import Text
+
+/// A file on its way to a characteristic, over as many links as that takes.
+@LoopActor
+package final class FileTransfer {
+  package enum Event: Sendable {
+    /// The link has changed, and with it what fills it best: octets per segment, before and now.
+    case plannedAnew(from: Int, to: Int, LinkParameters)
+    /// Goes on at this octet. `isTold`: the device has said so; else up to `sent` may arrive twice.
+    case goesOn(at: Int, sent: Int, isTold: Bool)
+    /// The device's counter does not begin at 0.
+    case counterIsAt(Int)
+  }
+
+  package var onEvent: (@LoopActor (Event) -> Void)?
+  /// Told after every segment.
+  package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
+  /// To begin with: what was found with this device before.
+  package var window = TransferWindow()
+
+  /// How far it is, as octets of the file.
+  package private(set) var progress: WriteProgress
+  /// Sent so far.
+  package private(set) var segments = 0
+  /// Octets per segment, and how they go; nil before the first link.
+  package private(set) var segment: Int?
+  package private(set) var mode: TransferOptions.Mode?
+  /// As it was last.
+  package private(set) var link = LinkParameters()
+  package private(set) var links = 0
+  package private(set) var mtu = 0
+  /// What the links would have carried meanwhile, in octets; nil where they do not tell.
+  package private(set) var capacity: Double? = 0
+  package private(set) var begin: LoopClock.Instant?
+  /// Since it began, with the time between two links.
+  package var seconds: Double { begin.map { $0.duration(to: since).inSeconds } ?? 0 }
+
+  private let selector: Selector
+  private let report: Selector?
+  private let options: TransferOptions
+  private let source: any OctetSource
+  /// The octet of the file at which it begins.
+  package private(set) var offset = 0
+  /// What the device's counter said when it stood at an octet of the file.
+  private var counter: (value: Int, place: Int)?
+  private var subscription: Subscription?
+  private var running: Transfer?
+  private var since = EventLoop.shared.now
+
+  /// - Parameters:
+  ///   - report: the characteristic that tells of octets and CRC-32, by notifications and, where it can be read, when asked.
+  package init(to selector: Selector, _ options: TransferOptions, _ source: any OctetSource, report: Selector?) {
+    self.selector = selector
+    self.report = report
+    self.options = options
+    self.source = source
+    progress = WriteProgress()
+  }
+
+  /// Octets of the file; nil until its end is known.
+  package var total: Int? { source.count }
+  /// Segments that are sent and not known to have arrived.
+  package var inFlight: Int { segment.map { (progress.sent - progress.confirmed + $0 - 1) / max(1, $0) } ?? 0 }
+
+  /// Before the first link.
+  /// - Parameter remembered: begins there when what is before it has this CRC-32.
+  /// - Returns: false when it has another one; it begins at the beginning then.
+  /// - Throws: TransferError.nothingToSend; what the source throws.
+  package func prepare(from offset: Int, remembered: TransferMemory.Point? = nil) async throws -> Bool {
+    let place = remembered?.offset ?? offset
+    try await skip(to: place)
+    if let remembered {
+      guard source.count.map({ place <= $0 }) ?? true, try await source.crc(upTo: place) == remembered.crc else { return false }
+    }
+    guard try await !source.octets(at: place, atMost: 1).isEmpty else {
+      throw TransferError.nothingToSend(from: place, of: source.count)
+    }
+    self.offset = place
+    progress = WriteProgress(sent: place, confirmed: place)
+    return true
+  }
+
+  /// What can be read only once is read up to there.
+  private func skip(to place: Int) async throws {
+    var now = 0
+    while source.count == nil, now < place {
+      now += try await source.octets(at: now, atMost: min(16_384, place - now)).count
+      source.release(before: now)
+    }
+  }
+
+  /// What is remembered of it when it does not end well; nil when nothing is known to have arrived.
+  /// - Throws: what the source throws.
+  package func point() async throws -> TransferMemory.Point? {
+    guard progress.confirmed > 0 else { return nil }
+    return TransferMemory.Point(offset: progress.confirmed, crc: try await source.crc(upTo: progress.confirmed))
+  }
+
+  /// What proves that all has arrived. - Throws: what the source throws.
+  package func proof() async throws -> ArrivalProof { try await proof(at: progress.sent) }
+
+  private func proof(at place: Int) async throws -> ArrivalProof {
+    let whole = ArrivalReport(count: place, crc: try await source.crc(upTo: place))
+    guard offset > 0, place >= offset else { return ArrivalProof(part: whole, whole: whole) }
+    let crc = CRC32.end(of: whole.crc, without: try await source.crc(upTo: offset), count: place - offset)
+    return ArrivalProof(part: ArrivalReport(count: place - offset, crc: crc), whole: whole)
+  }
+
+  // MARK: On a link
+
+  /// Sends from where it is to the end.
+  /// - Parameter check: before the first command, with the attribute.
+  /// - Throws: IncompleteWrite; before anything was sent TransferError, GATTError and what else discovery throws; what `onProgress` throws.
+  package func run(on connection: Connection, check: @LoopActor (Attribute, TransferOptions.Mode) async throws -> Void) async throws {
+    let client = connection.client
+    let target = try await client.attribute(selector, discovering: true)
+    let mode = try options.mode(for: target)
+    self.mode = mode
+    mtu = client.mtu
+    let question = try await subscribe(client)
+    link = try await connection.link.parameters()
+    let segment = try options.segment(mode, mtu: client.mtu, link: LinkCapacity(link))
+    try await check(target, mode)
+    let transfer = Transfer(
+      client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), source,
+      from: progress.sent, asking: question, window: window)
+    self.segment = segment
+    running = transfer
+    adapt(transfer)
+    let before = segments
+    connection.link.onParameters = { [weak self] in self?.linkChanged($0) }
+    links += 1
+    if begin == nil { begin = EventLoop.shared.now }
+    since = EventLoop.shared.now
+    defer {
+      connection.link.onParameters = nil
+      running = nil
+      account()
+      progress = transfer.progress
+      segments = before + transfer.segments
+      window = transfer.window ?? window
+    }
+    var refusal: (any Error)?
+    do {
+      try await transfer.run { now in
+        self.progress = now
+        self.segments = before + transfer.segments
+        do { try self.onProgress?(self) } catch {
+          refusal = error
+          throw error
+        }
+      }
+    } catch {
+      if let refusal { throw refusal }
+      throw IncompleteWrite(
+        mode: mode.writeMode, progress: transfer.progress, total: source.count ?? transfer.progress.sent, segments: .max, cause: error)
+    }
+  }
+
+  /// Waits for the device's word.
+  /// - Parameter other: gets what is no report.
+  /// - Returns: nil when it was not to be asked for.
+  package func verify(until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void) async throws -> ArrivalProof.Outcome? {
+    guard let subscription else { return nil }
+    return try await subscription.arrival(of: try await proof(), until: deadline, other: other)
+  }
+
+  // MARK: What the device tells
+
+  /// - Returns: how it is asked for its count while commands flow; nil where it cannot be.
+  private func subscribe(_ client: Client) async throws -> ArrivalQuestion? {
+    var told: ArrivalReport?
+    var handle: AttributeHandle?
+    if let report {
+      let characteristic = try await client.characteristic(report)
+      subscription = try await client.subscribe(characteristic)
+      if characteristic.properties.contains(.read) {
+        handle = characteristic.valueHandle
+        told = try? await ArrivalReport(client.read(characteristic.valueHandle))
+      }
+    }
+    if links > 0 { try await goOn(told) } else if let told { try begin(told) }
+    guard let handle, let counter else { return nil }
+    return ArrivalQuestion(.read(handle)) { response in
+      guard case .read(let value) = response, let report = ArrivalReport(value) else { return nil }
+      return counter.place + report.count - counter.value
+    }
+  }
+
+  private func begin(_ told: ArrivalReport) throws {
+    counter = (told.count, offset)
+    if told.count != 0, told.count != offset { onEvent?(.counterIsAt(told.count)) }
+  }
+
+  /// After a lost link.
+  private func goOn(_ told: ArrivalReport?) async throws {
+    var place = progress.confirmed
+    if let told, let counter {
+      place = counter.place + told.count - counter.value
+      guard (progress.confirmed...progress.sent).contains(place) else { throw TransferError.otherOctets(told) }
+      if counter.value == 0 || counter.value == counter.place {
+        let proof = try await proof(at: place)
+        guard told == proof.part || told == proof.whole else { throw TransferError.otherOctets(told) }
+      }
+    }
+    onEvent?(.goesOn(at: place, sent: progress.sent, isTold: told != nil && counter != nil))
+    progress = WriteProgress(sent: place, confirmed: place)
+  }
+
+  // MARK: The link changes
+
+  private func linkChanged(_ parameters: LinkParameters) {
+    account()
+    let phy = link.phy
+    link = parameters
+    // Events tell of it only when it changes.
+    if link.phy == nil { link.phy = phy }
+    guard let running, let mode else { return }
+    adapt(running)
+    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: LinkCapacity(link)), segment != running.segment
+    else { return }
+    onEvent?(.plannedAnew(from: running.segment, to: segment, link))
+    running.segment = segment
+    self.segment = segment
+  }
+
+  private func adapt(_ transfer: Transfer) {
+    transfer.link = LinkCapacity(link)
+    transfer.latency = link.latency ?? 0
+  }
+
+  /// What the link would have carried since it was last looked at.
+  private func account() {
+    let now = EventLoop.shared.now
+    let seconds = since.duration(to: now).inSeconds
+    since = now
+    guard let limit = LinkCapacity(link).limit(mtu: mtu) else {
+      capacity = nil
+      return
+    }
+    capacity? += limit * seconds
+  }
+}
+
+extension LinkCapacity {
+  package init(_ link: LinkParameters) { self.init(dataLength: link.maxTxOctets, phy: link.phy, interval: link.interval) }
+}

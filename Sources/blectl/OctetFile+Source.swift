@@ -1,0 +1,5 @@
+import GATT
+import LinuxIO
+
+/// What is sent.
+extension OctetFile: OctetSource {}
