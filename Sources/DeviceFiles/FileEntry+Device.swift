@@ -31,6 +31,13 @@ extension FileEntry {
   }
 
   /// A number with or without a fraction.
+  package func decimal(in range: ClosedRange<Double>) throws(FileEntryError) -> Double {
+    let number = try decimal()
+    guard range.contains(number) else { throw error("\(number) is not in \(range.lowerBound)…\(range.upperBound)") }
+    return number
+  }
+
+  /// The same without limits.
   func decimal() throws(FileEntryError) -> Double {
     guard case .number(let text) = tree.kind else { throw error("\(tree.noun) where a number should be") }
     if let whole = NumberField.integer(text) { return Double(whole) }

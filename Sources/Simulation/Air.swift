@@ -107,16 +107,17 @@ package final class Air {
     let firstAnchor = EventLoop.shared.now.nanoseconds + 376_000 + 150_000 + 352_000 + 1_250_000
     var layer = LinkLayer(
       parameters: parameters, firstAnchor: firstAnchor, random: AirRandom(seed: seed, stream: UInt64(connections) &* 2 &+ 1))
-    layer.guardTime = faults.guardTime
-    layer.packetErrorRate = faults.packetErrorRate
+    let limits = station.advertiser.linkLimits
+    layer.limit(to: limits)
+    layer.guardTime = max(layer.guardTime, faults.guardTime)
+    layer.packetErrorRate = max(layer.packetErrorRate, faults.packetErrorRate)
     layer.cutAfterOctets = faults.cutAfterOctets
-    layer.packetsPerEvent = station.advertiser.linkLimits.packetsPerEvent
     station.connections += 1
     let fails =
-      faults.failingConnections.contains(connections) || station.connections <= station.advertiser.linkLimits.failingConnections
+      faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
     if fails { layer.failEstablishment() }
     let link = VirtualLink(
-      number: connections, peer: station.advertiser.address, rssi: settings.rssi, limits: station.advertiser.linkLimits, layer: layer)
+      number: connections, peer: station.advertiser.address, rssi: settings.rssi, limits: limits, layer: layer)
     // Of a connection that fails, the device knows nothing: it goes on advertising.
     guard !fails else { return link }
     station.link = link
@@ -126,7 +127,10 @@ package final class Air {
       station.link = nil
       self.advertise(station, isFirst: true)
     }
-    station.advertiser.connected(VirtualLinkChannel(link))
+    let firmware = limits.firmware.map {
+      FirmwareQueue($0, random: AirRandom(seed: seed, stream: 1 << 49 | UInt64(connections)))
+    }
+    station.advertiser.connected(VirtualLinkChannel(link, firmware))
     return link
   }
 }

@@ -5,9 +5,10 @@ extension LinkLayer {
   /// Exchanges some of what is queued, at `cursor`, while the event lasts: half of it, so that the queues do not run dry (which would end
   /// the event) before the hosts have seen what was acknowledged.
   mutating func exchangeBatch() {
-    var batch = Self.batchLimit
+    var batch = batchLimit
     for queue in [central.queue, peripheral.queue] where !queue.isEmpty { batch = min(batch, max(1, queue.count / 2)) }
     var done = 0
+    isBroken = false
     var goesOn = deadline == nil && hasExchange
     while goesOn, done < batch {
       goesOn = exchange()
@@ -20,6 +21,24 @@ extension LinkLayer {
     phase = done > 0 ? .exchanging(eventGoesOn: goesOn) : .between
   }
 
+  /// Nobody has anything to say any more.
+  var afterData: Phase {
+    let end = min(eventEnd, cursor + Int64(pollingTime) * 1000)
+    guard pollingTime > 0, end > cursor, !isBroken, deadline == nil, exchangesInEvent < packetsPerEvent ?? .max else { return .between }
+    return hasExchange ? .open : .polling(until: end)
+  }
+
+  /// Somebody has something to say while empty packets are exchanged: it goes out with the next one.
+  mutating func goOn(at now: Int64) {
+    let step = airTime(0, central) + airTime(0, peripheral)
+    let before = cursor
+    if now > cursor { cursor += (now - cursor + step - 1) / step * step }
+    guard hasExchange else { return cursor = before }
+    lastHeard = cursor
+    phase = .open
+    due = cursor
+  }
+
   /// Something is queued, and the event has room for it; the first exchange of an event may take longer than the event.
   var hasExchange: Bool {
     guard !(central.queue.isEmpty && peripheral.queue.isEmpty) else { return false }
@@ -27,9 +46,10 @@ extension LinkLayer {
   }
 
   /// ns, with the space after it.
-  private func airTime(_ transmitter: Transmitter) -> Int64 {
-    let octets = transmitter.queue.nextCount(limit: transmitter.limit)
-    return Int64(AirTime.pdu(octets: octets, transmitter.coding) + interFrameSpace) * 1000
+  private func airTime(_ transmitter: Transmitter) -> Int64 { airTime(transmitter.queue.nextCount(limit: transmitter.limit), transmitter) }
+
+  private func airTime(_ octets: Int, _ transmitter: Transmitter) -> Int64 {
+    Int64(AirTime.pdu(octets: octets, transmitter.coding) + interFrameSpace) * 1000
   }
 
   /// One PDU of the central and the answer to it. Returns false when something was missed, which ends the event.
@@ -39,14 +59,16 @@ extension LinkLayer {
     let (toPeripheral, toCentral) = (airTime(central), airTime(peripheral))
     cursor += toPeripheral
     guard !isMissed(fromCentral) else { return missed() }
-    if let fromCentral, central.unacknowledged == nil { deliver(fromCentral, to: .peripheral) }
+    let isTaken = fromCentral.map { central.unacknowledged != nil || takes($0) } ?? false
+    if let fromCentral, isTaken, central.unacknowledged == nil { deliver(fromCentral, to: .peripheral) }
     cursor += toCentral
     guard !isMissed(fromPeripheral) else {
-      central.unacknowledged = fromCentral?.octets.count
+      if isTaken { central.unacknowledged = fromCentral?.octets.count }
       return missed()
     }
     lastHeard = cursor
-    if let fromCentral { acknowledge(fromCentral, of: .central) }
+    // What the peripheral has no room for it does not acknowledge, and the central repeats it (Vol 6 Part B §4.5.9).
+    if let fromCentral, isTaken { acknowledge(fromCentral, of: .central) }
     if let fromPeripheral {
       deliver(fromPeripheral, to: .central)
       acknowledge(fromPeripheral, of: .peripheral)
@@ -58,6 +80,14 @@ extension LinkLayer {
     return true
   }
 
+  /// Whether the peripheral has room for a PDU: a frame takes room with its first one.
+  private mutating func takes(_ pdu: PacketQueue.PDU) -> Bool {
+    guard let room, pdu.isStart else { return true }
+    guard room > 0 else { return false }
+    self.room = room - 1
+    return true
+  }
+
   private mutating func isMissed(_ pdu: PacketQueue.PDU?) -> Bool {
     guard packetErrorRate > 0 else { return false }
     // Empty PDUs are short: what destroys a data PDU mostly spares them.
@@ -65,6 +95,7 @@ extension LinkLayer {
   }
 
   private mutating func missed() -> Bool {
+    isBroken = true
     if cursor - lastHeard > Int64(parameters.supervisionTimeout) * 10_000_000 { deadline = (cursor, .connectionTimeout) }
     return false
   }

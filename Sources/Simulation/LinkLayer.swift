@@ -73,18 +73,26 @@ struct LinkLayer {
     case exchanging(eventGoesOn: Bool)
     /// An event is open at `cursor`; the hosts have seen the results so far.
     case open
+    /// An event is open, and nobody has anything to say: until then, or until somebody has.
+    case polling(until: Int64)
     case closed
   }
 
   /// When to call `wake` next; nil when nothing will happen by itself.
-  private(set) var due: Int64?
+  var due: Int64?
   private(set) var parameters: Parameters
   /// T_IFS, µs.
   var interFrameSpace = AirTime.interFrameSpace
+  /// How long an event goes on with empty packets after the last one with data, µs: what the hosts answer meanwhile does not wait for the next event.
+  var pollingTime = 0
   /// Left unused at the end of each event by the central's scheduler, µs.
   var guardTime = 0
   /// Exchanges that the peripheral takes in one event.
   var packetsPerEvent: Int?
+  /// Frames that the peripheral's host can still take; nil: as many as come. What begins one without room is not acknowledged.
+  var room: Int?
+  /// PDUs of one wake-up at most: what has arrived is not held back longer than these take.
+  var batchLimit = 8
   /// Probability that a PDU with data is missed, which ends the event; at 1 nothing at all is heard.
   var packetErrorRate = 0.0
   /// The link is cut, as by walking away, when this many payload octets have been carried in both directions together.
@@ -103,6 +111,8 @@ struct LinkLayer {
   /// Nothing before this time can still be sent into.
   var cursor: Int64
   var exchangesInEvent = 0
+  /// Something was missed, which ended the event.
+  var isBroken = false
   var eventEnd: Int64 = 0
   var results: [Action] = []
   /// When the queues became non-empty: the next event must not be before.
@@ -118,8 +128,6 @@ struct LinkLayer {
 
   /// A timer that fires this late (a stopped process) does not have its events made up for.
   private static let patience: Int64 = 200_000_000
-  /// PDUs of one wake-up at most: what has arrived is not held back longer than these take.
-  static let batchLimit = 8
 
   /// - Parameter firstAnchor: when connection event 0 starts.
   init(parameters: Parameters, firstAnchor: Int64, random: AirRandom) {
@@ -153,7 +161,11 @@ struct LinkLayer {
     case .central: central.queue.append(packet, isStart: isStart)
     case .peripheral: peripheral.queue.append(packet, isStart: isStart)
     }
-    if case .between = phase { plan(at: now) }
+    switch phase {
+    case .between: plan(at: now)
+    case .polling: goOn(at: now)
+    case .exchanging, .open, .closed: break
+    }
   }
 
   mutating func start(_ procedure: Procedure, at now: Int64) {
@@ -194,8 +206,9 @@ struct LinkLayer {
     case .closed: break
     case .exchanging(let eventGoesOn):
       swap(&actions, &results)
-      phase = eventGoesOn ? .open : .between
+      phase = eventGoesOn ? .open : afterData
     case .open: exchangeBatch()
+    case .polling: phase = .between
     case .between: actions = startEvent(at: now)
     }
     plan(at: now)
@@ -206,6 +219,7 @@ struct LinkLayer {
     switch phase {
     case .closed: due = nil
     case .exchanging, .open: due = cursor
+    case .polling(let end): due = end
     case .between:
       if let deadline {
         due = deadline.time

@@ -47,7 +47,8 @@ package enum PeripheralFile {
 
   private static let keys = [
     "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
-    "packets_per_event", "starts_after_ms", "failing_connections", "variables", "timers", "on_connect", "on_disconnect", "services",
+    "packets_per_event", "starts_after_ms", "failing_connections", "link", "firmware", "variables", "timers", "on_connect", "on_disconnect",
+    "services",
   ]
 
   /// - Parameter device: whose commands it answers.
@@ -92,6 +93,8 @@ package enum PeripheralFile {
     if let value = fields["starts_after_ms"] { peripheral.advertising.startsAfter = try value.milliseconds(0...86_400_000) }
     if let value = fields["failing_connections"] { peripheral.linkLimits.failingConnections = try value.integer(0...255) }
     if let value = fields["packets_per_event"] { peripheral.linkLimits.packetsPerEvent = try value.integer(1...255) }
+    if let value = fields["link"] { try LinkReader.read(value, into: &peripheral.linkLimits) }
+    if let value = fields["firmware"] { peripheral.linkLimits.firmware = try LinkReader.firmware(value) }
     return peripheral
   }
 

@@ -45,6 +45,9 @@ final class VirtualLink {
     arm()
   }
 
+  /// The peripheral's host can take one more frame. Of no effect where it takes as many as come.
+  func makeRoom() { layer.room? += 1 }
+
   func terminate(by side: LinkLayer.Side, reason: ControllerErrorCode) {
     layer.terminate(by: side, reason: reason, at: now)
     arm()

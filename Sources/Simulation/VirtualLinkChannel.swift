@@ -20,13 +20,19 @@ package final class VirtualLinkChannel: ATT.Channel {
   private var waiters: [Wait<Void>] = []
   private var ended: ControllerErrorCode?
   private var isClosed = false
+  /// What ATT gets, when it is not all of it at once.
+  private var firmware: FirmwareQueue?
+  private var firmwareTimer: LoopTimer?
+  /// Link-layer payloads of the frame that is being put together.
+  private var fragments: (first: Int, last: Int, count: Int) = (0, 0, 0)
 
   /// Packets that the device's controller buffers.
   private static let buffers = 8
   private static let bufferLength = 251
 
-  init(_ link: VirtualLink) {
+  init(_ link: VirtualLink, _ firmware: FirmwareQueue? = nil) {
     self.link = link
+    self.firmware = firmware
     link.peripheral = { actions in self.take(actions) }
   }
 
@@ -104,7 +110,18 @@ package final class VirtualLinkChannel: ATT.Channel {
   }
 
   private func receive(_ octets: [UInt8], isStart: Bool) {
+    // A start before the end of the last frame: that is thrown away.
+    if isStart, fragments.count > 0 { link.makeRoom() }
+    if isStart {
+      fragments = (octets.count, octets.count, 1)
+    } else if fragments.count > 0 {
+      fragments = (fragments.first, octets.count, fragments.count + 1)
+    }
     guard let frame = recombination.add(octets, isStart: isStart) else { return }
+    let isUneven = fragments.count > 1 && fragments.last < fragments.first
+    fragments.count = 0
+    if frame.channel == .att, firmware != nil { return work(on: FirmwareQueue.PDU(octets: frame.payload, isUneven: isUneven)) }
+    link.makeRoom()
     if frame.channel == .att {
       pending.append(.received(frame.payload))
     } else if let otherChannels {
@@ -112,6 +129,35 @@ package final class VirtualLinkChannel: ATT.Channel {
     } else {
       answer(frame)
     }
+  }
+
+  // MARK: Firmware
+
+  private func work(on pdu: FirmwareQueue.PDU) {
+    switch firmware?.arrive(pdu, at: EventLoop.shared.now.nanoseconds) {
+    case .passed:
+      link.makeRoom()
+      pending.append(.received(pdu.octets))
+    case .dropped: link.makeRoom()
+    case .waits, nil: break
+    }
+    armFirmware()
+  }
+
+  private func armFirmware() {
+    firmwareTimer?.cancel()
+    firmwareTimer = firmware?.due.map { due in
+      EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in self?.workIsDone() }
+    }
+  }
+
+  private func workIsDone() {
+    while let octets = firmware?.next(at: EventLoop.shared.now.nanoseconds) {
+      link.makeRoom()
+      pending.append(.received(octets))
+    }
+    armFirmware()
+    deliver()
   }
 
   private func answer(_ frame: L2CAPFrame) {
@@ -125,6 +171,9 @@ package final class VirtualLinkChannel: ATT.Channel {
   private func end(_ reason: ControllerErrorCode) {
     guard ended == nil else { return }
     ended = reason
+    // What still waits there is lost with the link.
+    firmwareTimer?.cancel()
+    firmware = nil
     pending.append(.closed(reason))
     resumeWaiters()
   }

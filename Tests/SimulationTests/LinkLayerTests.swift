@@ -141,6 +141,56 @@ import Testing
     #expect(abs(rate - 65) < 1)
   }
 
+  /// What there is no room for is repeated until there is, and goes on where it was.
+  @Test func whatThePeripheralHasNoRoomForIsHeldBack() {
+    var bench = LinkLayerBench(interval: 24)
+    bench.link.room = 1
+    for octet in 1...3 as ClosedRange<UInt8> {
+      bench.link.send(by: .central, [UInt8](repeating: octet, count: 27), isStart: true, at: 0)
+      bench.link.send(by: .central, [octet], isStart: false, at: 0)
+    }
+    bench.run(until: 100_000_000)
+    // The continuation belongs to what was taken.
+    func received() -> [[UInt8]] {
+      bench.log.compactMap { if case .received(.peripheral, let octets, _) = $0.action { octets } else { nil } }
+    }
+    #expect(received() == [[UInt8](repeating: 1, count: 27), [1]] && bench.link.queued(by: .central) == 4)
+    // The peripheral is heard all the time.
+    bench.link.send(by: .peripheral, [9], isStart: true, at: 100_000_000)
+    bench.run(until: 9_000_000_000)
+    #expect(bench.log.contains { $0.action == .received(by: .central, [9], isStart: true) } && !bench.link.isClosed)
+    bench.link.room = 2
+    bench.run(until: 9_100_000_000)
+    #expect(received().map(\.count) == [27, 1, 27, 1, 27, 1] && bench.link.room == 0)
+  }
+
+  /// An answer and the next request in one event, with one interval a round trip.
+  @Test func anEventThatStaysOpenIsUsed() {
+    var bench = LinkLayerBench(interval: 24)
+    bench.link.pollingTime = 1000
+    var requests: [Int64] = []
+    bench.onReceive = { side, _, link, now in
+      if side == .peripheral { requests.append(now) } else { link.send(by: .central, [1], isStart: true, at: now) }
+    }
+    bench.link.send(by: .central, [1], isStart: true, at: 0)
+    for round in 1...10 as ClosedRange<Int64> {
+      bench.run(until: round * 30_000_000 - 5_000_000)
+      bench.link.send(by: .peripheral, [2], isStart: true, at: round * 30_000_000 - 5_000_000)
+    }
+    bench.run(until: 310_000_000)
+    #expect(requests.count == 11 && zip(requests.dropFirst(), requests.dropFirst(2)).allSatisfy { $1 - $0 == 30_000_000 })
+    // What is said 300 µs after the last packet goes out with the first empty one after it; later nothing happens any more.
+    bench = LinkLayerBench(interval: 24)
+    bench.link.pollingTime = 1000
+    bench.link.send(by: .central, [1, 2, 3], isStart: true, at: 0)
+    bench.run(until: 484_000)
+    #expect(bench.link.due == 1_484_000)
+    bench.link.send(by: .central, [3], isStart: true, at: 784_000)
+    #expect(bench.link.due == 944_000)
+    bench.run(until: .max)
+    #expect(bench.log.last == .completed(944 + 468, .central, 1) && bench.now == 2_412_000 && bench.link.due == nil)
+  }
+
   @Test func aPeripheralWithLatencyIsReachedLateButSpeaksAtOnce() {
     var bench = LinkLayerBench(interval: 8, latency: 9)
     bench.link.send(by: .central, [0], isStart: true, at: 0)

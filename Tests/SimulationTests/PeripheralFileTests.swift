@@ -43,6 +43,28 @@ import Text
     #expect(one.database[5]?.value == [0xC1, 0x03])
   }
 
+  @Test func whatIsSlow() throws {
+    let one = try peripheral(
+      #""link": {"packet_error_rate": 0.05, "guard_us": 300, "inter_frame_space_us": 100, "polling_us": 1000},"#
+        + #""firmware": {"buffers": 3, "ms_per_packet": 5.5, "jitter_ms": 0.25, "ms_per_request": 20, "slow_every": 16, "slow_ms": 3,"#
+        + #""short_octets": 100, "ms_per_long_octet": 0.01, "uneven_ms": 2, "when_full": "drop", "ms_per_drop": 1, "answers_at_once": true,"#
+        + #""drops_after": 7, "drops": 2}"#)
+    let limits = one.linkLimits
+    #expect(limits.packetErrorRate == 0.05 && limits.guardTime == 300 && limits.interFrameSpace == 100 && limits.pollingTime == 1000)
+    var firmware = Firmware()
+    firmware.buffers = 3
+    firmware.timePerPacket = .microseconds(5500)
+    firmware.jitter = .microseconds(250)
+    firmware.timePerRequest = .milliseconds(20)
+    (firmware.slowEvery, firmware.slowTime) = (16, .milliseconds(3))
+    (firmware.shortOctets, firmware.timePerLongOctet) = (100, .microseconds(10))
+    firmware.unevenTime = .milliseconds(2)
+    (firmware.whenFull, firmware.timePerDrop) = (.drop, .milliseconds(1))
+    (firmware.answersAtOnce, firmware.dropsAfter, firmware.drops) = (true, 7, 2)
+    #expect(limits.firmware == firmware)
+    #expect(try peripheral(#""firmware": {}"#).linkLimits.firmware == Firmware())
+  }
+
   @Test(
     arguments: [
       (#"{"flags": 6, "name": "Ab", "tx_power": -4}"#, "020106" + "03094162" + "020afc"),
@@ -194,6 +216,9 @@ import Text
       "reset",
       "disconnect", "after_ms", "value_of", "written", "checksum", "variables", "timers", "on_connect", "on_disconnect", "read_reactions",
       "on_subscribe", "on_unsubscribe", "if", "error", "answer", "answer_after_ms", "let", "count", "by", "set_clock", "start", "stop",
+      "link", "firmware", "packet_error_rate", "guard_us", "inter_frame_space_us", "polling_us", "buffers", "ms_per_packet", "jitter_ms",
+      "ms_per_request", "slow_every", "slow_ms", "short_octets", "ms_per_long_octet", "uneven_ms", "when_full", "ms_per_drop",
+      "answers_at_once", "drops_after", "drops",
       "advertise", "do", "times", "else", "variable", "random_octets", "of", "order", "aes_cmac", "hmac_sha256", "key", "xor", "with",
       "from", "octets", "random", "clock", "length", "number", "as", "subscribers", "sum", "is", "at_least", "matches", "any", "not",
     ] {

@@ -69,7 +69,7 @@ extension PeripheralDescription {
 
 /// The files of man/examples.
 enum ExampleFiles {
-  static let all = ["challenge-lock.json", "wristband.json", "gate-lock.json", "band-7.json", "tracker.json"]
+  static let all = ["challenge-lock.json", "wristband.json", "gate-lock.json", "band-7.json", "tracker.json", "slow-panel.json"]
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("man/examples")
 

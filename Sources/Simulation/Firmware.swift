@@ -1,0 +1,124 @@
+import EventLoop
+
+/// How a device's firmware takes what its link layer received: one ATT PDU after the other, each in its time, from as many buffers as it has.
+package struct Firmware: Sendable, Equatable {
+  /// What becomes of a PDU for which there is no buffer.
+  package enum WhenFull: String, Sendable, CaseIterable {
+    /// The link layer does not acknowledge it: it is repeated until there is room, and nothing is lost.
+    case hold
+    /// Write Commands are dropped without a word; requests wait, beyond the buffers.
+    case drop
+  }
+
+  /// PDUs that wait or are worked on, at least 1.
+  package var buffers = 8
+  /// Of each PDU, and what chance adds to it at most.
+  package var timePerPacket = Duration.zero
+  package var jitter = Duration.zero
+  /// More for requests.
+  package var timePerRequest = Duration.zero
+  /// More for every so many-th write.
+  package var slowEvery: Int?
+  package var slowTime = Duration.zero
+  /// More for each octet of a value beyond so many.
+  package var shortOctets = 0
+  package var timePerLongOctet = Duration.zero
+  /// More for what comes in several link-layer packets of which the last one is not full.
+  package var unevenTime = Duration.zero
+  package var whenFull = WhenFull.hold
+  /// What dropping costs, which the work under way is late by.
+  package var timePerDrop = Duration.zero
+  /// Requests are answered by an ATT layer in front of the buffers: they overtake the commands that wait, and their answers prove nothing about these.
+  package var answersAtOnce = false
+  /// Write Commands of one connection after which the next ones are dropped: so many of them, or all.
+  package var dropsAfter: Int?
+  package var drops: Int?
+
+  package init() {}
+}
+
+/// The firmware at work on one link, as a pure state machine. Time is in nanoseconds on any clock.
+struct FirmwareQueue {
+  struct PDU: Equatable {
+    let octets: [UInt8]
+    /// It came in several link-layer packets, and the last one was not full.
+    let isUneven: Bool
+
+    /// Vol 3 Part F §3.3.1, the command flag.
+    var isCommand: Bool { octets.first.map { $0 & 0x40 != 0 } ?? false }
+    /// Write Request, Write Command.
+    var isWrite: Bool { octets.first.map { $0 & 0xBF == 0x12 } ?? false }
+  }
+
+  enum Arrival: Equatable {
+    /// ATT has it now.
+    case passed
+    case waits
+    case dropped
+  }
+
+  /// Requests beyond the buffers: a client has one open.
+  static let mostWaiting = 4096
+
+  private let firmware: Firmware
+  private var random: AirRandom
+  private var waiting: [PDU] = []
+  /// When the first one is done.
+  private var doneAt: Int64 = 0
+  private var writes = 0
+  private var commands = 0
+  private(set) var dropped = 0
+
+  init(_ firmware: Firmware, random: AirRandom) {
+    self.firmware = firmware
+    self.random = random
+  }
+
+  var count: Int { waiting.count }
+  /// When `next` has something.
+  var due: Int64? { waiting.isEmpty ? nil : doneAt }
+
+  mutating func arrive(_ pdu: PDU, at now: Int64) -> Arrival {
+    guard !firmware.answersAtOnce || pdu.isCommand else { return .passed }
+    if pdu.isCommand { commands += 1 }
+    guard !(pdu.isCommand && isDropped), waiting.count < Self.mostWaiting else {
+      dropped += 1
+      if waiting.isEmpty { doneAt = max(now, doneAt) }
+      doneAt = doneAt &+ firmware.timePerDrop.wholeNanoseconds
+      return .dropped
+    }
+    waiting.append(pdu)
+    if waiting.count == 1 { doneAt = max(now, doneAt) &+ time(of: pdu) }
+    return .waits
+  }
+
+  /// The command that was counted last.
+  private var isDropped: Bool {
+    if firmware.whenFull == .drop, waiting.count >= firmware.buffers { return true }
+    guard let after = firmware.dropsAfter, commands > after else { return false }
+    return firmware.drops.map { commands - after <= $0 } ?? true
+  }
+
+  /// What is done by now, one at a time.
+  mutating func next(at now: Int64) -> [UInt8]? {
+    guard let first = waiting.first, doneAt <= now else { return nil }
+    waiting.removeFirst()
+    if let following = waiting.first { doneAt = doneAt &+ time(of: following) }
+    return first.octets
+  }
+
+  private mutating func time(of pdu: PDU) -> Int64 {
+    var time = firmware.timePerPacket.wholeNanoseconds
+    let jitter = firmware.jitter.wholeNanoseconds
+    if jitter > 0 { time &+= Int64(random.fraction() * Double(jitter)) }
+    if !pdu.isCommand { time &+= firmware.timePerRequest.wholeNanoseconds }
+    guard pdu.isWrite else { return time }
+    writes += 1
+    if let every = firmware.slowEvery, every > 0, writes % every == 0 { time &+= firmware.slowTime.wholeNanoseconds }
+    // Opcode and handle.
+    let long = max(0, pdu.octets.count - 3 - firmware.shortOctets)
+    time &+= Int64(long) &* firmware.timePerLongOctet.wholeNanoseconds
+    if pdu.isUneven { time &+= firmware.unevenTime.wholeNanoseconds }
+    return time
+  }
+}

@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+
+/// Devices that cannot take everything at once: man/examples/slow-panel.json, and others.
+@Suite(.timeLimit(.minutes(5))) struct SlowDeviceTests {
+  private static let slow = "sim:\(ExampleTests.folder)/slow-panel.json"
+
+  /// Sends 77 831 octets in segments of 182. - Returns: octets that arrived, the seconds that it took, and the result.
+  private static func send(_ options: [String], to adapter: String = slow) throws -> (arrived: Int, seconds: Double, Blectl.Result) {
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    let result = try Blectl.run(
+      ["send-file", "name:SlowPanel", "fff6", path, "--chunk", "182", "--verify", "notify:fff7", "--json"] + options, adapter: adapter)
+    let sent = try #require(try result.records.last { $0.string("event") == "sent" }, "\(result.errors)")
+    let seconds = try #require(sent.double("seconds"))
+    if sent.bool("verified") == true { return (77_831, seconds, result) }
+    let report = result.errors.firstMatch(of: /the peer reports (\d+) octets/)
+    return (try #require(report.flatMap { Int($0.1) }, "\(result.errors)"), seconds, result)
+  }
+
+  /// A fixed pause of 4 ms loses half, one of 6 ms nearly nothing, one of 8 ms nothing; requests lose nothing and take 16 s.
+  @Test(arguments: [("4", 0.42...0.58, 1.5...2.0), ("6", 0.0001...0.012, 2.5...2.8), ("8", 0...0, 3.3...3.7)])
+  func fixedPauses(_ gap: String, _ lost: ClosedRange<Double>, _ seconds: ClosedRange<Double>) throws {
+    let (arrived, took, result) = try Self.send(["--mode", "command", "--gap", gap])
+    let share = 1 - Double(arrived) / 77_831
+    #expect(lost.contains(share) && seconds.contains(took), "\(share) in \(took) s: \(result.errors)")
+    #expect(result.status == (lost.upperBound > 0 ? 7 : 0))
+  }
+
+  private static func device(_ firmware: String) throws -> String {
+    let path = try TemporaryFolder.file(
+      Array(
+        """
+        {"name": "SlowPanel", "address": "D1:00:00:00:00:11/random", "advertisement": {"name": "SlowPanel"}, "mtu": 247, "firmware": {\(firmware)},
+          "services": [{"uuid": "fff0", "characteristics": [
+            {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7"}},
+            {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
+        """.utf8))
+    return "sim:\(path)"
+  }
+
+  /// A device that holds the link layer back loses nothing, and the transfer takes as long as the device: 428 packets of 5 ms, or more for long ones.
+  @Test(
+    arguments: [
+      (#""buffers": 3, "ms_per_packet": 5"#, 2.14...2.2), (#""buffers": 1, "ms_per_packet": 5"#, 2.14...3.6),
+      (#""ms_per_packet": 1, "short_octets": 100, "ms_per_long_octet": 0.05"#, 2.16...2.3),
+    ] as [(String, ClosedRange<Double>)])
+  func holdsBack(_ firmware: String, _ seconds: ClosedRange<Double>) throws {
+    let (arrived, took, result) = try Self.send([], to: Self.device(firmware))
+    #expect(arrived == 77_831 && seconds.contains(took) && result.status == 0, "\(arrived) in \(took) s: \(result.errors)")
+  }
+
+  /// What an ATT layer answers says nothing about the application behind it.
+  @Test func answersAtOnceAndDropsBehind() throws {
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    let adapter = try Self.device(#""buffers": 4, "ms_per_packet": 50, "when_full": "drop", "answers_at_once": true"#)
+    let sent = try Blectl.run(["send-file", "name:SlowPanel", "fff6", path, "--chunk", "182"], adapter: adapter)
+    #expect(sent.status == 0 && sent.text.contains("1.0") || sent.text.contains("0.9"), "\(sent.text) \(sent.errors)")
+    #expect(try Self.send([], to: adapter).arrived < 10_000)
+  }
+
+  /// Without a word: one of them, or all that follow.
+  @Test(arguments: [(#""drops_after": 100, "drops": 1"#, 77_831 - 182), (#""drops_after": 100"#, 18_200)])
+  func beginsToDrop(_ firmware: String, _ expected: Int) throws {
+    let (arrived, _, result) = try Self.send(["--mode", "command"], to: Self.device(firmware))
+    #expect(arrived == expected && result.status == 7, "\(arrived): \(result.errors)")
+  }
+
+  @Test func requestsLoseNothing() throws {
+    let (arrived, took, result) = try Self.send(["--mode", "request", "--interval", "30"])
+    #expect(arrived == 77_831 && abs(took - 16) < 0.5 && result.status == 0, "\(arrived) in \(took) s: \(result.errors)")
+  }
+}
