@@ -71,6 +71,8 @@ package final class Bearer {
   private var isStarted = false
   /// PDUs given to the channel.
   private var transmitted = 0
+  /// From the shortest request to its answer; nil before the first.
+  package private(set) var shortestRoundTrip: Duration?
 
   /// - Parameters:
   ///   - timeout: of one transaction, of either role; 30 s in the specification (Vol 3 Part F §3.3.3). When it passes, the bearer is closed.
@@ -254,7 +256,9 @@ package final class Bearer {
       case .send(let bytes): put(bytes)
       case .answer(let bytes): sendAnswer(bytes)
       case .startTimer(let answer): startTimer(answer)
-      case .stopTimer(.response): responseTimer?.cancel()
+      case .stopTimer(.response):
+        responseTimer?.cancel()
+        noteRoundTrip()
       case .stopTimer(.confirmation): confirmationTimer?.cancel()
       case .finish(let token, let response): waits.removeValue(forKey: token)?.resume(returning: response)
       case .fail(let token, let error): waits.removeValue(forKey: token)?.resume(throwing: error)
@@ -276,6 +280,12 @@ package final class Bearer {
     let (response, effects) = server.serve(request)
     if let response { respond(response) }
     for effect in effects { effect() }
+  }
+
+  private func noteRoundTrip() {
+    guard let (begin, _) = responseTimes else { return }
+    let time = begin.duration(to: EventLoop.shared.now)
+    shortestRoundTrip = min(shortestRoundTrip ?? time, time)
   }
 
   private func startTimer(_ answer: BearerState.Answer) {

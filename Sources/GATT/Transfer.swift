@@ -17,7 +17,7 @@ package final class Transfer {
   /// Sent so far.
   package private(set) var segments = 0
   /// Nil unless `WritePacing.adapts`.
-  package private(set) var window: TransferWindow?
+  package private(set) var pace: TransferPace?
 
   private let client: Client
   private let handle: AttributeHandle
@@ -25,17 +25,20 @@ package final class Transfer {
   private let pacing: WritePacing
   private let source: any OctetSource
   private let proof: RunningProof
-  /// Segments since the last question.
+  /// Segments since the last question, and when the first of them was sent.
   private var unasked = 0
+  private var burstBegin = EventLoop.shared.now
+  /// When the last segment was sent.
+  private var last = EventLoop.shared.now
 
   /// - Parameters:
   ///   - mode: `.request` or `.command`; any other counts as `.request`.
   ///   - offset: the place in the source at which it begins.
   ///   - question: nil: Find Information, which the peer's ATT layer answers behind what it has passed on.
-  ///   - window: to begin with, where pacing adapts.
+  ///   - pace: to begin with, where pacing adapts.
   package init(
     _ client: Client, to handle: AttributeHandle, mode: WriteMode, segment: Int, pacing: WritePacing, _ source: any OctetSource,
-    from offset: Int = 0, asking question: ArrivalQuestion? = nil, window: TransferWindow = TransferWindow()
+    from offset: Int = 0, asking question: ArrivalQuestion? = nil, pace: TransferPace = TransferPace()
   ) {
     self.client = client
     self.handle = handle
@@ -45,7 +48,7 @@ package final class Transfer {
     self.source = source
     progress = WriteProgress(sent: offset, confirmed: offset)
     proof = RunningProof(client, question ?? ArrivalQuestion(client.barrierRequest(after: handle)), from: offset)
-    self.window = pacing.adapts && isCommand ? window : nil
+    self.pace = pacing.adapts && isCommand ? pace : nil
   }
 
   /// Until the end of the source. An empty source is one empty segment.
@@ -53,7 +56,6 @@ package final class Transfer {
   /// - Throws: GATTError, ATTError, SegmentsMissing, what the source throws, what the channel ended with, CancellationError; what `update` throws.
   package func run(_ update: (@LoopActor (WriteProgress) throws -> Void)? = nil) async throws {
     defer { proof.end() }
-    if window != nil { proof.onAnswer = { [weak self] in self?.learn($0) } }
     do {
       while let octets = try await next() {
         if segments > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
@@ -69,7 +71,7 @@ package final class Transfer {
         progress.confirmed = isCommand ? proof.confirmed : progress.sent
         source.release(before: progress.confirmed)
         try update?(progress)
-        if isCommand { askNow() }
+        if isCommand { try await isNowSent() }
       }
       guard isCommand, pacing.provesArrival else { return }
       try await proveAll()
@@ -93,32 +95,42 @@ package final class Transfer {
 
   // MARK: Commands
 
-  /// Segments that the peer has not answered for.
-  private var open: Int { (progress.sent - proof.confirmed + segment - 1) / max(1, segment) }
-
   private func waitForRoom() async throws {
     if let window = pacing.window { try await client.bearer.waitUntilUnacknowledged(below: window) }
-    while let limit = window?.limit, open >= limit { try await waitForProof() }
+    guard let pace, segments > 0 else { return }
+    if pace.gap > .zero { try await EventLoop.shared.sleep(until: last.advanced(by: pace.gap)) }
+    if pace.burst != nil { last = EventLoop.shared.now }
   }
 
-  private func askNow() {
+  private func isNowSent() async throws {
     unasked += 1
-    guard !proof.isOpen, source.count.map({ progress.sent < $0 }) ?? true else { return }
-    let often = window?.limit.map { max(1, $0 / 2) }
-    guard let every = [pacing.provesEvery, often].compactMap(\.self).min(), unasked >= every else { return }
-    ask()
+    if unasked == 1, pace?.burst != nil { burstBegin = EventLoop.shared.now }
+    guard source.count.map({ progress.sent < $0 }) ?? true else { return }
+    if let burst = pace?.burst {
+      if unasked >= burst, !proof.isOpen { try await probe() }
+    } else if let every = pacing.provesEvery, unasked >= every, !proof.isOpen {
+      ask(nil)
+    }
   }
 
-  private func ask() {
+  private func ask(_ burst: (segments: Int, begin: LoopClock.Instant)?) {
     unasked = 0
-    proof.ask(progress.sent, isTimed: window?.limit != nil)
+    proof.ask(progress.sent, isTimed: burst != nil)
+    guard let burst else { return proof.onAnswer = nil }
+    proof.onAnswer = { [weak self] in self?.learn($0, burst.segments, burst.begin) }
+  }
+
+  private func probe() async throws {
+    let stops = pace?.stops ?? false
+    ask((unasked, burstBegin))
+    while stops, proof.confirmed < progress.sent { try await waitForProof() }
   }
 
   /// Where the peer's application counts, it may be behind its ATT layer: it is asked until it has all, or has stopped.
   private func waitForProof() async throws {
     let (before, begin) = (proof.confirmed, EventLoop.shared.now)
     while true {
-      if !proof.isOpen { ask() }
+      if !proof.isOpen { ask(nil) }
       try await proof.answered()
       if proof.confirmed > before || !proof.isBehind { return }
       if begin.duration(to: EventLoop.shared.now) >= SegmentsMissing.patience {
@@ -137,18 +149,24 @@ package final class Transfer {
 
   // MARK: Pacing
 
-  private func learn(_ answer: RunningProof.Answer) {
-    window?.answered(isInTime: !proof.isBehind && isInTime(answer))
-  }
-
-  /// Whether the peer answered as soon as the link could bring the question and the answer: in the connection event after the question.
-  private func isInTime(_ answer: RunningProof.Answer) -> Bool {
+  private func learn(_ answer: RunningProof.Answer, _ segments: Int, _ begin: LoopClock.Instant) {
     let interval = (link.interval ?? .milliseconds(50)) * (1 + max(0, latency))
-    let packet = Duration.seconds(Double(segment) / max(1, link.rate(segment)))
-    if let delay = answer.delay { return delay <= interval + packet * 2 + .milliseconds(1) }
-    // What was ahead had to be brought first; how long that takes on a link that loses packets nobody knows.
-    let bringing = Duration.seconds(Double(answer.ahead) / max(1, link.rate(segment)))
-    return answer.time <= bringing * 1.5 + interval * 2 + .milliseconds(5)
+    let airTime = Duration.seconds(Double(segment) / max(1, link.rate(segment)))
+    // The answer waits for a connection event.
+    let roundTrip = max(client.bearer.shortestRoundTrip ?? .zero, interval)
+    let delay: Duration
+    if let known = answer.delay {
+      delay = known
+    } else {
+      // How long it takes to bring what stood before the question, on a link that loses packets, nobody knows.
+      delay = answer.time - Duration.seconds(Double(answer.ahead) / max(1, link.rate(segment))) * 1.5
+    }
+    // Where the application is behind, its count comes later than the answer.
+    let time = begin.duration(to: EventLoop.shared.now)
+    pace?.answered(
+      TransferPace.Burst(
+        segments: segments, time: time, lateness: proof.isBehind ? nil : delay - roundTrip, interval: interval, roundTrip: roundTrip,
+        airTime: airTime))
   }
 }
 

@@ -20,8 +20,8 @@ package final class FileTransfer {
   package var onEvent: (@LoopActor (Event) -> Void)?
   /// Told after every segment.
   package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
-  /// To begin with: what was found with this device before.
-  package var window = TransferWindow()
+  /// To begin with: what was found with this device before; at the end, what was found now. Nil where the user has fixed it.
+  package var pace: TransferPace? = TransferPace()
 
   /// How far it is, as octets of the file.
   package private(set) var progress: WriteProgress
@@ -128,7 +128,7 @@ package final class FileTransfer {
     try await check(target, mode)
     let transfer = Transfer(
       client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), source,
-      from: progress.sent, asking: question, window: window)
+      from: progress.sent, asking: question, pace: pace?.begin(on: link.interval) ?? TransferPace())
     self.segment = segment
     running = transfer
     adapt(transfer)
@@ -143,7 +143,7 @@ package final class FileTransfer {
       account()
       progress = transfer.progress
       segments = before + transfer.segments
-      window = transfer.window ?? window
+      pace = transfer.pace
     }
     var refusal: (any Error)?
     do {

@@ -31,23 +31,23 @@ package struct TransferMemory: Sendable, Equatable {
   package enum Record: Sendable, Equatable {
     /// Nil: the transfer is whole.
     case point(Place, Point?)
-    /// See `TransferWindow.ceiling`; nil: the device keeps up.
-    case window(Place, Int?)
+    /// See `TransferPace.gap`, in microseconds.
+    case gap(Place, Int)
   }
 
   package private(set) var points: [Place: Point] = [:]
-  package private(set) var windows: [Place: Int] = [:]
+  package private(set) var gaps: [Place: Int] = [:]
 
   /// Of each.
   package static let capacity = 256
 
   package init(parsing log: [UInt8]) {
-    var seen: (points: Set<Place>, windows: Set<Place>) = ([], [])
+    var seen: (points: Set<Place>, gaps: Set<Place>) = ([], [])
     for line in log.split(separator: 0x0A).reversed() {
       switch Record(parsing: line) {
       case .point(let place, let point): if seen.points.insert(place).inserted, points.count < Self.capacity { points[place] = point }
-      case .window(let place, let ceiling):
-        if seen.windows.insert(place).inserted, windows.count < Self.capacity { windows[place] = ceiling }
+      case .gap(let place, let gap):
+        if seen.gaps.insert(place).inserted, gaps.count < Self.capacity { gaps[place] = gap }
       case nil: break
       }
     }
@@ -55,7 +55,7 @@ package struct TransferMemory: Sendable, Equatable {
 
   /// The shortest log that says the same.
   package var log: [UInt8] {
-    (points.map { Record.point($0.key, $0.value).line } + windows.map { Record.window($0.key, $0.value).line })
+    (points.map { Record.point($0.key, $0.value).line } + gaps.map { Record.gap($0.key, $0.value).line })
       .sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
   }
 }
@@ -66,10 +66,9 @@ extension TransferMemory.Record {
       case .address(let address, let type?)? = tree["peer"]?.string.flatMap({ PeerSelector($0) })
     else { return nil }
     let place = TransferMemory.Place(PeerAddress(address, type), attribute)
-    if let window = tree["window"] {
-      let ceiling = window.integer
-      guard ceiling.map({ (1...65_536).contains($0) }) ?? true else { return nil }
-      self = .window(place, ceiling)
+    if let gap = tree["gap_us"] {
+      guard let gap = gap.integer, (0...10_000_000).contains(gap) else { return nil }
+      self = .gap(place, gap)
     } else {
       guard tree["offset"] != nil else { return nil }
       guard let offset = tree["offset"]?.integer else {
@@ -90,10 +89,10 @@ extension TransferMemory.Record {
       json.string("attribute", place.attribute)
       json.integer("offset", point?.offset)
       if let point { json.integer("crc32", Int(point.crc)) }
-    case .window(let place, let ceiling):
+    case .gap(let place, let gap):
       json.string("peer", place.peer.description)
       json.string("attribute", place.attribute)
-      json.integer("window", ceiling)
+      json.integer("gap_us", gap)
     }
     return json.finished()
   }

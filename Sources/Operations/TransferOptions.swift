@@ -16,8 +16,8 @@ package struct TransferOptions: Sendable, Equatable {
   package var chunk: Int?
   package var pacing = WritePacing()
 
-  /// A proof costs a packet of each event that it is in: after so many octets that is 1 in 60, and who loses the link knows where to go on.
-  private static let provenOctets = 16_384
+  /// A proof costs a packet of each event that it is in: after so many octets that is 1 in 100, and who loses the link knows where to go on.
+  private static let provenOctets = 24_576
 
   package init() {
     pacing.provesArrival = true

@@ -56,7 +56,7 @@ enum TransferText {
         $0.string("phy", transfer.link.phy?.name)
         $0.integer("data_length", transfer.link.maxTxOctets)
         $0.number("limit_bytes_per_second", limit?.rounded())
-        $0.integer("window", transfer.window.ceiling == nil ? nil : transfer.window.limit)
+        $0.number("gap_ms", transfer.pace?.found?.inMilliseconds)
         $0.integer("reconnects", transfer.links - 1)
       }
       return
@@ -66,13 +66,12 @@ enum TransferText {
     let known = facts(transfer.link)
     let plan = "MTU \(transfer.mtu), \(Quantity.segments(transfer.segments)) of \(segment) by \(mode)"
     let links = transfer.links > 1 ? ", over \(transfer.links) links" : ""
-    let window =
-      transfer.window.ceiling == nil
-      ? "" : transfer.window.limit.map { ", \($0) in flight because the device is slower than the link" } ?? ""
+    let gap = transfer.pace?.gap ?? .zero
+    let pace = gap > .zero ? "; one every \(((gap.inMilliseconds * 10).rounded() / 10).plainText) ms, because the device is slower than the link" : ""
     let proof = verified.map { $0 ? "; verified by the device: CRC-32 " : "; NOT verified" } ?? "; not verified"
     let crc = verified == true ? try await transfer.proof().part.crcText : ""
     try await output.line(
-      "sent \(Quantity.octets(octets)) in \(shown) s: \(Quantity.rate(octets, in: seconds))\(share) (\(known.isEmpty ? "" : known + ", ")\(plan))\(links)\(window)\(proof)\(crc)"
+      "sent \(Quantity.octets(octets)) in \(shown) s: \(Quantity.rate(octets, in: seconds))\(share) (\(known.isEmpty ? "" : known + ", ")\(plan))\(links)\(pace)\(proof)\(crc)"
     )
   }
 }

@@ -139,7 +139,7 @@ struct SendFile: PeerCommand {
     let place = TransferMemory.Place(connection.peer, attribute)
     if transfer.links == 0 {
       let memory = context.configuration.transfers
-      if let ceiling = memory.windows[place] { transfer.window = TransferWindow(ceiling: ceiling) }
+      if let gap = memory.gaps[place] { transfer.pace = TransferPace(gap: .microseconds(gap)) }
       if resume { try await goOn(transfer, memory.points[place], output) }
     }
     transfer.onEvent = { TransferText.tell($0, attribute: attribute, report: verify?.notifying, output) }
@@ -149,22 +149,29 @@ struct SendFile: PeerCommand {
       defer { progress.end() }
       try await transfer.run(on: connection) { try await check($0, $1, transfer, source, connection, output) }
     } catch let error as IncompleteWrite {
-      if error.cause is SegmentsMissing { context.configuration.remember(.window(place, transfer.window.ceilingAfterLoss)) }
+      if let missing = error.cause as? SegmentsMissing { remember(missing.arrived, transfer, place, context) }
       if let point = try? await transfer.point() { context.configuration.remember(.point(place, point)) }
       throw Failure(transfer: error)
     }
     try source.checkUnchanged()
-    let mismatch = try await mismatch(transfer, source, connection.client, context)
+    let mismatch = try await mismatch(transfer, source, connection, context)
     try await TransferText.report(transfer, verified: verify.map { _ in mismatch == nil }, connection, output)
     if mismatch == nil {
-      if context.configuration.transfers.points[place] != nil { context.configuration.remember(.point(place, nil)) }
-      if transfer.window.ceiling != nil || context.configuration.transfers.windows[place] != nil {
-        context.configuration.remember(.window(place, transfer.window.ceiling))
+      let memory = context.configuration.transfers
+      if memory.points[place] != nil { context.configuration.remember(.point(place, nil)) }
+      if let gap = transfer.pace?.found.map({ Int($0 / .microseconds(1)) }), memory.gaps[place] ?? 0 != gap {
+        context.configuration.remember(.gap(place, gap))
       }
-    } else if transfer.mode == .command, self.transfer.pacing(segment: 1).adapts {
-      context.configuration.remember(.window(place, transfer.window.ceilingAfterLoss))
     }
     return mismatch
+  }
+
+  /// A device that drops what comes too fast gets it as fast as it took what it has.
+  @LoopActor
+  private func remember(_ arrived: Int, _ transfer: FileTransfer, _ place: TransferMemory.Place, _ context: Context) {
+    guard transfer.pace != nil, let segment = transfer.segment, arrived > transfer.offset else { return }
+    let gap = transfer.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
+    context.configuration.remember(.gap(place, Int(min(gap * 1.1, 10_000_000))))
   }
 
   /// Where an earlier transfer ended.
@@ -206,10 +213,11 @@ struct SendFile: PeerCommand {
   }
 
   @LoopActor
-  private func mismatch(_ transfer: FileTransfer, _ source: OctetFile, _ client: Client, _ context: Context) async throws -> String? {
+  private func mismatch(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> String? {
     switch verify {
     case nil: return nil
     case .readBack:
+      let client = connection.client
       let target = try await client.attribute(try Selector(attribute), discovering: true)
       let value = try await client.read(target.handle)
       // At most one value, so what was sent is in memory still; what was before it may be.
@@ -222,6 +230,9 @@ struct SendFile: PeerCommand {
         context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
       }
       guard case .contradicted(let report)? = outcome else { return nil }
+      if let report, transfer.mode == .command, report.count < transfer.progress.sent {
+        remember(transfer.offset + report.count, transfer, TransferMemory.Place(connection.peer, self.attribute), context)
+      }
       let proof = try await transfer.proof()
       return "--verify notify:\(attribute): sent \(proof.part)\(transfer.offset > 0 ? " of a file of \(proof.whole)" : ""); the peer reports "
         + (report.map { "\($0)" } ?? "nothing")

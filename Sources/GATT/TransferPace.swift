@@ -1,0 +1,113 @@
+/// How fast a device takes commands, found while they are sent. One that is slower than the link keeps them in buffers, of which it tells nothing, and
+/// drops what they do not hold. So it gets a few at a time until it has shown that it keeps up, by answering what stands behind them as soon as the
+/// link can bring the answer; one that does not is sent commands no faster than it has taken them.
+package struct TransferPace: Sendable, Equatable {
+  enum Stage: Sendable, Equatable {
+    /// So many segments, then a question. `isRepeated`: the answer before was late, which the link may have been.
+    case probing(Int, isRepeated: Bool)
+    /// At `gap`; until it is settled in larger steps.
+    case paced(isSettled: Bool)
+    /// The device is as fast as the link.
+    case free
+  }
+
+  /// Segments that were sent, and when the question behind them was answered.
+  struct Burst: Sendable {
+    let segments: Int
+    /// From the first segment to the answer.
+    let time: Duration
+    /// How much later the answer came than that of a question that nothing stands before; nil: it told of less than was sent.
+    let lateness: Duration?
+    /// Connection interval: answers come at its multiples.
+    let interval: Duration
+    /// Of a question that nothing stands before.
+    let roundTrip: Duration
+    /// What the link needs for a segment.
+    let airTime: Duration
+  }
+
+  private(set) var stage: Stage
+  /// The device has shown that it keeps up.
+  private var isKnown = false
+  /// Between the beginnings of two segments; zero: none is needed.
+  package private(set) var gap: Duration
+
+  /// What common firmware has room for comes first; one that keeps up with the last keeps up with the link.
+  private static let probes = [4, 8, 24, 64]
+  /// - Parameter gap: what was found with this device before; zero: it keeps up.
+  package init(gap: Duration? = nil) {
+    self.gap = gap ?? .zero
+    stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .free } ?? .probing(Self.probes[0], isRepeated: false)
+  }
+
+  /// On a longer interval a few segments arrive at once and their answer comes at its end, however fast the device is: nothing can be found before
+  /// something is lost.
+  private static let longestInterval = Duration.milliseconds(15)
+
+  /// - Parameter interval: connection interval; nil: unknown.
+  package func begin(on interval: Duration?) -> TransferPace {
+    guard case .probing = stage, interval.map({ $0 > Self.longestInterval }) ?? true else { return self }
+    var pace = self
+    pace.stage = .free
+    return pace
+  }
+
+  /// What was found; nil: nothing yet.
+  package var found: Duration? {
+    switch stage {
+    case .free: isKnown ? .zero : nil
+    case .paced: gap
+    case .probing: nil
+    }
+  }
+
+  /// After so many segments the device is asked; nil: no question is needed for this.
+  var burst: Int? {
+    switch stage {
+    case .probing(let segments, _): segments
+    case .paced(let isSettled): isSettled ? 64 : 16
+    case .free: nil
+    }
+  }
+
+  /// Nothing is sent until the answer is there. A device that has kept up with some is not kept waiting.
+  var stops: Bool {
+    switch stage {
+    case .probing(let segments, _): segments <= 8
+    case .paced: true
+    case .free: false
+    }
+  }
+
+  mutating func answered(_ burst: Burst) {
+    switch stage {
+    case .free: break
+    case .probing(let segments, _) where burst.isInTime(within: 0.5):
+      stage = Self.probes.first { $0 > segments }.map { .probing($0, isRepeated: false) } ?? .free
+      isKnown = stage == .free
+    case .probing(let segments, isRepeated: false): stage = .probing(segments, isRepeated: true)
+    case .probing:
+      stage = .paced(isSettled: false)
+      gap = max(burst.airTime, estimate(burst))
+    case .paced(let isSettled):
+      // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
+      if burst.isInTime(within: 1) {
+        gap = gap * (isSettled ? 0.98 : 0.85)
+      } else {
+        gap = gap * (isSettled ? 1.04 : 1.2)
+        stage = .paced(isSettled: true)
+      }
+      if gap <= burst.airTime * 1.1 { (stage, gap) = (.free, .zero) }
+    }
+  }
+
+  /// How long the device took for each.
+  private func estimate(_ burst: Burst) -> Duration {
+    max(.zero, burst.time - burst.roundTrip - burst.interval / 2) / max(1, burst.segments)
+  }
+}
+
+extension TransferPace.Burst {
+  /// - Parameter part: of a connection interval.
+  fileprivate func isInTime(within part: Double) -> Bool { lateness.map { $0 <= interval * part } ?? false }
+}
