@@ -50,7 +50,7 @@ let package = Package(
       name: "Simulation", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
       swiftSettings: settings),
     .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
-    .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", deque, system], swiftSettings: settings),
+    .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", "Text", deque, system], swiftSettings: settings),
     .target(
       name: "LinuxBluetooth",
       dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
@@ -109,7 +109,7 @@ let package = Package(
     .testTarget(
       name: "LEHostTests",
       dependencies: ["LEHost", "Simulation", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
-    .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "HCI", "Bluetooth", "EventLoop", "TestSupport", system]),
+    .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system]),
     .testTarget(
       name: "LinuxBluetoothTests",
       dependencies: [

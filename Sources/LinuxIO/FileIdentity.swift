@@ -25,3 +25,17 @@ package enum FileIdentity: Hashable, Sendable {
     self = .name(String(name), device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 }
+
+/// By which it shows that a file was written to.
+struct FileVersion: Equatable {
+  /// Octets.
+  let size: Int
+  private let modified: Int
+  private let nanoseconds: Int
+
+  init(_ status: stat) {
+    size = Int(status.st_size)
+    modified = status.st_mtim.tv_sec
+    nanoseconds = status.st_mtim.tv_nsec
+  }
+}

@@ -55,7 +55,7 @@ package enum InputFile {
   }
 
   /// What comes first from a pipe, empty when its writer says nothing yet.
-  private static func beginning(_ descriptor: Int32, _ path: FileError.Path, _ patience: Duration) async throws -> [UInt8] {
+  static func beginning(_ descriptor: Int32, _ path: FileError.Path, _ patience: Duration) async throws -> [UInt8] {
     let isReady = try await race(
       {
         _ = try await EventLoop.shared.wait(for: descriptor, .readable)

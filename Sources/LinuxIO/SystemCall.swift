@@ -19,6 +19,18 @@ package enum SystemCall {
     try call { unsafe Glibc.read(descriptor, &buffer, buffer.count) }
   }
 
+  /// Into a part of `buffer`. - Parameter position: in the file; nil where it stands, which moves on.
+  /// - Returns: octets read; 0 at the end.
+  package static func read(_ descriptor: Int32, into buffer: inout [UInt8], _ part: Range<Int>, at position: Int?) throws(Errno) -> Int {
+    try call {
+      unsafe buffer.withUnsafeMutableBytes {
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: $0[part])
+        guard let position else { return unsafe Glibc.read(descriptor, room.baseAddress, room.count) }
+        return unsafe pread(descriptor, room.baseAddress, room.count, position)
+      }
+    }
+  }
+
   /// - Returns: octets written, possibly fewer than given.
   package static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
     try call { unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) } }

@@ -1,5 +1,6 @@
 import LinuxIO
 import SystemPackage
+import Text
 
 extension Failure {
   init(_ error: FileError) {
@@ -17,6 +18,28 @@ extension Failure {
       self.init(.input, "cannot read \(Self.name(path)): \(reason) (\(errno.symbol))", errno)
     case .tooLong(let path, let limit):
       self.init(.input, "\(Self.name(path)) has more than \(limit) octets, the most that can be used here", name: "too_long")
+    case .endless(let path):
+      let device = path.map(ShellWords.quote) ?? "DEVICE"
+      self.init(
+        .input, "\(Self.name(path)) is a device that may never end: say how much of it is meant, as in head -c 1000 \(device) | … -",
+        name: "endless")
+    case .endedEarly(let path, let offset, let count):
+      self.init(
+        .input, "\(Self.name(path)) ended at octet \(offset) and had \(count) when it was opened: somebody cut it meanwhile",
+        name: "file_changed")
+    case .changed(let path, let from, let to):
+      let change = from == to ? "it was written to, and still has \(to) octets" : "it had \(from) octets and has \(to)"
+      self.init(
+        .input, "\(Self.name(path)) was changed while it was read: \(change); what was read of it may be neither the old nor the new",
+        name: "file_changed")
+    case .keepsNoMore(let path, let limit):
+      self.init(
+        .input,
+        "\(Self.name(path)) cannot be read again, and \(limit) octets of it wait for the peer's acknowledgement, as many as are kept; use a regular file",
+        name: "not_kept")
+    case .passed(let path, let offset):
+      self.init(
+        .input, "\(Self.name(path)) cannot be read again, and octet \(offset) is not kept any more; use a regular file", name: "not_kept")
     case .trace(let path, let errno):
       let reason =
         switch errno {

@@ -1,0 +1,215 @@
+package import EventLoop
+import Glibc
+import SystemPackage
+
+/// A file that is sent: its octets by offset, of any length and in constant memory. A regular file is read again where that is asked for; of
+/// what can be read only once (a pipe, a terminal, a file that states no size) the octets since the last `release` are kept.
+@LoopActor
+package final class OctetFile {
+  /// Octets that are read at a time, and the most that are given at a time.
+  package nonisolated static let blockSize = 65_536
+  /// The most octets that are kept of what can be read only once.
+  package nonisolated static let keptAtMost = 1 << 20
+
+  /// Octets in all: what a regular file had when it was opened. Nil for what states no size, until its end was read.
+  package private(set) var count: Int?
+
+  let path: FileError.Path
+  let descriptor: Int32
+  private let owned: OwnedDescriptor?
+  private let limit: Int
+  /// As it was when it was opened; nil for what can be read only once.
+  private(set) var regular: Regular?
+
+  /// What is in memory, the window: octets `start..<end` of the file. Its storage is reused, and what `octets` gives are slices of it.
+  private(set) var buffer = [UInt8](repeating: 0, count: blockSize)
+  private(set) var start = 0
+  private var filled = 0
+  var end: Int { start + filled }
+  /// Nothing before it is asked for again.
+  private var released = 0
+  /// The CRC-32 of what was before the window.
+  var sums = RunningSums()
+
+  struct Regular {
+    /// Where its first octet is: standard input may stand in the middle of a file.
+    let first: Int
+    let version: FileVersion
+  }
+
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - limit: the largest number of octets taken; one more is an error, never a cut.
+  ///   - patience: in real time, until somebody has opened a named pipe for writing.
+  ///   - whenIdle: called when nothing has come for two seconds of the machine's clock.
+  /// - Returns: when the first octets or the end are there.
+  /// - Throws: FileError, ETIMEDOUT for a named pipe without a writer; CancellationError.
+  package static func open(
+    _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
+  ) async throws -> OctetFile {
+    let file = try OctetFile(path, limit)
+    if file.regular != nil {
+      try file.readBlock(at: 0)
+      if file.end == min(file.count ?? 0, blockSize), file.end > 0 { return file }
+      // Somebody cuts it right now, or its file system states sizes that are not true: /proc says 0, /sys a page.
+      try file.checkUnchanged()
+      file.regular = nil
+      file.count = nil
+      file.filled = 0
+    }
+    let idling = whenIdle.map { tell in
+      EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { tell() } }
+    }
+    defer { idling?.cancel() }
+    if file.owned != nil, try file.kind() == S_IFIFO {
+      let beginning = try await InputFile.beginning(file.descriptor, file.path, patience)
+      file.buffer.replaceSubrange(..<beginning.count, with: beginning)
+      file.filled = beginning.count
+    }
+    if file.filled == 0 { try await file.readOn() }
+    return file
+  }
+
+  private init(_ name: String, _ limit: Int) throws(FileError) {
+    path = name == "-" ? nil : name
+    self.limit = limit
+    let status: stat
+    do throws(Errno) {
+      if name == "-" {
+        descriptor = STDIN_FILENO
+        owned = nil
+      } else {
+        // O_NONBLOCK: opening a pipe would otherwise wait for its writer.
+        let file = try SystemCall.open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        descriptor = file.rawValue
+        owned = consume file
+      }
+      status = try SystemCall.status(descriptor)
+    } catch {
+      throw .unreadable(path, error)
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: throw .unreadable(path, .isDirectory)
+    case S_IFCHR:
+      // Any other device may give octets for ever, as /dev/zero does.
+      guard isatty(descriptor) == 1 || status.st_rdev == Self.nullDevice else { throw .endless(path) }
+    case S_IFREG:
+      let first = max(0, lseek(descriptor, 0, SEEK_CUR))
+      let size = Int(max(0, status.st_size - first))
+      guard size <= limit else { throw .tooLong(path, limit: limit) }
+      count = size
+      regular = Regular(first: first, version: FileVersion(status))
+    default: break
+    }
+  }
+
+  /// Linux's number of /dev/null: major 1, minor 3.
+  private static let nullDevice: dev_t = 0x103
+
+  private func kind() throws(FileError) -> mode_t {
+    do throws(Errno) { return try SystemCall.status(descriptor).st_mode & S_IFMT } catch { throw .unreadable(path, error) }
+  }
+
+  // MARK: Octets
+
+  /// - Parameter count: more than `blockSize` is taken for that.
+  /// - Returns: fewer than `count` at the end only, none after it.
+  /// - Throws: FileError, CancellationError.
+  package func octets(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8> {
+    let offset = min(max(0, offset), Int.max >> 1)
+    if let there = buffered(at: offset, atMost: count) { return there }
+    let wanted = min(max(0, count), Self.blockSize)
+    guard regular == nil else {
+      try readBlock(at: offset)
+      guard let there = buffered(at: offset, atMost: wanted) else {
+        throw FileError.endedEarly(path, at: max(offset, end), count: self.count ?? 0)
+      }
+      return there
+    }
+    guard offset >= start else { throw FileError.passed(path, offset: offset) }
+    while self.count == nil, end < offset + wanted { try await readOn() }
+    return buffered(at: offset, atMost: wanted) ?? []
+  }
+
+  /// The same without waiting, reading or allocating.
+  /// - Returns: nil when it is not in memory.
+  package func buffered(at offset: Int, atMost count: Int) -> ArraySlice<UInt8>? {
+    var wanted = min(max(0, count), Self.blockSize)
+    if let all = self.count { wanted = min(wanted, max(0, all - offset)) }
+    if wanted == 0 { return buffer[0..<0] }
+    guard offset >= start, offset <= end - wanted else { return nil }
+    return buffer[offset - start..<offset - start + wanted]
+  }
+
+  /// Nothing before `offset` is asked for again.
+  package func release(before offset: Int) { released = max(released, offset) }
+
+  /// Whether the file is still what was opened: at the end of a transfer. One that was replaced by another is: it is the open one that was read.
+  /// - Throws: FileError.
+  package func checkUnchanged() throws(FileError) {
+    guard let regular else { return }
+    let now: FileVersion
+    do throws(Errno) { now = FileVersion(try SystemCall.status(descriptor)) } catch { throw .unreadable(path, error) }
+    if now != regular.version { throw .changed(path, from: regular.version.size, to: now.size) }
+  }
+
+  // MARK: Reading
+
+  /// A regular file: the window is the block at `offset` then, or less where there is less.
+  private func readBlock(at offset: Int) throws(FileError) {
+    sums.advance(to: offset, buffer, start..<end)
+    start = offset
+    filled = 0
+    let block = min(Self.blockSize, max(0, (count ?? 0) - offset))
+    while filled < block {
+      let count = try read(into: &buffer, filled..<block, at: offset + filled)
+      if count == 0 { break }
+      filled += count
+    }
+  }
+
+  /// Without a suspension, so for regular files or after a wait. - Returns: 0 at the end.
+  func read(into buffer: inout [UInt8], _ part: Range<Int>, at offset: Int) throws(FileError) -> Int {
+    do throws(Errno) {
+      return try SystemCall.read(descriptor, into: &buffer, part, at: regular.map { $0.first + offset })
+    } catch {
+      throw .unreadable(path, error)
+    }
+  }
+
+  /// What can be read only once: waits for some octets more, or the end.
+  func readOn() async throws {
+    guard count == nil else { return }
+    let room = try makeRoom()
+    while true {
+      // Before every read, so that a descriptor that blocks (standard input is not ours to change) never does.
+      _ = try await EventLoop.shared.wait(for: descriptor, .readable)
+      do {
+        let got = try read(into: &buffer, filled..<filled + room, at: end)
+        filled += got
+        if got == 0 { count = end }
+        if end > limit { throw FileError.tooLong(path, limit: limit) }
+        return
+      } catch FileError.unreadable(_, .wouldBlock) {
+        continue
+      }
+    }
+  }
+
+  /// Behind the window: drops what was released, where that is more than it costs to move the rest, or grows.
+  /// - Returns: octets, at least 1, at most a block.
+  private func makeRoom() throws(FileError) -> Int {
+    let droppable = min(max(0, released - start), filled)
+    let kept = filled - droppable
+    guard kept < Self.keptAtMost else { throw .keepsNoMore(path, limit: Self.keptAtMost) }
+    if kept == 0 || buffer.count - filled < Self.blockSize, droppable >= filled / 4 {
+      sums.advance(to: start + droppable, buffer, start..<end)
+      if kept > 0 { buffer.replaceSubrange(..<kept, with: buffer[droppable..<filled]) }
+      start += droppable
+      filled = kept
+    } else if buffer.count - filled < Self.blockSize {
+      buffer.append(contentsOf: repeatElement(0, count: buffer.count))
+    }
+    return min(Self.blockSize, buffer.count - filled, Self.keptAtMost - kept)
+  }
+}
