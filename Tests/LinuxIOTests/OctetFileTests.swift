@@ -24,7 +24,7 @@ import Text
 
   static func crc(_ octets: some Sequence<UInt8>) -> UInt32 {
     var crc = CRC32()
-    crc.add(octets)
+    crc.add(Array(octets))
     return crc.value
   }
 
