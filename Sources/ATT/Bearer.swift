@@ -199,7 +199,12 @@ package final class Bearer {
 
   /// A dead controller never says that the link is lost, and a peer can refuse packets for as long as it likes.
   private func limited(_ wait: @escaping @LoopActor () async throws -> Void) async throws {
-    guard try await withDeadline(EventLoop.shared.now.advanced(by: timeout), wait) == nil else { return }
+    do {
+      if try await withDeadline(EventLoop.shared.now.advanced(by: timeout), wait) != nil { return }
+    } catch {
+      // Silence after a request closes the channel, which cannot know why.
+      throw error is CancellationError ? error : closed ?? error
+    }
     throw ATTError.nothingGotThrough(for: timeout)
   }
 

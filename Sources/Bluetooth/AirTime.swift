@@ -76,26 +76,46 @@ package enum AirTime {
   }
 
   /// Value octets per second of back-to-back Write Commands or Handle Value Notifications.
-  /// - Parameters: value in octets; interval in microseconds, nil for an event without end.
+  /// - Parameters:
+  ///   - value: octets.
+  ///   - interval, guardTime: µs; an event is filled with whole packets until so much before its end. Nil for an event without end. The first packet of an
+  ///     event is sent whatever it takes; events that it covers are left out.
   package static func throughput(
-    value: Int, linkOctets: Int, _ coding: Coding, interval: Int? = nil, hciOctets: Int = 251, encrypted: Bool = false
+    value: Int, linkOctets: Int, _ coding: Coding, interval: Int? = nil, guardTime: Int = 0, hciOctets: Int = 251, encrypted: Bool = false
   ) -> Double {
     let exchanges = fragments(attOctets: value + 3, linkOctets: linkOctets, hciOctets: hciOctets).map {
       exchange(octets: $0, coding, encrypted: encrypted)
     }
-    guard let interval else { return Double(value) / Double(exchanges.reduce(0, +)) * 1e6 }
-    guard interval > 0, exchanges.allSatisfy({ $0 <= interval }) else { return 0 }
-    // Events are filled in order; what does not fit opens the next one.
-    let events = 400
-    var (next, done) = (0, 0)
-    for _ in 0..<events {
-      var left = interval
-      while exchanges[next] <= left {
-        left -= exchanges[next]
+    let whole = exchanges.reduce(0, +)
+    guard let interval else { return Double(value) / Double(whole) * 1e6 }
+    guard interval > 0, !exchanges.isEmpty else { return 0 }
+    // An event begins with one of a value's packets; which one does so repeats itself, and what is between two times is the rate.
+    var seen = [(events: Int, values: Int)?](repeating: nil, count: exchanges.count)
+    var (next, events, values) = (0, 0, 0)
+    while seen[next] == nil {
+      seen[next] = (events, values)
+      let filled = fill(max(0, interval - guardTime), with: exchanges, from: &next, whole)
+      values += filled.values
+      events += max(1, (filled.time + interval - 1) / interval)
+    }
+    let before = seen[next] ?? (0, 0)
+    return Double((values - before.values) * value) / Double((events - before.events) * interval) * 1e6
+  }
+
+  /// One event. - Returns: values that end in it, and how long it takes.
+  private static func fill(_ room: Int, with exchanges: [Int], from next: inout Int, _ whole: Int) -> (values: Int, time: Int) {
+    var (values, time) = (0, 0)
+    while time == 0 || exchanges[next] <= room - time {
+      if next == 0, whole <= room - time {
+        let count = (room - time) / whole
+        values += count
+        time += count * whole
+      } else {
+        time += exchanges[next]
         next += 1
-        if next == exchanges.count { (next, done) = (0, done + 1) }
+        if next == exchanges.count { (next, values) = (0, values + 1) }
       }
     }
-    return Double(done * value) / Double(events * interval) * 1e6
+    return (values, time)
   }
 }

@@ -8,6 +8,8 @@ package struct LinkCapacity: Sendable, Equatable {
   package var phy: PHY?
   /// Connection interval; nil counts as an event without end.
   package var interval: Duration?
+  /// What the coded PHY sends with, which no controller tells its host: S=8 unless `learn` finds that it is more.
+  private var isS2 = false
 
   package init(dataLength: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) {
     self.dataLength = dataLength
@@ -17,29 +19,46 @@ package struct LinkCapacity: Sendable, Equatable {
 
   /// Octets per second of segments of this size: each costs 3 octets of ATT and 4 of L2CAP, in link-layer PDUs of its own, whole ones in each
   /// connection event (Vol 6 Part B §4.5.6). - Parameter segment: 1…512 octets.
-  package func rate(_ segment: Int) -> Double {
-    // In longer events the last packet hardly counts, and there is much to count.
-    let whole = interval.flatMap { $0 <= .milliseconds(200) ? Int($0 / .microseconds(1)) : nil }
-    return AirTime.throughput(
-      value: segment, linkOctets: min(max(dataLength ?? 251, 27), 251), AirTime.Coding(phy ?? .le1M), interval: whole)
+  package func rate(_ segment: Int) -> Double { rate(segment, guardTime: 0) }
+
+  private func rate(_ segment: Int, guardTime: Int) -> Double {
+    AirTime.throughput(value: segment, linkOctets: linkOctets, coding, interval: event, guardTime: guardTime)
   }
 
-  /// The size that brings the most octets through the air per second. A segment whose last link-layer PDU is nearly empty is slower than a
-  /// smaller one that fills it: worth 8–26 % on common links.
+  private var coding: AirTime.Coding { phy == .coded && isS2 ? .codedS2 : AirTime.Coding(phy ?? .le1M) }
+
+  private var linkOctets: Int { min(max(dataLength ?? 251, 27), 251) }
+
+  /// What a transfer shows by its pace: on the coded PHY, whether that is more than S=8 can carry.
+  /// - Parameter octets: acknowledged by the peer in this time, at least a few thousand.
+  package mutating func learn(octets: Int, in time: Duration) {
+    guard phy == .coded, !isS2, time > .zero else { return }
+    isS2 = Double(octets) / (time / .seconds(1)) > 1.2 * Double(linkOctets) / Double(AirTime.exchange(octets: linkOctets, .codedS8)) * 1e6
+  }
+
+  /// µs; nil for events so long that their last packet hardly counts.
+  private var event: Int? { interval.flatMap { $0 <= .milliseconds(200) ? Int($0 / .microseconds(1)) : nil } }
+
+  /// The size that brings the most octets through the air per second: its last link-layer PDU is not nearly empty, and its PDUs fill a connection event.
+  /// Both are worth up to 60 % where events are short.
   /// - Parameter mtu: ATT_MTU in effect, 23…517.
   package func fastestSegment(mtu: Int) -> Int {
     let largest = WritePlan.largestSegment(mtu: mtu)
-    let payload = min(max(dataLength ?? 251, 27), 251)
-    // k · LL − 7 ≤ MTU − 3, and MTU − 3 itself. One that fills a connection event to the microsecond would be faster still on some links, and
-    // slower on every controller that ends its events a little earlier: how much, none of them tells.
-    let candidates = Array(stride(from: payload - 7, through: largest, by: payload)) + [largest]
-    var best = (segment: largest, rate: 0.0)
-    for segment in candidates {
-      let rate = rate(segment)
-      if rate > best.rate || rate == best.rate && segment > best.segment { best = (segment, rate) }
+    // Without whole packets per event to look at, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
+    let sizes = event == nil ? Array(stride(from: linkOctets - 7, to: largest, by: linkOctets)) + [largest] : Array(1...largest)
+    let rates = sizes.map(rate)
+    // Among equals the one that loses least where a controller ends its events a little earlier: how much, none of them tells.
+    let enough = (rates.max() ?? 0) * 0.999_9
+    var best = (segment: largest, early: -1.0, rate: 0.0)
+    for (segment, rate) in zip(sizes, rates) where rate >= enough {
+      let early = self.rate(segment, guardTime: Self.guardTime)
+      if (early, rate, segment) > (best.early, best.rate, best.segment) { best = (segment, early, rate) }
     }
     return best.segment
   }
+
+  /// µs.
+  private static let guardTime = 500
 
   /// The most that this link carries, in octets per second; nil where not all of it is known.
   /// - Parameter mtu: as above.

@@ -210,6 +210,6 @@ package final class OctetFile {
     } else if buffer.count - filled < Self.blockSize {
       buffer.append(contentsOf: repeatElement(0, count: buffer.count))
     }
-    return min(Self.blockSize, Self.keptAtMost - kept)
+    return min(Self.blockSize, buffer.count - filled, Self.keptAtMost - kept)
   }
 }

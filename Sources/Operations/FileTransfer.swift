@@ -107,7 +107,7 @@ package final class FileTransfer {
   private func proof(at place: Int) async throws -> ArrivalProof {
     let whole = ArrivalReport(count: place, crc: try await source.crc(upTo: place))
     guard offset > 0, place >= offset else { return ArrivalProof(part: whole, whole: whole) }
-    let crc = CRC32.end(of: whole.crc, without: try await source.crc(upTo: offset), count: place - offset)
+    let crc = CRC32.ofTail(place - offset, whole: whole.crc, head: try await source.crc(upTo: offset))
     return ArrivalProof(part: ArrivalReport(count: place - offset, crc: crc), whole: whole)
   }
 

@@ -29,26 +29,3 @@ package struct AdvertisingSettings: Sendable, Equatable {
 
   package init() {}
 }
-
-/// What the device's own controller and firmware can do.
-package struct LinkLimits: Sendable, Equatable {
-  /// Largest LL payload, 27…251.
-  package var dataLength = 251
-  package var phys: Set<PHY> = [.le1M, .le2M]
-  /// LL data PDUs that its controller takes in one connection event; nil: as many as fit.
-  package var packetsPerEvent: Int?
-  /// How many connections Fail to be Established (0x3E) before the first that does not.
-  package var failingConnections = 0
-  /// Probability that a data PDU is missed, 0…1.
-  package var packetErrorRate = 0.0
-  /// Left unused at the end of each connection event, µs.
-  package var guardTime = 0
-  /// T_IFS, µs.
-  package var interFrameSpace = AirTime.interFrameSpace
-  /// How long a connection event goes on with empty packets when nobody has data, µs.
-  package var pollingTime = 0
-  /// Nil: it takes everything at once.
-  package var firmware: Firmware?
-
-  package init() {}
-}

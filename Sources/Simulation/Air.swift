@@ -31,6 +31,15 @@ package final class Air {
 
   package init(seed: UInt64 = 1) { self.seed = seed }
 
+  /// Of a controller in this air: what it has, or less where a device says so, as for the simulated dongle that somebody has in mind.
+  func limited(_ configuration: VirtualController.Configuration) -> VirtualController.Configuration {
+    var configuration = configuration
+    let limits = stations.map(\.advertiser.linkLimits)
+    configuration.buffers = min(configuration.buffers, limits.compactMap(\.controllerBuffers).min() ?? .max)
+    configuration.bufferLength = min(configuration.bufferLength, limits.compactMap(\.controllerBufferLength).min() ?? .max)
+    return configuration
+  }
+
   /// The device advertises from now on, whenever somebody listens, and accepts one central at a time.
   package func add(_ advertiser: any Advertiser) {
     let station = Station(advertiser, random: AirRandom(seed: seed, stream: UInt64(stations.count) &* 2))
@@ -105,14 +114,15 @@ package final class Air {
     let settings = advertisement.settings
     // ADV_IND, T_IFS, CONNECT_IND, transmitWindowDelay.
     let firstAnchor = EventLoop.shared.now.nanoseconds + 376_000 + 150_000 + 352_000 + 1_250_000
-    var layer = LinkLayer(
-      parameters: parameters, firstAnchor: firstAnchor, random: AirRandom(seed: seed, stream: UInt64(connections) &* 2 &+ 1))
     let limits = station.advertiser.linkLimits
-    layer.limit(to: limits)
+    var layer = LinkLayer(
+      parameters: parameters, firstAnchor: firstAnchor,
+      random: AirRandom(seed: seed &+ UInt64(limits.seed), stream: UInt64(connections) &* 2 &+ 1))
+    station.connections += 1
+    layer.limit(to: limits, connection: station.connections)
     layer.guardTime = max(layer.guardTime, faults.guardTime)
     layer.packetErrorRate = max(layer.packetErrorRate, faults.packetErrorRate)
-    layer.cutAfterOctets = faults.cutAfterOctets
-    station.connections += 1
+    if let octets = faults.cutAfterOctets { layer.cutAfterOctets = octets }
     let fails =
       faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
     if fails { layer.failEstablishment() }
@@ -128,7 +138,7 @@ package final class Air {
       self.advertise(station, isFirst: true)
     }
     let firmware = limits.firmware.map {
-      FirmwareQueue($0, random: AirRandom(seed: seed, stream: 1 << 49 | UInt64(connections)))
+      FirmwareQueue($0, random: AirRandom(seed: seed &+ UInt64(limits.seed), stream: 1 << 49 | UInt64(connections)))
     }
     station.advertiser.connected(VirtualLinkChannel(link, firmware))
     return link

@@ -49,7 +49,7 @@ extension LinkLayer {
   private func airTime(_ transmitter: Transmitter) -> Int64 { airTime(transmitter.queue.nextCount(limit: transmitter.limit), transmitter) }
 
   private func airTime(_ octets: Int, _ transmitter: Transmitter) -> Int64 {
-    Int64(AirTime.pdu(octets: octets, transmitter.coding) + interFrameSpace) * 1000
+    Int64(AirTime.pdu(octets: octets, transmitter.coding, encrypted: isEncrypted) + interFrameSpace) * 1000
   }
 
   /// One PDU of the central and the answer to it. Returns false when something was missed, which ends the event.

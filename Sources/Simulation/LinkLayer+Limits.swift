@@ -2,12 +2,15 @@ import Bluetooth
 
 extension LinkLayer {
   /// What a device says of the links to it.
-  mutating func limit(to limits: LinkLimits) {
+  /// - Parameter number: of this connection, from 1.
+  mutating func limit(to limits: LinkLimits, connection number: Int) {
+    if number <= limits.cuts ?? .max { cutAfterOctets = limits.cutAfterOctets }
     packetsPerEvent = limits.packetsPerEvent
     packetErrorRate = limits.packetErrorRate
     guardTime = limits.guardTime
     interFrameSpace = limits.interFrameSpace
     pollingTime = limits.pollingTime
+    isEncrypted = limits.isEncrypted
     guard let firmware = limits.firmware else { return }
     // What it drops depends on when each packet came.
     batchLimit = 1

@@ -83,6 +83,8 @@ struct LinkLayer {
   private(set) var parameters: Parameters
   /// T_IFS, µs.
   var interFrameSpace = AirTime.interFrameSpace
+  /// Data PDUs have a MIC.
+  var isEncrypted = false
   /// How long an event goes on with empty packets after the last one with data, µs: what the hosts answer meanwhile does not wait for the next event.
   var pollingTime = 0
   /// Left unused at the end of each event by the central's scheduler, µs.

@@ -1,15 +1,62 @@
+import Bluetooth
 import DeviceFiles
 
 /// `link` and `firmware`: how a device's link layer, and what takes its packets, are to be.
 enum LinkReader {
   private static let longest = 3_600_000.0
 
+  private static let keys = [
+    "packet_error_rate", "seed", "guard_us", "inter_frame_space_us", "polling_us", "encrypted", "coded", "cut_after_octets", "cuts",
+    "controller_buffers", "controller_buffer_length", "changes",
+  ]
+
   static func read(_ entry: FileEntry, into limits: inout LinkLimits) throws(FileEntryError) {
-    let fields = try entry.object(["packet_error_rate", "guard_us", "inter_frame_space_us", "polling_us"])
+    let fields = try entry.object(keys)
     if let value = fields["packet_error_rate"] { limits.packetErrorRate = try value.decimal(in: 0...1) }
+    if let value = fields["seed"] { limits.seed = try value.integer(0...1_000_000_000) }
     if let value = fields["guard_us"] { limits.guardTime = try value.integer(0...1_000_000) }
     if let value = fields["inter_frame_space_us"] { limits.interFrameSpace = try value.integer(0...10_000) }
     if let value = fields["polling_us"] { limits.pollingTime = try value.integer(0...4_000_000) }
+    if let value = fields["encrypted"] { limits.isEncrypted = try value.bool() }
+    if let value = fields["coded"] {
+      guard let spreading = ["s2": true, "s8": false][try value.string()] else { throw value.error("there are s2, s8") }
+      limits.prefersS2 = spreading
+    }
+    limits.cutAfterOctets = try fields["cut_after_octets"]?.integer(1...1_000_000_000)
+    limits.cuts = try fields["cuts"]?.integer(1...1_000_000)
+    if let value = fields["cuts"], limits.cutAfterOctets == nil { throw value.error("it says nothing without cut_after_octets") }
+    limits.controllerBuffers = try fields["controller_buffers"]?.integer(1...255)
+    limits.controllerBufferLength = try fields["controller_buffer_length"]?.integer(27...251)
+    for item in try fields["changes"]?.bounded() ?? [] { limits.changes.append(try change(item, limits)) }
+  }
+
+  private static func change(_ entry: FileEntry, _ limits: LinkLimits) throws(FileEntryError) -> LinkChange {
+    let fields = try entry.object(["after_ms", "after_octets", "data_length", "phy", "interval_ms", "latency", "timeout_ms"])
+    var change: LinkChange
+    switch (fields["after_ms"], fields["after_octets"]) {
+    case (let time?, nil): change = LinkChange(moment: .time(try time.milliseconds(0...86_400_000)))
+    case (nil, let octets?): change = LinkChange(moment: .octets(try octets.integer(0...1_000_000_000)))
+    default: throw entry.error("it has one of after_ms, after_octets")
+    }
+    change.dataLength = try fields["data_length"]?.integer(27...251)
+    if let value = fields["phy"] {
+      guard let phy = PHY(name: try value.string()), limits.phys.contains(phy) else { throw value.error("none of the device's phys") }
+      change.phy = phy
+    }
+    if let value = fields["interval_ms"] {
+      let interval = UInt16(clamping: Int((try value.decimal(in: 7.5...4000) / 1.25).rounded()))
+      let parameters = ConnectionParameters(
+        intervalMin: interval, intervalMax: interval, latency: UInt16(clamping: try fields["latency"]?.integer(0...499) ?? 0),
+        supervisionTimeout: UInt16(clamping: (try fields["timeout_ms"]?.integer(100...32_000) ?? 20_000) / 10))
+      guard parameters.isValid else { throw entry.error("timeout_ms is above 2 · (1 + latency) · interval_ms") }
+      change.parameters = parameters
+    } else if let value = fields["latency"] ?? fields["timeout_ms"] {
+      throw value.error("it says nothing without interval_ms")
+    }
+    guard change.dataLength != nil || change.phy != nil || change.parameters != nil else {
+      throw entry.error("nothing changes: it has data_length, phy or interval_ms")
+    }
+    return change
   }
 
   static func firmware(_ entry: FileEntry) throws(FileEntryError) -> Firmware {

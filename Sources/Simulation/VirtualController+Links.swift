@@ -120,6 +120,7 @@ extension VirtualController {
     let connection = Connection(link)
     connections[handle] = connection
     link.central = { [weak self] actions in self?.take(actions, handle, connection) }
+    link.begin(dataLength: configuration.dataLength, phys: configuration.phys)
     emitComplete(.success, handle: handle, peer: link.peer, link.parameters)
     if suggestedDataLength > 27 { startDataLength(suggestedDataLength, on: connection) }
     if !defaultTxPHYs.isEmpty, link.limits.phys.count > 1 {
@@ -186,8 +187,8 @@ extension VirtualController {
     let both = configuration.phys.intersection(link.limits.phys)
     func choose(_ wanted: PHYMask, _ current: AirTime.Coding) -> AirTime.Coding {
       guard let phy = [PHY.le2M, .le1M, .coded].first(where: { both.contains($0) && wanted.contains(PHYMask($0)) }) else { return current }
-      // PHY options 1: prefers S=2.
-      return phy == .coded && options == 1 ? .codedS2 : AirTime.Coding(phy)
+      // PHY options: 1 prefers S=2, 2 prefers S=8.
+      return phy == .coded && (options == 1 || options == 0 && link.limits.prefersS2) ? .codedS2 : AirTime.Coding(phy)
     }
     let chosen = (central: choose(tx, link.coding(of: .central)), peripheral: choose(rx, link.coding(of: .peripheral)))
     // A change that no command asked for is reported when it is one.
@@ -230,7 +231,8 @@ extension VirtualController {
       case .completed(by: .central, let count):
         emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: UInt16(clamping: count))]))
       case .done(let procedure):
-        connection.procedures -= 1
+        // Some the peer began.
+        connection.procedures = max(0, connection.procedures - 1)
         finish(procedure, handle, connection)
       case .closed(let reason, _):
         connections[handle] = nil

@@ -84,7 +84,7 @@ package final class VirtualController: HCI.Transport {
   package init(air: Air, address: Address = defaultAddress, configuration: Configuration = Configuration()) {
     self.air = air
     self.address = address
-    let configuration = configuration.limited
+    let configuration = air.limited(configuration).limited
     self.configuration = configuration
     commands = Self.commands(of: configuration)
   }

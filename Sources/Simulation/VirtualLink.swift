@@ -8,7 +8,12 @@ final class VirtualLink {
   let peer: PeerAddress
   /// dBm, without the jitter.
   let rssi: Int8
-  let limits: LinkLimits
+  /// As they are now.
+  private(set) var limits: LinkLimits
+  private var changes: [LinkChange] = []
+  private var changeTimers: [LoopTimer] = []
+  /// Of the central's controller.
+  private var centralLimits = LinkLimits()
   private var layer: LinkLayer
   private var timer: LoopTimer?
   /// The ends are told in the order of the actions.
@@ -58,6 +63,46 @@ final class VirtualLink {
     arm()
   }
 
+  // MARK: What the peripheral asks for
+
+  /// The connection is made: what the device asks for later is due from now on.
+  /// - Parameters: of the central's controller.
+  func begin(dataLength: Int, phys: Set<PHY>) {
+    (centralLimits.dataLength, centralLimits.phys) = (dataLength, phys)
+    for change in limits.changes {
+      switch change.moment {
+      case .octets: changes.append(change)
+      case .time(let delay):
+        changeTimers.append(EventLoop.shared.schedule(after: delay) { [weak self] in self?.perform(change) })
+      }
+    }
+  }
+
+  private func performDueChanges() {
+    while let index = changes.firstIndex(where: { if case .octets(let octets) = $0.moment { octets <= layer.carriedOctets } else { false } }
+    ) {
+      perform(changes.remove(at: index))
+    }
+  }
+
+  private func perform(_ change: LinkChange) {
+    guard !isClosed else { return }
+    if let octets = change.dataLength {
+      limits.dataLength = octets
+      let both = min(octets, centralLimits.dataLength)
+      start(.dataLength(central: both, peripheral: both))
+    }
+    if let phy = change.phy, centralLimits.phys.contains(phy) {
+      let coding = phy == .coded && limits.prefersS2 ? .codedS2 : AirTime.Coding(phy)
+      start(.phy(central: coding, peripheral: coding))
+    }
+    if let wanted = change.parameters {
+      start(
+        .connectionUpdate(
+          LinkLayer.Parameters(interval: wanted.intervalMin, latency: wanted.latency, supervisionTimeout: wanted.supervisionTimeout)))
+    }
+  }
+
   private func arm() {
     timer?.cancel()
     timer = layer.due.map { due in
@@ -71,10 +116,12 @@ final class VirtualLink {
     let ends = [peripheral, central]
     if case .closed = actions.last {
       closed?()
+      for timer in changeTimers { timer.cancel() }
       // The ends keep the link, and the link the ends, until here.
       (closed, peripheral, central) = (nil, nil, nil)
     }
     if !actions.isEmpty { for end in ends { end?(actions) } }
+    if !changes.isEmpty { performDueChanges() }
     // The next step may be due at once. Its timer still waits for a turn of the loop, and so for what the hosts do now.
     arm()
   }

@@ -69,7 +69,16 @@ import Testing
     }
   }
 
-  @Test func nothingGetsThroughAnEventThatIsTooShort() {
-    #expect(AirTime.throughput(value: 244, linkOctets: 251, .codedS8, interval: 7_500) == 0)
+  /// A packet that takes longer than an event, 17.8 ms: one in every third of 7.5 ms, in every second of 15 ms.
+  @Test(arguments: [(7_500, 22.5), (15_000, 30), (17_804, 17.804), (20_000, 20)])
+  func aPacketLongerThanAnEvent(_ interval: Int, _ milliseconds: Double) {
+    let rate = 244 / milliseconds
+    #expect(abs(AirTime.throughput(value: 244, linkOctets: 251, .codedS8, interval: interval) / 1000 - rate) < 0.001)
+  }
+
+  /// What a scheduler keeps for itself at the end of each event.
+  @Test(arguments: [(0, 97.6), (96, 97.6), (97, 65.07), (2_600, 32.53), (9_000, 32.53)])
+  func guardTime(_ time: Int, _ rate: Double) {
+    #expect(abs(AirTime.throughput(value: 244, linkOctets: 251, .le1M, interval: 7_500, guardTime: time) / 1000 - rate) < 0.01)
   }
 }

@@ -65,6 +65,22 @@ import Text
     #expect(try peripheral(#""firmware": {}"#).linkLimits.firmware == Firmware())
   }
 
+  @Test func whatChanges() throws {
+    let limits = try peripheral(
+      #""phys": ["1m", "2m"], "link": {"encrypted": true, "coded": "s2", "seed": 7, "cut_after_octets": 1000, "cuts": 2, "controller_buffers": 4,"#
+        + #""controller_buffer_length": 27, "changes": [{"after_ms": 600, "data_length": 27, "phy": "2m"},"#
+        + #"{"after_octets": 5000, "interval_ms": 11.25, "latency": 1, "timeout_ms": 2000}]}"#
+    ).linkLimits
+    #expect(limits.isEncrypted && limits.prefersS2 && limits.seed == 7 && limits.cutAfterOctets == 1000 && limits.cuts == 2)
+    #expect(limits.controllerBuffers == 4 && limits.controllerBufferLength == 27)
+    let parameters = ConnectionParameters(intervalMin: 9, intervalMax: 9, latency: 1, supervisionTimeout: 200)
+    #expect(
+      limits.changes == [
+        LinkChange(moment: .time(.milliseconds(600)), dataLength: 27, phy: .le2M),
+        LinkChange(moment: .octets(5000), parameters: parameters),
+      ])
+  }
+
   @Test(
     arguments: [
       (#"{"flags": 6, "name": "Ab", "tx_power": -4}"#, "020106" + "03094162" + "020afc"),
@@ -216,7 +232,9 @@ import Text
       "reset",
       "disconnect", "after_ms", "value_of", "written", "checksum", "variables", "timers", "on_connect", "on_disconnect", "read_reactions",
       "on_subscribe", "on_unsubscribe", "if", "error", "answer", "answer_after_ms", "let", "count", "by", "set_clock", "start", "stop",
-      "link", "firmware", "packet_error_rate", "guard_us", "inter_frame_space_us", "polling_us", "buffers", "ms_per_packet", "jitter_ms",
+      "link", "firmware", "packet_error_rate", "guard_us", "inter_frame_space_us", "polling_us", "seed",
+      "encrypted", "coded", "cut_after_octets", "cuts", "controller_buffers", "controller_buffer_length", "changes", "after_octets", "phy",
+      "latency", "timeout_ms", "buffers", "ms_per_packet", "jitter_ms",
       "ms_per_request", "slow_every", "slow_ms", "short_octets", "ms_per_long_octet", "uneven_ms", "when_full", "ms_per_drop",
       "answers_at_once", "drops_after", "drops",
       "advertise", "do", "times", "else", "variable", "random_octets", "of", "order", "aes_cmac", "hmac_sha256", "key", "xor", "with",

@@ -21,11 +21,23 @@ import Text
 
   @Test func theFastOneIsTheSame() throws {
     let slow = try #require(CRC(named: "crc32"))
-    for length in [0, 1, 15, 256] {
+    for length in [0, 1, 7, 8, 15, 16, 256, 1003] {
       let octets = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 7) }
       var fast = CRC32()
       fast.add(octets)
       #expect(slow.value(of: octets) == fast.value)
+      var inParts = CRC32()
+      for start in stride(from: 0, to: length, by: 11) { inParts.add(octets[start..<min(start + 11, length)]) }
+      #expect(inParts == fast)
+    }
+  }
+
+  @Test func theLastPartOfSomethingByWhatIsBeforeIt() throws {
+    let sum = try #require(CRC(named: "crc32"))
+    let octets = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 4) }
+    for head in [0, 1, 8, 333, 999, 1000] {
+      let tail = CRC32.ofTail(octets.count - head, whole: sum.value(of: octets), head: sum.value(of: octets[..<head]))
+      #expect(tail == sum.value(of: octets[head...]))
     }
   }
 

@@ -25,7 +25,8 @@ extension Failure {
         name: "endless")
     case .endedEarly(let path, let offset, let count):
       self.init(
-        .input, "\(Self.name(path)) ended at octet \(offset) and had \(count) when it was opened: somebody cut it meanwhile", name: "file_changed")
+        .input, "\(Self.name(path)) ended at octet \(offset) and had \(count) when it was opened: somebody cut it meanwhile",
+        name: "file_changed")
     case .changed(let path, let from, let to):
       let change = from == to ? "it was written to, and still has \(to) octets" : "it had \(from) octets and has \(to)"
       self.init(
@@ -37,7 +38,8 @@ extension Failure {
         "\(Self.name(path)) cannot be read again, and \(limit) octets of it wait for the peer's acknowledgement, as many as are kept; use a regular file",
         name: "not_kept")
     case .passed(let path, let offset):
-      self.init(.input, "\(Self.name(path)) cannot be read again, and octet \(offset) is not kept any more; use a regular file", name: "not_kept")
+      self.init(
+        .input, "\(Self.name(path)) cannot be read again, and octet \(offset) is not kept any more; use a regular file", name: "not_kept")
     case .trace(let path, let errno):
       let reason =
         switch errno {

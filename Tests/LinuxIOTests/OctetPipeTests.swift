@@ -1,0 +1,168 @@
+import EventLoop
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import LinuxIO
+
+/// What can be read only once.
+@Suite struct OctetPipeTests {
+  /// A named pipe with a writer, which sends so much, in parts with pauses, and then closes.
+  @LoopActor private func feed(_ path: TemporaryPath, _ contents: [UInt8], part: Int = 50_000, pause: Duration = .seconds(1)) throws {
+    try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
+    EventLoop.shared.spawn {
+      do {
+        try await EventLoop.shared.sleep(for: pause)
+        var writer = try SystemCall.open(path.path, O_WRONLY | O_NONBLOCK)
+        var queue = OutputQueue()
+        queue.append(contents)
+        while let rest = queue.front {
+          do throws(Errno) { queue.removeFirst(try SystemCall.write(writer.rawValue, rest.prefix(part))) } catch {
+            // Its reader is gone.
+            guard error == .wouldBlock else { break }
+          }
+          try await EventLoop.shared.sleep(for: pause)
+        }
+        writer.close()
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
+  @Test(arguments: [1, 65_536, 65_537, 1_500_000]) func isReadToItsEnd(_ count: Int) async throws {
+    try await onLoop {
+      let path = TemporaryPath()
+      let contents = OctetFileTests.contents(count)
+      try feed(path, contents)
+      let file = try await OctetFile.open(path.path, limit: count)
+      #expect(file.count == nil)
+      #expect(try await OctetFileTests.all(file) == contents)
+      #expect(file.count == count)
+      #expect(try await file.octets(at: count, atMost: 10).isEmpty)
+      #expect(try await file.crc(upTo: count) == OctetFileTests.crc(contents))
+      #expect(file.buffer.count <= 4 * OctetFile.blockSize, "what was released is not kept")
+      try file.checkUnchanged()
+    }
+  }
+
+  @Test func whatWasNotReleasedIsGivenAgain() async throws {
+    try await onLoop {
+      let path = TemporaryPath()
+      let contents = OctetFileTests.contents(400_000)
+      try feed(path, contents)
+      let file = try await OctetFile.open(path.path, limit: 1 << 30)
+      var offset = 0
+      while offset < 350_000 {
+        offset += try await file.octets(at: offset, atMost: 500).count
+        file.release(before: offset - 100_000)
+      }
+      #expect(try await OctetFileTests.all(file, from: 250_000) == Array(contents[250_000...]))
+      #expect(try await file.crc(upTo: 400_000) == OctetFileTests.crc(contents))
+      let passed = await #expect(throws: FileError.self) { try await file.octets(at: 0, atMost: 1) }
+      #expect(passed == .passed(path.path, offset: 0))
+      await #expect(throws: FileError.self) { try await file.crc(upTo: 1) }
+    }
+  }
+
+  @Test func aMebibyteIsKept() async throws {
+    try await onLoop {
+      let path = TemporaryPath()
+      let contents = OctetFileTests.contents(1_200_000)
+      try feed(path, contents)
+      let file = try await OctetFile.open(path.path, limit: 1 << 30)
+      var offset = 0
+      let error = await #expect(throws: FileError.self) {
+        while true { offset += try await file.octets(at: offset, atMost: 500).count }
+      }
+      #expect(error == .keepsNoMore(path.path, limit: 1 << 20))
+      #expect(offset > (1 << 20) - 500 && offset <= 1 << 20)
+      #expect(file.buffer.count <= 2 << 20)
+      #expect(try await file.octets(at: 0, atMost: 500) == contents[..<500])
+      // Little by little it goes on.
+      while offset < 1_100_000 {
+        file.release(before: offset - (1 << 20) + 1000)
+        offset += try await file.octets(at: offset, atMost: 500).count
+      }
+      file.release(before: offset)
+      #expect(try await OctetFileTests.all(file, from: offset) == Array(contents[offset...]))
+      #expect(try await file.crc(upTo: 1_200_000) == OctetFileTests.crc(contents))
+      #expect(file.buffer.count <= 2 << 20)
+    }
+  }
+
+  @Test func whatIsLeftOutIsNotKept() async throws {
+    try await onLoop {
+      let path = TemporaryPath()
+      let contents = OctetFileTests.contents(2_500_000)
+      try feed(path, contents, part: 65_536)
+      let file = try await OctetFile.open(path.path, limit: 1 << 30)
+      file.release(before: 2_400_001)
+      #expect(try await OctetFileTests.all(file, from: 2_400_001) == Array(contents[2_400_001...]))
+      #expect(try await file.crc(upTo: .max) == OctetFileTests.crc(contents))
+      #expect(file.buffer.count <= 4 * OctetFile.blockSize)
+    }
+  }
+
+  @Test func theLimitIsAnError() async throws {
+    try await onLoop {
+      let path = TemporaryPath()
+      try feed(path, OctetFileTests.contents(100_000))
+      let file = try await OctetFile.open(path.path, limit: 99_999)
+      let error = await #expect(throws: FileError.self) { try await OctetFileTests.all(file) }
+      #expect(error == .tooLong(path.path, limit: 99_999))
+    }
+  }
+
+  @Test func waitsForAWriterThatSaysNothingYet() async throws {
+    try await onLoop {
+      let path = TemporaryPath()
+      try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
+      #expect(await OctetFileTests.failure(path.path) == .unreadable(path.path, .timedOut))
+      let reader = try SystemCall.open(path.path, O_RDONLY | O_NONBLOCK)
+      var writer = try SystemCall.open(path.path, O_WRONLY | O_NONBLOCK)
+      let idle = Wait<Void>()
+      let name = path.path
+      let opening = EventLoop.shared.spawn { () -> [UInt8]? in
+        let file = try? await OctetFile.open(name, limit: 10, writerWithin: .milliseconds(20)) { idle.resume(returning: ()) }
+        return if let file { try? await OctetFileTests.all(file) } else { nil }
+      }
+      try await idle.value()
+      _ = try SystemCall.write(writer.rawValue, [1, 2, 3])
+      writer.close()
+      #expect(await opening.value == [1, 2, 3])
+      _ = reader.rawValue
+    }
+  }
+
+  @Test func aWriterThatWritesNothing() async throws {
+    try await onLoop {
+      let path = TemporaryPath()
+      try feed(path, [])
+      let file = try await OctetFile.open(path.path, limit: 10, writerWithin: .seconds(5))
+      #expect(file.count == 0)
+    }
+  }
+
+  /// Ctrl-C, before the first octets and between others.
+  @Test func waitingCanBeCancelled() async throws {
+    try await onLoop {
+      let path = TemporaryPath()
+      try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
+      let name = path.path
+      let deadline = EventLoop.shared.now.advanced(by: .seconds(3))
+      #expect(try await withDeadline(deadline) { try await OctetFile.open(name, limit: 10).count } == nil)
+      let reader = try SystemCall.open(path.path, O_RDONLY | O_NONBLOCK)
+      let writer = try SystemCall.open(path.path, O_WRONLY | O_NONBLOCK)
+      _ = try SystemCall.write(writer.rawValue, [1, 2, 3])
+      let file = try await OctetFile.open(name, limit: 10)
+      #expect(file.buffered(at: 0, atMost: 4) == nil)
+      #expect(file.buffered(at: 0, atMost: 3) == [1, 2, 3])
+      let more = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(3))) { try await file.octets(at: 0, atMost: 4).count }
+      #expect(more == nil)
+      #expect(try await file.octets(at: 1, atMost: 2) == [2, 3])
+      _ = (reader.rawValue, writer.rawValue)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import Bluetooth
+import Testing
+
+@testable import Simulation
+
+/// The link layer agrees with the arithmetic of the air, for every PHY, data length, segment and interval.
+@Suite struct LinkModelTests {
+  private static let intervals: [UInt16] = [6, 12, 24, 40]
+
+  /// Value octets per second of a central that keeps eight buffers full, over whole connection events.
+  private static func rate(
+    _ coding: AirTime.Coding, octets: Int, value: Int, interval: UInt16, events: Int64 = 40, _ change: (inout LinkLayer) -> Void = { _ in }
+  ) -> Double {
+    var link = LinkLayer(
+      parameters: LinkLayer.Parameters(interval: interval, latency: 0, supervisionTimeout: 3200), firstAnchor: 0,
+      random: AirRandom(seed: 3, stream: UInt64(interval)))
+    link.central.coding = coding
+    link.peripheral.coding = coding
+    link.central.maxOctets = octets
+    change(&link)
+    let frame = [UInt8](repeating: 0, count: value + 7)
+    var offset = 0
+    func feed(_ now: Int64) {
+      while link.queued(by: .central) < 8 {
+        link.send(by: .central, Array(frame[offset..<min(frame.count, offset + 251)]), isStart: offset == 0, at: now)
+        offset = offset + 251 >= frame.count ? 0 : offset + 251
+      }
+    }
+    let end = events * Int64(interval) * 1_250_000
+    var arrived = 0
+    feed(0)
+    // What ended before the next event, but not the first of that.
+    while let due = link.due, due < end {
+      for action in link.wake(at: due) { if case .received(_, let octets, _) = action { arrived += octets.count } }
+      feed(due)
+    }
+    if case .exchanging = link.phase {
+      arrived += link.results.reduce(0) { if case .received(_, let octets, _) = $1 { $0 + octets.count } else { $0 } }
+    }
+    return Double(arrived) * Double(value) / Double(frame.count) / (Double(end) / 1e9)
+  }
+
+  @Test(arguments: AirTime.Coding.allCases, [27, 251]) func withinAPercent(_ coding: AirTime.Coding, _ octets: Int) {
+    for value in [20, 182, 244, 495, 512] {
+      for interval in Self.intervals {
+        let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval) * 1250)
+        let rate = Self.rate(coding, octets: octets, value: value, interval: interval, events: coding.phy == .coded ? 400 : 40)
+        #expect(abs(rate / expected - 1) < 0.01, "\(value) octets at \(interval): \(rate) instead of \(expected)")
+      }
+    }
+  }
+
+  @Test func encryptedPacketsAreLonger() {
+    for coding in AirTime.Coding.allCases {
+      let expected = AirTime.throughput(value: 182, linkOctets: 27, coding, interval: 30_000, encrypted: true)
+      #expect(abs(Self.rate(coding, octets: 27, value: 182, interval: 24) { $0.isEncrypted = true } / expected - 1) < 0.01)
+      #expect(expected <= AirTime.throughput(value: 182, linkOctets: 27, coding, interval: 30_000))
+    }
+  }
+
+  /// 1M, 251 octets: 2088 + 80 µs, and two spaces; so many of them fit 30 ms less what is kept.
+  @Test(arguments: [(150, 0, 12), (60, 0, 13), (0, 0, 13), (150, 300, 12), (150, 400, 11), (150, 5000, 10)])
+  func spacesAndGuardTimes(_ space: Int, _ kept: Int, _ packets: Int) {
+    let rate = Self.rate(.le1M, octets: 251, value: 244, interval: 24) {
+      $0.interFrameSpace = space
+      $0.guardTime = kept
+    }
+    #expect((30_000 - kept) / (2088 + 80 + 2 * space) == packets)
+    #expect(abs(rate / (Double(packets) * 244 / 0.03) - 1) < 0.01)
+  }
+
+  /// An error ends the event: n packets with the probability q to get through each bring q + q² + … + qⁿ. Segments fill their packets here, so that all
+  /// are alike.
+  @Test(arguments: [0.01, 0.05]) func errors(_ errors: Double) {
+    var ratios: [Double] = []
+    for (coding, octets, value) in [
+      (AirTime.Coding.le1M, 27, 182), (.le1M, 251, 244), (.le2M, 251, 495), (.le2M, 27, 20), (.codedS2, 27, 236), (.codedS8, 27, 128),
+    ] {
+      for interval in Self.intervals {
+        let exchange = (AirTime.pdu(octets: octets, coding) + AirTime.pdu(octets: 0, coding) + 300)
+        let count = Int(interval) * 1250 / exchange
+        let through = (1...count).reduce((sum: 0.0, power: 1.0)) { state, _ in
+          (state.sum + state.power * (1 - errors), state.power * (1 - errors))
+        }.sum
+        let expected = through * Double(octets * value) / Double(value + 7) / (Double(interval) * 1.25e-3)
+        let rate = Self.rate(coding, octets: octets, value: value, interval: interval, events: 1500) { $0.packetErrorRate = errors }
+        ratios.append(rate / expected)
+        #expect(abs(rate / expected - 1) < 0.06, "\(coding) \(octets) \(value) \(interval): \(rate) instead of \(expected)")
+      }
+    }
+    // Chance evens out.
+    let mean = ratios.reduce(0, +) / Double(ratios.count)
+    #expect(abs(mean - 1) < 0.01, "\(mean)")
+  }
+
+  /// Instants, lengths that grow and shrink, and errors in between: what is in flight arrives once, whole and in order.
+  @Test func changesInMidTransferLoseNothing() {
+    var bench = LinkLayerBench(interval: 12)
+    bench.link.packetErrorRate = 0.1
+    var sent: [[UInt8]] = []
+    var received: [[UInt8]] = []
+    var completed = 0
+    bench.onReceive = { side, octets, _, _ in
+      guard side == .peripheral else { return }
+      received.append(octets)
+    }
+    bench.onCompleted = { side, count, _, _ in if side == .central { completed += count } }
+    let slower = LinkLayer.Parameters(interval: 40, latency: 0, supervisionTimeout: 500)
+    let faster = LinkLayer.Parameters(interval: 6, latency: 0, supervisionTimeout: 500)
+    let changes: [LinkLayer.Procedure] = [
+      .dataLength(central: 251, peripheral: 251), .phy(central: .le2M, peripheral: .le2M), .connectionUpdate(slower),
+      .dataLength(central: 27, peripheral: 27), .phy(central: .codedS8, peripheral: .le1M), .connectionUpdate(faster),
+      .dataLength(central: 60, peripheral: 251), .phy(central: .le1M, peripheral: .le1M),
+    ]
+    for round in 0..<400 {
+      while bench.link.queued(by: .central) < 8 {
+        let packet = (0..<(1 + sent.count * 37 % 251)).map { UInt8(truncatingIfNeeded: $0 + sent.count) }
+        sent.append(packet)
+        bench.link.send(by: .central, packet, isStart: true, at: bench.now)
+      }
+      if round % 40 == 20 { bench.link.start(changes[round / 40 % changes.count], at: bench.now) }
+      bench.run(until: bench.now + 20_000_000)
+      bench.now += 20_000_000
+    }
+    bench.run(until: .max)
+    #expect(received.flatMap { $0 } == sent.flatMap { $0 } && completed == sent.count)
+    let done = bench.log.count { if case .done = $0.action { true } else { false } }
+    #expect(done == 10 && received.map(\.count).max() == 251, "\(done)")
+  }
+}
