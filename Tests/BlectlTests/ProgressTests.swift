@@ -5,14 +5,18 @@ import Text
 
 @Suite struct ProgressTests {
   @Test(arguments: [20, 40, 50, 80, 160]) func theBarLeavesRoom(_ width: Int) {
-    let line = Progress.line(30_000, 77_831, 1000, seconds: 0.4, width: width)
+    let line = Progress.line(31_000, 78_831, from: 1000, inFlight: 12, seconds: 0.4, width: width)
     #expect(DisplayText.width(line) <= width - 2, "\(line)")
     #expect(width < 80 || line.contains("38 %  31000/78831 octets  75.0 kB/s  0:01 left"), "\(line)")
     #expect((line.first == "█") == (width > 60), "\(line)")
   }
 
+  @Test func ofAPipeNobodyKnowsTheEnd() {
+    #expect(Progress.line(2000, nil, from: 0, inFlight: 3, seconds: 2, width: 80) == "2000 octets  1.0 kB/s  3 in flight")
+  }
+
   @Test func timeThatIsLeft() {
     #expect(["0:00", "0:07", "1:00", "12:30"] == [0, 6.2, 59.5, 750].map(Quantity.time))
-    #expect(Progress.line(10, 10, 0, seconds: 1, width: 80).hasSuffix("100 %  10/10 octets  0.01 kB/s"))
+    #expect(Progress.line(10, 10, from: 0, inFlight: 1, seconds: 1, width: 80).hasSuffix("100 %  10/10 octets  0.01 kB/s  1 in flight"))
   }
 }

@@ -2,10 +2,10 @@ import ATT
 import Bluetooth
 import EventLoop
 import GATT
-import Operations
 import TestSupport
 import Testing
 
+@testable import Operations
 @testable import blectl
 
 /// Everything that can go wrong, at each packet of a transfer of 200.
@@ -26,14 +26,14 @@ import Testing
     options.chunk = segment
     options.pacing.provesEvery = provesEvery
     let attribute = Attribute.handle(0x10)
-    let rest = Array(file[offset...])
-    let (plan, chunk) = try options.plan(for: rest.count, to: attribute, mtu: client.mtu, link: LinkCapacity(dataLength: 27))
-    let pacing = options.pacing(chunk: chunk)
+    let transfer = Transfer(
+      client, to: attribute.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), OctetArray(file),
+      from: offset, pace: TransferPace().begin(on: nil))
     let task = EventLoop.shared.spawn { () -> Failure? in
-      do { try await client.send(rest, to: attribute.handle, plan: plan, pacing: pacing) } catch let error as IncompleteWrite {
-        return Failure(error, offset: offset)
-      } catch {
-        return Failure(error)
+      do { try await transfer.run() } catch {
+        let progress = transfer.progress
+        return Failure(
+          transfer: IncompleteWrite(mode: mode.writeMode, progress: progress, total: file.count, segments: packets, cause: error))
       }
       return nil
     }
@@ -72,7 +72,7 @@ import Testing
     #expect(sink.octets == Array(file[..<arrived]), place)
     guard let failure else {
       let report = ArrivalReport(of: sink.octets)
-      #expect((report == ArrivalProof(file, from: 0).whole) == (fault != .droppingServer), place)
+      #expect((report == ArrivalReport(of: file)) == (fault != .droppingServer), place)
       return
     }
     let told = try #require(failure.resumeOffset, place)

@@ -37,9 +37,8 @@ import Testing
 
       let beats = try await band.client.subscribe(to: Selector("2a37"))
       let target = try await panel.client.attribute(Selector("fff6"), discovering: true)
-      let options = TransferOptions()
-      let (plan, _) = try options.plan(for: 20_000, to: target, mtu: panel.client.mtu, link: LinkCapacity(dataLength: 251))
-      try await panel.client.send([UInt8](repeating: 7, count: 20_000), to: target.handle, plan: plan, pacing: options.pacing)
+      let plan = try WritePlan(value: 20_000, properties: target.properties, mtu: panel.client.mtu, mode: .command)
+      try await panel.client.send([UInt8](repeating: 7, count: 20_000), to: target.handle, plan: plan)
       for value in [[0x00, 0x48], [0x00, 0x4A]] as [[UInt8]] { #expect(try await beats.next().value == value) }
 
       await session.disconnect(panel)

@@ -24,9 +24,10 @@ import Testing
       let subscription = try await client.subscribe(to: Selector("fff7"))
       let data = Array(Self.file[range])
       let options = TransferOptions()
-      let (plan, _) = try options.plan(for: data.count, to: target, mtu: client.mtu, link: LinkCapacity(dataLength: 251))
+      let segment = try options.segment(.command, mtu: client.mtu, link: LinkCapacity(dataLength: 251))
+      let plan = try WritePlan(value: data.count, properties: target.properties, mtu: client.mtu, mode: .command, chunk: segment)
       var last = WriteProgress()
-      try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing) { last = $0 }
+      try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing(segment: segment)) { last = $0 }
       #expect(last == WriteProgress(sent: data.count, confirmed: data.count))
       let proof = ArrivalProof(lying ? Self.file.reversed() : Self.file, from: range.lowerBound)
       outcome = try await subscription.arrival(of: proof, until: EventLoop.shared.now.advanced(by: .seconds(5))) { _ in }
@@ -90,10 +91,11 @@ import Testing
       options.mode = mode
       options.pacing.gap = .milliseconds(10)
       options.pacing.provesEvery = 2
-      let (plan, chunk) = try options.plan(for: 200, to: .handle(0x10), mtu: 23, link: LinkCapacity())
-      #expect(chunk == 20 && plan.segments.count == 10)
+      let segment = try options.segment(mode, mtu: 23, link: LinkCapacity())
+      let plan = try WritePlan(value: 200, properties: nil, mtu: 23, mode: mode.writeMode, chunk: segment)
+      #expect(segment == 20 && plan.segments.count == 10)
       let sending = EventLoop.shared.spawn { () -> (any Error)? in
-        do { try await client.send([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan, pacing: options.pacing) } catch { return error }
+        do { try await client.send([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan, pacing: options.pacing(segment: segment)) } catch { return error }
         return nil
       }
       EventLoop.shared.schedule(after: .milliseconds(45)) {
@@ -129,9 +131,7 @@ import Testing
       try await air.withPeer("panel") { _, client in
         let table = try await client.discover()
         let options = TransferOptions()
-        func mode(_ text: String) throws -> WriteMode {
-          try options.plan(for: 1, to: table.resolve(Selector(text)), mtu: 247, link: LinkCapacity(dataLength: 251)).plan.mode
-        }
+        func mode(_ text: String) throws -> TransferOptions.Mode { try options.mode(for: table.resolve(Selector(text))) }
         #expect(try mode("fff6") == .command)
         #expect(try mode("fff8") == .request)
         let silent = try table.resolve(Selector("fff7"))
@@ -141,5 +141,11 @@ import Testing
       }
       await air.central.close()
     }
+  }
+}
+
+extension ArrivalProof {
+  fileprivate init(_ file: [UInt8], from offset: Int) {
+    self.init(part: ArrivalReport(of: Array(file.dropFirst(offset))), whole: ArrivalReport(of: file))
   }
 }
