@@ -65,7 +65,7 @@ package struct TransferPace: Sendable, Equatable {
   var burst: Int? {
     switch stage {
     case .probing(let segments, _): segments
-    case .paced(let isSettled): isSettled ? 64 : 16
+    case .paced(let isSettled): isSettled ? 32 : 16
     case .free: nil
     }
   }
@@ -92,9 +92,9 @@ package struct TransferPace: Sendable, Equatable {
     case .paced(let isSettled):
       // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
       if burst.isInTime(within: 1) {
-        gap = gap * (isSettled ? 0.98 : 0.85)
+        gap = gap * (isSettled ? 0.95 : 0.85)
       } else {
-        gap = gap * (isSettled ? 1.04 : 1.2)
+        gap = gap * (isSettled ? 1.06 : 1.2)
         stage = .paced(isSettled: true)
       }
       if gap <= burst.airTime * 1.1 { (stage, gap) = (.free, .zero) }

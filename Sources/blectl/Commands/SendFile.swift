@@ -166,12 +166,15 @@ struct SendFile: PeerCommand {
     return mismatch
   }
 
+  /// Between two segments, in microseconds: a device that is slower loses nothing by request.
+  private static let slowest = 20_000.0
+
   /// A device that drops what comes too fast gets it as fast as it took what it has.
   @LoopActor
   private func remember(_ arrived: Int, _ transfer: FileTransfer, _ place: TransferMemory.Place, _ context: Context) {
     guard transfer.pace != nil, let segment = transfer.segment, arrived > transfer.offset else { return }
     let gap = transfer.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
-    context.configuration.remember(.gap(place, Int(min(gap * 1.1, 10_000_000))))
+    context.configuration.remember(.gap(place, Int(min(gap * 1.1, Self.slowest))))
   }
 
   /// Where an earlier transfer ended.
