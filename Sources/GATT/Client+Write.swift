@@ -40,7 +40,7 @@ extension Client {
     for (index, segment) in plan.segments.enumerated() {
       if index > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
       if let window = pacing.window { try await bearer.waitUntilUnacknowledged(below: window) }
-      try await writeCommand(Array(value[segment]), to: handle)
+      try await writeCommand(value[segment], to: handle)
       if let failure = proof.failure { throw failure }
       now = WriteProgress(sent: segment.upperBound, confirmed: proof.confirmed)
       try progress?(now)
@@ -62,12 +62,15 @@ extension Client {
 
   /// One Write Command (§4.9.1), as soon as the channel takes it: the back-pressure of bulk transfers.
   /// - Parameter value: at most ATT_MTU − 3 octets.
-  package func writeCommand(_ value: [UInt8], to handle: AttributeHandle) async throws {
+  package func writeCommand(_ value: ArraySlice<UInt8>, to handle: AttributeHandle) async throws {
     // Asked first, because most often there is room and a call that may suspend is not cheap.
     if !bearer.isWritable { try await bearer.waitUntilWritable() }
     if let closed { throw closed }
-    bearer.send(.write(handle, value: value))
+    bearer.sendWriteCommand(value, to: handle)
   }
+
+  /// As above.
+  package func writeCommand(_ value: [UInt8], to handle: AttributeHandle) async throws { try await writeCommand(value[...], to: handle) }
 
   /// §4.9.4 and §4.9.5.
   private func prepareAndExecute(
