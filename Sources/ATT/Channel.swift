@@ -9,14 +9,16 @@ package protocol Channel: AnyObject {
   /// Queues one PDU. Never blocks, never drops; after `.closed` it does nothing.
   func send(_ pdu: [UInt8])
   /// Returns when another PDU would not have to wait in this process: the back-pressure for commands.
+  /// - Parameter deadline: nil is no limit.
+  /// - Returns: false when that was not before `deadline`.
   /// - Throws: what the channel ended with, CancellationError.
-  func waitUntilWritable() async throws
+  func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool
   /// False when `waitUntilWritable` might have to wait.
   var isWritable: Bool { get }
   /// PDUs given to `send` that the peer's link layer has not acknowledged yet; nil when the transport cannot know.
   var unacknowledged: Int? { get }
-  /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known. - Throws: as `waitUntilWritable`.
-  func waitUntilUnacknowledged(below count: Int) async throws
+  /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known. The rest as of `waitUntilWritable`.
+  func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool
   /// Returns when one more is acknowledged; at once where that is not known. - Throws: as `waitUntilWritable`.
   func waitForAcknowledgement() async throws
   /// Idempotent. Closes the bearer only; the link's owner decides about the link.
@@ -26,8 +28,11 @@ package protocol Channel: AnyObject {
 extension Channel {
   package var isWritable: Bool { false }
   package var unacknowledged: Int? { nil }
-  package func waitUntilUnacknowledged(below count: Int) async throws {}
+  package func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool { true }
   package func waitForAcknowledgement() async throws {}
+
+  package func waitUntilWritable() async throws { _ = try await waitUntilWritable(until: nil) }
+  package func waitUntilUnacknowledged(below count: Int) async throws { _ = try await waitUntilUnacknowledged(below: count, until: nil) }
 }
 
 package enum ChannelEvent: Sendable {

@@ -13,8 +13,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // Touched on the loop's thread only, except `foreign` and what is set before run().
   private var jobs: [UnownedJob] = []
-  /// Resumed when the other jobs had their turn.
-  private var waitingForTurn: [CheckedContinuation<Void, Never>] = []
+  /// Resumed when the other jobs had their turn. Here and below, the second list is the one being worked on, and empty but for its memory.
+  private var waitingForTurn: [LightContinuation<Void>] = [], resuming: [LightContinuation<Void>] = []
+  /// What is due before the descriptors are looked at.
+  private var deferred: [TurnEnd] = [], running: [TurnEnd] = []
   /// Jobs and steps that this turn, and steps that this job, may still take.
   private var turnLeft = 0
   private var shareLeft = share
@@ -25,6 +27,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var pollOrder: [Watch] = []
   private var pollSetIsStale = true
   private var thread: pthread_t?
+  private var isFinished = false
   private var virtualNow: Int64 = 0
   /// The wall clock at virtual time zero.
   private var virtualStart: Int64 = 1_767_225_600_000_000_000
@@ -86,11 +89,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     thread = pthread_self()
     spawn {
       do { outcome.result = .success(try await body()) } catch { outcome.result = .failure(error) }
+      self.isFinished = true
       // The turn in which this happens would wait for a descriptor or a timer otherwise.
       self.wake()
     }
     while true {
-      if let result = LoopActor.assumeIsolated({ outcome.result }) {
+      if isFinished, let result = LoopActor.assumeIsolated({ outcome.result }) {
+        isFinished = false
         thread = nil
         return try result.get()
       }
@@ -130,6 +135,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   func turn() {
     takeForeignJobs()
     runJobs()
+    runDeferred()
     let isBusy = !jobs.isEmpty || !waitingForTurn.isEmpty
     let ready = pollDescriptors(timeout: isBusy ? 0 : pollTimeout())
     if isVirtual, !isBusy, !ready, hasReader {
@@ -186,9 +192,19 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   private func resumeWaiting() {
-    let waiting = waitingForTurn
-    waitingForTurn.removeAll(keepingCapacity: true)
-    for continuation in waiting { continuation.resume() }
+    guard !waitingForTurn.isEmpty else { return }
+    swap(&waitingForTurn, &resuming)
+    for continuation in resuming { continuation.resume(returning: ()) }
+    resuming.removeAll(keepingCapacity: true)
+  }
+
+  func atEndOfTurn(_ action: TurnEnd) { deferred.append(action) }
+
+  private func runDeferred() {
+    guard !deferred.isEmpty else { return }
+    swap(&deferred, &running)
+    for action in running { action.run() }
+    running.removeAll(keepingCapacity: true)
   }
 
   // MARK: Sharing a turn
@@ -208,7 +224,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   @LoopActor
   package func waitForTurn() async throws {
     guard isShareSpent else { return }
-    await withCheckedContinuation { waitingForTurn.append($0) }
+    await LightContinuation.suspend { waitingForTurn.append($0) }
     try Task.checkCancellation()
   }
 
@@ -236,10 +252,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     if found < 0, errno == EINTR { found = unsafe poll(&pollSet, nfds_t(pollSet.count), 0) }
     guard found > 0 else { return false }
     if pollSet[0].revents != 0 { drainWakePipe() }
-    // A handler may cancel other watches or add some: pollOrder is what was polled, `isActive` what still holds.
-    let order = pollOrder
-    let events = pollSet.dropFirst().map(\.revents)
-    for (watch, revents) in zip(order, events) where revents != 0 && watch.isActive {
+    // A handler may cancel other watches or add some: both lists stay as they were polled until the next time, `isActive` is what still holds.
+    for index in pollOrder.indices {
+      let (watch, revents) = (pollOrder[index], pollSet[index + 1].revents)
+      guard revents != 0, watch.isActive else { continue }
       shareLeft = Self.share
       watch.handler(Readiness(revents: revents))
     }
@@ -247,9 +263,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   private func rebuildPollSet() {
-    pollOrder = watches.sorted { $0.key < $1.key }.map(\.value).filter { $0.interest != [] }
+    pollOrder = watches.sorted { $0.key < $1.key }.map(\.value)
     pollSet = [pollfd(fd: wakeRead, events: Int16(POLLIN), revents: 0)]
-    for watch in pollOrder { pollSet.append(pollfd(fd: watch.descriptor, events: watch.interest.pollEvents, revents: 0)) }
+    for (index, watch) in pollOrder.enumerated() {
+      pollSet.append(watch.pollEntry)
+      watch.position = index + 1
+    }
     pollSetIsStale = false
   }
 
@@ -266,11 +285,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   package func watch(_ descriptor: Int32, _ interest: Interest, handler: @escaping @LoopActor (Readiness) -> Void) -> Watch {
     let number = nextWatch
     nextWatch += 1
-    let watch = Watch(descriptor, interest) { ready in
-      LoopActor.assumeIsolated { handler(ready) }
-    } changed: { [unowned self] active in
-      if !active { watches[number] = nil }
-      pollSetIsStale = true
+    let watch = Watch(descriptor, interest, handler: LoopActor.assumingIsolated(handler)) { [unowned self] watch in
+      if !watch.isActive {
+        watches[number] = nil
+        pollSetIsStale = true
+      } else if !pollSetIsStale {
+        // What it reported in this turn it did report.
+        let entry = watch.pollEntry
+        (pollSet[watch.position].fd, pollSet[watch.position].events) = (entry.fd, entry.events)
+      }
     }
     watches[number] = watch
     pollSetIsStale = true

@@ -7,6 +7,15 @@ package actor LoopActor {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe EventLoop.shared.asUnownedSerialExecutor() }
 
+  /// As `assumeIsolated`, made once for what is called often: that allocates, and this does so only here.
+  static func assumingIsolated<Value>(_ handler: @escaping @LoopActor (Value) -> Void) -> (Value) -> Void {
+    let plain = unsafe unsafeBitCast(handler, to: ((Value) -> Void).self)
+    return {
+      EventLoop.shared.checkIsolated()
+      plain($0)
+    }
+  }
+
   /// Runs `operation` at once; the caller must be on the loop's thread, as handlers of descriptors and timers are.
   package static func assumeIsolated<T>(_ operation: @LoopActor () throws -> T) rethrows -> T {
     EventLoop.shared.checkIsolated()

@@ -45,25 +45,30 @@ package final class Watch {
   private(set) var interest: Interest
   private(set) var isActive = true
   let handler: (Readiness) -> Void
-  private let changed: (Bool) -> Void
+  private let changed: (Watch) -> Void
+  /// Its place in what is polled.
+  var position = 0
 
-  init(_ descriptor: Int32, _ interest: Interest, handler: @escaping (Readiness) -> Void, changed: @escaping (Bool) -> Void) {
+  init(_ descriptor: Int32, _ interest: Interest, handler: @escaping (Readiness) -> Void, changed: @escaping (Watch) -> Void) {
     self.descriptor = descriptor
     self.interest = interest
     self.handler = handler
     self.changed = changed
   }
 
+  /// poll(2) passes over a negative descriptor; of others it reports errors whatever is asked for.
+  var pollEntry: pollfd { pollfd(fd: interest == [] ? -1 : descriptor, events: interest.pollEvents, revents: 0) }
+
   package func setInterest(_ new: Interest) {
     guard isActive, new != interest else { return }
     interest = new
-    changed(true)
+    changed(self)
   }
 
   /// Idempotent.
   package func cancel() {
     guard isActive else { return }
     isActive = false
-    changed(false)
+    changed(self)
   }
 }

@@ -37,8 +37,11 @@ extension Client {
     // Asked first, because most often there is room and a call that may suspend is not cheap.
     if !bearer.isWritable { try await bearer.waitUntilWritable() }
     if let closed { throw closed }
-    bearer.send(.write(handle, value: Array(value)))
+    bearer.sendWriteCommand(value, to: handle)
   }
+
+  /// As above.
+  package func writeCommand(_ value: [UInt8], to handle: AttributeHandle) async throws { try await writeCommand(value[...], to: handle) }
 
   /// §4.9.4 and §4.9.5.
   private func prepareAndExecute(

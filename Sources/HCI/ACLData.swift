@@ -39,12 +39,24 @@ package struct ACLData: Sendable, Equatable {
 
   /// H4 form. The length field holds at most 65 535 octets; a longer payload is cut.
   package var encoded: [UInt8] {
+    var packet: [UInt8] = []
+    packet.reserveCapacity(min(payload.count, 0xFFFF) + 5)
+    Self.write(handle, boundary, broadcast: broadcast, payload[...], to: &packet)
+    return packet
+  }
+
+  /// The H4 form of a packet in place of what `packet` held, in the same memory.
+  package static func write(
+    _ handle: ConnectionHandle, _ boundary: Boundary, broadcast: UInt8 = 0, _ payload: ArraySlice<UInt8>, to packet: inout [UInt8]
+  ) {
     let payload = payload.prefix(0xFFFF)
-    var writer = ByteWriter(capacity: payload.count + 5)
-    writer.uint8(Packet.aclIndicator)
-    writer.uint16(handle.rawValue | UInt16(boundary.rawValue) << 12 | UInt16(broadcast & 3) << 14)
-    writer.uint16(UInt16(payload.count))
-    writer.append(payload)
-    return writer.bytes
+    let word = handle.rawValue | UInt16(boundary.rawValue) << 12 | UInt16(broadcast & 3) << 14
+    packet.removeAll(keepingCapacity: true)
+    packet.append(Packet.aclIndicator)
+    packet.append(UInt8(truncatingIfNeeded: word))
+    packet.append(UInt8(truncatingIfNeeded: word >> 8))
+    packet.append(UInt8(truncatingIfNeeded: payload.count))
+    packet.append(UInt8(truncatingIfNeeded: payload.count >> 8))
+    packet.append(contentsOf: payload)
   }
 }

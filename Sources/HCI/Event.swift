@@ -7,7 +7,7 @@ package enum Event: Sendable, Equatable {
   case commandComplete(CommandComplete)
   case commandStatus(CommandStatus)
   case hardwareError(UInt8)
-  case numberOfCompletedPackets([CompletedPackets])
+  case numberOfCompletedPackets(CompletedPackets.List)
   case leConnectionComplete(ConnectionComplete)
   case leAdvertisingReports(AdvertisingReports<LegacyAdvertisingReport>)
   case leExtendedAdvertisingReports(AdvertisingReports<ExtendedAdvertisingReport>)
@@ -25,16 +25,6 @@ package enum Event: Sendable, Equatable {
   case leOther(subevent: UInt8?, [UInt8])
   /// Any other event code.
   case other(code: UInt8, [UInt8])
-
-  package struct CompletedPackets: Sendable, Equatable {
-    package var handle: ConnectionHandle
-    package var count: UInt16
-
-    package init(handle: ConnectionHandle, count: UInt16) {
-      self.handle = handle
-      self.count = count
-    }
-  }
 
   /// §7.7.14.
   package struct CommandComplete: Sendable, Equatable {
@@ -147,10 +137,8 @@ package enum Event: Sendable, Equatable {
           opcode: Opcode(rawValue: try reader.uint16("Command Status: opcode"))))
     case 0x10: self = .hardwareError(try reader.uint8("hardware code"))
     case 0x13:
-      let count = try reader.uint8("Number Of Completed Packets: count")
-      var entries: [CompletedPackets] = []
-      for _ in 0..<count { entries.append(CompletedPackets(handle: try reader.handle(), count: try reader.uint16("completed packets"))) }
-      self = .numberOfCompletedPackets(entries)
+      let count = Int(try reader.uint8("Number Of Completed Packets: count"))
+      self = .numberOfCompletedPackets(.init(octets: try reader.slice(4 * count, "completed packets")))
     case 0x3E: try self.init(leMeta: &reader)
     default: self = .other(code: code, reader.rest())
     }

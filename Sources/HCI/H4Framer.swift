@@ -28,6 +28,26 @@ package struct H4Framer: Sendable {
   /// The next whole packet, indicator included; nil when more octets are needed.
   /// - Throws: when synchronisation is lost, now and from then on. The offset counts from the start of the stream.
   package mutating func next() throws(MalformedPacket) -> [UInt8]? {
+    var packet: [UInt8] = []
+    return try next(&packet) ? packet : nil
+  }
+
+  /// As `next()`, in place of what `packet` held, in the same memory. - Returns: false when more octets are needed.
+  package mutating func next(_ packet: inout [UInt8]) throws(MalformedPacket) -> Bool {
+    guard let length = try nextLength() else { return false }
+    packet.removeAll(keepingCapacity: true)
+    packet.append(contentsOf: buffer[start..<start + length])
+    start += length
+    total &+= length
+    if start == buffer.count {
+      buffer.removeAll(keepingCapacity: true)
+      start = 0
+    }
+    return true
+  }
+
+  /// Nil when it is not whole.
+  private mutating func nextLength() throws(MalformedPacket) -> Int? {
     if let failure { throw failure }
     guard let indicator = octet(0) else { return nil }
     let length: Int
@@ -53,15 +73,7 @@ package struct H4Framer: Sendable {
       start = 0
       throw lost
     }
-    guard count >= length else { return nil }
-    let packet = Array(buffer[start..<start + length])
-    start += length
-    total &+= length
-    if start == buffer.count {
-      buffer.removeAll(keepingCapacity: true)
-      start = 0
-    }
-    return packet
+    return count >= length ? length : nil
   }
 
   /// Call at the end of the stream.

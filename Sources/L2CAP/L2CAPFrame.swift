@@ -15,12 +15,22 @@ package struct L2CAPFrame: Sendable, Equatable {
 
   /// Length, channel, payload. The length field holds at most 65 535 octets; a longer payload is cut.
   package var encoded: [UInt8] {
+    var octets: [UInt8] = []
+    octets.reserveCapacity(min(payload.count, 0xFFFF) + Self.headerLength)
+    Self.append(channel, payload, to: &octets)
+    return octets
+  }
+
+  /// As `encoded`, behind what is there. - Returns: how many octets.
+  @discardableResult
+  package static func append(_ channel: ChannelIdentifier, _ payload: [UInt8], to octets: inout [UInt8]) -> Int {
     let payload = payload.prefix(0xFFFF)
-    var writer = ByteWriter(capacity: payload.count + Self.headerLength)
-    writer.uint16(UInt16(payload.count))
-    writer.uint16(channel.rawValue)
-    writer.append(payload)
-    return writer.bytes
+    octets.append(UInt8(truncatingIfNeeded: payload.count))
+    octets.append(UInt8(truncatingIfNeeded: payload.count >> 8))
+    octets.append(UInt8(truncatingIfNeeded: channel.rawValue))
+    octets.append(UInt8(truncatingIfNeeded: channel.rawValue >> 8))
+    octets.append(contentsOf: payload)
+    return headerLength + payload.count
   }
 
   /// Cut for a controller's buffers (Vol 3 Part A §7.2.1): the first one is the start, the others continue it.

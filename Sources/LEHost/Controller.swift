@@ -113,9 +113,10 @@ final class Controller {
     return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2)))) ?? false
   }
 
-  func send(_ data: ACLData) {
+  /// - Parameter packet: ACL data in H4 form.
+  func send(data packet: [UInt8]) {
     guard failure == nil else { return }
-    transport.send(data.encoded)
+    transport.send(packet)
   }
 
   /// Ends everything with `error`. Idempotent.

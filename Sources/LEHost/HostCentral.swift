@@ -22,6 +22,8 @@ package final class HostCentral: GAP.Central, LinkController {
 
   let controller: Controller
   var sendQueue = SendQueue(length: 27, total: 1)
+  /// The last one that was sent, for its memory: a transport that is done with a packet leaves it to the next.
+  private var fragment: [UInt8] = []
   var links: [ConnectionHandle: HostLink] = [:]
   /// The connection being made; others wait for their turn.
   var initiation: Initiation?
@@ -88,9 +90,9 @@ package final class HostCentral: GAP.Central, LinkController {
 
   // MARK: Links
 
-  func transmit(_ frame: L2CAPFrame, _ link: HostLink) {
+  func transmit(_ channel: ChannelIdentifier, _ payload: [UInt8], _ link: HostLink) {
     guard links[link.handle] === link else { return }
-    sendQueue.add(frame, to: link.handle)
+    sendQueue.add(channel, payload, to: link.handle)
     pump()
   }
 
@@ -111,7 +113,7 @@ package final class HostCentral: GAP.Central, LinkController {
   }
 
   private func pump() {
-    while let data = sendQueue.next() { controller.send(data) }
+    while sendQueue.next(&fragment) { controller.send(data: fragment) }
   }
 
   private func fail(_ error: any Error) {

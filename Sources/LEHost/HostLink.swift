@@ -77,7 +77,7 @@ package final class HostLink: GAP.Link {
   var unacknowledged: Int { host.sendQueue.frames(handle) }
 
   /// An ATT PDU.
-  func transmit(_ pdu: [UInt8]) { host.transmit(L2CAPFrame(channel: .att, payload: pdu), self) }
+  func transmit(_ pdu: [UInt8]) { host.transmit(.att, pdu, self) }
 
   func receive(_ data: ACLData) {
     guard let frame = recombination.add(data) else { return }
@@ -146,6 +146,6 @@ package final class HostLink: GAP.Link {
 
   private func answer(_ channel: ChannelIdentifier, _ payload: [UInt8]) {
     guard host.sendQueue.queued(handle) < Self.answerLimit else { return }
-    host.transmit(L2CAPFrame(channel: channel, payload: payload), self)
+    host.transmit(channel, payload, self)
   }
 }

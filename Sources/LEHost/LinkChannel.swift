@@ -18,9 +18,8 @@ package final class LinkChannel: ATT.Channel {
   private var early: [ChannelEvent] = []
   private var lost = 0
   private var closed: (any Error)?
-  private var writers: [Wait<Void>] = []
-  /// Those who wait for acknowledgements.
-  private var watchers: [Wait<Void>] = []
+  private let room = Gate()
+  private let acknowledgements = Gate()
 
   init(_ peer: PeerAddress) { self.peer = peer }
 
@@ -33,35 +32,28 @@ package final class LinkChannel: ATT.Channel {
 
   package var isWritable: Bool { closed == nil && link?.isWritable ?? false }
 
-  package func waitUntilWritable() async throws {
+  package func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool {
     if let closed { throw closed }
-    guard let link, !link.isWritable else { return }
-    let wait = Wait<Void>()
-    writers.removeAll { $0.isOver }
-    writers.append(wait)
-    try await wait.value()
+    guard let link, !link.isWritable else { return true }
+    let isOpen = try await room.pass(until: deadline)
+    if let closed { throw closed }
+    return isOpen
   }
 
   package var unacknowledged: Int? { closed == nil ? link?.unacknowledged : nil }
 
-  package func waitUntilUnacknowledged(below count: Int) async throws {
+  package func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool {
     while true {
       if let closed { throw closed }
-      guard let link, link.unacknowledged >= max(1, count) else { return }
-      try await nextProgress()
+      guard let link, link.unacknowledged >= max(1, count) else { return true }
+      guard try await acknowledgements.pass(until: deadline) else { return false }
     }
   }
 
   package func waitForAcknowledgement() async throws {
     if let closed { throw closed }
-    try await nextProgress()
-  }
-
-  private func nextProgress() async throws {
-    let wait = Wait<Void>()
-    watchers.removeAll { $0.isOver }
-    watchers.append(wait)
-    try await wait.value()
+    _ = try await acknowledgements.pass()
+    if let closed { throw closed }
   }
 
   package func close() { end(LinkEnd(peer, .channelClosed)) }
@@ -72,27 +64,17 @@ package final class LinkChannel: ATT.Channel {
 
   func exhaust(_ error: any Error) { deliver(.exhausted(error)) }
 
-  func becameWritable() {
-    let all = writers
-    writers = []
-    for wait in all { wait.resume(returning: ()) }
-  }
+  func becameWritable() { room.open() }
 
-  func acknowledged() {
-    let all = watchers
-    watchers = []
-    for wait in all { wait.resume(returning: ()) }
-  }
+  func acknowledged() { acknowledgements.open() }
 
   func end(_ error: any Error) {
     guard closed == nil else { return }
     // Before anyone is told: who closes the channel in return must not put another reason in the place of this one.
     closed = error
     pass(on: .closed(error))
-    let all = writers + watchers
-    writers = []
-    watchers = []
-    for wait in all { wait.resume(throwing: error) }
+    room.open()
+    acknowledgements.open()
   }
 
   private func deliver(_ event: ChannelEvent) {

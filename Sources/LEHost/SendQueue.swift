@@ -12,10 +12,20 @@ struct SendQueue {
 
   private struct Line {
     let handle: ConnectionHandle
-    var fragments: Deque<ACLData> = []
+    var fragments: Deque<(length: Int, isStart: Bool)> = []
+    /// Those of the fragments, one behind the other, from `taken` on: the same memory for all, because a transfer has thousands.
+    var octets: [UInt8] = []
+    var taken = 0
     var inFlight = 0
     /// Fragments still to be completed of each frame that is not through yet, in order.
     var frames: Deque<Int> = []
+
+    /// The octets that were taken give their place to others, when they are all or many.
+    mutating func makeRoom() {
+      guard taken == octets.count || taken >= 4096 else { return }
+      if taken == octets.count { octets.removeAll(keepingCapacity: true) } else { octets.removeFirst(taken) }
+      taken = 0
+    }
   }
 
   private var lines: [Line] = []
@@ -34,12 +44,15 @@ struct SendQueue {
   /// Buffers in use by the link are free again: the controller flushes them with the link (§7.7.5).
   mutating func close(_ handle: ConnectionHandle) { lines.removeAll { $0.handle == handle } }
 
-  /// Does nothing for a handle that is not open.
-  mutating func add(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
+  /// Queues a frame, cut for the controller's buffers (Vol 3 Part A §7.2.1). Does nothing for a handle that is not open.
+  mutating func add(_ channel: ChannelIdentifier, _ payload: [UInt8], to handle: ConnectionHandle) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
-    let fragments = frame.fragments(handle: handle, length: length)
-    lines[index].fragments += fragments
-    lines[index].frames.append(fragments.count)
+    lines[index].makeRoom()
+    let count = L2CAPFrame.append(channel, payload, to: &lines[index].octets)
+    for start in stride(from: 0, to: count, by: length) {
+      lines[index].fragments.append((min(length, count - start), start == 0))
+    }
+    lines[index].frames.append((count + length - 1) / length)
   }
 
   /// Fragments that wait in this process.
@@ -51,10 +64,10 @@ struct SendQueue {
   /// Frames that are not completed.
   func frames(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
 
-  /// The fragment to send now.
-  mutating func next() -> ACLData? {
+  /// The fragment to send now, in H4 form in place of what `packet` held. - Returns: false when there is none.
+  mutating func next(_ packet: inout [UInt8]) -> Bool {
     let used = lines.reduce(0) { $0 + $1.inFlight }
-    guard used < total else { return nil }
+    guard used < total else { return false }
     // One buffer stays reserved for each of the others.
     let limit = max(1, total - (lines.count - 1))
     for step in 0..<lines.count {
@@ -62,9 +75,14 @@ struct SendQueue {
       guard lines[index].inFlight < limit, let fragment = lines[index].fragments.popFirst() else { continue }
       lines[index].inFlight += 1
       turn = (index + 1) % lines.count
-      return fragment
+      let start = lines[index].taken
+      lines[index].taken += fragment.length
+      ACLData.write(
+        lines[index].handle, fragment.isStart ? .firstNonFlushable : .continuing,
+        lines[index].octets[start..<start + fragment.length], to: &packet)
+      return true
     }
-    return nil
+    return false
   }
 
   /// Number Of Completed Packets. Never frees more than was sent, whatever the controller says.

@@ -100,8 +100,10 @@ final class L2CAPSocket: ATT.Channel {
 
   var isWritable: Bool { !isOver && !socket.hasBacklog }
 
-  func waitUntilWritable() async throws {
-    do { try await socket.waitForRoom() } catch let error as Errno { throw explain(error == .socketNotConnected ? nil : error) }
+  func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool {
+    do { return try await socket.waitForRoom(until: deadline) } catch let error as Errno {
+      throw explain(error == .socketNotConnected ? nil : error)
+    }
   }
 
   func close() { socket.close() }

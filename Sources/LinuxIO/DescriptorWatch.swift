@@ -5,21 +5,22 @@ import EventLoop
 struct DescriptorWatch {
   private var watch: Watch?
 
+  /// - Returns: false when there is no watch yet, and one has to be opened.
+  func set(_ interest: Interest) -> Bool {
+    guard let watch else { return interest == [] }
+    watch.setInterest(interest)
+    return true
+  }
+
   /// - Parameters:
   ///   - flush: there is room.
   ///   - receive: there is something to read, or the end.
-  mutating func update(
-    _ descriptor: Int32, isReading: Bool, isWriting: Bool, flush: @escaping @LoopActor () -> Void, receive: @escaping @LoopActor () -> Void
+  mutating func open(
+    _ descriptor: Int32, _ interest: Interest, flush: @escaping @LoopActor () -> Void, receive: @escaping @LoopActor () -> Void
   ) {
-    var interest: Interest = isWriting ? .writable : []
-    if isReading { interest.insert(.readable) }
-    if let watch {
-      watch.setInterest(interest)
-    } else if interest != [] {
-      watch = EventLoop.shared.watch(descriptor, interest) { ready in
-        if ready.writable { flush() }
-        if ready.readable || ready.failed { receive() }
-      }
+    watch = EventLoop.shared.watch(descriptor, interest) { ready in
+      if ready.writable { flush() }
+      if ready.readable || ready.failed { receive() }
     }
   }
 
@@ -27,5 +28,13 @@ struct DescriptorWatch {
   mutating func cancel() {
     watch?.cancel()
     watch = nil
+  }
+}
+
+extension Interest {
+  init(isReading: Bool, isWriting: Bool) {
+    self = []
+    if isReading { insert(.readable) }
+    if isWriting { insert(.writable) }
   }
 }

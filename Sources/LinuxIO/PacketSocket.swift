@@ -20,8 +20,12 @@ package final class PacketSocket {
   private var descriptor: OwnedDescriptor
   private var watch = DescriptorWatch()
   private var queue = OutputQueue()
-  private var roomWaits: [Wait<Void>] = []
+  private let room = Gate()
+  /// Why there will be none.
+  private var roomEnd: Errno?
   private var buffer: [UInt8]
+  /// The last one that was received, for its memory: a handler that is done with a packet leaves it to the next.
+  private var packet: [UInt8] = []
   private var drops: UInt32 = 0
   private var pendingError: Errno?
   package private(set) var isOver = false
@@ -73,13 +77,15 @@ package final class PacketSocket {
   package var hasBacklog: Bool { !queue.isEmpty }
 
   /// Returns when the queue of this process is empty.
+  /// - Parameter deadline: nil is no limit.
+  /// - Returns: false when it was not before `deadline`.
   /// - Throws: Errno when the socket is over; CancellationError.
-  package func waitForRoom() async throws {
+  package func waitForRoom(until deadline: LoopClock.Instant? = nil) async throws -> Bool {
     if isOver { throw Errno.socketNotConnected }
-    guard hasBacklog else { return }
-    let wait = Wait<Void>()
-    roomWaits.append(wait)
-    try await wait.value()
+    guard hasBacklog else { return true }
+    let isOpen = try await room.pass(until: deadline)
+    if let roomEnd { throw roomEnd }
+    return isOpen
   }
 
   /// Reads what is there now: to learn the reason for an end that another socket has just reported.
@@ -92,7 +98,7 @@ package final class PacketSocket {
     watch.cancel()
     descriptor.close()
     queue = OutputQueue()
-    endWaits(.socketNotConnected)
+    endRoom(.socketNotConnected)
   }
 
   private func transmit(_ packet: ArraySlice<UInt8>) throws(Errno) {
@@ -102,9 +108,10 @@ package final class PacketSocket {
 
   private func updateWatch() {
     guard !isOver else { return }
-    watch.update(
-      descriptor.rawValue, isReading: handler != nil, isWriting: !queue.isEmpty, flush: { [weak self] in self?.flush() },
-      receive: { [weak self] in self?.receive() })
+    let interest = Interest(isReading: handler != nil, isWriting: !queue.isEmpty)
+    if watch.set(interest) { return }
+    watch.open(
+      descriptor.rawValue, interest, flush: { [weak self] in self?.flush() }, receive: { [weak self] in self?.receive() })
   }
 
   private func flush() {
@@ -120,12 +127,10 @@ package final class PacketSocket {
       if pendingError == nil { pendingError = error }
       // What was received before is still there, and the read end knows when it is over.
       receive()
-      return endWaits(error)
+      return endRoom(error)
     }
     updateWatch()
-    let waits = roomWaits
-    roomWaits = []
-    for wait in waits { wait.resume(returning: ()) }
+    room.open()
   }
 
   private func receive() {
@@ -149,7 +154,9 @@ package final class PacketSocket {
         if count > buffer.count {
           handler(.cut(buffer, length: count))
         } else {
-          handler(.packet(Array(buffer[..<count])))
+          packet.removeAll(keepingCapacity: true)
+          packet.append(contentsOf: buffer[..<count])
+          handler(.packet(packet))
         }
       } catch .wouldBlock {
         if let pendingError { end(pendingError) }
@@ -178,9 +185,8 @@ package final class PacketSocket {
     handler?(.ended(error))
   }
 
-  private func endWaits(_ error: Errno) {
-    let waits = roomWaits
-    roomWaits = []
-    for wait in waits { wait.resume(throwing: error) }
+  private func endRoom(_ error: Errno) {
+    if roomEnd == nil { roomEnd = error }
+    room.open()
   }
 }

@@ -1,5 +1,4 @@
 import Bluetooth
-import DequeModule
 package import EventLoop
 import Glibc
 package import HCI
@@ -14,8 +13,12 @@ package final class StreamTransport: HCI.HostTransport {
   private var descriptor: OwnedDescriptor
   private var watch = DescriptorWatch()
   private var framer: H4Framer
-  private var received: Deque<[UInt8]> = []
+  /// The last one that was received, for its memory: a handler that is done with a packet leaves it to the next.
+  private var packet: [UInt8] = []
   private var unsent = OutputQueue()
+  /// The kernel had no room.
+  private var isBlocked = false
+  private lazy var turnEnd = TurnEnd { [weak self] in self?.flush() }
   private var ending: TransportError?
   private var isOver = false
   private var isDelivering = false
@@ -45,16 +48,24 @@ package final class StreamTransport: HCI.HostTransport {
     }
   }
 
+  /// Octets that are written at once; fewer wait for others of the same turn, because a call of the kernel costs more than all else of a packet.
+  private static let batch = 16_384
+
   package func send(_ packet: [UInt8]) {
     guard !isOver, ending == nil else { return }
     unsent.append(packet)
-    flush()
+    if unsent.octets >= Self.batch { return flush() }
+    if !isBlocked { turnEnd.request() }
   }
 
-  package var backlog: Int { unsent.octets }
+  package var backlog: Int {
+    if turnEnd.isDue { flush() }
+    return unsent.octets
+  }
 
   package func close() {
     guard !isOver else { return }
+    if turnEnd.isDue { flush() }
     isOver = true
     release()
   }
@@ -67,17 +78,20 @@ package final class StreamTransport: HCI.HostTransport {
 
   private func updateWatch() {
     guard !isOver, ending == nil else { return }
-    watch.update(
-      descriptor.rawValue, isReading: handler != nil && backlog <= backlogLimit, isWriting: !unsent.isEmpty,
-      flush: { [weak self] in self?.flush() },
-      receive: { [weak self] in self?.receive() })
+    let interest = Interest(isReading: handler != nil && unsent.octets <= backlogLimit, isWriting: isBlocked)
+    if watch.set(interest) { return }
+    watch.open(
+      descriptor.rawValue, interest, flush: { [weak self] in self?.flush() }, receive: { [weak self] in self?.receive() })
   }
 
   private func flush() {
+    guard !isOver, ending == nil, !unsent.isEmpty else { return }
+    isBlocked = false
     do throws(Errno) {
-      while let part = unsent.front { unsent.removeFirst(try SystemCall.write(descriptor.rawValue, part)) }
+      while !unsent.isEmpty { unsent.removeFirst(try SystemCall.write(descriptor.rawValue, unsent.all)) }
     } catch .wouldBlock {
       // The watch says when there is room.
+      isBlocked = true
     } catch {
       // What the other side sent before it left is still to be read, and may say more than EPIPE does. Not from within send, which its
       // caller does not expect to end anything.
@@ -102,7 +116,7 @@ package final class StreamTransport: HCI.HostTransport {
       if count == 0 {
         end(.closedByOtherSide(transport: name))
       } else {
-        frame(buffer[..<count])
+        framer.append(buffer[..<count])
       }
     } catch .wouldBlock {
       isEmpty = true
@@ -111,15 +125,6 @@ package final class StreamTransport: HCI.HostTransport {
     }
     deliver()
     return !isEmpty && ending == nil
-  }
-
-  private func frame(_ bytes: ArraySlice<UInt8>) {
-    framer.append(bytes)
-    do throws(MalformedPacket) {
-      while let packet = try framer.next() { received.append(packet) }
-    } catch {
-      end(.notH4(transport: name, error))
-    }
   }
 
   private func end(_ error: TransportError) {
@@ -133,8 +138,12 @@ package final class StreamTransport: HCI.HostTransport {
     guard !isDelivering else { return }
     isDelivering = true
     defer { isDelivering = false }
-    while !isOver, let handler, let packet = received.popFirst() { handler(.received(packet)) }
-    if !isOver, received.isEmpty, let ending, let handler {
+    do throws(MalformedPacket) {
+      while !isOver, let handler, try framer.next(&packet) { handler(.received(packet)) }
+    } catch {
+      end(.notH4(transport: name, error))
+    }
+    if !isOver, let ending, let handler {
       isOver = true
       handler(.closed(ending))
     }

@@ -40,13 +40,13 @@ package final class VirtualLinkChannel: ATT.Channel {
 
   package func send(_ pdu: [UInt8]) { send(pdu, onChannel: .att) }
 
-  package func waitUntilWritable() async throws {
+  package func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool {
     while true {
       if let ended { throw ended }
-      if link.queued(by: .peripheral) < Self.buffers { return }
+      if link.queued(by: .peripheral) < Self.buffers { return true }
       let wait = Wait<Void>()
       waiters.append(wait)
-      try await wait.value()
+      guard try await wait.value(until: deadline) != nil else { return false }
     }
   }
 

@@ -48,22 +48,25 @@ final class FaultyLink: ATT.Channel {
 
   var isWritable: Bool { closed == nil && queue.count < Self.buffers }
 
-  func waitUntilWritable() async throws { try await wait { isWritable } }
+  func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool { try await wait(until: deadline) { isWritable } }
 
   var unacknowledged: Int? { closed == nil ? queue.count : nil }
 
-  func waitUntilUnacknowledged(below count: Int) async throws { try await wait { queue.count < count } }
+  func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool {
+    try await wait(until: deadline) { queue.count < count }
+  }
 
   func close() { end(LinkEnd(Self.peer, .channelClosed)) }
 
-  private func wait(_ condition: () -> Bool) async throws {
+  private func wait(until deadline: LoopClock.Instant?, _ condition: () -> Bool) async throws -> Bool {
     while !condition() {
       if let closed { throw closed }
       let next = Wait<Void>()
       waiting.append(next)
-      try await next.value()
+      guard try await next.value(until: deadline) != nil else { return false }
     }
     if let closed { throw closed }
+    return true
   }
 
   private func end(_ error: any Error) {

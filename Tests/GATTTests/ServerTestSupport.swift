@@ -17,7 +17,7 @@ final class ServerTestChannel: ATT.Channel {
   nonisolated init() {}
 
   func send(_ pdu: [UInt8]) { if !isClosed { sent.append(pdu) } }
-  func waitUntilWritable() async throws {}
+  func waitUntilWritable(until _: LoopClock.Instant?) async throws -> Bool { true }
   func close() { isClosed = true }
 
   func deliver(_ hex: String) { handler?(.received(octets(hex))) }

@@ -175,6 +175,16 @@ import Testing
   }
 }
 
+extension SendQueue {
+  fileprivate mutating func add(_ frame: L2CAPFrame, to handle: ConnectionHandle) { add(frame.channel, frame.payload, to: handle) }
+
+  fileprivate mutating func next() -> ACLData? {
+    var octets: [UInt8] = []
+    guard next(&octets), case .acl(let data)? = try? Packet(octets) else { return nil }
+    return data
+  }
+}
+
 extension CommandQueue {
   fileprivate mutating func add<C: Command>(_ command: C) -> Int {
     add(command.packet, answeredBy: C.answeringEvent)

@@ -207,7 +207,7 @@ import Testing
       host.reads = false
       let channel = try #require(rig.device.channel)
       let sending = EventLoop.shared.spawn {
-        while (try? await channel.waitUntilWritable()) != nil { channel.send([0x1B, 3, 0] + [UInt8](repeating: 9, count: 240)) }
+        while (try? await channel.waitUntilWritable(until: nil)) != nil { channel.send([0x1B, 3, 0] + [UInt8](repeating: 9, count: 240)) }
       }
       try await Self.sleep(600)
       #expect(stuck.count == 1 && stuck.allSatisfy { $0 > ControllerPool.stuck && $0 < ControllerPool.stuck + 1000 })

@@ -15,7 +15,7 @@ final class PeripheralTestClient {
     weak var client: PeripheralTestClient?
 
     func send(_ pdu: [UInt8]) { client?.send(pdu) }
-    func waitUntilWritable() async throws {}
+    func waitUntilWritable(until _: LoopClock.Instant?) async throws -> Bool { true }
     func close() { client?.isClosed = true }
   }
 

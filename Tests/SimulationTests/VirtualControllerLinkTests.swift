@@ -161,7 +161,7 @@ import Testing
       let link = try await it.host.connect(it.device.address, interval: 6)
       let channel = try #require(it.device.channel)
       for number in 0..<100 {
-        try await channel.waitUntilWritable()
+        _ = try await channel.waitUntilWritable(until: nil)
         channel.send([UInt8](repeating: UInt8(number), count: 20))
         #expect(it.host.frames.count >= number - 8)
       }
@@ -170,7 +170,7 @@ import Testing
       // A closed link ends the wait.
       let waiting = EventLoop.shared.spawn { () async -> ControllerErrorCode? in
         for _ in 0..<9 { channel.send([0]) }
-        do { try await channel.waitUntilWritable() } catch { return error as? ControllerErrorCode }
+        do { _ = try await channel.waitUntilWritable(until: nil) } catch { return error as? ControllerErrorCode }
         return nil
       }
       try await it.host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated))

@@ -49,12 +49,12 @@ package final class MemoryChannel: ATT.Channel {
 
   package func send(_ pdu: [UInt8]) { post(.received(pdu)) }
 
-  package func waitUntilWritable() async throws {
+  package func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool {
     if isClosed { throw LinkLost("the channel is closed") }
-    guard !isWritable else { return }
+    guard !isWritable else { return true }
     let wait = Wait<Void>()
     writers.append(wait)
-    try await wait.value()
+    return try await wait.value(until: deadline) != nil
   }
 
   package func close() {

@@ -1,0 +1,78 @@
+/// What tasks wait for again and again, as packets wait for room: `Wait` without a value, made once. A wait here allocates nothing.
+@LoopActor
+package final class Gate {
+  private enum Outcome: Sendable { case opened, late, cancelled }
+
+  private struct Waiter {
+    let number: Int
+    let deadline: LoopClock.Instant?
+    let continuation: LightContinuation<Outcome>
+  }
+
+  private var waiting: [Waiter] = []
+  /// Empty but while it opens; for its memory.
+  private var leaving: [Waiter] = []
+  private var count = 0
+  /// Of somebody who waits, or waited: it stays when the wait is over, so that not every wait has to make one.
+  private var timer: (due: LoopClock.Instant, timer: LoopTimer)?
+
+  package init() {}
+
+  isolated deinit { timer?.timer.cancel() }
+
+  /// All who wait go on. Who comes later waits for the next time.
+  package func open() {
+    guard !waiting.isEmpty else { return }
+    swap(&waiting, &leaving)
+    for waiter in leaving { waiter.continuation.resume(returning: .opened) }
+    leaving.removeAll(keepingCapacity: true)
+  }
+
+  /// Waits until it opens.
+  /// - Parameter deadline: nil is no limit.
+  /// - Returns: false when it did not before `deadline`.
+  /// - Throws: CancellationError.
+  package func pass(until deadline: LoopClock.Instant? = nil) async throws -> Bool {
+    let number = count
+    count += 1
+    let outcome = await withTaskCancellationHandler {
+      if Task.isCancelled { return Outcome.cancelled }
+      if let deadline { arm(deadline) }
+      return await LightContinuation.suspend { waiting.append(Waiter(number: number, deadline: deadline, continuation: $0)) }
+    } onCancel: {
+      EventLoop.shared.perform { self.leave(number) }
+    }
+    if outcome == .cancelled { throw CancellationError() }
+    return outcome == .opened
+  }
+
+  private func leave(_ number: Int) {
+    guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
+    waiting.remove(at: index).continuation.resume(returning: .cancelled)
+  }
+
+  private func arm(_ deadline: LoopClock.Instant) {
+    if let timer {
+      if timer.due <= deadline { return }
+      timer.timer.cancel()
+    }
+    timer = (deadline, EventLoop.shared.schedule(at: deadline) { [weak self] in self?.expire() })
+  }
+
+  private func expire() {
+    guard let due = timer?.due else { return }
+    timer = nil
+    var next: LoopClock.Instant?
+    let all = waiting
+    waiting.removeAll()
+    for waiter in all {
+      guard let deadline = waiter.deadline, deadline <= due else {
+        if let deadline = waiter.deadline { next = min(next ?? deadline, deadline) }
+        waiting.append(waiter)
+        continue
+      }
+      waiter.continuation.resume(returning: .late)
+    }
+    if let next { arm(next) }
+  }
+}
