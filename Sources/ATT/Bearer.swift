@@ -33,20 +33,6 @@ package protocol BearerServer: AnyObject {
 /// One ATT bearer on a channel, for both roles: performs what `BearerState` decides. Lives as long as its channel is open.
 @LoopActor
 package final class Bearer {
-  /// PDUs that were ignored, by reason; none of them ended anything.
-  package struct Faults: Equatable, Sendable {
-    package var empty = 0
-    package var malformed = 0
-    package var stray = 0
-    package var unknownCommands = 0
-    /// Lost by the transport below: a full socket buffer.
-    package var lost = 0
-    /// Requests and indications that got no answer: the peer did not take the many answers before.
-    package var unanswered = 0
-
-    package var total: Int { empty + malformed + stray + unknownCommands + lost + unanswered }
-  }
-
   /// Sees every PDU, in both directions, before it is judged.
   package var onPDU: (@LoopActor (Direction, [UInt8]) -> Void)?
   /// Takes what the peer's server sends; set it before `start`.
@@ -286,7 +272,7 @@ package final class Bearer {
       case .obey(let command): server?.obey(command)
       case .deliver(let event): client?.received(event)
       case .fault(let fault):
-        count(fault)
+        faults.count(fault)
         client?.ignored(fault)
       case .close(let error): end(closed ?? error ?? ATTError.closedByThisSide)
       }
@@ -346,15 +332,5 @@ package final class Bearer {
     self.server = nil
     client?.closed(error)
     server?.closed(error)
-  }
-
-  private func count(_ fault: BearerState.Fault) {
-    switch fault {
-    case .empty: faults.empty &+= 1
-    case .malformed: faults.malformed &+= 1
-    case .stray: faults.stray &+= 1
-    case .unknownCommand: faults.unknownCommands &+= 1
-    case .lost(let count): faults.lost &+= max(0, count)
-    }
   }
 }

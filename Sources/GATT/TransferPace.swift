@@ -27,6 +27,8 @@ package struct TransferPace: Sendable, Equatable {
   }
 
   private(set) var stage: Stage
+  /// Below it the device fell behind, lately.
+  private var floor = Duration.zero
   /// The device has shown that it keeps up.
   private var isKnown = false
   /// Between the beginnings of two segments; zero: none is needed.
@@ -34,9 +36,11 @@ package struct TransferPace: Sendable, Equatable {
 
   /// What common firmware has room for comes first; one that keeps up with the last keeps up with the link.
   private static let probes = [4, 8, 24, 64]
+
   /// - Parameter gap: what was found with this device before; zero: it keeps up.
   package init(gap: Duration? = nil) {
     self.gap = gap ?? .zero
+    floor = self.gap
     stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .free } ?? .probing(Self.probes[0], isRepeated: false)
   }
 
@@ -92,9 +96,11 @@ package struct TransferPace: Sendable, Equatable {
     case .paced(let isSettled):
       // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
       if burst.isInTime(within: 1) {
-        gap = gap * (isSettled ? 0.95 : 0.85)
+        gap = max(gap * (isSettled ? 0.95 : 0.85), floor)
+        floor = floor * 0.99
       } else {
-        gap = gap * (isSettled ? 1.06 : 1.2)
+        gap = gap * (isSettled ? 1.08 : 1.2)
+        floor = gap
         stage = .paced(isSettled: true)
       }
       if gap <= burst.airTime * 1.1 { (stage, gap) = (.free, .zero) }

@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import GATT
+import LinuxIO
 import Operations
 import Terminal
 import Text
@@ -19,7 +20,8 @@ enum TransferText {
       output.note("going on at octet \(place), up to which the device had answered\(twice)")
     case .counterIsAt(let count):
       output.note(
-        "\(report ?? "the device") tells of \(Quantity.octets(count)) before anything is sent: where its count does not begin anew, it will not match the file")
+        "\(report ?? "the device") tells of \(Quantity.octets(count)) before anything is sent: where its count does not begin anew, it will not match the file"
+      )
     }
   }
 
@@ -67,7 +69,9 @@ enum TransferText {
     let plan = "MTU \(transfer.mtu), \(Quantity.segments(transfer.segments)) of \(segment) by \(mode)"
     let links = transfer.links > 1 ? ", over \(transfer.links) links" : ""
     let gap = transfer.pace?.gap ?? .zero
-    let pace = gap > .zero ? "; one every \(((gap.inMilliseconds * 10).rounded() / 10).plainText) ms, because the device is slower than the link" : ""
+    let pace =
+      gap > .zero
+      ? "; one every \(((gap.inMilliseconds * 10).rounded() / 10).plainText) ms, because the device is slower than the link" : ""
     let proof = verified.map { $0 ? "; verified by the device: CRC-32 " : "; NOT verified" } ?? "; not verified"
     let crc = verified == true ? try await transfer.proof().part.crcText : ""
     try await output.line(
@@ -75,3 +79,6 @@ enum TransferText {
     )
   }
 }
+
+/// What is sent.
+extension OctetFile: OctetSource {}

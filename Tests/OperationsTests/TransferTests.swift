@@ -95,7 +95,9 @@ import Testing
       let plan = try WritePlan(value: 200, properties: nil, mtu: 23, mode: mode.writeMode, chunk: segment)
       #expect(segment == 20 && plan.segments.count == 10)
       let sending = EventLoop.shared.spawn { () -> (any Error)? in
-        do { try await client.send([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan, pacing: options.pacing(segment: segment)) } catch { return error }
+        do {
+          try await client.send([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan, pacing: options.pacing(segment: segment))
+        } catch { return error }
         return nil
       }
       EventLoop.shared.schedule(after: .milliseconds(45)) {

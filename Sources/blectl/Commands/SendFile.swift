@@ -123,10 +123,13 @@ struct SendFile: PeerCommand {
   @LoopActor
   @discardableResult
   private func prepare(_ transfer: FileTransfer, _ remembered: TransferMemory.Point?) async throws -> Bool {
-    do { return try await transfer.prepare(from: offset, remembered: remembered) } catch TransferError.nothingToSend(let offset, let total) {
+    do { return try await transfer.prepare(from: offset, remembered: remembered) } catch TransferError.nothingToSend(let offset, let total)
+    {
       let name = DisplayText.escape(file)
       guard let total, total > 0 else { throw Failure(.input, "\(name) is empty: there is nothing to send") }
-      if remembered != nil { throw Failure(.input, "\(name) has arrived already, all its \(total) octets; without --resume it is sent again") }
+      if remembered != nil {
+        throw Failure(.input, "\(name) has arrived already, all its \(total) octets; without --resume it is sent again")
+      }
       throw Failure(.input, "--offset \(offset) is not inside \(name), which has \(total) octets")
     }
   }
@@ -193,7 +196,8 @@ struct SendFile: PeerCommand {
   /// Better before the transfer than after it.
   @LoopActor
   private func check(
-    _ target: Attribute, _ mode: TransferOptions.Mode, _ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ output: Output
+    _ target: Attribute, _ mode: TransferOptions.Mode, _ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection,
+    _ output: Output
   ) async throws {
     if case .readBack? = verify {
       if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
@@ -216,7 +220,8 @@ struct SendFile: PeerCommand {
   }
 
   @LoopActor
-  private func mismatch(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> String? {
+  private func mismatch(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> String?
+  {
     switch verify {
     case nil: return nil
     case .readBack:
@@ -226,8 +231,13 @@ struct SendFile: PeerCommand {
       // At most one value, so what was sent is in memory still; what was before it may be.
       let sent = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue)
       if value[...] == sent { return nil }
-      if value.count == transfer.progress.sent, value.suffix(sent.count) == sent, ArrivalReport(of: value) == (try await transfer.proof()).whole { return nil }
-      return "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(sent.count)"
+      if value.count == transfer.progress.sent, value.suffix(sent.count) == sent,
+        ArrivalReport(of: value) == (try await transfer.proof()).whole
+      {
+        return nil
+      }
+      return
+        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(sent.count)"
     case .notify(let attribute):
       let outcome = try await transfer.verify(until: EventLoop.shared.now.advanced(by: step.limits.transaction)) {
         context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
@@ -237,7 +247,8 @@ struct SendFile: PeerCommand {
         remember(transfer.offset + report.count, transfer, TransferMemory.Place(connection.peer, self.attribute), context)
       }
       let proof = try await transfer.proof()
-      return "--verify notify:\(attribute): sent \(proof.part)\(transfer.offset > 0 ? " of a file of \(proof.whole)" : ""); the peer reports "
+      return
+        "--verify notify:\(attribute): sent \(proof.part)\(transfer.offset > 0 ? " of a file of \(proof.whole)" : ""); the peer reports "
         + (report.map { "\($0)" } ?? "nothing")
     }
   }

@@ -1,5 +1,0 @@
-import GATT
-import LinuxIO
-
-/// What is sent.
-extension OctetFile: OctetSource {}

@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+
+/// A file goes on after a lost link, and is sent as fast as the device takes it.
+@Suite(.timeLimit(.minutes(5))) struct ResumeTests {
+  private static let picture = SendFileTests.picture
+
+  /// - Parameter link: the `link` of the peripheral file.
+  private static func device(_ link: String, report: String = #""read", "notify""#) throws -> String {
+    let file = try TemporaryFolder.file(
+      Array(
+        """
+        {"name": "Sink", "address": "D1:00:00:00:00:12/random", "advertisement": {"name": "Sink"}, "mtu": 247, "link": {\(link)},
+          "services": [{"uuid": "fff0", "characteristics": [
+            {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7"}},
+            {"uuid": "fff7", "properties": [\(report)]}]}]}
+        """.utf8))
+    return "sim:\(file)"
+  }
+
+  private static func state() -> [String: String] { ["XDG_STATE_HOME": TemporaryFolder.path()] }
+
+  private static func send(_ file: String, _ options: [String], to adapter: String, _ environment: [String: String]? = nil) throws
+    -> (sent: Record?, result: Blectl.Result)
+  {
+    let result = try Blectl.run(
+      ["send-file", "name:*", "fff6", file, "--json"] + options, environment: environment ?? state(), adapter: adapter)
+    return (try result.records.last { $0.string("event") == "sent" }, result)
+  }
+
+  /// Several times, and the device has every octet once: it says how much it has.
+  @Test(arguments: [["--mode", "command"], ["--mode", "request"]]) func reconnects(_ mode: [String]) throws {
+    let device = try Self.device(#""cut_after_octets": 30000"#)
+    let (sent, result) = try Self.send(
+      TemporaryFolder.file(Self.picture), ["--reconnect", "5", "--verify", "notify:fff7"] + mode, to: device)
+    #expect(result.status == 0 && sent?.bool("verified") == true && sent?.int("bytes") == 77_831, "\(result.errors)")
+    #expect(sent?.int("reconnects") ?? 0 >= 2 && result.errors.contains("fff7 tells of"), "\(result.errors)")
+  }
+
+  @Test func butNotMoreOftenThanAskedFor() throws {
+    let device = try Self.device(#""cut_after_octets": 30000"#)
+    let (_, result) = try Self.send(
+      TemporaryFolder.file(Self.picture), ["--reconnect", "1", "--verify", "notify:fff7"], to: device)
+    #expect(result.status == 6, "\(result.errors)")
+    let arrived = try #require(result.error?.int("resume_offset"))
+    #expect(arrived > 30_000 && arrived < 60_000)
+  }
+
+  /// A device that does not say how much it has may get some twice, which the user is told.
+  @Test func whatMayArriveTwiceIsSaid() throws {
+    let device = try Self.device(#""cut_after_octets": 40000"#)
+    let (sent, result) = try Self.send(TemporaryFolder.file(Self.picture), ["--reconnect", "3"], to: device)
+    #expect(result.status == 0 && sent?.int("bytes") == 77_831 && sent?.int("acknowledged") == 77_831)
+    #expect(result.errors.contains("and arrive twice"), "\(result.errors)")
+  }
+
+  /// In another process, from what is remembered.
+  @Test func resumes() throws {
+    let state = Self.state()
+    let path = try TemporaryFolder.file(Self.picture)
+    let (_, lost) = try Self.send(path, [], to: Self.device(#""cut_after_octets": 40000"#), state)
+    let offset = try #require(lost.error?.int("resume_offset"))
+    #expect(lost.status == 6 && offset > 0)
+    let whole = try Self.device("")
+    let (other, otherResult) = try Self.send(TemporaryFolder.file(Self.picture.reversed()), ["--resume"], to: whole, state)
+    #expect(other?.int("bytes") == 77_831 && otherResult.errors.contains("is not the file"), "\(otherResult.errors)")
+    _ = try Self.send(path, [], to: Self.device(#""cut_after_octets": 40000"#), state)
+    let (sent, result) = try Self.send(path, ["--resume", "--verify", "notify:fff7"], to: whole, state)
+    #expect(sent?.int("offset") == offset && sent?.int("bytes") == 77_831 - offset && sent?.bool("verified") == true, "\(result.errors)")
+    // It is whole now.
+    let (again, note) = try Self.send(path, ["--resume"], to: whole, state)
+    #expect(again?.int("offset") == 0 && note.errors.contains("nothing is known of an earlier transfer"), "\(note.errors)")
+  }
+
+  /// Of a pipe what was not answered for is kept.
+  @Test func aPipeGoesOnToo() throws {
+    let result = try Blectl.run(
+      ["send-file", "name:*", "fff6", "-", "--reconnect", "5", "--verify", "notify:fff7", "--json"], input: Self.picture,
+      environment: Self.state(), adapter: Self.device(#""cut_after_octets": 30000"#))
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.records.last?.bool("verified") == true)
+  }
+
+  /// The device that loses half at a gap of 4 ms and some at 6: nothing is lost, and it is faster than the gap of 8 ms that loses nothing.
+  @Test(arguments: [[], ["--chunk", "182"], ["--interval", "7.5"], ["--phy", "2m"]]) func aSlowDeviceLosesNothing(_ options: [String])
+    throws
+  {
+    let slow = "sim:\(ExampleTests.folder)/slow-panel.json"
+    let state = Self.state()
+    let path = try TemporaryFolder.file(Self.picture)
+    let fixed = try Self.send(path, ["--gap", "8", "--chunk", "182", "--verify", "notify:fff7"], to: slow)
+    for _ in 0..<2 {
+      let (sent, result) = try Self.send(path, options + ["--verify", "notify:fff7"], to: slow, state)
+      #expect(result.status == 0 && sent?.bool("verified") == true, "\(result.errors)")
+      let (seconds, limit) = (try #require(sent?.double("seconds")), try #require(fixed.sent?.double("seconds")))
+      #expect(seconds < limit, "\(seconds) s, \(limit) s with a gap of 8 ms")
+      #expect(sent?.double("gap_ms") ?? 0 > 3)
+    }
+  }
+
+  /// Segments follow the link: the data length that is agreed on late, and the PHY.
+  @Test func plansAnew() throws {
+    let (sent, result) = try Self.send(
+      TemporaryFolder.file(Self.picture), ["--verify", "notify:fff7"],
+      to: Self.device(#""changes": [{"after_octets": 20000, "data_length": 27}]"#))
+    #expect(result.status == 0 && sent?.bool("verified") == true, "\(result.errors)")
+    #expect(sent?.int("data_length") == 27 && sent?.int("chunk") == 236, "\(sent?.int("chunk") ?? 0)")
+    #expect(
+      result.errors.contains("the link has changed") && result.errors.contains("segments of 236 octets from here on"), "\(result.errors)")
+  }
+}
