@@ -120,7 +120,7 @@ package final class Bearer {
     let mark = transmitted
     while let unacknowledged = channel.unacknowledged, !open.wait.isSettled {
       if transmitted &- unacknowledged >= mark { return EventLoop.shared.now }
-      try await channel.waitForAcknowledgement()
+      do { try await channel.waitForAcknowledgement() } catch { throw reason(error) }
     }
     return nil
   }
@@ -202,11 +202,13 @@ package final class Bearer {
     do {
       if try await wait(EventLoop.shared.now.advanced(by: timeout)) { return }
     } catch {
-      // Silence after a request closes the channel, which cannot know why.
-      throw error is CancellationError ? error : closed ?? error
+      throw reason(error)
     }
     throw ATTError.nothingGotThrough(for: timeout)
   }
+
+  /// Silence after a request closes the channel, which cannot know why.
+  private func reason(_ error: any Error) -> any Error { error is CancellationError ? error : closed ?? error }
 
   /// Ends everything that waits and closes the channel. Idempotent.
   package func close() { close(ATTError.closedByThisSide) }

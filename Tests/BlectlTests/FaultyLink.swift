@@ -4,12 +4,6 @@ import EventLoop
 import GAP
 import HCI
 
-/// What a transfer is to bring: keeps what arrived, over however many links.
-@LoopActor
-final class Sink {
-  var octets: [UInt8] = []
-}
-
 /// The channel of a link to a sink, as a controller with eight buffers gives it: each packet is on the air for a millisecond, and the one that is
 /// told goes wrong.
 @LoopActor
@@ -17,6 +11,15 @@ final class FaultyLink: ATT.Channel {
   enum Fault: String, CaseIterable, Sendable {
     case loss, refusal, reset, stalledCredits, droppingServer, interrupt
   }
+
+  /// Keeps what arrived, over however many links.
+  @LoopActor
+  final class Sink {
+    var octets: [UInt8] = []
+  }
+
+  /// The attribute that tells how many octets arrived.
+  static let count: AttributeHandle = 0x12
 
   /// Packets that wait or are on the air.
   nonisolated static let buffers = 8
@@ -27,6 +30,8 @@ final class FaultyLink: ATT.Channel {
   private let fault: Fault?
   private let number: Int
   private var packets = 0
+  /// Of all kinds.
+  private var carried = 0
   private var hasHappened = false
   private var queue: [[UInt8]] = []
   private var closed: (any Error)?
@@ -54,6 +59,11 @@ final class FaultyLink: ATT.Channel {
 
   func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool {
     try await wait(until: deadline) { queue.count < count }
+  }
+
+  func waitForAcknowledgement() async throws {
+    let before = carried
+    try await wait { carried > before }
   }
 
   func close() { end(LinkEnd(Self.peer, .channelClosed)) }
@@ -92,6 +102,7 @@ final class FaultyLink: ATT.Channel {
         if self.closed != nil || self.hasHappened && self.fault == .stalledCredits { return }
       }
       self.queue.removeFirst()
+      self.carried += 1
       self.arrive(pdu)
       self.goOn()
       if !self.queue.isEmpty { self.carry() }
@@ -118,6 +129,8 @@ final class FaultyLink: ATT.Channel {
     case 0x12 where !isDropped:
       sink.octets += pdu[3...]
       answer([0x13])
+    case 0x0A where !isRefused: answer([0x0B] + (0..<4).map { UInt8(truncatingIfNeeded: sink.octets.count >> ($0 * 8)) } + [0, 0, 0, 0])
+    case 0x0A: answer([0x01, 0x0A, pdu[1], pdu[2], 0x11])
     case 0x04: answer(isRefused ? [0x01, 0x04, pdu[1], pdu[2], 0x11] : [0x05, 0x01, pdu[1], pdu[2], 0xE1, 0xFF])
     default: break
     }

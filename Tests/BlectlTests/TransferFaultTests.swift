@@ -8,32 +8,56 @@ import Testing
 @testable import Operations
 @testable import blectl
 
-/// Everything that can go wrong, at each packet of a transfer of 200.
+/// Everything that can go wrong, at each packet of a transfer of 200; where the peer tells more, or is asked otherwise, at each third.
 @Suite(.timeLimit(.minutes(5))) struct TransferFaultTests {
   typealias Fault = FaultyLink.Fault
+
+  /// How it is sent, and who answers for what arrived.
+  enum Way: String, CaseIterable, Sendable {
+    case requests
+    /// With nothing but the peer's ATT layer to ask.
+    case commands
+    /// The peer tells how much it has.
+    case countedCommands
+    /// Nothing is known of how fast the peer is.
+    case probedCommands
+
+    var mode: TransferOptions.Mode { self == .requests ? .request : .command }
+  }
+
   static let segment = 20
   static let packets = 200
   static let file = (0..<segment * packets).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
   static let provesEvery = 16
   /// Octets that may have arrived without that being known: those between two proofs, those behind the open one while its answer is on its way.
-  static let window = segment * (provesEvery + FaultyLink.buffers + 4)
+  static func window(_ way: Way) -> Int {
+    switch way {
+    case .requests: segment
+    case .commands, .countedCommands: segment * (provesEvery + FaultyLink.buffers + 4)
+    // It is asked less often than every 16 packets: 64 are what the longest probe has.
+    case .probedCommands: segment * (64 + FaultyLink.buffers + 4)
+    }
+  }
 
   /// - Returns: nil when all went well, as far as the sender knows.
-  @LoopActor private static func send(_ mode: TransferOptions.Mode, from offset: Int = 0, over link: FaultyLink) async throws -> Failure? {
+  @LoopActor private static func send(_ way: Way, from offset: Int = 0, over link: FaultyLink) async throws -> Failure? {
     let client = Client(link)
     var options = TransferOptions()
-    options.mode = mode
+    options.mode = way.mode
     options.chunk = segment
     options.pacing.provesEvery = provesEvery
-    let attribute = Attribute.handle(0x10)
+    let question = ArrivalQuestion(.read(FaultyLink.count)) { response in
+      if case .read(let value) = response { ArrivalReport(value)?.count } else { nil }
+    }
     let transfer = Transfer(
-      client, to: attribute.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), OctetArray(file),
-      from: offset, pace: TransferPace().begin(on: nil))
+      client, to: 0x10, mode: way.mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), OctetArray(file),
+      from: offset,
+      asking: way == .countedCommands ? question : nil, pace: way == .probedCommands ? TransferPace() : TransferPace().begin(on: nil))
     let task = EventLoop.shared.spawn { () -> Failure? in
       do { try await transfer.run() } catch {
-        let progress = transfer.progress
         return Failure(
-          transfer: IncompleteWrite(mode: mode.writeMode, progress: progress, total: file.count, segments: packets, cause: error))
+          transfer: IncompleteWrite(
+            mode: way.mode.writeMode, progress: transfer.progress, total: file.count, segments: .max, cause: error))
       }
       return nil
     }
@@ -44,43 +68,45 @@ import Testing
     return try #require(failure, "it hangs")
   }
 
-  @Test(arguments: Fault.allCases, TransferOptions.Mode.allCases)
-  func everyFaultAtEveryPacket(_ fault: Fault, _ mode: TransferOptions.Mode) async throws {
+  @Test(arguments: Fault.allCases, Way.allCases)
+  func everyFaultAtEveryPacket(_ fault: Fault, _ way: Way) async throws {
     try await onLoop {
-      for packet in 1...Self.packets { try await Self.check(fault, mode, packet) }
+      for packet in stride(from: 1, through: Self.packets, by: way == .commands || way == .requests ? 1 : 3) {
+        try await Self.check(fault, way, packet)
+      }
     }
   }
 
-  @LoopActor private static func check(_ fault: Fault, _ mode: TransferOptions.Mode, _ packet: Int) async throws {
-    let place: Comment = "\(fault) at packet \(packet) by \(mode)"
-    let sink = Sink()
-    let failure = try await send(mode, over: FaultyLink(sink, fault, at: packet))
+  @LoopActor private static func check(_ fault: Fault, _ way: Way, _ packet: Int) async throws {
+    let place: Comment = "\(fault) at packet \(packet) by \(way)"
+    let sink = FaultyLink.Sink()
+    let failure = try await send(way, over: FaultyLink(sink, fault, at: packet))
     let code: Int32? =
-      switch (fault, mode) {
+      switch (fault, way) {
       case (.loss, _): 6
       case (.reset, _): 3
-      case (.stalledCredits, _), (.droppingServer, .request): 4
+      case (.stalledCredits, _), (.droppingServer, .requests): 4
       case (.interrupt, _): 130
-      case (.refusal, .request): 5
+      case (.refusal, .requests): 5
       // To commands nobody answers; an error in answer to the request behind them proves that they were read.
-      case (.refusal, .command): nil
+      case (.refusal, _): nil
       // Only the application can tell.
-      case (.droppingServer, .command): nil
+      case (.droppingServer, .commands), (.droppingServer, .probedCommands): nil
+      case (.droppingServer, .countedCommands): 7
       }
     #expect(failure?.exitStatus.rawValue == code, "\(place): \(failure?.message ?? "no failure")")
     let arrived = sink.octets.count
     #expect(sink.octets == Array(file[..<arrived]), place)
     guard let failure else {
-      let report = ArrivalReport(of: sink.octets)
-      #expect((report == ArrivalReport(of: file)) == (fault != .droppingServer), place)
+      #expect((ArrivalReport(of: sink.octets) == ArrivalReport(of: file)) == (fault != .droppingServer), place)
       return
     }
     let told = try #require(failure.resumeOffset, place)
-    #expect(told <= arrived && told >= arrived - (mode == .request ? segment : window), "\(place): told \(told), arrived \(arrived)")
+    #expect(told <= arrived && told >= arrived - window(way), "\(place): told \(told), arrived \(arrived)")
     #expect(failure.message.contains("\(told) of 4000 octets are known to have arrived"), place)
     // The sink goes on where it is told to.
     sink.octets.removeLast(max(0, arrived - told))
-    #expect(try await send(mode, from: min(told, arrived), over: FaultyLink(sink)) == nil, place)
+    #expect(try await send(way, from: min(told, arrived), over: FaultyLink(sink)) == nil, place)
     #expect(ArrivalReport(of: sink.octets) == ArrivalReport(of: file), place)
   }
 }
