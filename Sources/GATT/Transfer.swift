@@ -106,7 +106,7 @@ package final class Transfer {
     unasked += 1
     if unasked == 1, pace?.burst != nil { burstBegin = EventLoop.shared.now }
     guard source.count.map({ progress.sent < $0 }) ?? true else { return }
-    if let burst = pace?.burst {
+    if let burst = pace?.burst.map({ min($0, pacing.provesEvery ?? $0) }) {
       if unasked >= burst, !proof.isOpen { try await probe() }
     } else if let every = pacing.provesEvery, unasked >= every, !proof.isOpen {
       ask(nil)
@@ -142,11 +142,7 @@ package final class Transfer {
 
   private func proveAll() async throws {
     try await proof.answered()
-    do {
-      repeat { try await waitForProof() } while proof.confirmed < progress.sent
-    } catch is SegmentsMissing {
-      // All is sent: whoever asked for the count judges it.
-    }
+    repeat { try await waitForProof() } while proof.confirmed < progress.sent
     progress.confirmed = proof.confirmed
     source.release(before: progress.confirmed)
   }

@@ -51,6 +51,9 @@ package final class FileTransfer {
   private var subscription: Subscription?
   private var running: Transfer?
   private var since = EventLoop.shared.now
+  /// What is known of the link, with what the transfer itself has shown; and where it was when the link became as it is.
+  private var model = LinkCapacity()
+  private var start = 0
 
   /// - Parameters:
   ///   - report: the characteristic that tells of octets and CRC-32, by notifications and, where it can be read, when asked.
@@ -124,7 +127,8 @@ package final class FileTransfer {
     mtu = client.mtu
     let question = try await subscribe(client)
     link = try await connection.link.parameters()
-    let segment = try options.segment(mode, mtu: client.mtu, link: LinkCapacity(link))
+    (model, start) = (LinkCapacity(link), progress.sent)
+    let segment = try options.segment(mode, mtu: client.mtu, link: model)
     try await check(target, mode)
     let transfer = Transfer(
       client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), source,
@@ -150,11 +154,15 @@ package final class FileTransfer {
       try await transfer.run { now in
         self.progress = now
         self.segments = before + transfer.segments
+        if self.link.phy == .coded { self.learn() }
         do { try self.onProgress?(self) } catch {
           refusal = error
           throw error
         }
       }
+    } catch let missing as SegmentsMissing where missing.sent == source.count {
+      // All is sent, and what the device tells at last is compared with it.
+      return
     } catch {
       if let refusal { throw refusal }
       throw IncompleteWrite(
@@ -222,9 +230,21 @@ package final class FileTransfer {
     link = parameters
     // Events tell of it only when it changes.
     if link.phy == nil { link.phy = phy }
+    (model, start) = (LinkCapacity(link), progress.sent)
+    planAnew()
+  }
+
+  /// Whether the coded PHY is used with S=2.
+  private func learn() {
+    let before = model
+    model.learn(octets: progress.confirmed - start, in: since.duration(to: EventLoop.shared.now))
+    if model != before { planAnew() }
+  }
+
+  private func planAnew() {
     guard let running, let mode else { return }
     adapt(running)
-    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: LinkCapacity(link)), segment != running.segment
+    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: model), segment != running.segment
     else { return }
     onEvent?(.plannedAnew(from: running.segment, to: segment, link))
     running.segment = segment
@@ -232,7 +252,7 @@ package final class FileTransfer {
   }
 
   private func adapt(_ transfer: Transfer) {
-    transfer.link = LinkCapacity(link)
+    transfer.link = model
     transfer.latency = link.latency ?? 0
   }
 
@@ -241,7 +261,7 @@ package final class FileTransfer {
     let now = EventLoop.shared.now
     let seconds = since.duration(to: now).inSeconds
     since = now
-    guard let limit = LinkCapacity(link).limit(mtu: mtu) else {
+    guard let limit = model.limit(mtu: mtu) else {
       capacity = nil
       return
     }

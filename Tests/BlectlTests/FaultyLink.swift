@@ -63,7 +63,7 @@ final class FaultyLink: ATT.Channel {
 
   func waitForAcknowledgement() async throws {
     let before = carried
-    try await wait { carried > before }
+    _ = try await wait(until: nil) { carried > before }
   }
 
   func close() { end(LinkEnd(Self.peer, .channelClosed)) }

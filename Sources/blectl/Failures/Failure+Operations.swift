@@ -114,7 +114,8 @@ extension Failure {
     case .otherOctets(let report):
       self.init(
         .expectation,
-        "the device tells of \(report), which is not what was sent so far: it has lost some of it; begin anew, after a reset of the device where it needs one")
+        "the device tells of \(report), which is not what was sent so far: it has lost some of it; begin anew, after a reset of the device where it needs one"
+      )
     case .notWritable(let attribute):
       self.init(
         .att,
