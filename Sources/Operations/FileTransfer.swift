@@ -131,7 +131,7 @@ package final class FileTransfer {
     let segment = try options.segment(mode, mtu: client.mtu, link: model)
     try await check(target, mode)
     let transfer = Transfer(
-      client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), source,
+      client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment, link: model), source,
       from: progress.sent, asking: question, pace: pace?.begin(on: link.interval) ?? TransferPace())
     self.segment = segment
     running = transfer

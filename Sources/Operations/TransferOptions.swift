@@ -16,8 +16,10 @@ package struct TransferOptions: Sendable, Equatable {
   package var chunk: Int?
   package var pacing = WritePacing()
 
-  /// A proof costs a packet of each event that it is in: after so many octets that is 1 in 100, and who loses the link knows where to go on.
+  /// A proof costs a packet of each event that it is in: after so many octets, and so many seconds of a fast link, that is less than 1 in 100, and who
+  /// loses the link knows where to go on.
   private static let provenOctets = 24_576
+  private static let provenSeconds = 0.3
 
   package init() {
     pacing.provesArrival = true
@@ -25,10 +27,15 @@ package struct TransferOptions: Sendable, Equatable {
   }
 
   /// With a proof every so often, unless another number was asked for; what the user has fixed is not looked for.
-  /// - Parameter segment: octets per segment.
-  package func pacing(segment: Int) -> WritePacing {
+  /// - Parameters:
+  ///   - segment: octets per segment.
+  ///   - link: nil: nothing is known of it.
+  package func pacing(segment: Int, link: LinkCapacity? = nil) -> WritePacing {
     var pacing = pacing
-    if pacing.provesEvery == nil { pacing.provesEvery = max(1, Self.provenOctets / max(1, segment)) }
+    if pacing.provesEvery == nil {
+      let octets = max(Self.provenOctets, pacing.gap > .zero ? 0 : link.map { Int(Self.provenSeconds * $0.rate(segment)) } ?? 0)
+      pacing.provesEvery = max(1, octets / max(1, segment))
+    }
     if pacing.gap > .zero || pacing.window != nil { pacing.adapts = false }
     return pacing
   }

@@ -76,7 +76,7 @@ import Testing
 
   /// Another course of chance takes another time.
   @Test func seeds() throws {
-    let times = try [0, 0, 1, 3].map { try Self.send(#""packet_error_rate": 0.05, "seed": \#($0)"#).sent?.double("seconds") }
-    #expect(times[0] == times[1] && Set(times).count == 3)
+    let times = try [0, 0, 1, 2, 3, 4].map { try Self.send(#""packet_error_rate": 0.05, "seed": \#($0)"#).sent?.double("seconds") }
+    #expect(times[0] == times[1] && Set(times).count >= 3)
   }
 }
