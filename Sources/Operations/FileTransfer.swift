@@ -192,7 +192,7 @@ package final class FileTransfer {
         told = try? await ArrivalReport(client.read(characteristic.valueHandle))
       }
     }
-    if links > 0 { try await goOn(told) } else if let told { try begin(told) }
+    if links > 0 { try await goOn(told) } else if let told { try await begin(told) }
     guard let handle, let counter else { return nil }
     return ArrivalQuestion(.read(handle)) { response in
       guard case .read(let value) = response, let report = ArrivalReport(value) else { return nil }
@@ -200,7 +200,15 @@ package final class FileTransfer {
     }
   }
 
-  private func begin(_ told: ArrivalReport) throws {
+  /// Nothing was sent yet. A device that has more of the file than was known, or less, gets what it lacks.
+  private func begin(_ told: ArrivalReport) async throws {
+    if offset > 0, told.count > 0, told.count != offset, source.count.map({ told.count < $0 }) ?? false,
+      try await source.crc(upTo: told.count) == told.crc
+    {
+      onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true))
+      offset = told.count
+      progress = WriteProgress(sent: offset, confirmed: offset)
+    }
     counter = (told.count, offset)
     if told.count != 0, told.count != offset { onEvent?(.counterIsAt(told.count)) }
   }

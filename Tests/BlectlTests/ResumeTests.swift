@@ -72,6 +72,19 @@ import Testing
     #expect(again?.int("offset") == 0 && note.errors.contains("nothing is known of an earlier transfer"), "\(note.errors)")
   }
 
+  /// More has arrived than was known when the link was lost: the device says so, and gets nothing twice.
+  @Test func resumesWhereTheDeviceIs() throws {
+    let path = try TemporaryFolder.file(Self.picture)
+    let result = try Blectl.run(
+      [
+        "-k", "-e", "send-file fff6 \(path) --json; connect; send-file fff6 \(path) --resume --verify notify:fff7 --json", "name:Sink",
+      ],
+      environment: Self.state(), adapter: Self.device(#""cut_after_octets": 40000, "cuts": 1"#))
+    let begin = try #require(result.text.firstMatch(of: /"verified":true,"offset":(\d+)/).flatMap { Int($0.1) }, "\(result.errors)")
+    let known = try #require(result.errors.firstMatch(of: /go on with --offset (\d+)/).flatMap { Int($0.1) })
+    #expect(begin > known && known > 0 && result.errors.contains("fff7 tells of \(begin) octets: going on there"), "\(result.errors)")
+  }
+
   /// Of a pipe what was not answered for is kept.
   @Test func aPipeGoesOnToo() throws {
     let result = try Blectl.run(

@@ -112,9 +112,8 @@ struct SendFile: PeerCommand {
         return
       } catch  where left > 0 && transfer.begin != nil && Failure(error).isLoss {
         left -= 1
-        // Where it went it may come back to.
-        target.waits = true
         output.note("\(Failure(error).message); looking for it again")
+        try await EventLoop.shared.sleep(for: .milliseconds(500))
       }
     }
   }
