@@ -7,6 +7,9 @@ package enum Replayed {
   /// looks at the clock after it has recorded a packet.
   private static let tolerance = 0.06
 
+  /// What the machine's own speed decides: how far a transfer is when it is looked at, how long a link was as it was.
+  private static let ofSpeed: Set = ["time", "seconds", "bytes_per_second", "limit_bytes_per_second", "in_flight", "gap_ms"]
+
   /// - Parameters:
   ///   - adapter: on which the command is recorded.
   ///   - ignoring: members of the records that the recording cannot know.
@@ -27,7 +30,7 @@ package enum Replayed {
   private static func facts(_ result: ProcessResult, _ ignoring: Set<String>) throws -> [NSDictionary] {
     try objects(result).map { object in
       var object = object
-      for name in ignoring.union(["time", "seconds", "bytes_per_second"]) { object[name] = nil }
+      for name in ignoring.union(Self.ofSpeed) { object[name] = nil }
       return object as NSDictionary
     }
   }
