@@ -29,6 +29,8 @@ package struct TransferPace: Sendable, Equatable {
   private(set) var stage: Stage
   /// Below it the device fell behind, lately.
   private var floor = Duration.zero
+  /// The last answer was, at this gap.
+  private var wasLate = false
   /// The device has shown that it keeps up.
   private var isKnown = false
   /// Between the beginnings of two segments; zero: none is needed.
@@ -97,8 +99,13 @@ package struct TransferPace: Sendable, Equatable {
       // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
       if burst.isInTime(within: 1) {
         gap = max(gap * (isSettled ? 0.95 : 0.85), floor)
-        floor = floor * 0.99
+        floor = floor * 0.98
+        wasLate = false
+      } else if !wasLate {
+        // The link may have been: once more at this gap.
+        wasLate = true
       } else {
+        wasLate = false
         gap = gap * (isSettled ? 1.08 : 1.2)
         floor = gap
         stage = .paced(isSettled: true)

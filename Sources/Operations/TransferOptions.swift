@@ -71,6 +71,8 @@ package enum TransferError: Error, Sendable, Equatable {
   case notWritable(Attribute)
   /// There is nothing to send, or nothing from this octet on; with what there is, where that is known.
   case nothingToSend(from: Int, of: Int?)
+  /// What is to tell of octets and CRC-32 holds something else.
+  case noCount([UInt8])
   /// What the device says it has is not the beginning of the file.
   case otherOctets(ArrivalReport)
 }

@@ -36,6 +36,7 @@ struct Blectl: ParsableCommand {
     version: version,
     subcommands: [
       Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
+      Tune.self,
       Repl.self, Peers.self, Run.self, Sim.self, Browse.self,
     ])
 

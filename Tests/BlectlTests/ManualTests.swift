@@ -23,7 +23,8 @@ import Testing
     let commands = try Self.commands()
     #expect(
       Set(commands.keys) == [
-        "adapters", "scan", "connect", "services", "read", "write", "notify", "call", "mac-from-adv", "send-file", "repl", "peers", "sim",
+        "adapters", "scan", "connect", "services", "read", "write", "notify", "call", "mac-from-adv", "send-file", "tune", "repl", "peers",
+        "sim",
         "browse", "run",
       ])
     let parts = page.components(separatedBy: "\n.Sh COMMANDS\n")

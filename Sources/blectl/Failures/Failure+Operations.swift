@@ -111,6 +111,9 @@ extension Failure {
         .notFound, "handle \(attribute.handle) is not a characteristic's value; name --mode to write to it all the same")
     case .nothingToSend(let offset, let total):
       self.init(.input, "there is nothing to send from octet \(offset) on\(total.map { " of \($0)" } ?? "")")
+    case .noCount(let value):
+      let shown = value.isEmpty ? "an empty value" : Hex.encode(value)
+      self.init(.expectation, "\(shown) is no report of octets and CRC-32, which has eight octets: both u32le")
     case .otherOctets(let report):
       self.init(
         .expectation,

@@ -1,0 +1,113 @@
+package import ATT
+import Bluetooth
+import EventLoop
+package import GATT
+
+/// One way to send to a characteristic, to be measured.
+package struct TransferTrial: Sendable, Equatable {
+  package let mode: TransferOptions.Mode
+  /// Octets per segment.
+  package let segment: Int
+  /// Segments in flight; nil: as many as the channel takes.
+  package let window: Int?
+  /// Between segments; nil: found by the device's answers.
+  package let gap: Duration?
+
+  package init(mode: TransferOptions.Mode, segment: Int, window: Int? = nil, gap: Duration? = .zero) {
+    self.mode = mode
+    self.segment = segment
+    self.window = window
+    self.gap = gap
+  }
+
+  package struct Result: Sendable, Equatable {
+    package let trial: TransferTrial
+    package let sent: Int
+    /// As the device counts.
+    package let arrived: Int
+    /// From the first segment until the device had told of all that arrived.
+    package let seconds: Double
+    /// What was found where it was looked for.
+    package let gap: Duration?
+
+    package var lost: Int { max(0, sent - arrived) }
+    /// Octets that arrived per second.
+    package var rate: Double { seconds > 0 ? Double(arrived) / seconds : 0 }
+  }
+
+  /// All combinations; requests know neither windows nor gaps.
+  package static func all(
+    modes: [TransferOptions.Mode], segments: [Int], windows: [Int?], gaps: [Duration?]
+  ) -> [TransferTrial] {
+    var trials: [TransferTrial] = []
+    for mode in modes {
+      for segment in segments {
+        guard mode == .command else {
+          trials.append(TransferTrial(mode: mode, segment: segment))
+          continue
+        }
+        for window in windows {
+          // A pace that is found has no window.
+          for gap in gaps where gap != nil || window == nil {
+            trials.append(TransferTrial(mode: mode, segment: segment, window: window, gap: gap))
+          }
+        }
+      }
+    }
+    return trials
+  }
+
+  /// The fastest one that lost nothing; nil when all did.
+  package static func best(_ results: [Result]) -> Result? {
+    results.filter { $0.lost == 0 && $0.arrived > 0 }.max { $0.rate < $1.rate }
+  }
+
+  /// Sends `count` octets, and asks how many arrived.
+  /// - Parameters:
+  ///   - report: the characteristic that tells of octets and CRC-32 when it is read.
+  ///   - link: what is known of it.
+  /// - Throws: TransferError.noCount; what ends the link or the task, or refuses the writes.
+  @LoopActor
+  package func measure(_ count: Int, to handle: AttributeHandle, on client: Client, report: AttributeHandle, link: LinkCapacity)
+    async throws
+    -> Result
+  {
+    let before = try await Self.count(report, client)
+    var options = TransferOptions()
+    options.mode = mode
+    options.pacing.window = window
+    options.pacing.gap = gap ?? .zero
+    var pacing = options.pacing(segment: segment, link: link)
+    pacing.adapts = gap == nil && window == nil
+    let octets = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    let question = ArrivalQuestion(.read(report)) { response in
+      guard case .read(let value) = response, let now = ArrivalReport(value) else { return nil }
+      return now.count - before
+    }
+    let transfer = Transfer(
+      client, to: handle, mode: mode.writeMode, segment: segment, pacing: pacing, OctetArray(octets), asking: question,
+      pace: TransferPace().begin(on: link.interval))
+    transfer.link = link
+    let begin = EventLoop.shared.now
+    // When it had what it has: those that are missing are waited for.
+    var end: LoopClock.Instant?
+    do {
+      try await transfer.run { if $0.sent == count, end == nil { end = EventLoop.shared.now } }
+      end = EventLoop.shared.now
+    } catch is SegmentsMissing {
+      // That is what is measured.
+    }
+    let seconds = begin.duration(to: end ?? EventLoop.shared.now).inSeconds
+    let arrived = try await Self.count(report, client) - before
+    return Result(
+      trial: self, sent: transfer.progress.sent, arrived: min(max(0, arrived), transfer.progress.sent), seconds: seconds,
+      gap: gap == nil ? transfer.pace?.found : nil)
+  }
+
+  @LoopActor
+  private static func count(_ report: AttributeHandle, _ client: Client) async throws -> Int {
+    let value = try await client.read(report)
+    guard let report = ArrivalReport(value) else { throw TransferError.noCount(value) }
+    return report.count
+  }
+}

@@ -1,0 +1,138 @@
+import ATT
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import LinuxIO
+import Operations
+import Terminal
+import Text
+
+struct Tune: PeerCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tune", _superCommandName: "blectl",
+    abstract: "Measure the fastest way to send to a characteristic that loses nothing.",
+    discussion: """
+      Sends test octets in each way: mode, octets per segment, segments in flight, pause between segments. The device counts what arrives: \
+      --verify notify:ATTR names the characteristic that tells of the number of octets and their CRC-32 (both u32le), which is read. The fastest \
+      way that lost nothing is kept for send-file. What the device does with the octets is for you to know: test octets are no firmware image.
+      """)
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: "The characteristic to write to.")
+  var attribute: String
+
+  @Option(help: ArgumentHelp("notify:ATTR: the characteristic that counts.", valueName: "how"), completion: .list(["notify:"]))
+  var verify: VerifyArgument
+
+  @Option(help: ArgumentHelp("command, request, or both: command,request.", valueName: "modes"))
+  var mode = "command,request"
+
+  @Option(help: ArgumentHelp("Octets per segment, several with commas; default: 20, and what fills the link best.", valueName: "list"))
+  var chunk: String?
+
+  @Option(help: ArgumentHelp("Segments in flight, several with commas; auto: as many as there is room for.", valueName: "list"))
+  var window = "auto,4"
+
+  @Option(help: ArgumentHelp("Pauses in milliseconds, several with commas; auto is found by the device's answers.", valueName: "list"))
+  var gap = "auto,0,2,4,6,8"
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Octets of each measurement, 1000 to 1000000.", valueName: "n"))
+  var size = 20_000
+
+  @Option(help: ArgumentHelp("Also draw the rates, as SVG.", valueName: "file"), completion: .file())
+  var svg: String?
+
+  func validate() throws {
+    if !(1000...1_000_000).contains(size) { throw ValidationError("--size takes 1000 to 1000000 octets, not \(size)") }
+    guard verify.notifying != nil else { throw ValidationError("--verify takes notify:ATTR here: what arrives must be counted") }
+    _ = try (modes(), chunks(), windows(), gaps())
+  }
+
+  private static func list<T>(_ text: String, _ option: String, _ wanted: String, _ read: (Substring) -> T?) throws -> [T] {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count <= 16 else { throw ValidationError("\(option) takes at most 16 values") }
+    return try parts.map {
+      guard let value = read($0) else { throw ValidationError("\(option) takes \(wanted), not \(DisplayText.quote(String($0)))") }
+      return value
+    }
+  }
+
+  private func modes() throws -> [TransferOptions.Mode] {
+    try Self.list(mode, "--mode", "command and request") { TransferOptions.Mode(rawValue: String($0)) }
+  }
+
+  private func chunks() throws -> [Int]? {
+    try chunk.map { text in try Self.list(text, "--chunk", "1 to 512 octets") { Int($0).flatMap { (1...512).contains($0) ? $0 : nil } } }
+  }
+
+  private func windows() throws -> [Int?] {
+    try Self.list(window, "--window", "auto or 1 to 10000") { text in WindowArgument(argument: String(text)).map(\.count) }
+  }
+
+  private func gaps() throws -> [Duration?] {
+    try Self.list(gap, "--gap", "auto or milliseconds from 0 to 60000") { text in
+      if text == "auto" { return .some(nil) }
+      guard let number = Double(text), number >= 0, number <= 60_000 else { return nil }
+      return .some(.limited(seconds: number / 1000))
+    }
+  }
+
+  @LoopActor func name(_ files: inout CommandFiles) { files.writes(svg, as: "--svg") }
+
+  func run(in context: Context) async throws {
+    let selector = try Selector(attribute)
+    let report = try Selector(verify.notifying ?? "")
+    let output = context.output
+    if let svg { try OutputFile.check(svg, for: .everybody) }
+    try await context.withPeer(who.target) { connection in
+      let client = connection.client
+      let target = try await client.attribute(selector, discovering: true)
+      let counter = try await client.characteristic(report)
+      guard counter.properties.contains(.read) else {
+        throw Failure(.usage, "\(counter.uuid) cannot be read: tune asks it how much has arrived")
+      }
+      let link = LinkCapacity(try await connection.link.parameters())
+      let trials = try trials(for: target, mtu: client.mtu, link)
+      if trials.contains(where: { $0.mode == .command }) { try await CommandCheck.check(target, client, isForced: false, output) }
+      var results: [TransferTrial.Result] = []
+      for (number, trial) in trials.enumerated() {
+        output.status("\(number + 1) of \(trials.count): \(TuneText.name(trial))")
+        let result = try await trial.measure(size, to: target.handle, on: client, report: counter.valueHandle, link: link)
+        results.append(result)
+        if output.style.json { try await TuneText.record(result, "measurement", connection, output) }
+      }
+      output.clearTransient()
+      if !output.style.json {
+        for line in TuneText.table(results, width: output.outIsTerminal ? output.width : nil) { try await output.line(line) }
+      }
+      if let svg { try await OutputFile.write(Array(TransferPlot(results).document.utf8), to: svg, for: .everybody) }
+      guard let best = TransferTrial.best(results) else {
+        throw Failure(.expectation, "every way has lost octets; longer pauses may not: --gap 20,50,100")
+      }
+      let place = TransferMemory.Place(connection.peer, attribute)
+      let gap = best.gap ?? best.trial.gap ?? .zero
+      if best.trial.mode == .command { context.configuration.remember(.gap(place, Int(gap / .microseconds(1)))) }
+      if output.style.json {
+        try await TuneText.record(best, "tuned", connection, output)
+      } else {
+        try await output.line("fastest without loss: \(TuneText.name(best.trial)), \(Quantity.rate(best.arrived, in: best.seconds))")
+      }
+    }
+  }
+
+  private func trials(for target: Attribute, mtu: Int, _ link: LinkCapacity) throws -> [TransferTrial] {
+    let largest = WritePlan.largestSegment(mtu: mtu)
+    let segments =
+      try chunks() ?? [min(20, largest), link.fastestSegment(mtu: mtu)].reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    if let long = segments.first(where: { $0 > largest }) { throw GATTError.segmentTooLong(long, limit: largest, mtu: mtu) }
+    guard let properties = target.properties else { throw TransferError.unknownProperties(target) }
+    let possible = try modes().filter { properties.contains($0 == .command ? .writeWithoutResponse : .write) }
+    guard !possible.isEmpty else { throw TransferError.notWritable(target) }
+    return TransferTrial.all(modes: possible, segments: segments, windows: try windows(), gaps: try gaps())
+  }
+}
