@@ -51,7 +51,7 @@ package final class Transfer {
     self.pace = pacing.adapts && isCommand ? pace : nil
   }
 
-  /// Until the end of the source. An empty source is one empty segment.
+  /// Until the end of the source. An empty source is one empty segment; where it goes on at the end there is none.
   /// - Parameter update: told after every segment, and after the last proof.
   /// - Throws: GATTError, ATTError, SegmentsMissing, what the source throws, what the channel ended with, CancellationError; what `update` throws.
   package func run(_ update: (@LoopActor (WriteProgress) throws -> Void)? = nil) async throws {
@@ -90,7 +90,7 @@ package final class Transfer {
     } else {
       octets = try await source.octets(at: progress.sent, atMost: segment)
     }
-    return octets.isEmpty && segments > 0 ? nil : octets
+    return octets.isEmpty && (segments > 0 || progress.sent > 0) ? nil : octets
   }
 
   // MARK: Commands

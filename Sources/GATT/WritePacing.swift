@@ -10,8 +10,7 @@ package struct WritePacing: Sendable, Equatable {
   package var provesEvery: Int?
   /// The same after the last command.
   package var provesArrival = false
-
-  /// The peer gets more commands at a time as it shows that it keeps up, and fewer when it falls behind; see `TransferWindow`.
+  /// The peer gets more commands at a time as it shows that it keeps up, and fewer when it falls behind; see `TransferPace`.
   package var adapts = false
 
   package init(gap: Duration = .zero) { self.gap = gap }

@@ -10,7 +10,7 @@ import Text
 /// What a transfer tells: on its way, and at its end.
 @LoopActor
 enum TransferText {
-  static func tell(_ event: FileTransfer.Event, attribute: String, report: String?, _ output: Output) {
+  static func tell(_ event: FileTransfer.Event, report: String?, _ output: Output) {
     switch event {
     case .plannedAnew(let before, let now, let link):
       output.note("the link has changed (\(facts(link))): segments of \(now) octets from here on, not \(before)")

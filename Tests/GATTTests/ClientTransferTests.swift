@@ -32,6 +32,22 @@ import Text
     }
   }
 
+  /// A transfer that goes on where all has arrived already writes nothing more: not an empty value either.
+  @Test(arguments: [(0, [[0x52, 0x10, 0]]), (3, [])] as [(Int, [[UInt8]])]) func nothingIsLeft(_ count: Int, _ sent: [[UInt8]]) async throws
+  {
+    try await onLoop {
+      let (near, far) = MemoryChannel.pair()
+      let peer = ScriptedPeer(far)
+      let client = Client(near)
+      let octets = OctetArray([UInt8](repeating: 1, count: count))
+      let transfer = Transfer(client, to: 0x10, mode: .command, segment: 20, pacing: WritePacing(), octets, from: count)
+      try await transfer.run()
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(peer.received == sent)
+      client.close()
+    }
+  }
+
   /// Ctrl-C gets through while the channel takes everything at once.
   @Test func aFastChannelLeavesTheLoopItsTurns() async throws {
     try await onLoop {

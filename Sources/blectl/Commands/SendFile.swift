@@ -144,7 +144,7 @@ struct SendFile: PeerCommand {
       if let gap = memory.gaps[place] { transfer.pace = TransferPace(gap: .microseconds(gap)) }
       if resume { try await goOn(transfer, memory.points[place], output) }
     }
-    transfer.onEvent = { TransferText.tell($0, attribute: attribute, report: verify?.notifying, output) }
+    transfer.onEvent = { TransferText.tell($0, report: verify?.notifying, output) }
     let progress = Progress(transfer, connection, output)
     transfer.onProgress = { try progress.update($0) }
     do {
