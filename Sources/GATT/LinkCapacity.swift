@@ -30,9 +30,9 @@ package struct LinkCapacity: Sendable, Equatable {
   private var linkOctets: Int { min(max(dataLength ?? 251, 27), 251) }
 
   /// What a transfer shows by its pace: on the coded PHY, whether that is more than S=8 can carry.
-  /// - Parameter octets: acknowledged by the peer in this time, at least a few thousand.
+  /// - Parameter octets: acknowledged by the peer in this time; nothing is learnt from a few, whose time is not known well enough.
   package mutating func learn(octets: Int, in time: Duration) {
-    guard phy == .coded, !isS2, time > .zero, octets >= 4000 else { return }
+    guard phy == .coded, !isS2, time > .zero, octets >= 1000 else { return }
     isS2 = Double(octets) / (time / .seconds(1)) > 1.2 * Double(linkOctets) / Double(AirTime.exchange(octets: linkOctets, .codedS8)) * 1e6
   }
 

@@ -27,6 +27,10 @@ package final class Transfer {
   private let proof: RunningProof
   /// Segments since the last question, and when the first of them was sent.
   private var unasked = 0
+  /// How far sending was at the last question about the pace.
+  private var probed = 0
+  /// Whether the pace was kept is known when the peer's application has told of all of these.
+  private var untold: (segments: Int, begin: LoopClock.Instant)?
   private var burstBegin = EventLoop.shared.now
   /// When the last segment was sent.
   private var last = EventLoop.shared.now
@@ -107,7 +111,14 @@ package final class Transfer {
     if unasked == 1, pace?.burst != nil { burstBegin = EventLoop.shared.now }
     guard source.count.map({ progress.sent < $0 }) ?? true else { return }
     if let burst = pace?.burst.map({ min($0, pacing.provesEvery ?? $0) }) {
-      if unasked >= burst, !proof.isOpen { try await probe() }
+      if unasked >= burst, !proof.isOpen, untold == nil {
+        probed = progress.sent
+        ask((unasked, burstBegin))
+      }
+      guard let ahead = pace?.ahead, progress.sent - probed >= ahead * segment else { return }
+      while proof.confirmed < probed { try await waitForProof() }
+      if let (segments, begin) = untold { learn(segments, begin, delay: nil) }
+      untold = nil
     } else if let every = pacing.provesEvery, unasked >= every, !proof.isOpen {
       ask(nil)
     }
@@ -118,12 +129,6 @@ package final class Transfer {
     proof.ask(progress.sent, isTimed: burst != nil)
     guard let burst else { return proof.onAnswer = nil }
     proof.onAnswer = { [weak self] in self?.learn($0, burst.segments, burst.begin) }
-  }
-
-  private func probe() async throws {
-    let stops = pace?.stops ?? false
-    ask((unasked, burstBegin))
-    while stops, proof.confirmed < progress.sent { try await waitForProof() }
   }
 
   /// Where the peer's application counts, it may be behind its ATT layer: it is asked until it has all, or has stopped.
@@ -150,23 +155,26 @@ package final class Transfer {
   // MARK: Pacing
 
   private func learn(_ answer: RunningProof.Answer, _ segments: Int, _ begin: LoopClock.Instant) {
+    guard !proof.isBehind else {
+      // Where nobody waits for it, there is no later answer.
+      if pace?.ahead != nil { untold = (segments, begin) } else { learn(segments, begin, delay: nil) }
+      return
+    }
+    // How long it takes to bring what stood before the question, on a link that loses packets, nobody knows.
+    let delay = answer.delay ?? answer.time - Duration.seconds(Double(answer.ahead) / max(1, link.rate(segment))) * 1.5
+    learn(segments, begin, delay: delay)
+  }
+
+  /// - Parameter delay: of the answer, behind what stood before it; nil: it told of less.
+  private func learn(_ segments: Int, _ begin: LoopClock.Instant, delay: Duration?) {
     let interval = (link.interval ?? .milliseconds(50)) * (1 + max(0, latency))
     let airTime = Duration.seconds(Double(segment) / max(1, link.rate(segment)))
     // The answer waits for a connection event.
     let roundTrip = max(client.bearer.shortestRoundTrip ?? .zero, interval)
-    let delay: Duration
-    if let known = answer.delay {
-      delay = known
-    } else {
-      // How long it takes to bring what stood before the question, on a link that loses packets, nobody knows.
-      delay = answer.time - Duration.seconds(Double(answer.ahead) / max(1, link.rate(segment))) * 1.5
-    }
-    // Where the application is behind, its count comes later than the answer.
-    let time = begin.duration(to: EventLoop.shared.now)
     pace?.answered(
       TransferPace.Burst(
-        segments: segments, time: time, lateness: proof.isBehind ? nil : delay - roundTrip, interval: interval, roundTrip: roundTrip,
-        airTime: airTime))
+        segments: segments, time: begin.duration(to: EventLoop.shared.now), lateness: delay.map { $0 - roundTrip }, interval: interval,
+        roundTrip: roundTrip, airTime: airTime))
   }
 }
 

@@ -56,10 +56,18 @@ import Testing
     let adapter = try Self.device(#""buffers": 4, "ms_per_packet": 50, "when_full": "drop", "answers_at_once": true"#)
     let sent = try Blectl.run(["send-file", "name:SlowPanel", "fff6", path, "--chunk", "182"], adapter: adapter)
     #expect(sent.status == 0 && sent.text.contains("1.0") || sent.text.contains("0.9"), "\(sent.text) \(sent.errors)")
-    // Who asks the application is not deceived, and ends early.
+    // Who asks the application is not deceived, and keeps its pace.
+    let asked = try Blectl.run(["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7"], adapter: adapter)
+    #expect(asked.status == 0 && asked.text.contains("because the device is slower"), "\(asked.text) \(asked.errors)")
+  }
+
+  /// Where there is no room for the first few, who asks the application ends early.
+  @Test func hasNoRoomAtAll() throws {
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    let adapter = try Self.device(#""buffers": 2, "ms_per_packet": 50, "when_full": "drop", "answers_at_once": true"#)
     let asked = try Blectl.run(["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7", "--json"], adapter: adapter)
     let arrived = try #require(asked.error?.int("resume_offset"), "\(asked.errors)")
-    #expect(asked.status == 7 && arrived < 10_000 && asked.errors.contains("and of no more"), "\(asked.errors)")
+    #expect(asked.status == 7 && arrived < 1000 && asked.errors.contains("and of no more"), "\(asked.errors)")
   }
 
   /// Without a word: one of them, or all that follow.
