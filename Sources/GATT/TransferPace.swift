@@ -5,6 +5,8 @@ package struct TransferPace: Sendable, Equatable {
   enum Stage: Sendable, Equatable {
     /// One of the probes. `isRepeated`: the answer before was late, which the link may have been.
     case probing(Int, isRepeated: Bool)
+    /// So many segments, and no more before they are known to have been taken.
+    case careful(Int, isRepeated: Bool)
     /// At `gap`; until it is settled in larger steps.
     case paced(isSettled: Bool)
     /// The device is as fast as the link.
@@ -27,18 +29,34 @@ package struct TransferPace: Sendable, Equatable {
   }
 
   private(set) var stage: Stage
+  /// Between the beginnings of two segments; zero: none is needed.
+  package private(set) var gap: Duration
   /// Below it the device fell behind, lately.
   private var floor = Duration.zero
+  /// It may have no room for what comes faster.
+  private var least = Duration.zero
   /// The last answer was, at this gap.
   private var wasLate = false
   /// The device has shown that it keeps up.
   private var isKnown = false
-  /// Between the beginnings of two segments; zero: none is needed.
-  package private(set) var gap: Duration
+  /// Connection interval.
+  private var interval = Duration.zero
 
-  /// So many segments, then a question; and so many while it is open, nil: any number. What common firmware has room for comes first, then as much
-  /// again, with the question in its middle, so that the answer does not find the link idle. One that keeps up with the last keeps up with the link.
+  /// So many segments, then a question; and so many while it is open, nil: any number. What common firmware has room for comes first, then twice as
+  /// much, with the question in its middle, so that the answer does not find the link idle. One that keeps up with the last keeps up with the link.
   private static let probes: [(segments: Int, ahead: Int?)] = [(4, 0), (4, 4), (24, nil), (64, nil)]
+  /// On a long interval an answer in the same event has to find something that is still to be sent in it.
+  private static let longProbes: [(segments: Int, ahead: Int?)] = [(3, 1)] + probes.dropFirst()
+
+  private var probes: [(segments: Int, ahead: Int?)] { isLong ? Self.longProbes : Self.probes }
+
+  /// On a longer interval many segments arrive at once, and their answer comes at its end, however fast the device is.
+  private static let shortInterval = Duration.milliseconds(15)
+
+  /// What a device may be behind with, on shorter ones: two packets that take it long.
+  private static let shortBacklog = Duration.milliseconds(12)
+
+  private var isLong: Bool { interval > Self.shortInterval }
 
   /// - Parameter gap: what was found with this device before; zero: it keeps up.
   package init(gap: Duration? = nil) {
@@ -47,15 +65,16 @@ package struct TransferPace: Sendable, Equatable {
     stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .free } ?? .probing(0, isRepeated: false)
   }
 
-  /// On a longer interval a few segments arrive at once and their answer comes at its end, however fast the device is: nothing can be found before
-  /// something is lost.
-  private static let longestInterval = Duration.milliseconds(15)
-
-  /// - Parameter interval: connection interval; nil: unknown.
+  /// - Parameter interval: connection interval; nil: unknown, as is then when an answer is late.
   package func begin(on interval: Duration?) -> TransferPace {
-    guard case .probing = stage, interval.map({ $0 > Self.longestInterval }) ?? true else { return self }
     var pace = self
-    pace.stage = .free
+    if let interval {
+      pace.interval = interval
+      // What was found may have been found on a shorter one.
+      if pace.isLong { pace.gap = gap * 1.2 }
+    } else if pace.found == nil {
+      pace.stage = .free
+    }
     return pace
   }
 
@@ -64,15 +83,16 @@ package struct TransferPace: Sendable, Equatable {
     switch stage {
     case .free: isKnown ? .zero : nil
     case .paced: gap
-    case .probing: nil
+    case .probing, .careful: nil
     }
   }
 
   /// After so many segments the device is asked; nil: no question is needed for this.
   var burst: Int? {
     switch stage {
-    case .probing(let probe, _): Self.probes[probe].segments
-    case .paced(let isSettled): isSettled ? 32 : 16
+    case .probing(let probe, _): probes[probe].segments
+    case .careful(let segments, _): segments
+    case .paced(let isSettled): isSettled && !isLong ? 32 : 16
     case .free: nil
     }
   }
@@ -80,46 +100,63 @@ package struct TransferPace: Sendable, Equatable {
   /// No more segments than these are sent until the answer is there; nil: any number. A device that has kept up with some is not kept waiting.
   var ahead: Int? {
     switch stage {
-    case .probing(let probe, _): Self.probes[probe].ahead
-    case .paced: 0
+    case .probing(let probe, _): probes[probe].ahead
+    case .careful, .paced: 0
     case .free: nil
     }
   }
 
   mutating func answered(_ burst: Burst) {
+    interval = burst.interval
+    let isInTime = burst.isInTime(within: 0.5)
     switch stage {
     case .free: break
-    case .probing(let probe, _) where burst.isInTime(within: 0.5):
-      stage = probe + 1 < Self.probes.count ? .probing(probe + 1, isRepeated: false) : .free
-      isKnown = stage == .free
-    case .probing(let probe, isRepeated: false): stage = .probing(probe, isRepeated: true)
-    case .probing:
-      stage = .paced(isSettled: false)
-      gap = max(burst.airTime, estimate(burst))
-    case .paced(let isSettled):
-      // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
-      if burst.isInTime(within: 1) {
-        gap = max(gap * (isSettled ? 0.95 : 0.85), floor)
-        floor = floor * 0.98
-        wasLate = false
-        if gap <= burst.airTime * 1.1 { (stage, gap) = (.free, .zero) }
-      } else if burst.tookAsLong(as: gap) {
-        wasLate = false
-      } else if !wasLate {
-        // The link may have been: once more at this gap.
-        wasLate = true
+    case .probing(let probe, _) where isInTime && (!isLong || burst.isQuick):
+      if probe + 1 < probes.count { stage = .probing(probe + 1, isRepeated: false) } else { setFree() }
+    case .probing where isInTime: stage = .careful(Self.more(burst.segments), isRepeated: false)
+    case .careful where isInTime:
+      // The next lot would fill the link.
+      if burst.airTime * burst.segments > interval * 1.5 {
+        setFree()
       } else {
-        wasLate = false
-        gap = gap * (isSettled ? 1.08 : 1.2)
-        floor = gap
-        stage = .paced(isSettled: true)
+        stage = .careful(burst.isQuick ? burst.segments * 2 : Self.more(burst.segments), isRepeated: false)
       }
+    case .probing(let probe, isRepeated: false): stage = .probing(probe, isRepeated: true)
+    case .careful(let segments, isRepeated: false): stage = .careful(segments, isRepeated: true)
+    case .probing, .careful:
+      // In one event fewer than it has taken at once.
+      least = isLong ? interval * 1.5 / (burst.segments + (ahead ?? 0)) : .zero
+      stage = .paced(isSettled: false)
+      gap = max(burst.airTime, isLong ? max(least, burst.longest) : max(burst.likely, burst.longest / 2))
+    case .paced(let isSettled): adapt(burst, isSettled)
     }
   }
 
-  /// How long the device took for each.
-  private func estimate(_ burst: Burst) -> Duration {
-    max(.zero, burst.time - burst.roundTrip - burst.interval / 2) / max(1, burst.segments)
+  /// As small a step as finds a slow device before a few buffers are full.
+  private static func more(_ segments: Int) -> Int { segments + max(2, segments / 3) }
+
+  private mutating func setFree() {
+    (stage, gap, isKnown) = (.free, .zero, true)
+  }
+
+  private mutating func adapt(_ burst: Burst, _ isSettled: Bool) {
+    // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
+    if burst.isInTime(within: isLong ? 0.5 : max(1, Self.shortBacklog / interval)) {
+      gap = max(gap * (isSettled ? 0.95 : isLong ? 0.92 : 0.85), floor, least)
+      floor = floor * 0.99
+      wasLate = false
+      if gap <= burst.airTime * 1.1 { setFree() }
+    } else if burst.tookAsLong(as: gap), isLong || burst.lateness == nil {
+      wasLate = false
+    } else if !wasLate {
+      // The link may have been: once more at this gap.
+      wasLate = true
+    } else {
+      wasLate = false
+      gap = gap * (isSettled ? 1.08 : 1.2)
+      floor = gap
+      stage = .paced(isSettled: true)
+    }
   }
 }
 
@@ -127,8 +164,19 @@ extension TransferPace.Burst {
   /// - Parameter part: of a connection interval.
   fileprivate func isInTime(within part: Double) -> Bool { lateness.map { $0 <= interval * part } ?? false }
 
+  /// While the event goes on, or soon after it.
+  fileprivate var isQuick: Bool { lateness.map { $0 + roundTrip <= min(interval / 2, .milliseconds(7.5)) } ?? false }
+
+  /// How long the device took for each, at most.
+  fileprivate var longest: Duration {
+    (lateness.map { max(.zero, $0 + roundTrip) + airTime * segments } ?? time) / max(1, segments)
+  }
+
+  /// How long it took, as far as the answer's event tells.
+  fileprivate var likely: Duration { max(.zero, time - roundTrip - interval / 2) / max(1, segments) }
+
   /// An application may always tell a little later of what it has got than it gets it: the gap has no part in that.
   fileprivate func tookAsLong(as gap: Duration) -> Bool {
-    lateness == nil && time - roundTrip - interval * 2 <= gap * Double(segments) * 1.1
+    time - roundTrip - interval * 2 <= gap * Double(segments) * 1.1
   }
 }
