@@ -92,6 +92,9 @@ struct FirmwareQueue {
     return .waits
   }
 
+  /// Nothing is taken before `time`: what waits is late by that, and the rest behind it.
+  mutating func pause(until time: Int64) { doneAt = max(doneAt, time) }
+
   /// The command that was counted last.
   private var isDropped: Bool {
     if firmware.whenFull == .drop, waiting.count >= firmware.buffers { return true }

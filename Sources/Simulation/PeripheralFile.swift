@@ -68,6 +68,7 @@ package enum PeripheralFile {
     if let value = fields["variables"] { (names.variables, peripheral.variables) = try variables(value) }
     names.characteristics = services.table(database)
     names.device = device
+    names.hasFirmware = fields["firmware"] != nil
     let timers = try fields["timers"]?.namedMembers(limit: maximumTimers) ?? []
     for (index, timer) in timers.enumerated() { names.timers[timer.key] = index }
     let actions = ActionReader(expressions: ExpressionReader(names: names))

@@ -66,7 +66,8 @@ struct ActionReader {
   }
 
   private static let kinds = [
-    "notify", "indicate", "send", "set", "reset", "let", "count", "set_clock", "start", "stop", "advertise", "disconnect", "do",
+    "notify", "indicate", "send", "set", "reset", "let", "count", "set_clock", "start", "stop", "advertise", "disconnect", "busy_ms",
+    "controller_error", "do",
   ]
 
   private static func keys(_ kind: String) -> [String] {
@@ -103,6 +104,10 @@ struct ActionReader {
     case "stop": return .stop(timer: try names.timer(target))
     case "advertise": return .advertise(try target.bool())
     case "disconnect": return .disconnect(try hangUp(target))
+    case "busy_ms":
+      guard names.hasFirmware else { throw target.error("it says nothing without firmware: this device takes everything at once") }
+      return .busy(try target.milliseconds(1...Self.longest))
+    case "controller_error": return .failController(UInt8(clamping: try target.integer(0...255)))
     case "do":
       if let value = kind.fields["else"], kind.fields["if"] == nil { throw value.error("else needs if") }
       return .block(

@@ -9,6 +9,8 @@ struct PeripheralNames {
   var characteristics = CharacteristicTable()
   var variables: [String: Variable] = [:]
   var timers: [String: Int] = [:]
+  /// It can be busy.
+  var hasFirmware = false
   /// Whose commands it answers.
   var device: DeviceDescription?
   /// The command that is answered here.

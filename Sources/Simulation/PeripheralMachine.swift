@@ -10,6 +10,8 @@ package struct PeripheralMachine: Sendable {
     case indicate(AttributeHandle, [UInt8])
     case reset(sink: AttributeHandle)
     case disconnect(Reaction.HangUp)
+    case busy(Duration)
+    case failController(UInt8)
   }
 
   package private(set) var state: PeripheralState
@@ -178,6 +180,8 @@ package struct PeripheralMachine: Sendable {
     case .stop(let timer): set(timer: timer, to: nil)
     case .advertise(let isOn): isAdvertising = isOn
     case .disconnect(let how): return [.disconnect(how)]
+    case .busy(let time): return [.busy(time)]
+    case .failController(let code): return [.failController(code)]
     case .block: break
     }
     return []

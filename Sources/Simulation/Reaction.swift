@@ -101,6 +101,10 @@ package struct Reaction: Sendable, Equatable {
       case stop(timer: Int)
       case advertise(Bool)
       case disconnect(HangUp)
+      /// The firmware takes nothing from its buffers meanwhile.
+      case busy(Duration)
+      /// The central's controller fails with this code of its manufacturer's (Hardware Error, Vol 4 Part E §7.7.16).
+      case failController(UInt8)
       /// Several actions, so many times, or the others when the condition does not hold.
       case block([Action], times: NumberExpression, otherwise: [Action])
     }

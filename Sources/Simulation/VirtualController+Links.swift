@@ -120,6 +120,7 @@ extension VirtualController {
     let connection = Connection(link)
     connections[handle] = connection
     link.central = { [weak self] actions in self?.take(actions, handle, connection) }
+    link.failController = { [weak self] code in self?.fail(code) }
     link.begin(dataLength: configuration.dataLength, phys: configuration.phys)
     emitComplete(.success, handle: handle, peer: link.peer, link.parameters)
     if suggestedDataLength > 27 { startDataLength(suggestedDataLength, on: connection) }

@@ -131,6 +131,12 @@ package final class VirtualController: HCI.Transport {
     scheduleDelivery()
   }
 
+  /// As firmware does that finds itself in a state which it does not know: Hardware Error (Vol 4 Part E §7.7.16), and everything is forgotten.
+  func fail(_ code: UInt8) {
+    emit(.hardwareError(code))
+    reset()
+  }
+
   /// - Returns: false when an advertising event is not to be reported.
   func hasRoomForReport() -> Bool {
     guard isHostBehind() else { return true }

@@ -21,6 +21,8 @@ final class VirtualLink {
   var peripheral: (@LoopActor ([LinkLayer.Action]) -> Void)?
   /// The link is gone.
   var closed: (@LoopActor () -> Void)?
+  /// Something that the device does makes the central's controller fail.
+  var failController: (@LoopActor (UInt8) -> Void)?
 
   init(number: Int, peer: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
     self.number = number

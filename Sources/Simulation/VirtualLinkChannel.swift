@@ -93,6 +93,15 @@ package final class VirtualLinkChannel: ATT.Channel {
     link.terminate(by: .peripheral, reason: reason)
   }
 
+  /// The firmware does something else for so long: what comes meanwhile waits in its buffers.
+  func isBusy(for time: Duration) {
+    firmware?.pause(until: EventLoop.shared.now.advanced(by: time).nanoseconds)
+    armFirmware()
+  }
+
+  /// The central's controller fails, with a code of its manufacturer's.
+  func failController(_ code: UInt8) { link.failController?(code) }
+
   // MARK: What the link brings
 
   private func take(_ actions: [LinkLayer.Action]) {
@@ -155,9 +164,10 @@ package final class VirtualLinkChannel: ATT.Channel {
     while let octets = firmware?.next(at: EventLoop.shared.now.nanoseconds) {
       link.makeRoom()
       pending.append(.received(octets))
+      // Before the next one is taken: the device may be busy then.
+      deliver()
     }
     armFirmware()
-    deliver()
   }
 
   private func answer(_ frame: L2CAPFrame) {

@@ -174,6 +174,8 @@ package final class VirtualPeripheral: Advertiser {
       case .indicate(let handle, let value): for server in servers { server.indicateWhenFree(handle, value) }
       case .reset(let sink): reset(sink)
       case .disconnect(let how): for link in links { hangUp(link, how) }
+      case .busy(let time): for link in links { link.channel?.isBusy(for: time) }
+      case .failController(let code): for link in links { link.channel?.failController(code) }
       }
     }
     arm()

@@ -43,6 +43,18 @@ import Testing
     #expect(times([Self.command()]) { _ in } == [0])
   }
 
+  /// What waits is done afterwards, and what comes meanwhile.
+  @Test func isBusy() {
+    var queue = Self.queue { $0.timePerPacket = .milliseconds(5) }
+    #expect(queue.arrive(Self.command(), at: 0) == .waits)
+    queue.pause(until: 100 * Self.millisecond)
+    #expect(queue.arrive(Self.command(), at: 50 * Self.millisecond) == .waits)
+    #expect(queue.next(at: 99 * Self.millisecond) == nil && queue.next(at: 100 * Self.millisecond) != nil)
+    #expect(queue.due == 105 * Self.millisecond && queue.next(at: 105 * Self.millisecond) != nil)
+    queue.pause(until: 200 * Self.millisecond)
+    #expect(queue.arrive(Self.command(), at: 110 * Self.millisecond) == .waits && queue.due == 205 * Self.millisecond)
+  }
+
   @Test func whatTakesLonger() {
     let commands = [Self.command(), Self.command(10), Self.command(12), Self.command(12, isUneven: true)]
     #expect(

@@ -61,6 +61,8 @@ struct PeripheralDevice {
       case .indicate(_, let value): "indicate \(Hex.encode(value))"
       case .reset: "reset"
       case .disconnect(let how): "\(how)"
+      case .busy(let time): "busy \(time)"
+      case .failController(let code): "controller error \(code)"
       }
     }
   }
