@@ -34,6 +34,8 @@ final class RunningProof {
   /// Why no more proof comes.
   private(set) var failure: (any Error)?
   var onAnswer: (@LoopActor (Answer) -> Void)?
+  /// Since when the answers speak for no more, though more was sent.
+  private var behindSince: LoopClock.Instant?
 
   private let client: Client
   private let question: ArrivalQuestion
@@ -66,8 +68,13 @@ final class RunningProof {
           let response = try await self.client.bearer.answer(to: open)
           let now = EventLoop.shared.now
           let arrived = min(sent, self.question.arrived(response) ?? sent)
+          let isMore = arrived > self.confirmed
           self.confirmed = max(self.confirmed, arrived)
           self.isBehind = arrived < sent
+          self.behindSince = self.isBehind && !isMore ? self.behindSince ?? now : nil
+          if let since = self.behindSince, since.duration(to: now) >= SegmentsMissing.patience {
+            self.failure = SegmentsMissing(arrived: self.confirmed, sent: sent)
+          }
           self.onAnswer?(Answer(ahead: ahead, time: begin.duration(to: now), delay: acknowledged.map { $0.duration(to: now) }))
         } catch { self.failure = error }
         self.settle()

@@ -22,6 +22,8 @@ package final class FileTransfer {
   package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
   /// To begin with: what was found with this device before; at the end, what was found now. Nil where the user has fixed it.
   package var pace: TransferPace? = TransferPace()
+  /// Goes on with an earlier transfer, of which the device may know more than is remembered here.
+  package var resumes = false
 
   /// How far it is, as octets of the file.
   package private(set) var progress: WriteProgress
@@ -49,6 +51,11 @@ package final class FileTransfer {
   /// What the device's counter said when it stood at an octet of the file.
   private var counter: (value: Int, place: Int)?
   private var subscription: Subscription?
+  /// What the device told before this link's first segment; nil after it.
+  private var toldBefore: ArrivalReport?
+  /// The latest on this link, while commands flow.
+  private var reports: [ArrivalReport] = []
+  private static let keptReports = 32
   private var running: Transfer?
   private var since = EventLoop.shared.now
   /// What is known of the link, with what the transfer itself has shown; and where it was when the link became as it is.
@@ -98,14 +105,24 @@ package final class FileTransfer {
   }
 
   /// What is remembered of it when it does not end well; nil when nothing is known to have arrived.
+  /// - Parameter place: up to which it is known to have arrived, octets.
   /// - Throws: what the source throws.
-  package func point() async throws -> TransferMemory.Point? {
-    guard progress.confirmed > 0 else { return nil }
-    return TransferMemory.Point(offset: progress.confirmed, crc: try await source.crc(upTo: progress.confirmed))
+  package func point(_ place: Int) async throws -> TransferMemory.Point? {
+    guard place > 0 else { return nil }
+    return TransferMemory.Point(offset: place, crc: try await source.crc(upTo: place))
   }
 
   /// What proves that all has arrived. - Throws: what the source throws.
   package func proof() async throws -> ArrivalProof { try await proof(at: progress.sent) }
+
+  /// How much of the file a report speaks for, as its CRC-32 proves; nil when it is of other octets. - Throws: what the source throws.
+  package func place(of report: ArrivalReport) async throws -> Int? {
+    for place in [report.count, offset + report.count] where (offset...max(offset, progress.sent)).contains(place) {
+      let proof = try await proof(at: place)
+      if report == proof.whole || report == proof.part { return place }
+    }
+    return nil
+  }
 
   private func proof(at place: Int) async throws -> ArrivalProof {
     let whole = ArrivalReport(count: place, crc: try await source.crc(upTo: place))
@@ -136,7 +153,8 @@ package final class FileTransfer {
     self.segment = segment
     running = transfer
     adapt(transfer)
-    let before = segments
+    let (before, beginning) = (segments, progress.sent)
+    var end: WriteProgress?
     connection.link.onParameters = { [weak self] in self?.linkChanged($0) }
     links += 1
     if begin == nil { begin = EventLoop.shared.now }
@@ -145,9 +163,10 @@ package final class FileTransfer {
       connection.link.onParameters = nil
       running = nil
       account()
-      progress = transfer.progress
+      progress = end ?? transfer.progress
       segments = before + transfer.segments
       pace = transfer.pace
+      if transfer.segments > 0 { toldBefore = nil }
     }
     var refusal: (any Error)?
     do {
@@ -165,8 +184,11 @@ package final class FileTransfer {
       return
     } catch {
       if let refusal { throw refusal }
+      var known = transfer.progress
+      if let intact = await intact(from: beginning) { known.confirmed = min(known.confirmed, intact) }
+      end = known
       throw IncompleteWrite(
-        mode: mode.writeMode, progress: transfer.progress, total: source.count ?? transfer.progress.sent, segments: .max, cause: error)
+        mode: mode.writeMode, progress: known, total: source.count ?? transfer.progress.sent, segments: .max, cause: error)
     }
   }
 
@@ -175,7 +197,10 @@ package final class FileTransfer {
   /// - Returns: nil when it was not to be asked for.
   package func verify(until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void) async throws -> ArrivalProof.Outcome? {
     guard let subscription else { return nil }
-    return try await subscription.arrival(of: try await proof(), until: deadline, other: other)
+    let proof = try await proof()
+    // Who had everything already, and was sent nothing, has nothing to notify.
+    if let toldBefore, proof.judge(toldBefore) == .proven { return .proven }
+    return try await subscription.arrival(of: proof, until: deadline, other: other)
   }
 
   // MARK: What the device tells
@@ -192,17 +217,38 @@ package final class FileTransfer {
         told = try? await ArrivalReport(client.read(characteristic.valueHandle))
       }
     }
+    (toldBefore, reports) = (told, [])
     if links > 0 { try await goOn(told) } else if let told { try await begin(told) }
     guard let handle, let counter else { return nil }
-    return ArrivalQuestion(.read(handle)) { response in
+    return ArrivalQuestion(.read(handle)) { [weak self] response in
       guard case .read(let value) = response, let report = ArrivalReport(value) else { return nil }
+      self?.keep(report)
       return counter.place + report.count - counter.value
     }
   }
 
+  private func keep(_ report: ArrivalReport) {
+    if reports.count == Self.keptReports { reports.removeFirst() }
+    reports.append(report)
+  }
+
+  /// A device that has dropped one segment and taken those behind it has a number of octets, but not the file's beginning.
+  /// - Parameter beginning: where this link began.
+  /// - Returns: up to where its CRC-32 is the file's; nil where that cannot be compared.
+  private func intact(from beginning: Int) async -> Int? {
+    guard let counter, counter.value == 0 || counter.value == counter.place, !reports.isEmpty else { return nil }
+    do {
+      for report in reports.reversed() {
+        if let place = try await place(of: report) { return place }
+      }
+      return beginning
+    } catch { return nil }
+  }
+
   /// Nothing was sent yet. A device that has more of the file than was known, or less, gets what it lacks.
   private func begin(_ told: ArrivalReport) async throws {
-    if offset > 0, told.count > 0, told.count != offset, source.count.map({ told.count < $0 }) ?? false,
+    if resumes || offset > 0, told.count > 0, told.count != offset,
+      source.count.map({ told.count < $0 || resumes && told.count == $0 }) ?? false,
       try await source.crc(upTo: told.count) == told.crc
     {
       onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true))

@@ -101,6 +101,7 @@ struct SendFile: PeerCommand {
     let transfer = FileTransfer(to: selector, transfer, source, report: report)
     var target = who.target
     target.requested.dataLength = dataLength
+    transfer.resumes = resume
     if !resume { try await prepare(transfer, nil) }
     var left = reconnect
     while true {
@@ -108,7 +109,7 @@ struct SendFile: PeerCommand {
         let outcome = try await context.withPeer(target) { connection in
           try await send(transfer, source, connection, context)
         }
-        if let outcome { throw Failure(.expectation, outcome) }
+        if let outcome { throw outcome }
         return
       } catch  where left > 0 && transfer.begin != nil && Failure(error).isLoss {
         left -= 1
@@ -136,7 +137,7 @@ struct SendFile: PeerCommand {
   /// On one link.
   /// - Returns: what is wrong with what arrived; nil when nothing is, or no verification was asked for.
   @LoopActor
-  private func send(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> String? {
+  private func send(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> Failure? {
     let output = context.output
     let place = TransferMemory.Place(connection.peer, attribute)
     if transfer.links == 0 {
@@ -152,7 +153,7 @@ struct SendFile: PeerCommand {
       try await transfer.run(on: connection) { try await check($0, $1, transfer, source, connection, output) }
     } catch let error as IncompleteWrite {
       if let missing = error.cause as? SegmentsMissing { remember(missing.arrived, transfer, place, context) }
-      if let point = try? await transfer.point() { context.configuration.remember(.point(place, point)) }
+      if let point = try? await transfer.point(transfer.progress.confirmed) { context.configuration.remember(.point(place, point)) }
       throw Failure(transfer: error)
     }
     try source.checkUnchanged()
@@ -185,10 +186,12 @@ struct SendFile: PeerCommand {
     if let point, try await prepare(transfer, point) {
       return output.status("going on at octet \(point.offset)")
     }
+    let unlessTold = verify?.notifying.map { ", unless \($0) tells of more" } ?? ""
     output.note(
       point == nil
-        ? "nothing is known of an earlier transfer to this device and characteristic: from the beginning"
-        : "\(DisplayText.escape(file)) is not the file whose transfer ended at octet \(point?.offset ?? 0): from the beginning")
+        ? "nothing is known of an earlier transfer to this device and characteristic: from the beginning\(unlessTold)"
+        : "\(DisplayText.escape(file)) is not the file whose transfer ended at octet \(point?.offset ?? 0): from the beginning\(unlessTold)"
+    )
     try await prepare(transfer, nil)
   }
 
@@ -219,7 +222,8 @@ struct SendFile: PeerCommand {
   }
 
   @LoopActor
-  private func mismatch(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> String?
+  private func mismatch(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws
+    -> Failure?
   {
     switch verify {
     case nil: return nil
@@ -235,8 +239,9 @@ struct SendFile: PeerCommand {
       {
         return nil
       }
-      return
-        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(sent.count)"
+      return Failure(
+        .expectation,
+        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(sent.count)")
     case .notify(let attribute):
       let outcome = try await transfer.verify(until: EventLoop.shared.now.advanced(by: step.limits.transaction)) {
         context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
@@ -246,9 +251,16 @@ struct SendFile: PeerCommand {
         remember(transfer.offset + report.count, transfer, TransferMemory.Place(connection.peer, self.attribute), context)
       }
       let proof = try await transfer.proof()
-      return
+      var failure = Failure(
+        .expectation,
         "--verify notify:\(attribute): sent \(proof.part)\(transfer.offset > 0 ? " of a file of \(proof.whole)" : ""); the peer reports "
-        + (report.map { "\($0)" } ?? "nothing")
+          + (report.map { "\($0)" } ?? "nothing"))
+      // What is there is the file's beginning: it can be gone on with.
+      if let report, report.count > 0, let known = try? await transfer.place(of: report), let point = try? await transfer.point(known) {
+        context.configuration.remember(.point(TransferMemory.Place(connection.peer, self.attribute), point))
+        failure.goesOn(at: known, of: transfer.progress.sent)
+      }
+      return failure
     }
   }
 }

@@ -151,7 +151,12 @@ extension Failure {
     if error.cause is ReplayError { return }
     let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
     let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
-    message += "; \(confirmed) of \(error.total) octets are known to have arrived\(more); go on with --offset \(confirmed)"
+    goesOn(at: confirmed, of: error.total, more)
+  }
+
+  /// - Parameter confirmed: octets.
+  mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "") {
+    message += "; \(confirmed) of \(total) octets are known to have arrived\(more); go on with --offset \(confirmed)"
     resumeOffset = confirmed
   }
 }
