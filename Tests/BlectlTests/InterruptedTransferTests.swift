@@ -1,0 +1,67 @@
+import EventLoop
+import Glibc
+import HCI
+import LinuxIO
+import TestSupport
+import Testing
+
+/// Ctrl-C and other signals in the middle of a transfer. What is sent comes from a pipe, so that the transfer stands still behind the packet that is meant.
+@Suite(.timeLimit(.minutes(5))) struct InterruptedTransferTests {
+  typealias Way = FaultGridTests.Way
+
+  private static func adapter() throws -> String { try FaultyDevice.air([FaultyDevice(fault: .loss, packet: 1000)], byRequest: false) }
+  private static let peer = FaultyDevice(fault: .loss, packet: 1000).address
+
+  /// Octets of the file that the controller has carried, as the trace tells: of the ACL packets, those that were completed.
+  private static func carried(_ trace: String) async throws -> Int {
+    try await onLoop {
+      let packets = try Snoop.parse(try await InputFile.read(trace, limit: 64 << 20)).map(\.packet)
+      // Number Of Completed Packets (Vol 4 Part E §7.7.19) of one handle.
+      let completed = packets.filter { $0.starts(with: [4, 0x13, 5, 1]) }.reduce(0) { $0 + Int($1[6]) + Int($1[7]) << 8 }
+      // ACL header, L2CAP header, opcode and handle before the value; those to the attribute that is told of last.
+      let sent = packets.filter { $0[0] == 2 && $0[2] & 0x30 == 0 }
+      return sent.prefix(completed).filter { $0.count == 32 && [0x12, 0x52].contains($0[9]) }.reduce(0) { $0 + $1.count - 12 }
+    }
+  }
+
+  private func send(_ way: Way, _ packet: Int, _ signal: Int32, _ state: String) async throws -> (ProcessResult, carried: Int) {
+    let trace = TemporaryPath()
+    let running = try Blectl.start(
+      ["send-file", Self.peer, "fff6", "-", "--json", "-vv", "--trace", trace.path] + way.options.split(separator: " ").map(String.init),
+      environment: ["XDG_STATE_HOME": state], adapter: try Self.adapter())
+    running.send(Array(FaultGridTests.contents.prefix(20 * packet)))
+    // Others than those that try what the device takes.
+    #expect(running.waitForOutput(containing: way == .requests ? "< Write Request 120c00" : "< Write Command 520c00", times: packet))
+    running.signal(signal)
+    let result = running.wait()
+    return (result, try await Self.carried(trace.path))
+  }
+
+  @Test(arguments: Way.allCases, [1, 2, 16, 17, 33, 100, 199, 200]) func controlC(_ way: Way, _ packet: Int) async throws {
+    let state = TemporaryFolder.path()
+    let (result, carried) = try await send(way, packet, SIGINT, state)
+    #expect(result.status == 130 && !result.wasKilled, "\(result.errors.suffix(500))")
+    let error = try #require(result.error, "\(result.errors.suffix(500))")
+    let told = try #require(error.int("resume_offset"))
+    #expect(
+      error.string("kind") == "interrupted" && told <= carried && told >= 20 * packet - way.window, "told \(told), carried \(carried)")
+    // What is remembered is gone on with.
+    let path = try TemporaryFolder.file(Array(FaultGridTests.contents))
+    let resumed = try Blectl.run(
+      ["send-file", Self.peer, "fff6", path, "--json", "--resume", "--chunk", "20", "--verify", "notify:fff7"],
+      environment: ["XDG_STATE_HOME": state], adapter: try Self.adapter())
+    guard told < FaultGridTests.contents.count else {
+      // The pipe might have had more; the file has not.
+      #expect(resumed.status == 66 && resumed.errors.contains("has arrived already, all its 4000 octets"), "\(resumed.errors)")
+      return
+    }
+    let sent = try resumed.records.last
+    #expect(resumed.status == 0 && sent?.bool("verified") == true && sent?.int("offset") == told, "\(resumed.errors)")
+  }
+
+  @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)]) func otherSignals(_ signal: Int32, _ status: Int32) async throws {
+    let (result, carried) = try await send(.commands, 40, signal, TemporaryFolder.path())
+    let told = try #require(result.error?.int("resume_offset"), "\(result.errors.suffix(500))")
+    #expect(result.status == status && told <= carried && told >= 40 * 20 - Way.commands.window)
+  }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What can be named as a file to send, and what becomes of it meanwhile.
+@Suite(.timeLimit(.minutes(5))) struct SentFileTests {
+  private static let notify = ["--verify", "notify:fff7"]
+
+  private func send(_ file: String, _ options: [String] = [], input: [UInt8]? = nil, adapter: String = "sim") throws -> (
+    sent: Record?, result: Blectl.Result
+  ) {
+    let result = try Blectl.run(["send-file", "name:Panel", "fff6", file, "--json"] + options, input: input, adapter: adapter)
+    return (try result.records.last, result)
+  }
+
+  private func path(_ contents: [UInt8] = [], octets: Int? = nil) throws -> String {
+    let path = try TemporaryFolder.file(contents)
+    if let octets { #expect(unsafe truncate(path, octets) == 0) }
+    return path
+  }
+
+  /// Before anything is done: an adapter that is not there is not even missed.
+  private func refuses(_ file: String, _ message: String, input: [UInt8]? = nil) throws {
+    let (_, result) = try send(file, input: input, adapter: "unix:/nonexistent")
+    #expect(result.status == 66 && result.output.isEmpty && result.error?.string("kind") == "input", "\(file): \(result.errors)")
+    #expect(result.error?.string("message")?.contains(message) == true, "\(file): \(result.errors)")
+  }
+
+  @Test func whatCannotBeRead() throws {
+    try refuses("/nonexistent/file", "there is no such file (ENOENT)")
+    try refuses("/", "it is a directory (EISDIR)")
+    try refuses("/proc/self/mem", "Input/output error (EIO)")
+    for device in ["/dev/zero", "/dev/urandom", "/dev/full"] {
+      try refuses(device, "is a device that may never end: say how much of it is meant, as in head -c 1000 \(device) | … -")
+    }
+    let socket = TemporaryPath()
+    #expect(try Shell.run("python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' \(socket.path)").status == 0)
+    try refuses(socket.path, "it is a socket, or a device that is not there (ENXIO)")
+    let empty = try path()
+    try refuses(empty, "\(empty) is empty: there is nothing to send")
+    try refuses("/dev/null", "/dev/null is empty: there is nothing to send")
+    try refuses("-", "- is empty: there is nothing to send", input: [])
+  }
+
+  /// Root may read everything, unless it gives that up.
+  @Test func notForThisUser() throws {
+    let closed = try path([1])
+    #expect(unsafe chmod(closed, 0) == 0)
+    let drop = geteuid() == 0 ? "setpriv --inh-caps=-all --bounding-set=-all " : ""
+    let result = try Shell.run("BLECTL_CLOCK=virtual \(drop)\(Blectl.path) -i sim send-file name:Panel fff6 \(closed)")
+    #expect(result.status == 66 && result.errors.contains("this user may not read it (EACCES)"), "\(result)")
+  }
+
+  @Test func largerThanAnyLinkCarries() throws {
+    try refuses(try path(octets: 1 << 40), "has more than 68719476736 octets, the most that can be used here")
+  }
+
+  @Test func oneOctet() throws {
+    let (sent, result) = try send(try path([7]), Self.notify)
+    #expect(
+      result.status == 0 && sent?.int("bytes") == 1 && sent?.int("segments") == 1 && sent?.bool("verified") == true, "\(result.errors)")
+  }
+
+  /// Only what is sent is read.
+  @Test func fourGigabytesOfHoles() throws {
+    let path = try path([1, 2, 3], octets: 4 << 30)
+    let (sent, result) = try send(path, ["--offset", "\(4 << 30 - 1000)"])
+    #expect(result.status == 0 && sent?.int("bytes") == 1000 && sent?.int("offset") == 4 << 30 - 1000, "\(result.errors)")
+    let device = try TemporaryFolder.file(
+      Array(
+        """
+        {"name": "Panel", "address": "D1:00:00:00:00:12/random", "advertisement": {"name": "Panel"}, "mtu": 247, "link": {"cut_after_octets": 40000},
+          "services": [{"uuid": "fff0", "characteristics": [{"uuid": "fff6", "properties": ["write_without_response"]}]}]}
+        """.utf8))
+    let (_, lost) = try send(path, adapter: "sim:\(device)")
+    let told = try #require(lost.error?.int("resume_offset"), "\(lost.errors)")
+    #expect(lost.status == 6 && (1000..<40_000).contains(told) && lost.errors.contains("of \(4 << 30) octets are known"), "\(lost.errors)")
+    let (_, beyond) = try send(path, ["--offset", "\(4 << 30)"])
+    #expect(beyond.status == 66 && beyond.errors.contains("is not inside \(path), which has \(4 << 30) octets"), "\(beyond.errors)")
+  }
+
+  // MARK: What states no size
+
+  @Test(arguments: ["/proc/version", "/proc/cpuinfo"]) func filesOfTheKernel(_ path: String) throws {
+    let count = try Data(contentsOf: URL(fileURLWithPath: path)).count
+    let (sent, result) = try send(path, Self.notify)
+    #expect(result.status == 0 && sent?.int("bytes") == count && sent?.bool("verified") == true, "\(result.errors)")
+  }
+
+  @Test func pipes() throws {
+    let file = try path(SendFileTests.picture)
+    let program = "BLECTL_CLOCK=virtual \(Blectl.path) -i sim send-file name:Panel fff6"
+    let verify = "--json --verify notify:fff7"
+    let pipe = TemporaryPath()
+    for line in [
+      "cat \(file) | \(program) - \(verify)", "cat \(file) | \(program) /dev/stdin \(verify)", "\(program) /dev/stdin \(verify) < \(file)",
+      "\(program) <(cat \(file)) \(verify)", "mkfifo \(pipe.path); cat \(file) > \(pipe.path) & \(program) \(pipe.path) \(verify)",
+      "(head -c 831; \(program) - \(verify)) < \(file)",
+    ] {
+      let result = try Shell.run(line)
+      let sent = try result.output.split(separator: "\n").last.map { try Record(String($0)) }
+      #expect(result.status == 0 && sent?.bool("verified") == true, "\(line): \(result)")
+      #expect(sent?.int("bytes") == (line.contains("head") ? 77_000 : 77_831), "\(line)")
+    }
+  }
+
+  /// A pipe may never end; Ctrl-C does.
+  @Test func aPipeWithoutAnEnd() throws {
+    let running = try RunningProcess(
+      ["bash", "-c", "exec \(Blectl.path) -i sim send-file name:Panel fff6 - --json < <(cat /dev/zero)"],
+      environment: ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "BLECTL_CLOCK": "virtual"], hasInput: false)
+    #expect(running.nextLine { $0.contains(#""event":"progress""#) } != nil)
+    running.signal(SIGINT)
+    let result = running.wait()
+    #expect(result.status == 130 && result.error?.int("resume_offset") != nil, "\(result.errors)")
+  }
+
+  // MARK: What changes meanwhile
+
+  /// Stops the program after it has begun, and lets it go on after `change`.
+  private func sendChanging(_ octets: [UInt8], _ options: [String] = [], _ change: (String) throws -> Void) throws -> ProcessResult {
+    let path = try path(octets)
+    let running = try Blectl.start(["send-file", "name:Panel", "fff6", path, "--json"] + options, hasInput: false)
+    #expect(running.nextLine { $0.contains(#""event":"progress""#) } != nil)
+    running.signal(SIGSTOP)
+    try change(path)
+    #expect(!String(decoding: running.outputSoFar, as: UTF8.self).contains(#""event":"sent""#), "it was over before it could be stopped")
+    running.signal(SIGCONT)
+    return running.wait()
+  }
+
+  private static let long = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+
+  private func append(_ octets: [UInt8], to path: String) throws {
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(octets))
+    try file.close()
+  }
+
+  /// What was there is sent, and that it is not the file any more is said.
+  @Test func grows() throws {
+    let result = try sendChanging(Self.long) { try append([1, 2, 3], to: $0) }
+    #expect(result.status == 66 && result.error?.string("name") == "file_changed", "\(result.errors)")
+    #expect(result.errors.contains("was changed while it was read: it had 1000000 octets and has 1000003"), "\(result.errors)")
+  }
+
+  @Test func isWrittenTo() throws {
+    let result = try sendChanging(Self.long) { path in
+      let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+      try file.write(contentsOf: Data([9]))
+      try file.close()
+    }
+    #expect(result.status == 66 && result.errors.contains("it was written to, and still has 1000000 octets"), "\(result.errors)")
+  }
+
+  /// No zeros are sent for what is not there any more.
+  @Test func shrinks() throws {
+    let result = try sendChanging(Self.long) { #expect(unsafe truncate($0, 900_000) == 0) }
+    let told = try #require(result.error?.int("resume_offset"), "\(result.errors)")
+    #expect(result.status == 66 && result.error?.string("name") == "file_changed" && told > 0 && told <= 900_000, "\(result.errors)")
+    #expect(
+      result.errors.contains("ended at octet 900000 and had 1000000 when it was opened: somebody cut it meanwhile"), "\(result.errors)")
+    let nothing = try sendChanging(Self.long) { #expect(unsafe truncate($0, 0) == 0) }
+    #expect(nothing.status == 66 && nothing.errors.contains("and had 1000000 when it was opened"), "\(nothing.errors)")
+  }
+
+  /// Replaced by another, or removed: the open one is sent.
+  @Test(arguments: [true, false]) func itsNameMeansAnother(_ isReplaced: Bool) throws {
+    let result = try sendChanging(Self.long, Self.notify) { path in
+      let other = try self.path([1])
+      #expect(isReplaced ? unsafe rename(other, path) == 0 : unsafe unlink(path) == 0)
+    }
+    #expect(
+      try result.status == 0 && result.records.last?.int("bytes") == 1_000_000 && result.records.last?.bool("verified") == true,
+      "\(result.errors)")
+  }
+
+  // MARK: What is told
+
+  @Test func nobodyTakesWhatIsTold() throws {
+    let file = try path(SendFileTests.picture)
+    let program = "BLECTL_CLOCK=virtual \(Blectl.path) -i sim send-file name:Panel fff6 \(file) --json"
+    let full = try Shell.run("\(program) > /dev/full")
+    #expect(full.status == 74 && full.errors.contains("No space left on device"), "\(full)")
+    let trace = try Shell.run("\(program) --trace /dev/full")
+    #expect(trace.status == 74, "\(trace)")
+    let closed = try Shell.run("\(program) | head -n 1; echo ${PIPESTATUS[0]}")
+    #expect(closed.errors.isEmpty, "\(closed)")
+  }
+
+  @Test(arguments: ["513", "0"]) func segmentsThatNoAttributeHas(_ chunk: String) throws {
+    let (_, result) = try send(try path([1]), ["--chunk", chunk])
+    #expect(result.status == 64, "\(result.errors)")
+  }
+}
