@@ -23,9 +23,9 @@ import Text
       }
     }
 
-    /// Octets that may have arrived without that being known: those between two proofs, those behind the open one in the controller's eight buffers
-    /// and in the device.
-    var window: Int { 20 * (self == .requests ? 1 : FaultGridTests.provesEvery + 8 + 4) }
+    /// Octets that may have arrived without that being known: those between two proofs, those that follow an open one for the connection event in
+    /// which its answer is on its way, and those in the controller's eight buffers.
+    var window: Int { 20 * (self == .requests ? 1 : FaultGridTests.provesEvery + 16 + 8) }
   }
 
   static let packets = 200
