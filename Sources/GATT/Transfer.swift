@@ -19,6 +19,12 @@ package final class Transfer {
   /// Nil unless `WritePacing.adapts`.
   package private(set) var pace: TransferPace?
 
+  /// Up to where the peer's link layer, at least, has acknowledged it.
+  package var acknowledged: Int {
+    guard let open = client.bearer.unacknowledged else { return proof.confirmed }
+    return max(proof.confirmed, progress.sent - open * segment)
+  }
+
   private let client: Client
   private let handle: AttributeHandle
   private let isCommand: Bool

@@ -62,7 +62,8 @@ package struct TransferPace: Sendable, Equatable {
   package init(gap: Duration? = nil) {
     self.gap = gap ?? .zero
     floor = self.gap
-    stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .free } ?? .probing(0, isRepeated: false)
+    // One that kept up may have got new firmware, or gets smaller segments: it is asked, and not kept waiting.
+    stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .probing(2, isRepeated: false) } ?? .probing(0, isRepeated: false)
   }
 
   /// - Parameter interval: connection interval; nil: unknown, as is then when an answer is late.
@@ -165,7 +166,7 @@ extension TransferPace.Burst {
   fileprivate func isInTime(within part: Double) -> Bool { lateness.map { $0 <= interval * part } ?? false }
 
   /// While the event goes on, or soon after it.
-  fileprivate var isQuick: Bool { lateness.map { $0 + roundTrip <= min(interval / 2, .milliseconds(7.5)) } ?? false }
+  fileprivate var isQuick: Bool { lateness.map { $0 + roundTrip <= min(interval / 2, max(.milliseconds(7.5), airTime * 3)) } ?? false }
 
   /// How long the device took for each, at most.
   fileprivate var longest: Duration {

@@ -173,7 +173,7 @@ package final class FileTransfer {
       try await transfer.run { now in
         self.progress = now
         self.segments = before + transfer.segments
-        if self.link.phy == .coded { self.learn() }
+        if self.link.phy == .coded { self.learn(transfer.acknowledged) }
         do { try self.onProgress?(self) } catch {
           refusal = error
           throw error
@@ -289,9 +289,9 @@ package final class FileTransfer {
   }
 
   /// Whether the coded PHY is used with S=2.
-  private func learn() {
+  private func learn(_ place: Int) {
     let before = model
-    model.learn(octets: progress.confirmed - start, in: since.duration(to: EventLoop.shared.now))
+    model.learn(octets: place - start, in: since.duration(to: EventLoop.shared.now))
     if model != before { planAnew() }
   }
 

@@ -71,17 +71,68 @@ import Testing
 
   @Test func whatWasFoundBefore() {
     #expect(TransferPace(gap: .milliseconds(6)).stage == .paced(isSettled: true))
-    #expect(TransferPace(gap: .zero).stage == .free)
+    #expect(TransferPace(gap: .zero).burst == 24 && TransferPace(gap: .zero).ahead == nil)
     // It was the link.
     var pace = TransferPace(gap: .milliseconds(6))
     Self.run(&pace, taking: 1, rounds: 100)
     #expect(pace.stage == .free && pace.gap == .zero)
   }
 
-  @Test(arguments: [(Duration?.some(.milliseconds(15)), true), (.some(.milliseconds(20)), false), (nil, false)])
-  func whereItIsLookedFor(_ interval: Duration?, _ isSo: Bool) {
-    let pace = TransferPace().begin(on: interval)
-    #expect((pace.burst != nil) == isSo && pace.found == nil)
-    #expect(TransferPace(gap: .milliseconds(6)).begin(on: interval).gap == .milliseconds(6))
+  @Test func whereNothingTellsWhatIsLate() {
+    #expect(TransferPace().begin(on: nil).burst == nil && TransferPace().begin(on: nil).found == nil)
+    #expect(TransferPace(gap: .milliseconds(6)).begin(on: nil).gap == .milliseconds(6))
+    #expect(TransferPace().begin(on: .milliseconds(15)).burst == 4)
+  }
+
+  // MARK: Long connection intervals
+
+  /// A device that takes so long for each segment, all of which arrive at once, on an interval of 50 ms; its answers come at the next event, or in the
+  /// same one.
+  private static func answer(_ pace: inout TransferPace, taking time: Double, quick: Bool = false) -> Int? {
+    guard let segments = pace.burst else { return nil }
+    let gap = max(2.5, pace.gap / .milliseconds(1))
+    let perEvent = min(Double(segments), max(1, 50 / gap))
+    let backlog = max(0, Double(segments) * (time - gap)) * (pace.gap > .zero ? 1 : 0) + perEvent * time
+    let delay = quick ? backlog : max(1, (backlog / 50).rounded(.up)) * 50
+    pace.answered(
+      TransferPace.Burst(
+        segments: segments, time: .milliseconds(Double(segments) * gap + delay), lateness: .milliseconds(delay - 50), interval: .milliseconds(50),
+        roundTrip: .milliseconds(50), airTime: .microseconds(2500)))
+    return segments
+  }
+
+  /// Whose answers come in the same event is not kept waiting.
+  @Test func aQuickAnswerOnALongInterval() {
+    var pace = TransferPace().begin(on: .milliseconds(50))
+    #expect(pace.burst == 3 && pace.ahead == 1)
+    var sizes: [Int] = []
+    while let size = Self.answer(&pace, taking: 0.1, quick: true), sizes.count < 20 { sizes.append(size) }
+    #expect(sizes == [3, 4, 24, 64] && pace.found == .zero)
+  }
+
+  /// Whose answers come at the next event gets more in small steps, until the link is full.
+  @Test func aFastDeviceOnALongInterval() {
+    var pace = TransferPace().begin(on: .milliseconds(50))
+    var sizes: [Int] = []
+    while let size = Self.answer(&pace, taking: 0.5), sizes.count < 20 { sizes.append(size) }
+    #expect(sizes == [3, 5, 7, 9, 12, 16, 21, 28, 37] && pace.found == .zero)
+  }
+
+  /// It gets in one event fewer than it has taken at once.
+  @Test(arguments: [6.0, 8, 15, 40]) func aSlowDeviceOnALongInterval(_ time: Double) {
+    var pace = TransferPace().begin(on: .milliseconds(50))
+    var most = 0
+    for _ in 0..<200 {
+      if pace.gap == .zero { most = max(most, pace.burst ?? .max) }
+      _ = Self.answer(&pace, taking: time)
+      #expect(pace.gap == .zero || 50 / (pace.gap / .milliseconds(1)) < Double(most))
+    }
+    #expect(pace.gap >= .milliseconds(time * 0.85) && pace.gap <= .milliseconds(time * 3) && most * Int(time) < 150, "\(pace.gap), \(most)")
+  }
+
+  /// What was found on a short interval is too fast for a long one, at first.
+  @Test func anotherInterval() {
+    #expect(TransferPace(gap: .milliseconds(6)).begin(on: .milliseconds(50)).gap == .milliseconds(7.2))
+    #expect(TransferPace(gap: .milliseconds(6)).begin(on: .milliseconds(15)).gap == .milliseconds(6))
   }
 }

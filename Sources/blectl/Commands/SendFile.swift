@@ -162,7 +162,7 @@ struct SendFile: PeerCommand {
     if mismatch == nil {
       let memory = context.configuration.transfers
       if memory.points[place] != nil { context.configuration.remember(.point(place, nil)) }
-      if let gap = transfer.pace?.found.map({ Int($0 / .microseconds(1)) }), memory.gaps[place] ?? 0 != gap {
+      if let gap = transfer.pace?.found.map({ Int($0 / .microseconds(1)) }), memory.gaps[place] != gap {
         context.configuration.remember(.gap(place, gap))
       }
     }
