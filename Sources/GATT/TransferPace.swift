@@ -79,6 +79,9 @@ package struct TransferPace: Sendable, Equatable {
     return pace
   }
 
+  /// The device is slower than the link, as far as is known.
+  package var isSlower: Bool { gap > .zero }
+
   /// What was found; nil: nothing yet.
   package var found: Duration? {
     switch stage {

@@ -11,6 +11,8 @@ package final class FileTransfer {
   package enum Event: Sendable {
     /// The link has changed, and with it what fills it best: octets per segment, before and now.
     case plannedAnew(from: Int, to: Int, LinkParameters)
+    /// The device has turned out to be slower than the link, or not to be: octets per segment, before and now.
+    case deviceIsSlower(Bool, from: Int, to: Int)
     /// Goes on at this octet. `isTold`: the device has said so; else up to `sent` may arrive twice.
     case goesOn(at: Int, sent: Int, isTold: Bool)
     /// The device's counter does not begin at 0.
@@ -60,6 +62,7 @@ package final class FileTransfer {
   private var since = EventLoop.shared.now
   /// What is known of the link, with what the transfer itself has shown; and where it was when the link became as it is.
   private var model = LinkCapacity()
+  private var isSlower = false
   private var start = 0
 
   /// - Parameters:
@@ -145,11 +148,13 @@ package final class FileTransfer {
     let question = try await subscribe(client)
     link = try await connection.link.parameters()
     (model, start) = (LinkCapacity(link), progress.sent)
-    let segment = try options.segment(mode, mtu: client.mtu, link: model)
+    let pace = pace?.begin(on: link.interval)
+    isSlower = pace?.isSlower ?? false
+    let segment = try options.segment(mode, mtu: client.mtu, link: model, isSlower: isSlower)
     try await check(target, mode)
     let transfer = Transfer(
       client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment, link: model), source,
-      from: progress.sent, asking: question, pace: pace?.begin(on: link.interval) ?? TransferPace())
+      from: progress.sent, asking: question, pace: pace ?? TransferPace())
     self.segment = segment
     running = transfer
     adapt(transfer)
@@ -165,7 +170,7 @@ package final class FileTransfer {
       account()
       progress = end ?? transfer.progress
       segments = before + transfer.segments
-      pace = transfer.pace
+      self.pace = transfer.pace
       if transfer.segments > 0 { toldBefore = nil }
     }
     var refusal: (any Error)?
@@ -174,6 +179,7 @@ package final class FileTransfer {
         self.progress = now
         self.segments = before + transfer.segments
         if self.link.phy == .coded { self.learn(transfer.acknowledged) }
+        if transfer.pace?.isSlower ?? false != self.isSlower { self.paceChanged() }
         do { try self.onProgress?(self) } catch {
           refusal = error
           throw error
@@ -295,12 +301,20 @@ package final class FileTransfer {
     if model != before { planAnew() }
   }
 
-  private func planAnew() {
+  private func paceChanged() {
+    isSlower.toggle()
+    planAnew { .deviceIsSlower(isSlower, from: $0, to: $1) }
+  }
+
+  private func planAnew() { planAnew { .plannedAnew(from: $0, to: $1, link) } }
+
+  private func planAnew(_ event: (_ before: Int, _ now: Int) -> Event) {
     guard let running, let mode else { return }
     adapt(running)
-    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: model), segment != running.segment
+    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: model, isSlower: isSlower),
+      segment != running.segment
     else { return }
-    onEvent?(.plannedAnew(from: running.segment, to: segment, link))
+    onEvent?(event(running.segment, segment))
     running.segment = segment
     self.segment = segment
   }

@@ -50,13 +50,15 @@ package struct TransferOptions: Sendable, Equatable {
   }
 
   /// Octets per segment on this link.
-  /// - Parameter mtu: ATT_MTU in effect, 23…517.
+  /// - Parameters:
+  ///   - mtu: ATT_MTU in effect, 23…517.
+  ///   - isSlower: the device is slower than the link.
   /// - Throws: GATTError for a chunk that does not fit.
-  package func segment(_ mode: Mode, mtu: Int, link: LinkCapacity) throws(GATTError) -> Int {
+  package func segment(_ mode: Mode, mtu: Int, link: LinkCapacity, isSlower: Bool = false) throws(GATTError) -> Int {
     let largest = WritePlan.largestSegment(mtu: mtu)
     guard let chunk else {
-      // A request costs a round trip whatever its size; commands are cut to whole link-layer packets.
-      return mode == .request ? largest : link.fastestSegment(mtu: mtu)
+      // A request costs a round trip whatever its size, and a slow device its time; commands are cut to whole link-layer packets.
+      return mode == .request || isSlower ? largest : link.fastestSegment(mtu: mtu)
     }
     guard chunk >= 1 else { throw .segmentTooShort(chunk) }
     guard chunk <= largest else { throw .segmentTooLong(chunk, limit: largest, mtu: mtu) }

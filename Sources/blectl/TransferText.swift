@@ -14,6 +14,9 @@ enum TransferText {
     switch event {
     case .plannedAnew(let before, let now, let link):
       output.note("the link has changed (\(facts(link))): segments of \(now) octets from here on, not \(before)")
+    case .deviceIsSlower(let isSlower, let before, let now):
+      output.note(
+        "the device \(isSlower ? "is slower than" : "keeps up with") the link: segments of \(now) octets from here on, not \(before)")
     case .goesOn(let place, _, true): output.note("\(report ?? "the device") tells of \(place) octets: going on there")
     case .goesOn(let place, let sent, false):
       let twice = sent > place ? "; up to octet \(sent) may have arrived before, and arrive twice" : ""
