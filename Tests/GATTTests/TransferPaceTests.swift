@@ -96,8 +96,8 @@ import Testing
     let delay = quick ? backlog : max(1, (backlog / 50).rounded(.up)) * 50
     pace.answered(
       TransferPace.Burst(
-        segments: segments, time: .milliseconds(Double(segments) * gap + delay), lateness: .milliseconds(delay - 50), interval: .milliseconds(50),
-        roundTrip: .milliseconds(50), airTime: .microseconds(2500)))
+        segments: segments, time: .milliseconds(Double(segments) * gap + delay), lateness: .milliseconds(delay - 50),
+        interval: .milliseconds(50), roundTrip: .milliseconds(50), airTime: .microseconds(2500)))
     return segments
   }
 
