@@ -43,18 +43,24 @@ package struct LinkCapacity: Sendable, Equatable {
   /// Both are worth up to 60 % where events are short.
   /// - Parameter mtu: ATT_MTU in effect, 23…517.
   package func fastestSegment(mtu: Int) -> Int {
-    let largest = WritePlan.largestSegment(mtu: mtu)
-    // Without whole packets per event to look at, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
-    let sizes = event == nil ? Array(stride(from: linkOctets - 7, to: largest, by: linkOctets)) + [largest] : Array(1...largest)
-    let rates = sizes.map(rate)
-    // Among equals the one that loses least where a controller ends its events a little earlier: how much, none of them tells.
-    let enough = (rates.max() ?? 0) * 0.999_9
-    var best = (segment: largest, early: -1.0, rate: 0.0)
-    for (segment, rate) in zip(sizes, rates) where rate >= enough {
+    let rates = rates(mtu: mtu)
+    // Among those that are nearly the fastest the one that loses least where a controller ends its events a little earlier: how much, none of them
+    // tells. It is one of the longer ones, of which a file needs fewer.
+    let enough = (rates.map(\.rate).max() ?? 0) * 0.997
+    var best = (segment: WritePlan.largestSegment(mtu: mtu), early: -1.0, rate: 0.0)
+    for (segment, rate) in rates where rate >= enough {
       let early = self.rate(segment, guardTime: Self.guardTime)
       if (early, rate, segment) > (best.early, best.rate, best.segment) { best = (segment, early, rate) }
     }
     return best.segment
+  }
+
+  /// Of each size that may be the fastest.
+  private func rates(mtu: Int) -> [(segment: Int, rate: Double)] {
+    let largest = WritePlan.largestSegment(mtu: mtu)
+    // Without whole packets per event to look at, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
+    let sizes = event == nil ? Array(stride(from: linkOctets - 7, to: largest, by: linkOctets)) + [largest] : Array(1...largest)
+    return sizes.map { ($0, rate($0)) }
   }
 
   /// µs.
@@ -64,7 +70,7 @@ package struct LinkCapacity: Sendable, Equatable {
   /// - Parameter mtu: as above.
   package func limit(mtu: Int) -> Double? {
     guard dataLength != nil, phy != nil, interval != nil else { return nil }
-    let limit = rate(fastestSegment(mtu: mtu))
-    return limit > 0 ? limit : nil
+    guard let limit = rates(mtu: mtu).map(\.rate).max(), limit > 0 else { return nil }
+    return limit
   }
 }
