@@ -100,6 +100,8 @@ package final class Bearer {
   package struct OpenRequest {
     fileprivate let token: BearerState.Token
     fileprivate let wait: Wait<Response>
+    /// `transmitted`, with it.
+    fileprivate let mark: Int
   }
 
   /// As `request`, for who does not wait yet: it goes out before what is sent next, unless another one is open. - Throws: why the bearer ended.
@@ -111,15 +113,14 @@ package final class Bearer {
     waits[token] = wait
     perform(actions)
     if state.isBlocked { hasten() }
-    return OpenRequest(token: token, wait: wait)
+    return OpenRequest(token: token, wait: wait, mark: transmitted)
   }
 
   /// - Returns: when the peer's link layer acknowledged a request that was just begun, and all that was sent before it; nil where that is not
   ///   known, or the answer came first. - Throws: what the channel ended with; CancellationError.
   package func acknowledgement(of open: OpenRequest) async throws -> LoopClock.Instant? {
-    let mark = transmitted
     while let unacknowledged = channel.unacknowledged, !open.wait.isSettled {
-      if transmitted &- unacknowledged >= mark { return EventLoop.shared.now }
+      if transmitted &- unacknowledged >= open.mark { return EventLoop.shared.now }
       do { try await channel.waitForAcknowledgement() } catch { throw reason(error) }
     }
     return nil

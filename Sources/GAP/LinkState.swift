@@ -50,7 +50,8 @@ package struct LinkState: Sendable, Equatable {
 
 extension LinkParameters {
   /// Of a connection interval in units of 1.25 ms.
-  package static func interval(_ units: UInt16) -> Duration { .microseconds(1250 * Int(units)) }
+  /// - Returns: nil for what is none (Vol 4 Part E §7.7.65.1: 6…3200).
+  package static func interval(_ units: UInt16) -> Duration? { (6...3200).contains(units) ? .microseconds(1250 * Int(units)) : nil }
 }
 
 extension HCI.Event {

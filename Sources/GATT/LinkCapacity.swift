@@ -21,6 +21,12 @@ package struct LinkCapacity: Sendable, Equatable {
   /// connection event (Vol 6 Part B §4.5.6). - Parameter segment: 1…512 octets.
   package func rate(_ segment: Int) -> Double { rate(segment, guardTime: 0) }
 
+  /// What the link needs for one segment back to back with others, 0 where nothing can be told. - Parameter segment: as above.
+  package func airTime(_ segment: Int) -> Duration {
+    let rate = rate(segment)
+    return rate > 0 ? .seconds(Double(segment) / rate) : .zero
+  }
+
   private func rate(_ segment: Int, guardTime: Int) -> Double {
     AirTime.throughput(value: segment, linkOctets: linkOctets, coding, interval: event, guardTime: guardTime)
   }

@@ -31,12 +31,15 @@ package final class Transfer {
   private let pacing: WritePacing
   private let source: any OctetSource
   private let proof: RunningProof
-  /// Segments since the last question, and when the first of them was sent.
+  /// Segments since the last question.
   private var unasked = 0
+  /// Segments since the last question about the pace, and when the first of them was sent.
+  private var burst = 0
   /// How far sending was at the last question about the pace.
   private var probed = 0
   /// Whether the pace was kept is known when the peer's application has told of all of these.
   private var untold: (segments: Int, begin: LoopClock.Instant)?
+  private var isChanged = false
   private var burstBegin = EventLoop.shared.now
   /// When the last segment was sent.
   private var last = EventLoop.shared.now
@@ -99,13 +102,27 @@ package final class Transfer {
       octets = ready
     } else {
       octets = try await source.octets(at: progress.sent, atMost: segment)
+      // The time until there was something to send is not the device's.
+      burst = 0
     }
     return octets.isEmpty && (segments > 0 || progress.sent > 0) ? nil : octets
+  }
+
+  /// The link has changed, and what was found with it.
+  package func begin(_ pace: TransferPace) {
+    guard self.pace != nil else { return }
+    self.pace = pace
+    (burst, untold, isChanged) = (0, nil, true)
   }
 
   // MARK: Commands
 
   private func waitForRoom() async throws {
+    if isChanged {
+      isChanged = false
+      // What is on its way arrives as fast as the link has become.
+      while proof.confirmed < progress.sent { try await waitForProof() }
+    }
     if let window = pacing.window { try await client.bearer.waitUntilUnacknowledged(below: window) }
     guard let pace, segments > 0 else { return }
     if pace.gap > .zero { try await EventLoop.shared.sleep(until: last.advanced(by: pace.gap)) }
@@ -114,20 +131,32 @@ package final class Transfer {
 
   private func isNowSent() async throws {
     unasked += 1
-    if unasked == 1, pace?.burst != nil { burstBegin = EventLoop.shared.now }
+    burst += 1
+    if burst == 1, pace?.burst != nil { burstBegin = EventLoop.shared.now }
     guard source.count.map({ progress.sent < $0 }) ?? true else { return }
-    if let burst = pace?.burst.map({ min($0, pacing.provesEvery ?? $0) }) {
-      if unasked >= burst, !proof.isOpen, untold == nil {
-        probed = progress.sent
-        ask((unasked, burstBegin))
+    // A device that is slow is slower still when it is asked more often.
+    if let enough = pace?.burst.map({ pace?.isSlower ?? false ? max(8, min($0, pacing.provesEvery ?? $0)) : $0 }) {
+      if burst >= enough, untold == nil {
+        if pace?.ahead != nil { try await proof.answered() }
+        if !proof.isOpen {
+          probed = progress.sent
+          ask((burst, burstBegin))
+          burst = 0
+        }
+      } else {
+        proveInBetween()
       }
       guard let ahead = pace?.ahead, progress.sent - probed >= ahead * segment else { return }
       while proof.confirmed < probed { try await waitForProof() }
       if let (segments, begin) = untold { learn(segments, begin, delay: nil) }
       untold = nil
-    } else if let every = pacing.provesEvery, unasked >= every, !proof.isOpen {
-      ask(nil)
+    } else {
+      proveInBetween()
     }
+  }
+
+  private func proveInBetween() {
+    if let every = pacing.provesEvery, unasked >= every, !proof.isOpen { ask(nil) }
   }
 
   private func ask(_ burst: (segments: Int, begin: LoopClock.Instant)?) {
@@ -174,7 +203,7 @@ package final class Transfer {
   /// - Parameter delay: of the answer, behind what stood before it; nil: it told of less.
   private func learn(_ segments: Int, _ begin: LoopClock.Instant, delay: Duration?) {
     let interval = (link.interval ?? .milliseconds(50)) * (1 + max(0, latency))
-    let airTime = Duration.seconds(Double(segment) / max(1, link.rate(segment)))
+    let airTime = link.airTime(segment)
     // The answer waits for a connection event.
     let roundTrip = max(client.bearer.shortestRoundTrip ?? .zero, interval)
     pace?.answered(

@@ -39,12 +39,14 @@ package struct TransferPace: Sendable, Equatable {
   private var wasLate = false
   /// The device has shown that it keeps up.
   private var isKnown = false
+  /// It did so before.
+  private var keptUp = false
   /// Connection interval.
   private var interval = Duration.zero
 
   /// So many segments, then a question; and so many while it is open, nil: any number. What common firmware has room for comes first, then twice as
-  /// much, with the question in its middle, so that the answer does not find the link idle. One that keeps up with the last keeps up with the link.
-  private static let probes: [(segments: Int, ahead: Int?)] = [(4, 0), (4, 4), (24, nil), (64, nil)]
+  /// much each time, with the question before its end, so that the answer does not find the link idle. One that keeps up with the last keeps up with the link.
+  private static let probes: [(segments: Int, ahead: Int?)] = [(4, 0), (8, 4), (16, 8), (32, 16), (64, nil)]
   /// On a long interval an answer in the same event has to find something that is still to be sent in it.
   private static let longProbes: [(segments: Int, ahead: Int?)] = [(3, 1)] + probes.dropFirst()
 
@@ -62,17 +64,20 @@ package struct TransferPace: Sendable, Equatable {
   package init(gap: Duration? = nil) {
     self.gap = gap ?? .zero
     floor = self.gap
+    keptUp = gap == .zero
     // One that kept up may have got new firmware, or gets smaller segments: it is asked, and not kept waiting.
-    stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .probing(2, isRepeated: false) } ?? .probing(0, isRepeated: false)
+    stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .probing(4, isRepeated: false) } ?? .probing(0, isRepeated: false)
   }
 
-  /// - Parameter interval: connection interval; nil: unknown, as is then when an answer is late.
-  package func begin(on interval: Duration?) -> TransferPace {
+  /// - Parameters:
+  ///   - interval: connection interval, more than 0; nil: unknown, as is then when an answer is late.
+  ///   - isCounted: the device's application is asked. What its ATT layer answers says nothing against a pause that was found before.
+  package func begin(on interval: Duration?, isCounted: Bool = true) -> TransferPace {
     var pace = self
-    if let interval {
-      pace.interval = interval
-      // What was found may have been found on a shorter one.
-      if pace.isLong { pace.gap = gap * 1.2 }
+    pace.interval = interval ?? .zero
+    if pace.isLong || !isCounted { pace.least = gap }
+    if interval != nil {
+      return pace
     } else if pace.found == nil {
       pace.stage = .free
     }
@@ -104,7 +109,8 @@ package struct TransferPace: Sendable, Equatable {
   /// No more segments than these are sent until the answer is there; nil: any number. A device that has kept up with some is not kept waiting.
   var ahead: Int? {
     switch stage {
-    case .probing(let probe, _): probes[probe].ahead
+    // Not before it is known whether it was the link.
+    case .probing(let probe, let isRepeated): isRepeated ? 0 : probes[probe].ahead
     case .careful, .paced: 0
     case .free: nil
     }
@@ -115,7 +121,7 @@ package struct TransferPace: Sendable, Equatable {
     let isInTime = burst.isInTime(within: 0.5)
     switch stage {
     case .free: break
-    case .probing(let probe, _) where isInTime && (!isLong || burst.isQuick):
+    case .probing(let probe, _) where isInTime && (!isLong || burst.isQuick || keptUp):
       if probe + 1 < probes.count { stage = .probing(probe + 1, isRepeated: false) } else { setFree() }
     case .probing where isInTime: stage = .careful(Self.more(burst.segments), isRepeated: false)
     case .careful where isInTime:

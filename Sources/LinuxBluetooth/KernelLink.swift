@@ -110,10 +110,9 @@ package final class KernelLink: GAP.Link {
     guard let handle else { return }
     intervalWatch = central.hci.addObserver { [weak self] event in
       guard let self, case .leConnectionUpdateComplete(.success, handle, let interval, _, _) = event,
-        !(wanted.intervalMin...wanted.intervalMax).contains(interval)
+        !(wanted.intervalMin...wanted.intervalMax).contains(interval), let now = LinkParameters.interval(interval)
       else { return }
       stopWatching()
-      let now = LinkParameters.interval(interval)
       guard again else {
         central.onNote?(.intervalChanged(peer, to: now, askingFor: nil))
         return

@@ -22,8 +22,8 @@ package final class FileTransfer {
   package var onEvent: (@LoopActor (Event) -> Void)?
   /// Told after every segment.
   package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
-  /// To begin with: what was found with this device before; at the end, what was found now. Nil where the user has fixed it.
-  package var pace: TransferPace? = TransferPace()
+  /// What was found with this device, before and now.
+  package var pace: TransferMemory.Pace?
   /// Goes on with an earlier transfer, of which the device may know more than is remembered here.
   package var resumes = false
 
@@ -63,6 +63,9 @@ package final class FileTransfer {
   /// What is known of the link, with what the transfer itself has shown; and where it was when the link became as it is.
   private var model = LinkCapacity()
   private var isSlower = false
+  private var isCounted = false
+  /// Between two segments, as it was found on the last link; zero: none is needed; nil: it was not looked for, or not found.
+  package private(set) var gap: Duration?
   private var start = 0
 
   /// - Parameters:
@@ -148,13 +151,13 @@ package final class FileTransfer {
     let question = try await subscribe(client)
     link = try await connection.link.parameters()
     (model, start) = (LinkCapacity(link), progress.sent)
-    let pace = pace?.begin(on: link.interval)
-    isSlower = pace?.isSlower ?? false
+    let pace = newPace(isCounted: question != nil)
+    isSlower = mode == .command && options.pacing(segment: 1).adapts && pace.isSlower
     let segment = try options.segment(mode, mtu: client.mtu, link: model, isSlower: isSlower)
     try await check(target, mode)
     let transfer = Transfer(
       client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment, link: model), source,
-      from: progress.sent, asking: question, pace: pace ?? TransferPace())
+      from: progress.sent, asking: question, pace: pace)
     self.segment = segment
     running = transfer
     adapt(transfer)
@@ -166,12 +169,13 @@ package final class FileTransfer {
     since = EventLoop.shared.now
     defer {
       connection.link.onParameters = nil
-      running = nil
       account()
       progress = end ?? transfer.progress
       segments = before + transfer.segments
-      self.pace = transfer.pace
+      self.pace = found ?? self.pace
+      gap = transfer.pace?.found
       if transfer.segments > 0 { toldBefore = nil }
+      running = nil
     }
     var refusal: (any Error)?
     do {
@@ -187,6 +191,8 @@ package final class FileTransfer {
       }
     } catch let missing as SegmentsMissing where missing.sent == source.count {
       // All is sent, and what the device tells at last is compared with it.
+      end = WriteProgress(
+        sent: transfer.progress.sent, confirmed: min(transfer.progress.confirmed, await intact(from: beginning) ?? .max))
       return
     } catch {
       if let refusal { throw refusal }
@@ -225,11 +231,14 @@ package final class FileTransfer {
     }
     (toldBefore, reports) = (told, [])
     if links > 0 { try await goOn(told) } else if let told { try await begin(told) }
-    guard let handle, let counter else { return nil }
+    guard let handle, counter != nil else { return nil }
+    let beginning = progress.sent
     return ArrivalQuestion(.read(handle)) { [weak self] response in
-      guard case .read(let value) = response, let report = ArrivalReport(value) else { return nil }
-      self?.keep(report)
-      return counter.place + report.count - counter.value
+      // What is no report proves nothing.
+      guard case .read(let value) = response, let report = ArrivalReport(value), let self, let counter = self.counter else { return 0 }
+      keep(report)
+      if report.count < counter.value { self.counter = (0, beginning) }
+      return (self.counter ?? counter).place + report.count - (self.counter ?? counter).value
     }
   }
 
@@ -242,13 +251,18 @@ package final class FileTransfer {
   /// - Parameter beginning: where this link began.
   /// - Returns: up to where its CRC-32 is the file's; nil where that cannot be compared.
   private func intact(from beginning: Int) async -> Int? {
-    guard let counter, counter.value == 0 || counter.value == counter.place, !reports.isEmpty else { return nil }
+    guard let counter, !reports.isEmpty else { return nil }
+    // Its CRC-32 is of other octets too.
+    guard counter.value == 0 || counter.value == counter.place else { return beginning }
     do {
       for report in reports.reversed() {
         if let place = try await place(of: report) { return place }
       }
       return beginning
-    } catch { return nil }
+    } catch {
+      // What is before it cannot be read again.
+      return beginning
+    }
   }
 
   /// Nothing was sent yet. A device that has more of the file than was known, or less, gets what it lacks.
@@ -286,11 +300,19 @@ package final class FileTransfer {
 
   private func linkChanged(_ parameters: LinkParameters) {
     account()
+    let found = found
     let phy = link.phy
     link = parameters
     // Events tell of it only when it changes.
     if link.phy == nil { link.phy = phy }
     (model, start) = (LinkCapacity(link), progress.sent)
+    if let running, mode == .command {
+      if let found { pace = found }
+      if running.pace?.found == nil || !(found?.holds(on: link.interval, airTime: airTime) ?? false) {
+        running.begin(newPace(isCounted: isCounted))
+        isSlower = running.pace?.isSlower ?? false
+      }
+    }
     planAnew()
   }
 
@@ -299,6 +321,30 @@ package final class FileTransfer {
     let before = model
     model.learn(octets: place - start, in: since.duration(to: EventLoop.shared.now))
     if model != before { planAnew() }
+  }
+
+  /// What a link like this brings at once decides whether what was found is good for it.
+  private func newPace(isCounted: Bool) -> TransferPace {
+    self.isCounted = isCounted
+    let known = pace.flatMap { $0.holds(on: link.interval, airTime: airTime) ? $0 : nil }
+    return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: link.interval, isCounted: isCounted)
+  }
+
+  /// Of a segment as a device that keeps up gets it.
+  private var airTime: Duration { mtu > 0 ? model.airTime(options.chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
+
+  /// What the transfer that runs has found, on its link as it is.
+  private var found: TransferMemory.Pace? {
+    guard let running, let gap = running.pace?.found, let interval = link.interval else { return nil }
+    return TransferMemory.Pace(
+      gap: Int(gap / .microseconds(1)), interval: Int(interval / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))
+  }
+
+  /// - Parameter gap: in microseconds.
+  package func pace(of gap: Int) -> TransferMemory.Pace? {
+    link.interval.map {
+      TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))
+    }
   }
 
   private func paceChanged() {

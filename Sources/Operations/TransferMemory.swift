@@ -28,26 +28,46 @@ package struct TransferMemory: Sendable, Equatable {
     }
   }
 
+  /// How much a device takes at a time, and the link on which that was found.
+  package struct Pace: Sendable, Equatable {
+    /// See `TransferPace.gap`, in microseconds; 0: it keeps up.
+    package let gap: Int
+    /// Connection interval, in microseconds.
+    package let interval: Int
+    /// What the link needed for a segment, in microseconds.
+    package let airTime: Int
+
+    package init(gap: Int, interval: Int, airTime: Int) {
+      self.gap = gap
+      self.interval = interval
+      self.airTime = airTime
+    }
+
+    /// Of a link that brings no more at once than the one on which it was found.
+    package func holds(on interval: Duration?, airTime: Duration) -> Bool {
+      guard let interval, interval <= max(.microseconds(self.interval), .milliseconds(15)) else { return false }
+      return gap > 0 || airTime >= .microseconds(self.airTime) * 0.95
+    }
+  }
+
   package enum Record: Sendable, Equatable {
     /// Nil: the transfer is whole.
     case point(Place, Point?)
-    /// See `TransferPace.gap`, in microseconds.
-    case gap(Place, Int)
+    case pace(Place, Pace)
   }
 
   package private(set) var points: [Place: Point] = [:]
-  package private(set) var gaps: [Place: Int] = [:]
+  package private(set) var paces: [Place: Pace] = [:]
 
   /// Of each.
   package static let capacity = 256
 
   package init(parsing log: [UInt8]) {
-    var seen: (points: Set<Place>, gaps: Set<Place>) = ([], [])
+    var seen: (points: Set<Place>, paces: Set<Place>) = ([], [])
     for line in log.split(separator: 0x0A).reversed() {
       switch Record(parsing: line) {
       case .point(let place, let point): if seen.points.insert(place).inserted, points.count < Self.capacity { points[place] = point }
-      case .gap(let place, let gap):
-        if seen.gaps.insert(place).inserted, gaps.count < Self.capacity { gaps[place] = gap }
+      case .pace(let place, let pace): if seen.paces.insert(place).inserted, paces.count < Self.capacity { paces[place] = pace }
       case nil: break
       }
     }
@@ -55,7 +75,7 @@ package struct TransferMemory: Sendable, Equatable {
 
   /// The shortest log that says the same.
   package var log: [UInt8] {
-    (points.map { Record.point($0.key, $0.value).line } + gaps.map { Record.gap($0.key, $0.value).line })
+    (points.map { Record.point($0.key, $0.value).line } + paces.map { Record.pace($0.key, $0.value).line })
       .sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
   }
 }
@@ -67,8 +87,11 @@ extension TransferMemory.Record {
     else { return nil }
     let place = TransferMemory.Place(PeerAddress(address, type), attribute)
     if let gap = tree["gap_us"] {
-      guard let gap = gap.integer, (0...10_000_000).contains(gap) else { return nil }
-      self = .gap(place, gap)
+      let range = 0...10_000_000
+      guard let gap = gap.integer, range.contains(gap), let interval = tree["interval_us"]?.integer, range.contains(interval),
+        let airTime = tree["air_us"]?.integer, range.contains(airTime)
+      else { return nil }
+      self = .pace(place, TransferMemory.Pace(gap: gap, interval: interval, airTime: airTime))
     } else {
       guard tree["offset"] != nil else { return nil }
       guard let offset = tree["offset"]?.integer else {
@@ -89,10 +112,12 @@ extension TransferMemory.Record {
       json.string("attribute", place.attribute)
       json.integer("offset", point?.offset)
       if let point { json.integer("crc32", Int(point.crc)) }
-    case .gap(let place, let gap):
+    case .pace(let place, let pace):
       json.string("peer", place.peer.description)
       json.string("attribute", place.attribute)
-      json.integer("gap_us", gap)
+      json.integer("gap_us", pace.gap)
+      json.integer("interval_us", pace.interval)
+      json.integer("air_us", pace.airTime)
     }
     return json.finished()
   }

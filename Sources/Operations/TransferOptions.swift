@@ -19,7 +19,7 @@ package struct TransferOptions: Sendable, Equatable {
   /// A proof costs a packet of each event that it is in: after so many octets, and so many seconds of a fast link, that is less than 1 in 100, and who
   /// loses the link knows where to go on.
   private static let provenOctets = 24_576
-  private static let provenSeconds = 0.3
+  private static let provenSeconds = 0.4
 
   package init() {
     pacing.provesArrival = true

@@ -61,7 +61,7 @@ enum TransferText {
         $0.string("phy", transfer.link.phy?.name)
         $0.integer("data_length", transfer.link.maxTxOctets)
         $0.number("limit_bytes_per_second", limit?.rounded())
-        $0.number("gap_ms", transfer.pace?.found?.inMilliseconds)
+        $0.number("gap_ms", transfer.gap?.inMilliseconds)
         $0.integer("reconnects", transfer.links - 1)
       }
       return
@@ -71,7 +71,7 @@ enum TransferText {
     let known = facts(transfer.link)
     let plan = "MTU \(transfer.mtu), \(Quantity.segments(transfer.segments)) of \(segment) by \(mode)"
     let links = transfer.links > 1 ? ", over \(transfer.links) links" : ""
-    let gap = transfer.pace?.gap ?? .zero
+    let gap = transfer.gap ?? .zero
     let pace =
       gap > .zero
       ? "; one every \(((gap.inMilliseconds * 10).rounded() / 10).plainText) ms, because the device is slower than the link" : ""

@@ -20,6 +20,16 @@ import Testing
     return (try result.records.last { $0.string("event") == "sent" }, result)
   }
 
+  /// A device that kept up may not on what the link has become: it is found out again.
+  @Test(arguments: [
+    #"{"after_ms": 10, "data_length": 27}, {"after_octets": 25000, "data_length": 251}"#,
+    #"{"after_ms": 10, "phy": "coded"}, {"after_octets": 25000, "phy": "1m"}"#, #"{"after_octets": 25000, "interval_ms": 50}"#,
+  ]) func keepsUpNoMore(_ changes: String) throws {
+    let (sent, result) = try Self.send(
+      #""changes": [\#(changes)]"#, #""firmware": {"buffers": 16, "ms_per_packet": 6, "when_full": "drop"},"#)
+    #expect(result.status == 0 && sent?.bool("verified") == true && sent?.double("gap_ms") ?? 0 > 4, "\(result.errors)")
+  }
+
   /// Whatever changes in mid-transfer, at a time or after so many octets, all arrives.
   @Test(
     arguments: [

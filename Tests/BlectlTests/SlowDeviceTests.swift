@@ -70,11 +70,48 @@ import Testing
     #expect(asked.status == 7 && arrived < 1000 && asked.errors.contains("and of no more"), "\(asked.errors)")
   }
 
-  /// Without a word: one of them, or all that follow.
-  @Test(arguments: [(#""drops_after": 100, "drops": 1"#, 77_831 - 182), (#""drops_after": 100"#, 18_200)])
-  func beginsToDrop(_ firmware: String, _ expected: Int) throws {
-    let (arrived, _, result) = try Self.send(["--mode", "command"], to: Self.device(firmware))
-    #expect(arrived == expected && result.status == 7, "\(arrived): \(result.errors)")
+  /// That it kept up with a slow link says nothing about a faster one: 27 octets of data length, and then 251.
+  @Test func keptUpWithASlowerLink() throws {
+    let state = TemporaryFolder.path()
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    for dataLength in ["27", "251"] {
+      let result = try Blectl.run(
+        ["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7", "--data-length", dataLength],
+        environment: ["XDG_STATE_HOME": state], adapter: Self.slow)
+      #expect(result.status == 0 && result.text.contains("slower") == (dataLength == "251"), "\(result.text) \(result.errors)")
+    }
+  }
+
+  /// Proofs that are asked for more often than questions about the pace do not hide how slow it is.
+  @Test(arguments: ["1", "2", "8"]) func provedOften(_ every: String) throws {
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    let result = try Blectl.run(
+      ["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7", "--interval", "7.5", "--ack-every", every], adapter: Self.slow)
+    #expect(result.status == 0 && result.text.contains("slower"), "\(result.text) \(result.errors)")
+  }
+
+  /// Pauses are found on long intervals too, and what was found on a short one is not used there.
+  @Test(arguments: [[15, 30], [30, 15], [40], [15, 50]]) func onLongIntervals(_ intervals: [Int]) throws {
+    let state = TemporaryFolder.path()
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    for interval in intervals {
+      let result = try Blectl.run(
+        ["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7", "--interval", "\(interval)"],
+        environment: ["XDG_STATE_HOME": state], adapter: Self.slow)
+      #expect(result.status == 0 && result.text.contains("slower"), "\(interval): \(result.text) \(result.errors)")
+    }
+  }
+
+  /// Without a word: one of them, or all that follow. It is noticed before all is sent.
+  @Test(arguments: [(#""drops_after": 100, "drops": 1"#, nil), (#""drops_after": 100"#, 18_200)])
+  func beginsToDrop(_ firmware: String, _ expected: Int?) throws {
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    let result = try Blectl.run(
+      ["send-file", "name:SlowPanel", "fff6", path, "--chunk", "182", "--verify", "notify:fff7", "--mode", "command"],
+      adapter: Self.device(firmware))
+    let told = try #require(result.errors.firstMatch(of: /tells of (\d+) octets when (\d+) were sent/), "\(result.errors)")
+    let (arrived, sent) = (try #require(Int(told.1)), try #require(Int(told.2)))
+    #expect(result.status == 7 && arrived == expected ?? (sent - 182) && sent < 50_000, "\(result.errors)")
   }
 
   @Test func requestsLoseNothing() throws {

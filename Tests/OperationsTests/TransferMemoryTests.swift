@@ -11,27 +11,43 @@ import Testing
 
   @Test func theLaterRecordIsRight() throws {
     let (first, second) = (try Self.place("fff6"), try Self.place("ffe0/ffe1[2]"))
+    let slow = TransferMemory.Pace(gap: 6000, interval: 15_000, airTime: 2000)
+    let fast = TransferMemory.Pace(gap: 0, interval: 7500, airTime: 1500)
     let records: [TransferMemory.Record] = [
-      .point(first, .init(offset: 10, crc: 7)), .gap(first, 6000), .point(second, .init(offset: 1, crc: .max)), .gap(second, 1),
-      .point(first, nil), .gap(second, 0),
+      .point(first, .init(offset: 10, crc: 7)), .pace(first, slow), .point(second, .init(offset: 1, crc: .max)), .pace(second, slow),
+      .point(first, nil), .pace(second, fast),
     ]
     let memory = TransferMemory(parsing: records.flatMap(\.line))
     #expect(memory.points == [second: .init(offset: 1, crc: .max)])
-    #expect(memory.gaps == [first: 6000, second: 0])
+    #expect(memory.paces == [first: slow, second: fast])
     let again = TransferMemory(parsing: memory.log)
     #expect(again == memory)
   }
 
+  /// What was found is good for links that bring no more at once.
+  @Test(arguments: [
+    (0, 15_000, 2000, 15, 2000, true), (0, 15_000, 2000, 7.5, 2500, true), (0, 7500, 2000, 15, 2000, true), (0, 15_000, 2000, 15, 1800, false),
+    (0, 15_000, 2000, 30, 2000, false), (6000, 15_000, 2000, 15, 500, true), (6000, 15_000, 2000, 30, 2000, false),
+    (6000, 50_000, 2000, 30, 2000, true),
+  ] as [(Int, Int, Int, Double, Int, Bool)])
+  func holds(_ gap: Int, _ interval: Int, _ airTime: Int, _ now: Double, _ airTimeNow: Int, _ isSo: Bool) {
+    let pace = TransferMemory.Pace(gap: gap, interval: interval, airTime: airTime)
+    #expect(pace.holds(on: .milliseconds(now), airTime: .microseconds(airTimeNow)) == isSo)
+    #expect(!pace.holds(on: nil, airTime: .microseconds(airTimeNow)))
+  }
+
   @Test(arguments: [
     "", "{", "null", #"{"peer":"x","attribute":"a","gap_us":1}"#, #"{"peer":"C0:FF:EE:00:00:01/random","gap_us":1}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":-1}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":1e3}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":-1,"interval_us":1,"air_us":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":1e3,"interval_us":1,"air_us":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":1,"interval_us":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":1,"interval_us":10000001,"air_us":1}"#,
     #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","offset":0,"crc32":1}"#,
     #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","offset":9,"crc32":4294967296}"#,
     #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","offset":99999999999999999999999,"crc32":"1"}"#, #"{"attribute":"a"}"#,
   ])
   func whatIsNoRecord(_ line: String) {
     let memory = TransferMemory(parsing: Array(line.utf8) + [0x0A, 0xFF, 0x0A])
-    #expect(memory.gaps.isEmpty && memory.points.isEmpty)
+    #expect(memory.paces.isEmpty && memory.points.isEmpty)
   }
 }

@@ -46,7 +46,7 @@ struct SendFile: PeerCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Ask for proof of arrival after every N segments, while others are sent; default: 16384 octets.", valueName: "n"))
+    help: ArgumentHelp("Ask for proof of arrival after every N segments, while others are sent; default: 24576 octets, or 0.4 s of a fast link.", valueName: "n"))
   var ackEvery: Int?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))
@@ -142,7 +142,7 @@ struct SendFile: PeerCommand {
     let place = TransferMemory.Place(connection.peer, attribute)
     if transfer.links == 0 {
       let memory = context.configuration.transfers
-      if let gap = memory.gaps[place] { transfer.pace = TransferPace(gap: .microseconds(gap)) }
+      transfer.pace = memory.paces[place]
       if resume { try await goOn(transfer, memory.points[place], output) }
     }
     transfer.onEvent = { TransferText.tell($0, report: verify?.notifying, output) }
@@ -153,7 +153,12 @@ struct SendFile: PeerCommand {
       try await transfer.run(on: connection) { try await check($0, $1, transfer, source, connection, output) }
     } catch let error as IncompleteWrite {
       if let missing = error.cause as? SegmentsMissing { remember(missing.arrived, transfer, place, context) }
-      if let point = try? await transfer.point(transfer.progress.confirmed) { context.configuration.remember(.point(place, point)) }
+      if let point = try? await transfer.point(transfer.progress.confirmed) {
+        context.configuration.remember(.point(place, point))
+      } else if transfer.offset == 0, context.configuration.transfers.points[place] != nil {
+        // What was known of an earlier transfer is not true of this one.
+        context.configuration.remember(.point(place, nil))
+      }
       throw Failure(transfer: error)
     }
     try source.checkUnchanged()
@@ -162,9 +167,7 @@ struct SendFile: PeerCommand {
     if mismatch == nil {
       let memory = context.configuration.transfers
       if memory.points[place] != nil { context.configuration.remember(.point(place, nil)) }
-      if let gap = transfer.pace?.found.map({ Int($0 / .microseconds(1)) }), memory.gaps[place] != gap {
-        context.configuration.remember(.gap(place, gap))
-      }
+      if let pace = transfer.pace, memory.paces[place] != pace { context.configuration.remember(.pace(place, pace)) }
     }
     return mismatch
   }
@@ -175,9 +178,9 @@ struct SendFile: PeerCommand {
   /// A device that drops what comes too fast gets it as fast as it took what it has.
   @LoopActor
   private func remember(_ arrived: Int, _ transfer: FileTransfer, _ place: TransferMemory.Place, _ context: Context) {
-    guard transfer.pace != nil, let segment = transfer.segment, arrived > transfer.offset else { return }
+    guard let segment = transfer.segment, arrived > transfer.offset else { return }
     let gap = transfer.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
-    context.configuration.remember(.gap(place, Int(min(gap * 1.1, Self.slowest))))
+    if let pace = transfer.pace(of: Int(min(gap * 1.1, Self.slowest))) { context.configuration.remember(.pace(place, pace)) }
   }
 
   /// Where an earlier transfer ended.

@@ -115,8 +115,17 @@ struct Tune: PeerCommand {
         throw Failure(.expectation, "every way has lost octets; longer pauses may not: --gap 20,50,100")
       }
       let place = TransferMemory.Place(connection.peer, attribute)
-      let gap = best.gap ?? best.trial.gap ?? .zero
-      if best.trial.mode == .command { context.configuration.remember(.gap(place, Int(gap / .microseconds(1)))) }
+      // Of a window, or of shorter segments than `send-file` takes, it is not true.
+      if best.trial.mode == .command, best.trial.window == nil, best.trial.segment >= link.fastestSegment(mtu: client.mtu),
+        let gap = best.trial.gap ?? best.gap, let interval = link.interval
+      {
+        context.configuration.remember(
+          .pace(
+            place,
+            TransferMemory.Pace(
+              gap: Int(gap / .microseconds(1)), interval: Int(interval / .microseconds(1)),
+              airTime: Int(link.airTime(best.trial.segment) / .microseconds(1)))))
+      }
       if output.style.json {
         try await TuneText.record(best, "tuned", connection, output)
       } else {
