@@ -32,10 +32,10 @@ package final class FileTransfer {
   /// Sent so far.
   package private(set) var segments = 0
   /// Octets per segment, and how they go; nil before the first link.
-  package private(set) var segment: Int?
+  package internal(set) var segment: Int?
   package private(set) var mode: TransferOptions.Mode?
   /// As it was last.
-  package private(set) var link = LinkParameters()
+  package internal(set) var link = LinkParameters()
   package private(set) var links = 0
   package private(set) var mtu = 0
   /// What the links would have carried meanwhile, in octets; nil where they do not tell.
@@ -46,7 +46,7 @@ package final class FileTransfer {
 
   private let selector: Selector
   private let report: Selector?
-  private let options: TransferOptions
+  let options: TransferOptions
   private let source: any OctetSource
   /// The octet of the file at which it begins.
   package private(set) var offset = 0
@@ -58,15 +58,15 @@ package final class FileTransfer {
   /// The latest on this link, while commands flow.
   private var reports: [ArrivalReport] = []
   private static let keptReports = 32
-  private var running: Transfer?
-  private var since = EventLoop.shared.now
+  var running: Transfer?
+  var since = EventLoop.shared.now
   /// What is known of the link, with what the transfer itself has shown; and where it was when the link became as it is.
-  private var model = LinkCapacity()
-  private var isSlower = false
-  private var isCounted = false
+  var model = LinkCapacity()
+  var isSlower = false
+  var isCounted = false
   /// Between two segments, as it was found on the last link; zero: none is needed; nil: it was not looked for, or not found.
   package private(set) var gap: Duration?
-  private var start = 0
+  var start = 0
 
   /// - Parameters:
   ///   - report: the characteristic that tells of octets and CRC-32, by notifications and, where it can be read, when asked.
@@ -296,82 +296,8 @@ package final class FileTransfer {
     progress = WriteProgress(sent: place, confirmed: place)
   }
 
-  // MARK: The link changes
-
-  private func linkChanged(_ parameters: LinkParameters) {
-    account()
-    let found = found
-    let phy = link.phy
-    link = parameters
-    // Events tell of it only when it changes.
-    if link.phy == nil { link.phy = phy }
-    (model, start) = (LinkCapacity(link), progress.sent)
-    if let running, mode == .command {
-      if let found { pace = found }
-      if running.pace?.found == nil || !(found?.holds(on: link.interval, airTime: airTime) ?? false) {
-        running.begin(newPace(isCounted: isCounted))
-        isSlower = running.pace?.isSlower ?? false
-      }
-    }
-    planAnew()
-  }
-
-  /// Whether the coded PHY is used with S=2.
-  private func learn(_ place: Int) {
-    let before = model
-    model.learn(octets: place - start, in: since.duration(to: EventLoop.shared.now))
-    if model != before { planAnew() }
-  }
-
-  /// What a link like this brings at once decides whether what was found is good for it.
-  private func newPace(isCounted: Bool) -> TransferPace {
-    self.isCounted = isCounted
-    let known = pace.flatMap { $0.holds(on: link.interval, airTime: airTime) ? $0 : nil }
-    return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: link.interval, isCounted: isCounted)
-  }
-
-  /// Of a segment as a device that keeps up gets it.
-  private var airTime: Duration { mtu > 0 ? model.airTime(options.chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
-
-  /// What the transfer that runs has found, on its link as it is.
-  private var found: TransferMemory.Pace? {
-    guard let running, let gap = running.pace?.found, let interval = link.interval else { return nil }
-    return TransferMemory.Pace(
-      gap: Int(gap / .microseconds(1)), interval: Int(interval / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))
-  }
-
-  /// - Parameter gap: in microseconds.
-  package func pace(of gap: Int) -> TransferMemory.Pace? {
-    link.interval.map {
-      TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))
-    }
-  }
-
-  private func paceChanged() {
-    isSlower.toggle()
-    planAnew { .deviceIsSlower(isSlower, from: $0, to: $1) }
-  }
-
-  private func planAnew() { planAnew { .plannedAnew(from: $0, to: $1, link) } }
-
-  private func planAnew(_ event: (_ before: Int, _ now: Int) -> Event) {
-    guard let running, let mode else { return }
-    adapt(running)
-    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: model, isSlower: isSlower),
-      segment != running.segment
-    else { return }
-    onEvent?(event(running.segment, segment))
-    running.segment = segment
-    self.segment = segment
-  }
-
-  private func adapt(_ transfer: Transfer) {
-    transfer.link = model
-    transfer.latency = link.latency ?? 0
-  }
-
   /// What the link would have carried since it was last looked at.
-  private func account() {
+  func account() {
     let now = EventLoop.shared.now
     let seconds = since.duration(to: now).inSeconds
     since = now
@@ -381,8 +307,4 @@ package final class FileTransfer {
     }
     capacity? += limit * seconds
   }
-}
-
-extension LinkCapacity {
-  package init(_ link: LinkParameters) { self.init(dataLength: link.maxTxOctets, phy: link.phy, interval: link.interval) }
 }

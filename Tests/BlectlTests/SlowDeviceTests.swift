@@ -86,7 +86,8 @@ import Testing
   @Test(arguments: ["1", "2", "8"]) func provedOften(_ every: String) throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)
     let result = try Blectl.run(
-      ["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7", "--interval", "7.5", "--ack-every", every], adapter: Self.slow)
+      ["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7", "--interval", "7.5", "--ack-every", every],
+      adapter: Self.slow)
     #expect(result.status == 0 && result.text.contains("slower"), "\(result.text) \(result.errors)")
   }
 

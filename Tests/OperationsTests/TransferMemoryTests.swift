@@ -25,11 +25,13 @@ import Testing
   }
 
   /// What was found is good for links that bring no more at once.
-  @Test(arguments: [
-    (0, 15_000, 2000, 15, 2000, true), (0, 15_000, 2000, 7.5, 2500, true), (0, 7500, 2000, 15, 2000, true), (0, 15_000, 2000, 15, 1800, false),
-    (0, 15_000, 2000, 30, 2000, false), (6000, 15_000, 2000, 15, 500, true), (6000, 15_000, 2000, 30, 2000, false),
-    (6000, 50_000, 2000, 30, 2000, true),
-  ] as [(Int, Int, Int, Double, Int, Bool)])
+  @Test(
+    arguments: [
+      (0, 15_000, 2000, 15, 2000, true), (0, 15_000, 2000, 7.5, 2500, true), (0, 7500, 2000, 15, 2000, true),
+      (0, 15_000, 2000, 15, 1800, false),
+      (0, 15_000, 2000, 30, 2000, false), (6000, 15_000, 2000, 15, 500, true), (6000, 15_000, 2000, 30, 2000, false),
+      (6000, 50_000, 2000, 30, 2000, true),
+    ] as [(Int, Int, Int, Double, Int, Bool)])
   func holds(_ gap: Int, _ interval: Int, _ airTime: Int, _ now: Double, _ airTimeNow: Int, _ isSo: Bool) {
     let pace = TransferMemory.Pace(gap: gap, interval: interval, airTime: airTime)
     #expect(pace.holds(on: .milliseconds(now), airTime: .microseconds(airTimeNow)) == isSo)

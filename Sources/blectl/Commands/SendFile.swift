@@ -46,7 +46,9 @@ struct SendFile: PeerCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Ask for proof of arrival after every N segments, while others are sent; default: 24576 octets, or 0.4 s of a fast link.", valueName: "n"))
+    help: ArgumentHelp(
+      "Ask for proof of arrival after every N segments, while others are sent; default: 24576 octets, or 0.4 s of a fast link.",
+      valueName: "n"))
   var ackEvery: Int?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))

@@ -1,0 +1,81 @@
+import Bluetooth
+import EventLoop
+package import GAP
+package import GATT
+
+/// The link changes in mid-transfer, and what is known of the device's pace on it.
+extension FileTransfer {
+  func linkChanged(_ parameters: LinkParameters) {
+    account()
+    let found = found
+    let phy = link.phy
+    link = parameters
+    // Events tell of it only when it changes.
+    if link.phy == nil { link.phy = phy }
+    (model, start) = (LinkCapacity(link), progress.sent)
+    if let running, mode == .command {
+      if let found { pace = found }
+      if running.pace?.found == nil || !(found?.holds(on: link.interval, airTime: airTime) ?? false) {
+        running.begin(newPace(isCounted: isCounted))
+        isSlower = running.pace?.isSlower ?? false
+      }
+    }
+    planAnew()
+  }
+
+  /// Whether the coded PHY is used with S=2.
+  func learn(_ place: Int) {
+    let before = model
+    model.learn(octets: place - start, in: since.duration(to: EventLoop.shared.now))
+    if model != before { planAnew() }
+  }
+
+  /// What a link like this brings at once decides whether what was found is good for it.
+  func newPace(isCounted: Bool) -> TransferPace {
+    self.isCounted = isCounted
+    let known = pace.flatMap { $0.holds(on: link.interval, airTime: airTime) ? $0 : nil }
+    return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: link.interval, isCounted: isCounted)
+  }
+
+  /// Of a segment as a device that keeps up gets it.
+  private var airTime: Duration { mtu > 0 ? model.airTime(options.chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
+
+  /// What the transfer that runs has found, on its link as it is.
+  var found: TransferMemory.Pace? {
+    running?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) }
+  }
+
+  /// - Parameter gap: in microseconds.
+  package func pace(of gap: Int) -> TransferMemory.Pace? {
+    link.interval.map {
+      TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))
+    }
+  }
+
+  func paceChanged() {
+    isSlower.toggle()
+    planAnew { .deviceIsSlower(isSlower, from: $0, to: $1) }
+  }
+
+  private func planAnew() { planAnew { .plannedAnew(from: $0, to: $1, link) } }
+
+  private func planAnew(_ event: (_ before: Int, _ now: Int) -> Event) {
+    guard let running, let mode else { return }
+    adapt(running)
+    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: model, isSlower: isSlower),
+      segment != running.segment
+    else { return }
+    onEvent?(event(running.segment, segment))
+    running.segment = segment
+    self.segment = segment
+  }
+
+  func adapt(_ transfer: Transfer) {
+    transfer.link = model
+    transfer.latency = link.latency ?? 0
+  }
+}
+
+extension LinkCapacity {
+  package init(_ link: LinkParameters) { self.init(dataLength: link.maxTxOctets, phy: link.phy, interval: link.interval) }
+}
