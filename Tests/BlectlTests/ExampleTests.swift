@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// What is shipped in man/examples does what it says.
-@Suite(.timeLimit(.minutes(5))) struct ExampleTests {
+@Suite(.timeLimit(.minutes(15))) struct ExampleTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("man/examples").path
   private static let lock = "sim:\(folder)/challenge-lock.json"

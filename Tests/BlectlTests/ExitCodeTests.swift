@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each way to fail has its code and a sentence that helps, and nothing is left running.
-@Suite(.timeLimit(.minutes(5))) struct ExitCodeTests {
+@Suite(.timeLimit(.minutes(15))) struct ExitCodeTests {
   @Test(arguments: [
     ["frobnicate"], ["scan", "--count", "0"], ["scan", "--duration", "-1"], ["scan", "--phy", "2m"], ["scan", "--nonsense"],
     ["read", "name:Band-7"],

@@ -6,7 +6,7 @@ import Text
 @testable import blectl
 
 /// The likeliest first mistakes, and what they are told: in one line that begins as all errors do.
-@Suite(.timeLimit(.minutes(5))) struct MessageTests {
+@Suite(.timeLimit(.minutes(15))) struct MessageTests {
   @Test(arguments: [
     (["read", "Band-7", "2a19"], ["\"Band-7\"", "name:Band-7", "A PEER is", "@ALIAS"]),
     (["read", "My Band", "2a19"], ["\"name:My Band\""]),

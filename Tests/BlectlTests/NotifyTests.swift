@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// When `notify` ends.
-@Suite(.timeLimit(.minutes(5))) struct NotifyTests {
+@Suite(.timeLimit(.minutes(15))) struct NotifyTests {
   @Test(arguments: [
     (["--count", "1"], "30 s: 0 of 1"), (["--timeout", "3"], "3 s: 0 value"), (["--count", "2", "--timeout", "4"], "4 s: 0 of 2"),
   ])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Nobody reads standard output. Nothing but the output may notice.
-@Suite(.timeLimit(.minutes(5))) struct StuckReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct StuckReaderTests {
   @Test func theFirstControlCTidiesUpAndEnds() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(

@@ -37,7 +37,7 @@ import Testing
     let detail: String
   }
 
-  @Test(.timeLimit(.minutes(5))) func everyFrameSaysWhatItSaysToAnother() throws {
+  @Test(.timeLimit(.minutes(15))) func everyFrameSaysWhatItSaysToAnother() throws {
     let python = try #require(ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "run scripts/test")
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bthome_frames.py").path
     let made = try RunningProcess.run([python, script])

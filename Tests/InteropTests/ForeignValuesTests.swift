@@ -8,7 +8,7 @@ import Text
 
 /// What characteristics mean to us and to `bluetooth-sig` from PyPI, a decoder by other people.
 @Suite struct ForeignValuesTests {
-  @Test(.timeLimit(.minutes(5))) func characteristicsMeanWhatTheyMeanToAnother() throws {
+  @Test(.timeLimit(.minutes(15))) func characteristicsMeanWhatTheyMeanToAnother() throws {
     let python = try #require(
       ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "scripts/interop-python prints what BLECTL_PYTHON is to be")
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("foreign_values.py").path

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Traces are files from anywhere, and so is what is asked of them.
-@Suite(.timeLimit(.minutes(5))) struct HostileRecordingTests {
+@Suite(.timeLimit(.minutes(15))) struct HostileRecordingTests {
   /// Reads a trace and asks its links for everything in it, and for more. Whatever the octets are, it returns.
   static func fuzz(_ file: [UInt8]) {
     guard let recording = try? Recording(parsing: file) else { return }

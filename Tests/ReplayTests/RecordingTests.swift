@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What is made of a trace.
-@Suite(.timeLimit(.minutes(5))) struct RecordingTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordingTests {
   @Test func timesNeverGoBackAndHaveNoEnd() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -91,7 +91,7 @@ import Testing
 }
 
 /// What a recording lacks, and how long it takes to read.
-@Suite(.timeLimit(.minutes(5))) struct RecordingFileTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordingFileTests {
   @Test func holesAreCounted() throws {
     var trace = MadeTrace()
     trace.connect()
