@@ -43,6 +43,8 @@ package struct TransferPace: Sendable, Equatable {
   private var keptUp = false
   /// Connection interval.
   private var interval = Duration.zero
+  /// The shortest time to an answer, behind what stood before its question.
+  private var quickest: Duration?
 
   /// So many segments, then a question; and so many while it is open, nil: any number. What common firmware has room for comes first, then twice as
   /// much each time, with the question before its end, so that the answer does not find the link idle. One that keeps up with the last keeps up with the link.
@@ -55,7 +57,7 @@ package struct TransferPace: Sendable, Equatable {
   /// On a longer interval many segments arrive at once, and their answer comes at its end, however fast the device is.
   private static let shortInterval = Duration.milliseconds(15)
 
-  /// What a device may be behind with, on shorter ones: two packets that take it long.
+  /// What a device may be behind with, on shorter ones, while it is paced: two packets that take it long.
   private static let shortBacklog = Duration.milliseconds(12)
 
   private var isLong: Bool { interval > Self.shortInterval }
@@ -118,11 +120,16 @@ package struct TransferPace: Sendable, Equatable {
 
   mutating func answered(_ burst: Burst) {
     interval = burst.interval
-    let isInTime = burst.isInTime(within: 0.5)
+    let delay = burst.lateness.map { $0 + burst.roundTrip }
+    quickest = min(quickest ?? delay ?? burst.roundTrip, delay ?? burst.roundTrip)
+    // One that is only a little slower falls behind a little more with each probe, long before its answers miss an event.
+    let isAsQuick = isLong || (delay ?? .zero) <= (quickest ?? .zero) + burst.airTime * 1.5
+    let isInTime = isAsQuick && burst.isInTime(within: isLong ? 0.5 : 0.1)
     switch stage {
     case .free: break
-    case .probing(let probe, _) where isInTime && (!isLong || burst.isQuick || keptUp):
-      if probe + 1 < probes.count { stage = .probing(probe + 1, isRepeated: false) } else { setFree() }
+    case .probing(let probe, let isRepeated) where isInTime && (!isLong || burst.isQuick || keptUp):
+      // Whom a question has found behind gets no segments ahead of the next one.
+      if probe + 1 < probes.count { stage = .probing(probe + 1, isRepeated: isRepeated && !isLong) } else { setFree() }
     case .probing where isInTime: stage = .careful(Self.more(burst.segments), isRepeated: false)
     case .careful where isInTime:
       // The next lot would fill the link.
@@ -134,8 +141,11 @@ package struct TransferPace: Sendable, Equatable {
     case .probing(let probe, isRepeated: false): stage = .probing(probe, isRepeated: true)
     case .careful(let segments, isRepeated: false): stage = .careful(segments, isRepeated: true)
     case .probing, .careful:
-      // In one event fewer than it has taken at once.
-      least = isLong ? interval * 1.5 / (burst.segments + (ahead ?? 0)) : .zero
+      // In one event fewer than it has taken at once; or what it fell behind by, as far as that is known.
+      least =
+        isLong
+        ? interval * 1.5 / (burst.segments + (ahead ?? 0))
+        : burst.airTime + max(.zero, (delay ?? .zero) - (quickest ?? .zero)) / burst.segments
       stage = .paced(isSettled: false)
       gap = max(burst.airTime, isLong ? max(least, burst.longest) : max(burst.likely, burst.longest / 2))
     case .paced(let isSettled): adapt(burst, isSettled)
@@ -151,7 +161,7 @@ package struct TransferPace: Sendable, Equatable {
 
   private mutating func adapt(_ burst: Burst, _ isSettled: Bool) {
     // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
-    if burst.isInTime(within: isLong ? 0.5 : max(1, Self.shortBacklog / interval)) {
+    if burst.isInTime(within: isLong ? 0.5 : isSettled ? max(1, Self.shortBacklog / interval) : 0.25) {
       gap = max(gap * (isSettled ? 0.95 : isLong ? 0.92 : 0.85), floor, least)
       floor = floor * 0.99
       wasLate = false

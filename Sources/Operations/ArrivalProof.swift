@@ -27,7 +27,7 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
     self.crc = crc
   }
 
-  package var description: String { "\(count) octets with CRC-32 \(crc)" }
+  package var description: String { "\(count) octets with CRC-32 \(crcText)" }
 
   /// Eight hex digits.
   package var crcText: String {

@@ -243,6 +243,7 @@ package final class FileTransfer {
   }
 
   private func keep(_ report: ArrivalReport) {
+    guard report != reports.last else { return }
     if reports.count == Self.keptReports { reports.removeFirst() }
     reports.append(report)
   }

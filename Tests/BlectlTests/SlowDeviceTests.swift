@@ -50,6 +50,17 @@ import Testing
     #expect(arrived == 77_831 && seconds.contains(took) && result.status == 0, "\(arrived) in \(took) s: \(result.errors)")
   }
 
+  /// It falls behind by half a millisecond with each segment, which answers tell long before the buffers are full. Rather more than 1.4 s are 319 packets
+  /// of 3 ms, and what finding it out takes.
+  @Test(arguments: [("7.5", 6), ("15", 6), ("15", 16)]) func onlyALittleSlower(_ interval: String, _ buffers: Int) throws {
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    let adapter = try Self.device(#""buffers": \#(buffers), "ms_per_packet": 3, "when_full": "drop""#)
+    let result = try Blectl.run(
+      ["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7", "--interval", interval, "--json"], adapter: adapter)
+    let seconds = try result.records.last { $0.string("event") == "sent" }?.double("seconds")
+    #expect(result.status == 0 && (0.95...1.8).contains(seconds ?? 0), "\(seconds ?? 0) s: \(result.errors)")
+  }
+
   /// What an ATT layer answers says nothing about the application behind it.
   @Test func answersAtOnceAndDropsBehind() throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)

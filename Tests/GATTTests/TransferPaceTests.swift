@@ -43,6 +43,29 @@ import Testing
     #expect(pace.found == pace.gap && pace.ahead == 0)
   }
 
+  /// Its answers come in the event, each a little later than the one before.
+  @Test(arguments: [(3.0, 24), (3.5, 16), (4.5, 12)]) func aDeviceThatIsALittleSlower(_ time: Double, _ most: Int) {
+    var pace = TransferPace()
+    var sent = 0
+    while pace.gap == .zero, let segments = pace.burst {
+      sent = max(sent, segments + (pace.ahead ?? 0))
+      let delay = 5 + Double(segments) * (time - 2.5)
+      pace.answered(
+        TransferPace.Burst(
+          segments: segments, time: .milliseconds(Double(segments) * 2.5 + delay), lateness: .milliseconds(delay - 30),
+          interval: .milliseconds(15), roundTrip: .milliseconds(30), airTime: .microseconds(2500)))
+    }
+    #expect(sent <= most && pace.gap > .zero, "\(sent)")
+    // However early its answers are, the pace stays near the one that it can take.
+    for _ in 0..<50 {
+      pace.answered(
+        TransferPace.Burst(
+          segments: 16, time: pace.gap * 16, lateness: .milliseconds(-10), interval: .milliseconds(15), roundTrip: .milliseconds(30),
+          airTime: .microseconds(2500)))
+    }
+    #expect(pace.gap >= .milliseconds(time * 0.75) && pace.gap < .milliseconds(time * 1.5), "\(pace.gap)")
+  }
+
   /// The count that the device tells is behind.
   @Test func anApplicationThatIsBehind() {
     var pace = TransferPace()

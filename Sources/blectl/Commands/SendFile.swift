@@ -41,7 +41,7 @@ struct SendFile: PeerCommand {
   @Option(help: ArgumentHelp("Segments in flight, 1 to 10000; auto lets the controller's buffers decide.", valueName: "n"))
   var window: WindowArgument = .auto
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds; 0: found with the device.", valueName: "ms"))
   var gap: Double = 0
 
   @Option(
@@ -105,15 +105,16 @@ struct SendFile: PeerCommand {
     target.requested.dataLength = dataLength
     transfer.resumes = resume
     if !resume { try await prepare(transfer, nil) }
-    var left = reconnect
+    var (left, wasThere) = (reconnect, false)
     while true {
       do {
         let outcome = try await context.withPeer(target) { connection in
-          try await send(transfer, source, connection, context)
+          wasThere = true
+          return try await send(transfer, source, connection, context)
         }
         if let outcome { throw outcome }
         return
-      } catch  where left > 0 && transfer.begin != nil && Failure(error).isLoss {
+      } catch  where left > 0 && wasThere && Failure(error).isLoss {
         left -= 1
         output.note("\(Failure(error).message); looking for it again")
         try await EventLoop.shared.sleep(for: .milliseconds(500))
@@ -264,6 +265,8 @@ struct SendFile: PeerCommand {
       if let report, report.count > 0, let known = try? await transfer.place(of: report), let point = try? await transfer.point(known) {
         context.configuration.remember(.point(TransferMemory.Place(connection.peer, self.attribute), point))
         failure.goesOn(at: known, of: transfer.progress.sent)
+      } else if transfer.mode == .command {
+        failure.message += "; what it has is not the beginning of the file: send it again, by --mode request if segments are dropped once more"
       }
       return failure
     }

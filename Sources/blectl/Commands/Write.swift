@@ -106,9 +106,11 @@ struct Write: PeerCommand {
         connection.identify(in: &$0)
       }
     } else {
+      // That the ATT layer has passed it says nothing of what the application makes of it.
+      let isBelieved = plan.mode == .command && verified == nil && answers.expect.isEmpty
       output.status(
         "wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) by \(plan.mode.rawValue), in "
-          + Quantity.segments(plan.segments.count))
+          + Quantity.segments(plan.segments.count) + (isBelieved ? "; not verified" : ""))
     }
   }
 }
