@@ -148,7 +148,7 @@ package struct TransferPace: Sendable, Equatable {
         : burst.airTime + max(.zero, (delay ?? .zero) - (quickest ?? .zero)) / burst.segments
       stage = .paced(isSettled: false)
       gap = max(burst.airTime, isLong ? max(least, burst.longest) : max(burst.likely, burst.longest / 2))
-    case .paced(let isSettled): adapt(burst, isSettled)
+    case .paced(let isSettled): adapt(burst, isSettled, isAsQuick)
     }
   }
 
@@ -159,9 +159,11 @@ package struct TransferPace: Sendable, Equatable {
     (stage, gap, isKnown) = (.free, .zero, true)
   }
 
-  private mutating func adapt(_ burst: Burst, _ isSettled: Bool) {
+  private mutating func adapt(_ burst: Burst, _ isSettled: Bool, _ isAsQuick: Bool) {
     // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
     if burst.isInTime(within: isLong ? 0.5 : isSettled ? max(1, Self.shortBacklog / interval) : 0.25) {
+      // It was the link, if its answers are early again.
+      if isAsQuick, !isLong { least = least * 0.97 }
       gap = max(gap * (isSettled ? 0.95 : isLong ? 0.92 : 0.85), floor, least)
       floor = floor * 0.99
       wasLate = false

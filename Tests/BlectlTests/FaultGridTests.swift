@@ -180,6 +180,22 @@ import Text
     }
   }
 
+  @Test func reconnectsBeforeTheFirstOctet() throws {
+    let air = try TemporaryFolder.file(
+      Array(
+        #"""
+        {"name": "Sink", "address": "D1:00:00:00:00:11/random", "variables": {"n": 0}, "services": [{"uuid": "fff0", "characteristics": [
+          {"uuid": "fff6", "properties": ["write_without_response"], "sink": {"report": "fff7"}},
+          {"uuid": "fff7", "properties": ["read", "notify"],
+            "on_subscribe": [{"count": "n"}, {"disconnect": "out_of_range", "if": {"variable": "n", "is": 1}}]}]}]}
+        """#.utf8))
+    let path = try TemporaryFolder.file(Array(Self.contents))
+    let command = ["send-file", "D1:00:00:00:00:11/random", "fff6", path, "--verify", "notify:fff7"]
+    #expect(try Blectl.run(command, adapter: "sim:\(air)").status == 6)
+    let result = try Blectl.run(command + ["--reconnect", "1"], adapter: "sim:\(air)")
+    #expect(result.status == 0 && result.errors.contains("looking for it again"), "\(result.errors)")
+  }
+
   /// One packet is missing, and those behind it are there: what is told ends before it.
   private static func check(
     hole device: FaultyDevice, _ sent: CommandSession.Answer, _ arrived: (count: Int, crc: UInt32), _ place: Comment,

@@ -258,6 +258,8 @@ import Text
     #expect(
       result.text.hasPrefix("sent 1 octet in 0.") && result.text.contains(" kB/s") && result.text.contains(", 1 segment of "),
       "\(result.text)")
-    #expect(try Blectl.run("write", "name:Band-7", "ff02", "00", "-v").errors.contains("wrote 1 octet to ff02 by command, in 1 segment; not verified\n"))
+    #expect(
+      try Blectl.run("write", "name:Band-7", "ff02", "00", "-v").errors.contains(
+        "wrote 1 octet to ff02 by command, in 1 segment; not verified\n"))
   }
 }

@@ -61,6 +61,15 @@ import Testing
     #expect(result.status == 0 && (0.95...1.8).contains(seconds ?? 0), "\(seconds ?? 0) s: \(result.errors)")
   }
 
+  /// However often it tells of the same number before it is believed: what it told before, which was the file's beginning, is not forgotten.
+  @Test func whatArrivedBeforeTheFirstDropIsKnown() throws {
+    let path = try TemporaryFolder.file(SendFileTests.picture)
+    let adapter = try Self.device(#""drops_after": 6, "drops": 2"#)
+    let result = try Blectl.run(
+      ["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7", "--interval", "15", "--json"], adapter: adapter)
+    #expect(result.status == 7 && (result.error?.int("resume_offset") ?? 0) >= 4 * 244, "\(result.errors)")
+  }
+
   /// What an ATT layer answers says nothing about the application behind it.
   @Test func answersAtOnceAndDropsBehind() throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)

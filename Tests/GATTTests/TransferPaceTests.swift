@@ -35,6 +35,15 @@ import Testing
     #expect(pace.stage == .free)
   }
 
+  /// So may two be.
+  @Test func twoLateAnswersAreForgotten() {
+    var pace = TransferPace()
+    for time in [1.0, 10, 10] { pace.answered(Self.burst(pace.burst ?? 0, taking: time, at: .zero)) }
+    #expect(pace.gap > .milliseconds(5))
+    Self.run(&pace, taking: 1, rounds: 60)
+    #expect(pace.stage == .free && pace.found == .zero)
+  }
+
   @Test(arguments: [5.0, 8, 15, 60]) func aSlowDeviceIsPaced(_ time: Double) {
     var pace = TransferPace()
     Self.run(&pace, taking: time, rounds: 100)

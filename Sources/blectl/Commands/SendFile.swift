@@ -41,7 +41,8 @@ struct SendFile: PeerCommand {
   @Option(help: ArgumentHelp("Segments in flight, 1 to 10000; auto lets the controller's buffers decide.", valueName: "n"))
   var window: WindowArgument = .auto
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds; 0: found with the device.", valueName: "ms"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds; 0: found with the device.", valueName: "ms"))
   var gap: Double = 0
 
   @Option(
@@ -266,7 +267,8 @@ struct SendFile: PeerCommand {
         context.configuration.remember(.point(TransferMemory.Place(connection.peer, self.attribute), point))
         failure.goesOn(at: known, of: transfer.progress.sent)
       } else if transfer.mode == .command {
-        failure.message += "; what it has is not the beginning of the file: send it again, by --mode request if segments are dropped once more"
+        failure.message +=
+          "; what it has is not the beginning of the file: send it again, by --mode request if segments are dropped once more"
       }
       return failure
     }
