@@ -35,7 +35,9 @@ package struct TransferPace: Sendable, Equatable {
   private var floor = Duration.zero
   /// It may have no room for what comes faster.
   private var least = Duration.zero
-  /// The last answer was, at this gap.
+  /// What its ATT layer answers is no reason to forget that.
+  private var isCounted = true
+  /// The last answer was late, at this gap.
   private var wasLate = false
   /// The device has shown that it keeps up.
   private var isKnown = false
@@ -77,6 +79,7 @@ package struct TransferPace: Sendable, Equatable {
   package func begin(on interval: Duration?, isCounted: Bool = true) -> TransferPace {
     var pace = self
     pace.interval = interval ?? .zero
+    pace.isCounted = isCounted
     if pace.isLong || !isCounted { pace.least = gap }
     if interval != nil {
       return pace
@@ -163,7 +166,7 @@ package struct TransferPace: Sendable, Equatable {
     // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
     if burst.isInTime(within: isLong ? 0.5 : isSettled ? max(1, Self.shortBacklog / interval) : 0.25) {
       // It was the link, if its answers are early again.
-      if isAsQuick, !isLong { least = least * 0.97 }
+      if isAsQuick, isCounted, !isLong { least = least * 0.97 }
       gap = max(gap * (isSettled ? 0.95 : isLong ? 0.92 : 0.85), floor, least)
       floor = floor * 0.99
       wasLate = false
