@@ -27,8 +27,31 @@ static void shim_leave_terminal_alone(int meta) { (void)meta; }
 static void shim_leave_terminal(void) {}
 static char *shim_no_completions(const char *text, int state) { (void)text; (void)state; return NULL; }
 
+static char *shim_words = NULL;
+
+// Each word of shim_words that begins with `text`; `state` is 0 at the first call.
+static char *shim_next_word(const char *text, int state) {
+  static const char *next;
+  if (!state) next = shim_words;
+  while (*next) {
+    const char *word = next;
+    size_t count = strcspn(word, "\n");
+    next += count + (word[count] == '\n');
+    if (!strncmp(word, text, strlen(text)) && strlen(text) <= count) return strndup(word, count);
+  }
+  return NULL;
+}
+
+static char **shim_words_from(const char *text, int start, int end) {
+  (void)end;
+  rl_attempted_completion_over = 1;
+  return start ? NULL : rl_completion_matches(text, shim_next_word);
+}
+
 static int shim_on_completion(int count, int key) {
-  (void)count; (void)key;
+  (void)count;
+  if (shim_words) return rl_complete_internal(rl_last_func == shim_on_completion ? '?' : '\t');
+  (void)key;
   shim_event = shim_wants_completion;
   return 0;
 }
@@ -128,6 +151,35 @@ void shim_replace(int before, const char *text) {
 }
 
 void shim_resize(int is_shown) { if (is_shown) rl_resize_terminal(); else rl_reset_screen_size(); }
+
+void shim_behave_as_callback(const char *words) {
+  free(shim_words);
+  shim_words = strdup(words);
+  rl_attempted_completion_function = shim_words_from;
+  rl_erase_empty_line = 1;
+}
+
+// The line is made empty for the time, so that the text takes the place of the prompt.
+void shim_say(const char *text) {
+  int point = rl_point;
+  char *line = rl_copy_text(0, rl_end);
+  rl_save_prompt();
+  rl_replace_line("", 0);
+  rl_redisplay();
+  fputs(text, rl_outstream);
+  rl_restore_prompt();
+  rl_replace_line(line ? line : "", 0);
+  rl_point = point;
+  rl_forced_update_display();
+  free(line);
+}
+
+void shim_interrupt(void) {
+  rl_replace_line("", 0);
+  rl_crlf();
+  rl_on_new_line();
+  rl_redisplay();
+}
 
 void shim_remember(const char *line) { add_history(line); }
 void shim_remember_at_most(int count) { stifle_history(count); }

@@ -105,7 +105,7 @@ package final class LineEditor: BottomLine {
   }
 
   /// How long a key takes in virtual time.
-  private static let keyTime = Duration.milliseconds(100)
+  static let keyTime = Duration.milliseconds(100)
 
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -70,6 +70,13 @@ enum Readline {
   /// Asks the terminal for its size, and draws anew what stands there.
   static func resize(isShown: Bool) { shim_resize(isShown ? 1 : 0) }
 
+  /// From now on as in a program that leaves all to readline: Tab completes first words and lists them, an empty line is not shown twice.
+  static func behaveAsCallback(completing words: [String]) { unsafe shim_behave_as_callback(words.joined(separator: "\n")) }
+  /// Shows text with its line feeds above the line, which is drawn anew.
+  static func say(_ text: String) { unsafe shim_say(text) }
+  /// Clears the line and begins it anew below.
+  static func interrupt() { shim_interrupt() }
+
   static func remember(_ line: String) { unsafe shim_remember(line) }
   static func rememberAtMost(_ count: Int) { shim_remember_at_most(Int32(clamping: count)) }
 

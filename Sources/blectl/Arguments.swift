@@ -7,6 +7,15 @@ enum Arguments {
   /// Moves global options that stand before the command's name behind it, where the command's own parser takes them:
   /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`; and a value that begins with a minus sign to where it is no option.
   static func commandFirst(_ arguments: [String]) -> [String] {
+    let (leading, rest) = leading(arguments)
+    let answered = ["--version", "--help", "-h", "--generate-completion-script"]
+    guard let command = rest.first, !leading.contains(where: answered.contains) else { return arguments }
+    let words = leading + rest.dropFirst()
+    return [command] + (command == Write.configuration.commandName ? valueLast(words) : words)
+  }
+
+  /// The options that stand before the command's name, with their values, and the rest.
+  static func leading(_ arguments: [String]) -> (options: [String], rest: ArraySlice<String>) {
     var leading: [String] = []
     var rest = arguments[...]
     while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--", word != Execute.word {
@@ -17,10 +26,7 @@ enum Arguments {
         rest = rest.dropFirst()
       }
     }
-    let answered = ["--version", "--help", "-h", "--generate-completion-script"]
-    guard let command = rest.first, !leading.contains(where: answered.contains) else { return arguments }
-    let words = leading + rest.dropFirst()
-    return [command] + (command == Write.configuration.commandName ? valueLast(words) : words)
+    return (leading, rest)
   }
 
   /// Without a command it is a session, where somebody sits at a terminal.

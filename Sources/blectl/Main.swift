@@ -10,8 +10,12 @@ enum Main {
     let command: any ParsableCommand
     do {
       try Arguments.refuseOctets()
-      try Arguments.refuseRepeated(arguments)
-      command = try Blectl.command(from: arguments)
+      if let gatttool = try Gatttool.command(of: CommandLine.arguments) {
+        command = gatttool
+      } else {
+        try Arguments.refuseRepeated(arguments)
+        command = try Blectl.command(from: arguments)
+      }
     } catch { ThisProcess.exit(Program.reportUsage(error, arguments: arguments)) }
     guard let command = command as? any LoopCommand else { ThisProcess.exit(help(command, arguments)) }
     ThisProcess.exit(Program.run(command, environment: ThisProcess.environment()))

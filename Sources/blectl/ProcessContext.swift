@@ -62,7 +62,7 @@ final class ProcessContext {
   func run(_ command: any LoopCommand, in context: Context) async throws {
     try checkFiles(of: command)
     guard let path = options.record else { return try await command.run(in: context) }
-    if command is Browse || command is Sim || command is Run {
+    if command is Browse || command is Sim || command is Run || command is Gatttool {
       let name = type(of: command).configuration.commandName ?? ""
       throw Failure(.usage, "--record is for commands that a script can have, not for \(name)")
     }

@@ -129,6 +129,7 @@ enum Program {
   @LoopActor
   static func report(_ error: any Error, _ output: Output) -> Int32 {
     if let status = error as? ExitStatus { return status.rawValue }
+    if let code = error as? ExitCode { return code.rawValue }
     if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
     let failure = Failure(error)
     if output.style.json { reportJSON(failure, output) } else { output.failure(failure.message) }

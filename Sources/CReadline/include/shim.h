@@ -44,6 +44,11 @@ void shim_replace(int before, const char *text);
 // `is_shown`: the line stands on the terminal.
 void shim_resize(int is_shown);
 
+// As programs have it that leave the drawing to readline. `words` stand in lines: what the first word of a line can become.
+void shim_behave_as_callback(const char *words);
+void shim_say(const char *text);
+void shim_interrupt(void);
+
 void shim_remember(const char *line);
 void shim_remember_at_most(int count);
 

@@ -5,7 +5,7 @@ import Text
 /// The commands that a session has.
 enum ShellCommands {
   /// Those of the command line that make no sense inside of a session.
-  private static let outside: [any ParsableCommand.Type] = [Repl.self, Execute.self, Run.self, Sim.self, Browse.self]
+  private static let outside: [any ParsableCommand.Type] = [Repl.self, Execute.self, Run.self, Sim.self, Browse.self, Gatttool.self]
 
   static let session: [any LoopCommand.Type] = [
     Rssi.self, Params.self, MTU.self, Alias.self, Disconnect.self, Use.self, Subscribe.self, Unsubscribe.self, WaitForValue.self,

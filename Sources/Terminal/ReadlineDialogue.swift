@@ -1,0 +1,146 @@
+package import EventLoop
+import Glibc
+
+/// Lines that are typed to a program as it has them from GNU readline's callbacks: what is drawn, and when, is what such a program draws, also
+/// where standard input is no terminal. Scripts wait for it. One at a time in a process, and none beside `LineEditor`.
+@LoopActor
+package final class ReadlineDialogue {
+  /// Takes a line; nil at the end of the input. What is said in it appears between the line and the next prompt.
+  package var onLine: (@LoopActor (String?) -> Void)?
+  /// With the escape sequences that are in it, as they are.
+  package var prompt: String { didSet { if isOpen, prompt != oldValue { Readline.setPrompt(prompt) } } }
+
+  private let screen: Sink
+  private let mode: TerminalMode?
+  private var watch: Watch?
+  private var pasted = PastedText()
+  private var isOpen = false
+  private var isInLine = false
+  private let ended = Wait<Void>()
+
+  /// - Parameter words: what the first word of a line can be completed to.
+  /// - Returns: nil without memory.
+  package init?(_ output: Output, prompt: String, completing words: [String]) {
+    guard Readline.begin(STDIN_FILENO, name: "other", isUTF8: output.isUTF8) else { return nil }
+    Readline.behaveAsCallback(completing: words)
+    self.prompt = prompt
+    screen = output.resultSink
+    mode = TerminalMode(STDIN_FILENO)
+  }
+
+  /// Until `end`.
+  /// - Throws: CancellationError.
+  package func run() async throws {
+    begin()
+    watch = EventLoop.shared.watch(STDIN_FILENO, .readable) { [weak self] _ in self?.read() }
+    defer {
+      watch?.cancel()
+      if isOpen { close() }
+      mode?.leave()
+    }
+    try await ended.value()
+  }
+
+  /// No line is taken any more. Idempotent.
+  package func end() { ended.resume(returning: ()) }
+
+  /// Shows a line or several, each with its line feed: above what is typed.
+  /// - Returns: false when there is no room, because nobody reads; nothing is shown then.
+  @discardableResult
+  package func say(_ text: String) -> Bool {
+    guard screen.hasRoom else { return false }
+    if isOpen, !isInLine {
+      Readline.say(text)
+      flush()
+    } else {
+      screen.draw(Array(text.utf8))
+    }
+    return true
+  }
+
+  /// For the keys that go back.
+  package func remember(_ line: String) { Readline.remember(line) }
+
+  /// Ctrl-C: what was typed is gone.
+  package func interrupt() {
+    guard isOpen, !isInLine else { return }
+    Readline.interrupt()
+    flush()
+  }
+
+  package func resized() {
+    Readline.resize(isShown: isOpen && !isInLine)
+    flush()
+  }
+
+  /// The process goes on after it was stopped.
+  package func resumed() {
+    mode?.leave()
+    mode?.enter()
+    guard isOpen else { return }
+    Readline.redraw()
+    flush()
+  }
+
+  private var marksPastes: Bool { mode != nil && Readline.marksPastes }
+
+  private func begin() {
+    mode?.enter()
+    if marksPastes { screen.draw(Array("\u{1B}[?2004h".utf8)) }
+    Readline.beginLine(prompt: prompt)
+    isOpen = true
+    flush()
+  }
+
+  /// The line is over as far as readline is concerned.
+  private func close() {
+    isOpen = false
+    flush()
+    if marksPastes { screen.draw(Array("\u{1B}[?2004l\r".utf8)) }
+  }
+
+  private func flush() { screen.draw(Readline.drawn()) }
+
+  private func read() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+    if count < 0, errno == EINTR || errno == EAGAIN { return }
+    guard count > 0 else { return endOfInput() }
+    if let horizon = EventLoop.shared.horizon { EventLoop.shared.horizon = horizon.advanced(by: LineEditor.keyTime * count) }
+    use(mode == nil ? Array(buffer[..<count]) : pasted.pass(buffer[..<count]))
+  }
+
+  private func use(_ keys: [UInt8]) {
+    var rest = keys[...]
+    while !rest.isEmpty, !ended.isSettled {
+      switch Readline.feed(&rest) {
+      case .wantsMore, .wantsCompletion: break
+      case .line(let octets): take(String(decoding: octets, as: UTF8.self))
+      case .end: takeEnd()
+      }
+    }
+    flush()
+  }
+
+  private func take(_ line: String) {
+    close()
+    isInLine = true
+    onLine?(line)
+    isInLine = false
+    if !ended.isSettled { begin() }
+  }
+
+  private func takeEnd() {
+    let marks = marksPastes
+    close()
+    if marks { screen.draw([UInt8(ascii: "\n")]) }
+    onLine?(nil)
+    end()
+  }
+
+  private func endOfInput() {
+    // A last line needs no line feed.
+    if isOpen, !Readline.typed.isEmpty { use([UInt8(ascii: "\n")]) }
+    if !ended.isSettled { takeEnd() }
+  }
+}

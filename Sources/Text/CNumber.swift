@@ -1,0 +1,32 @@
+/// A whole number as C's strtol(3) reads it: blanks, a sign, `0x` or `0`, digits as far as they go, and what follows is left.
+package struct CNumber: Equatable, Sendable {
+  /// 0 where no digit stands; nil beyond 64 bits.
+  package let value: Int?
+  /// Nothing follows the digits, and there are some.
+  package let isWhole: Bool
+
+  /// - Parameter base: 10 or 16; nil for what `0x` and `0` say.
+  package init(_ text: some StringProtocol, base: Int?) {
+    var rest = Array(text.utf8)[...]
+    while let octet = rest.first, octet == 0x20 || (0x09...0x0D).contains(octet) { rest = rest.dropFirst() }
+    let isNegative = rest.first == UInt8(ascii: "-")
+    if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+    let hasPrefix = rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8)
+    var base = base ?? (hasPrefix ? 16 : rest.first == UInt8(ascii: "0") ? 8 : 10)
+    if hasPrefix, base == 16 {
+      // Without a digit behind it the prefix is a zero, and an x that follows.
+      if let digit = rest.dropFirst(2).first, Hex.nibble(digit) != nil { rest = rest.dropFirst(2) } else { base = 10 }
+    }
+    var number: Int? = 0
+    var count = 0
+    while let octet = rest.first, let digit = Hex.nibble(octet), digit < base {
+      let (product, overflows) = (number ?? 0).multipliedReportingOverflow(by: base)
+      let (sum, isOver) = product.addingReportingOverflow(isNegative ? -Int(digit) : Int(digit))
+      number = number == nil || overflows || isOver ? nil : sum
+      count += 1
+      rest = rest.dropFirst()
+    }
+    value = number
+    isWhole = count > 0 && rest.isEmpty
+  }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import LinuxBluetooth
+import LinuxIO
+import Terminal
+import Text
+
+/// BlueZ's gatttool in its options, results and exit codes, for scripts that were written for it.
+struct Gatttool: LoopCommand {
+  static let name = "gatttool"
+
+  static let configuration = CommandConfiguration(
+    commandName: name, _superCommandName: "blectl",
+    abstract: "Do what BlueZ's gatttool does, for scripts that were written for it.",
+    discussion: """
+      All words behind the name are gatttool's own options, and so are all words of a link to blectl that is called gatttool: `blectl gatttool \
+      --help-all` lists them. They, the lines of the results and the exit codes (0, or 1) are those of gatttool 5.66, octet for octet; -i also \
+      takes the other radios of blectl.
+      """)
+
+  @Argument(
+    parsing: .captureForPassthrough, help: ArgumentHelp("Options of gatttool.", valueName: "option"),
+    completion: .list(GatttoolOptions.Name.allCases.map { "--\($0.rawValue)" }))
+  var words: [String] = []
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  var usesNames: Bool { false }
+
+  /// What a command line asks for: that of a program called gatttool, or of `blectl [options] gatttool …`.
+  /// - Parameter arguments: with the name of the program.
+  /// - Returns: nil when it is about another command. - Throws: for what stands before the command's name.
+  static func command(of arguments: [String]) throws -> Gatttool? {
+    let (leading, rest) = Arguments.leading(Array(arguments.dropFirst()))
+    let isLink = arguments.first?.split(separator: "/").last.map(String.init) == name
+    guard isLink || rest.first == name else { return nil }
+    let words = isLink ? Array(arguments.dropFirst()) : Array(rest.dropFirst())
+    var options = isLink ? [] : leading
+    if let adapter = try? GatttoolOptions(words).texts[.adapter] { options += ["--adapter", spec(adapter)] }
+    guard var command = try parseAsRoot(options + ["--quiet"]) as? Gatttool else { return nil }
+    if let stray = command.words.first {
+      throw ValidationError(
+        "\(DisplayText.quote(stray)) is no option that every command has, so it stands behind the command, not before it.")
+    }
+    command.words = words
+    return command
+  }
+
+  /// An adapter may be told by its own address, too.
+  private static func spec(_ adapter: String) -> String {
+    guard adapter.utf8.count == 17, adapter.split(separator: ":").count == 6 else { return adapter }
+    let found = try? AdapterList.adapters().first { $0.address?.description == adapter.uppercased() }
+    return found?.name ?? adapter
+  }
+
+  func run(in context: Context) async throws {
+    let output = context.output
+    let options: GatttoolOptions
+    do throws(GatttoolOptions.Stop) { options = try GatttoolOptions(words) } catch {
+      switch error {
+      case .help(let text): return try await output.write(Array(text.utf8))
+      case .wrong(let sentence):
+        output.message(sentence)
+        return try await refuse(context)
+      }
+    }
+    if options.flags.contains(.interactive) { return try await GatttoolDialogue(options, context).run() }
+    guard let procedure = options.procedure else { return try await refuse(context) }
+    try await GatttoolRequest(options: options, context: context).run(procedure)
+  }
+
+  /// Without anything to do it shows how it is used.
+  private func refuse(_ context: Context) async throws {
+    try await context.output.line(GatttoolHelp.text)
+    throw ExitCode(1)
+  }
+}

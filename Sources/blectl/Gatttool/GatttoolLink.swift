@@ -1,0 +1,48 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import LinuxBluetooth
+import Operations
+import SystemPackage
+import Text
+
+/// The link that gatttool makes: to an address of which the type is given, at ATT_MTU 23.
+@LoopActor
+enum GatttoolLink {
+  /// - Parameter type: `random`; anything else is public.
+  /// - Throws: Failure for what is not supported here; as `Session.connect`.
+  static func connect(_ destination: String, type: AddressType, isOverClassic: Bool, securityLevel: String, _ context: Context) async throws
+    -> Connection
+  {
+    guard let address = Address(destination) else {
+      throw Failure(.usage, "\(DisplayText.quote(destination)) is not an address: it has six octets of two hex digits, AA:BB:CC:DD:EE:FF")
+    }
+    if isOverClassic { throw Failure(.usage, "GATT over BR/EDR is not supported: blectl does Bluetooth LE only; leave out --psm") }
+    if ["medium", "high"].contains(securityLevel.lowercased()) { throw unsafeLevel(securityLevel) }
+    let connection = try await context.session.connect(PeerAddress(address, type), limits: context.step.limits, exchangingMTU: false)
+    // Whatever the peer asks for: results are cut where they have always been.
+    connection.client.bearer.offer(rxMTU: 23)
+    return connection
+  }
+
+  static func unsafeLevel(_ level: String) -> Failure {
+    Failure(
+      .usage,
+      "security level \(level) is not supported: blectl does not pair or encrypt by itself yet; bluetoothctl does both (pair ADDRESS)")
+  }
+
+  /// What is said of a connection that did not come about: the errno that the kernel would have given, where there is one.
+  static func reason(_ error: any Error, _ destination: String) -> String {
+    let place = "connect to \(Address(destination)?.description ?? destination): "
+    switch error {
+    case let error as NoConnection: return place + text(error.errno)
+    case GAPError.noConnection: return place + text(.connectionRefused)
+    case AdapterProblem.none, AdapterProblem.unknown, AdapterProblem.down, AdapterProblem.unplugged: return place + text(.noRouteToHost)
+    default: return place + Failure(error).message
+    }
+  }
+
+  private static func text(_ errno: Errno) -> String { "\(errno) (\(errno.rawValue))" }
+}
