@@ -73,6 +73,16 @@ import Text
     Procedure("Exchange MTU refused", ">020502 <0102000006", "23") { "\(try await $0.exchangeMTU())" },
     Procedure("Exchange MTU: 22 is less than the least", ">020502 <031600", "23") { "\(try await $0.exchangeMTU())" },
     Procedure("Exchange MTU malformed", ">020502 <0305", "23") { "\(try await $0.exchangeMTU())" },
+    Procedure("Exchange MTU, offering", ">026400 <03f700", "100") { "\(try await $0.exchangeMTU(offering: 100) ?? 0)" },
+    Procedure("Exchange MTU, offering: 22 is less than the least", ">026400 <031600", "0") {
+      "\(try await $0.exchangeMTU(offering: 100) ?? 0)"
+    },
+    Procedure("a value up to an error", ">0a0300 <0b\(long22) >0c03001600 <010c03000e", long22) {
+      hex(try await $0.valueUpToError(0x0003))
+    },
+    Procedure("a value up to an empty part", ">0a0300 <0b\(long22) >0c03001600 <0d", long22) {
+      hex(try await $0.valueUpToError(0x0003))
+    },
     Procedure(
       "primary services, the last one to ffff", ">100100ffff0028 <1106010005000018 >100600ffff0028 <11060600ffff0f18",
       "1800[0001-0005] 180f[0006-ffff]"

@@ -20,25 +20,28 @@ extension KernelTests {
       ("--char-read -a 0xf000", true), ("--char-read -a 0x0010", true), ("--char-read -a 65539", true), ("--char-read -u 2a00", true),
       ("--char-read -u ffe3", true), ("--char-read -u 2803 -s 0x10", true), ("--char-read -u abcd", true), ("--char-read -u ffe1", true),
       ("--char-read -u 6f1c0002-8a3e-4b52-9c1d-2e7f90a1b3c4", true), ("--char-read", true), ("--char-read -a 0", true),
-      ("--char-write", true), ("--char-write -a 0x10", true), ("--char-write -a 0x10 -n 1", true), ("--char-write -a 0x10 -n 0102", true),
+      ("--char-write", true), ("--char-write -a 0x10", true), ("--char-write -a 0x10 -n 1", true),
       ("--char-write-req -a 0x17 -n 00ff1z", true), ("--char-write-req -a 0x17 --value=\(String(repeating: "5a", count: 100))", true),
       ("--char-read -a 0x17", true), ("--char-write-req -a 0x12 -n 00", true), ("--char-write-req -a 0x17 -n 00ff10", true),
       ("--char-write-req -a 0xf000 -n 00", true), ("--primary --char-read --listen", true), ("--characteristics -u zz", true),
+      ("--char-write-req -a 0x21 -n 02", true),
     ]
 
+    /// All of theirs on the one link that the kernel keeps, then all of ours. Left out is what 5.66 fails to do: `--char-write` with a value sends
+    /// nothing, and does not end.
     @Test func requests() throws {
       try Guest.lock()
-      for (options, ends) in Self.table {
-        let words = Self.common + options.split(separator: " ").map(String.init)
-        let theirs = try run(["gatttool"] + words, ends: ends)
-        try Guest.waitForNoLink()
-        let ours = try run([Blectl.path, "gatttool"] + words, ends: true)
+      let lines = Self.table.map { Self.common + $0.options.split(separator: " ").map(String.init) }
+      let theirs = try zip(lines, Self.table).map { try run(["gatttool"] + $0, ends: $1.ends) }
+      try Guest.waitForNoLink()
+      for ((line, entry), theirs) in zip(zip(lines, Self.table), theirs) {
+        let ours = try run([Blectl.path, "gatttool"] + line, ends: true)
         #expect(
           ours.text == theirs.text && ours.errors == theirs.errors,
-          "\(options): \(ours.text)\(ours.errors) not \(theirs.text)\(theirs.errors)")
-        if ends { #expect(ours.status == theirs.status, "\(options): \(ours.status) not \(theirs.status)") }
-        try Guest.expectNoLink("hci0")
+          "\(entry.options): \(ours.text)\(ours.errors) not \(theirs.text)\(theirs.errors)")
+        if entry.ends { #expect(ours.status == theirs.status, "\(entry.options): \(ours.status) not \(theirs.status)") }
       }
+      try Guest.expectNoLink("hci0")
     }
 
     private func run(_ command: [String], ends: Bool) throws -> ProcessResult {
@@ -49,10 +52,9 @@ extension KernelTests {
       return process.wait()
     }
 
-    /// Where there is no link: no adapter, no device. The kernel tries for 20 s.
+    /// No such adapter, one that is down, no device named.
     @Test func noConnection() throws {
-      try Guest.lock()
-      for words in [["-i", "hci9", "-b", BumbleAir.peer], ["-i", "hci0", "-b", "C9:00:00:00:00:01", "-t", "random"], ["-i", "hci0"]] {
+      for words in [["-i", "hci9", "-b", BumbleAir.peer], ["-i", "hci2", "-b", BumbleAir.peer], ["-i", "hci0"]] {
         let theirs = try RunningProcess.run(["gatttool", "--primary"] + words, limit: 90)
         let ours = try RunningProcess.run([Blectl.path, "gatttool", "--primary"] + words, limit: 90)
         #expect(
@@ -68,7 +70,8 @@ extension KernelTests {
       func heard(_ program: [String]) throws -> [String] {
         let words = Self.common + ["--char-write-req", "--handle=0x001d", "--value=0200", "--listen"]
         let process = try RunningProcess(program + words, hasInput: false)
-        #expect(process.waitForOutput(containing: "Indication", times: 3))
+        // gatttool writes a line in pieces.
+        #expect(process.waitForOutput(after: 0) { $0.count { $0 == "\n" } >= 4 })
         process.signal(SIGINT)
         return Array(process.wait().lines.prefix(4))
       }
