@@ -46,6 +46,7 @@ let package = Package(
     .target(name: "DeviceFiles", dependencies: ["GATT", "ATT", "Bluetooth", "Text"], swiftSettings: settings),
     .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "Replay", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
+    .target(name: "Decoding", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
     .target(
       name: "Simulation", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
       swiftSettings: settings),
@@ -66,8 +67,9 @@ let package = Package(
     .executableTarget(
       name: "blectl",
       dependencies: [
-        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Replay", "GAP", "DeviceFiles", "GATT", "ATT", "HCI",
-        "Bluetooth", "EventLoop", "Text", argumentParser, deque, system,
+        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT",
+        "ATT",
+        "HCI", "Bluetooth", "EventLoop", "Text", argumentParser, deque, system,
       ],
       exclude: ["StartOrder.txt"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
@@ -101,6 +103,8 @@ let package = Package(
     .testTarget(
       name: "ReplayTests",
       dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
+    .testTarget(
+      name: "DecodingTests", dependencies: ["Decoding", "ATT", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: [

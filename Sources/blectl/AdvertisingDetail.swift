@@ -19,6 +19,14 @@ enum AdvertisingDetail {
 
   /// One payload: the PDU type before the first of its AD structures.
   static func lines(_ data: [UInt8], of peer: PeerAddress?, pdu: AdvertisingReport.PDU, _ formats: AdvertisingFormats) -> [String] {
+    let label = pdu.rawValue
+    return parts(data, of: peer, formats).enumerated().map {
+      "  " + ($0 == 0 ? label : String(repeating: " ", count: label.utf8.count)) + "  " + $1
+    }
+  }
+
+  /// A line for each AD structure, for what is wrong with them, and for a MAC inside.
+  static func parts(_ data: [UInt8], of peer: PeerAddress?, _ formats: AdvertisingFormats) -> [String] {
     let advertisement = Advertisement(data)
     var parts = advertisement.structures.map { line($0, sender: peer?.address, formats) }
     if parts.isEmpty { parts = ["(empty)"] }
@@ -27,8 +35,7 @@ enum AdvertisingDetail {
       // A guess would stand there like a fact.
       parts += macs.filter { $0.confidence > .low }.map { "→ MAC \($0.text) in \($0.source), offset \($0.offset), \($0.rule)" }
     }
-    let label = pdu.rawValue
-    return parts.enumerated().map { "  " + ($0 == 0 ? label : String(repeating: " ", count: label.utf8.count)) + "  " + $1 }
+    return parts
   }
 
   static func line(_ structure: ADStructure, sender: Address?, _ formats: AdvertisingFormats) -> String {

@@ -24,6 +24,14 @@ enum DecodedText {
     }
   }
 
+  /// Why the octets are no value of that type; nil where they are one, and where nothing is known of the type.
+  static func problem(_ value: [UInt8], of uuid: UUID) -> String? {
+    do throws(ValueMismatch) {
+      _ = try DecodedValue.of(value, type: uuid, formats: [])
+      return nil
+    } catch { return sentence(error) }
+  }
+
   static func sentence(_ mismatch: ValueMismatch) -> String {
     switch mismatch {
     case .tooShort(let field, let octets): "\(octets) octet\(octets == 1 ? "" : "s"), too few for \(field)"

@@ -39,7 +39,7 @@ enum ScanRecord {
   }
 
   /// A JSON object has each key once: of two structures with the same id the last is shown; `raw` has both.
-  private static func merged(_ items: [(String, [UInt8])]) -> [(String, [UInt8])] {
+  static func merged(_ items: [(String, [UInt8])]) -> [(String, [UInt8])] {
     guard items.count > 1 else { return items }
     var result: [(String, [UInt8])] = []
     for item in items {
@@ -71,5 +71,5 @@ enum ScanRecord {
 
   private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "?" }
 
-  private static func bigEndian(_ id: UInt16) -> [UInt8] { [UInt8(id >> 8), UInt8(truncatingIfNeeded: id)] }
+  static func bigEndian(_ id: UInt16) -> [UInt8] { [UInt8(id >> 8), UInt8(truncatingIfNeeded: id)] }
 }

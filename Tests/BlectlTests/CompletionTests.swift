@@ -14,6 +14,7 @@ import Testing
     ("blectl -i sim sc", ["scan"], true),
     ("blectl scan --so", ["--sort"], true),
     ("blectl scan --sort ", ["rssi", "name", "last", "first"], true),
+    ("blectl decode ", ["adv", "att", "hci", "value"], false),
     ("blectl read --wa", ["--wait"], true),
     ("blectl write --exp", ["--expect", "--expect-count"], true),
     ("blectl write --mode re", ["request", "reliable"], true),

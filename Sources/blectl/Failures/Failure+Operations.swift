@@ -89,7 +89,7 @@ extension Failure {
       "rule \"\(DisplayText.escape(error.text))\": \(reason); a rule looks like mfg:0x0305@-6:le, svc:fe95@5:le, ad:1b@0:le or name@-4")
   }
 
-  init(_ error: OfflineAdvertisementError) {
+  init(_ error: OfflineAdvertisementError, of input: String = "standard input") {
     let (line, reason) =
       switch error {
       case .notJSON(let line): (line, "is not a JSON record")
@@ -97,7 +97,7 @@ extension Failure {
       case .notHexAfterAddress(let line): (line, "is not hex after the address")
       case .unknown(let line): (line, "is neither AD structures in hex, nor ADDRESS HEX, nor a JSON record")
       }
-    self.init(.input, "line \(line) of standard input \(reason)")
+    self.init(.input, "line \(line) of \(input) \(reason)")
   }
 
   init(_ error: NotACharacteristic) {

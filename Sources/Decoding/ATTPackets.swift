@@ -1,0 +1,136 @@
+package import ATT
+import Bluetooth
+
+extension DecodedPacket {
+  /// An ATT PDU. - Parameter request: what it answers, where that is known: a response names no attributes.
+  package init(att octets: [UInt8], answering request: Request? = nil) {
+    guard let first = octets.first else {
+      self.init("ATT PDU", problem: MalformedPacket("ATT PDU: no opcode", at: 0))
+      return
+    }
+    let opcode = Opcode(rawValue: first)
+    self.init(opcode.description)
+    do throws(MalformedPacket) {
+      switch try PDU(parsing: octets) {
+      case .request(let pdu): fields = Self.fields(pdu)
+      case .response(let pdu): fields = Self.fields(pdu, request)
+      case .command(let pdu): fields = Self.fields(pdu)
+      case .unsolicited(let pdu): fields = Self.fields(pdu)
+      case .confirmation: break
+      case .unknown: fields = [PacketField("parameters", .octets(Array(octets.dropFirst())))]
+      }
+    } catch {
+      problem = error
+      fields = [PacketField("parameters", .octets(Array(octets.dropFirst())))]
+    }
+  }
+
+  private static func fields(_ pdu: Request) -> [PacketField] {
+    switch pdu {
+    case .exchangeMTU(let mtu): [number("client_rx_mtu", mtu)]
+    case .findInformation(let range): fields(range)
+    case .findByTypeValue(let range, let type, let value):
+      fields(range) + [PacketField("type", .uuid(UUID(UInt32(type)))), declaration("value", value, of: UUID(UInt32(type)))]
+    case .readByType(let range, let type), .readByGroupType(let range, let type): fields(range) + [PacketField("type", .uuid(type))]
+    case .read(let handle): [attribute(handle)]
+    case .readBlob(let handle, let offset): [attribute(handle), number("offset", offset)]
+    case .readMultiple(let handles), .readMultipleVariable(let handles): [PacketField("attributes", .list(handles.map { [attribute($0)] }))]
+    case .write(let handle, let value): [attribute(handle), self.value(value, of: handle)]
+    case .prepareWrite(let handle, let offset, let value):
+      [attribute(handle), number("offset", offset), self.value(value, of: handle, isWhole: false)]
+    case .executeWrite(let flags): [PacketField("flags", .choice(flags, flags == 0 ? "cancel" : flags == 1 ? "write" : nil))]
+    }
+  }
+
+  private static func fields(_ pdu: Response, _ request: Request?) -> [PacketField] {
+    switch pdu {
+    case .error(let opcode, let handle, let code):
+      return [
+        PacketField("request", .code(Int64(opcode.rawValue), opcode.description)), attribute(handle), PacketField("error", .attError(code)),
+      ]
+    case .exchangeMTU(let mtu): return [number("server_rx_mtu", mtu)]
+    case .findInformation(let items):
+      return [PacketField("items", .list(items.map { [attribute($0.handle), PacketField("type", .uuid($0.type))] }))]
+    case .findByTypeValue(let ranges): return [PacketField("items", .list(ranges.map { [attribute($0.start), end($0.end)] }))]
+    case .readByType(let items):
+      let type: UUID? = if case .readByType(_, let type)? = request { type } else { nil }
+      return [PacketField("items", .list(items.map { [attribute($0.handle)] + declared($0.value, of: type, at: $0.handle) }))]
+    case .readByGroupType(let groups):
+      let type: UUID? = if case .readByGroupType(_, let type)? = request { type } else { nil }
+      return [
+        PacketField("items", .list(groups.map { [attribute($0.handle), end($0.endHandle), declaration("value", $0.value, of: type)] }))
+      ]
+    case .read(let value):
+      guard case .read(let handle)? = request else { return [self.value(value, of: nil)] }
+      return [attribute(handle), self.value(value, of: handle)]
+    case .readBlob(let value):
+      guard case .readBlob(let handle, let offset)? = request else { return [self.value(value, of: nil, isWhole: false)] }
+      return [attribute(handle), number("offset", offset), self.value(value, of: handle, isWhole: false)]
+    case .readMultiple(let values): return [self.value(values, of: nil, isWhole: false)]
+    case .readMultipleVariable(let values, let truncated):
+      let handles: [AttributeHandle] = if case .readMultipleVariable(let handles)? = request { handles } else { [] }
+      let items = values.enumerated().map { index, value in
+        let isWhole = truncated == nil || index < values.count - 1
+        guard index < handles.count else { return [self.value(value, of: nil, isWhole: isWhole)] }
+        return [attribute(handles[index]), self.value(value, of: handles[index], isWhole: isWhole)]
+      }
+      return [PacketField("items", .list(items))] + (truncated.map { [number("truncated_length", $0)] } ?? [])
+    case .write:
+      guard case .write(let handle, _)? = request else { return [] }
+      return [attribute(handle)]
+    case .prepareWrite(let handle, let offset, let value):
+      return [attribute(handle), number("offset", offset), self.value(value, of: handle, isWhole: false)]
+    case .executeWrite: return []
+    }
+  }
+
+  private static func fields(_ pdu: ATT.Command) -> [PacketField] {
+    switch pdu {
+    case .write(let handle, let value): [attribute(handle), self.value(value, of: handle)]
+    case .signedWrite(let handle, let value, let signature):
+      [attribute(handle), self.value(value, of: handle), PacketField("signature", .octets(signature))]
+    }
+  }
+
+  private static func fields(_ pdu: Unsolicited) -> [PacketField] {
+    switch pdu {
+    case .notification(let item), .indication(let item): [attribute(item.handle), value(item.value, of: item.handle)]
+    case .multipleNotification(let items, let isTruncated):
+      [PacketField("items", .list(items.map { [attribute($0.handle), value($0.value, of: $0.handle)] }))]
+        + (isTruncated ? [PacketField("truncated", .flag(true))] : [])
+    }
+  }
+
+  /// What a Read By Type Response has of one attribute: a declaration says what is declared (Vol 3 Part G §3.3.1).
+  private static func declared(_ octets: [UInt8], of type: UUID?, at handle: AttributeHandle) -> [PacketField] {
+    guard type == UUID(0x2803), octets.count == 5 || octets.count == 19, let uuid = UUID(littleEndian: octets[3...]) else {
+      return [value(octets, of: handle, isWhole: type != UUID(0x2803))]
+    }
+    let valueHandle = AttributeHandle(rawValue: UInt16(octets[1]) | UInt16(octets[2]) << 8)
+    return [
+      PacketField("properties", .mask(UInt64(octets[0]), octets: 1)), PacketField("value_handle", .number(Int64(valueHandle.rawValue))),
+      PacketField("declares", .uuid(uuid)),
+    ]
+  }
+
+  /// The value of a service's declaration is the service.
+  private static func declaration(_ name: String, _ value: [UInt8], of type: UUID?) -> PacketField {
+    if type == nil || type == UUID(0x2800) || type == UUID(0x2801), value.count == 2 || value.count == 16,
+      let uuid = UUID(littleEndian: value[...])
+    {
+      return PacketField("declares", .uuid(uuid))
+    }
+    return PacketField(name, .octets(value))
+  }
+
+  private static func fields(_ range: HandleRange) -> [PacketField] {
+    [number("start_handle", range.start.rawValue), number("end_handle", range.end.rawValue)]
+  }
+
+  private static func attribute(_ handle: AttributeHandle) -> PacketField { PacketField("handle", .attribute(handle)) }
+  private static func end(_ handle: AttributeHandle) -> PacketField { number("end_handle", handle.rawValue) }
+  private static func number(_ name: String, _ value: UInt16) -> PacketField { PacketField(name, .number(Int64(value))) }
+  private static func value(_ octets: [UInt8], of handle: AttributeHandle?, isWhole: Bool = true) -> PacketField {
+    PacketField("value", .value(octets, of: handle, isWhole: isWhole))
+  }
+}

@@ -1,0 +1,121 @@
+import Bluetooth
+import HCI
+import Text
+
+extension DecodedPacket {
+  /// An HCI packet. - Parameter octets: in H4 form, indicator first.
+  package init(hci octets: [UInt8]) {
+    var reader = ByteReader(octets)
+    guard let indicator = try? reader.uint8("indicator") else {
+      self.init("HCI packet", problem: MalformedPacket("no octets", at: 0))
+      return
+    }
+    switch indicator {
+    case Packet.commandIndicator: self.init(command: &reader)
+    case Packet.eventIndicator: self.init(event: &reader)
+    case Packet.aclIndicator: self.init(data: &reader)
+    case Packet.synchronousIndicator: self.init("Synchronous Data", [PacketField("octets", .octets(reader.rest()))])
+    case Packet.isochronousIndicator: self.init("ISO Data", [PacketField("octets", .octets(reader.rest()))])
+    default:
+      self.init(
+        "HCI packet", [PacketField("octets", .octets(reader.rest()))],
+        problem: MalformedPacket("0x\(Hex.encode([indicator])) is no indicator of H4: 01 command, 02 ACL data, 04 event", at: 0))
+    }
+  }
+
+  private init(command reader: inout ByteReader) {
+    let what = "HCI command"
+    guard let opcode = try? reader.uint16("opcode"), let length = try? reader.uint8("length") else {
+      self.init(what, problem: MalformedPacket("\(what): header is cut", at: 1))
+      return
+    }
+    let known = HCITable.commands[opcode]
+    self.init(known?.name ?? Self.unknown(opcode), [PacketField("opcode", .mask(UInt64(opcode), octets: 2))])
+    if reader.remaining == Int(length) { read(known?.parameters, &reader) } else { fail(length: Int(length), &reader) }
+  }
+
+  private static func unknown(_ opcode: UInt16) -> String {
+    let name = opcode >> 10 == 0x3F ? "Vendor Specific command" : "Unknown command"
+    return "\(name) 0x\(Hex.encode([UInt8(opcode >> 8), UInt8(truncatingIfNeeded: opcode)]))"
+  }
+
+  private init(event reader: inout ByteReader) {
+    guard let code = try? reader.uint8("code"), let length = try? reader.uint8("length") else {
+      self.init("HCI event", problem: MalformedPacket("HCI event: header is cut", at: 1))
+      return
+    }
+    let isLength = reader.remaining == Int(length)
+    switch code {
+    case 0x0E:
+      self.init("Command Complete")
+      if isLength { complete(&reader) }
+    case 0x0F:
+      self.init("Command Status")
+      if isLength { read(PacketFormat("status credits:u8 command:opcode"), &reader) }
+    case 0x3E:
+      guard let subevent = try? reader.uint8("subevent") else {
+        self.init("LE Meta event", problem: MalformedPacket("LE Meta event: no subevent", at: reader.offset))
+        return
+      }
+      self.init(HCITable.subevents[subevent]?.name ?? "LE subevent 0x\(Hex.encode([subevent]))")
+      if isLength { read(HCITable.subevents[subevent]?.format, &reader) }
+    default:
+      self.init(HCITable.events[code]?.name ?? "Event 0x\(Hex.encode([code]))")
+      if isLength { read(HCITable.events[code]?.format, &reader) }
+    }
+    if !isLength { fail(length: Int(length), &reader) }
+  }
+
+  private mutating func complete(_ reader: inout ByteReader) {
+    var head: [PacketField] = []
+    problem = PacketFormat("credits:u8 command:opcode").read(&reader, name, into: &head)
+    fields += head
+    guard problem == nil, let opcode = head.last?.value.number, opcode != 0 else { return rest(&reader, "octets") }
+    var status: [PacketField] = []
+    problem = PacketFormat("status").read(&reader, name, into: &status)
+    fields += status
+    guard problem == nil else { return }
+    // What comes with an error says nothing, whatever its length; and what later versions return besides is not wrong.
+    let format = UInt16(exactly: opcode).flatMap { HCITable.commands[$0]?.returned }
+    if let format, status.first?.value == .status(.success) {
+      problem = format.read(&reader, name, into: &fields)
+    }
+    if problem == nil { rest(&reader, "returned") }
+  }
+
+  /// Its payload is L2CAP's: what is in it may be a part only.
+  private init(data reader: inout ByteReader) {
+    guard let word = try? reader.uint16("handle"), let length = try? reader.uint16("length") else {
+      self.init("ACL Data", problem: MalformedPacket("ACL Data: header is cut", at: 1))
+      return
+    }
+    let boundaries = ["first_non_flushable", "continuing", "first_flushable", "complete"]
+    let boundary = UInt8(truncatingIfNeeded: word >> 12) & 3
+    self.init(
+      "ACL Data",
+      [
+        PacketField("handle", .mask(UInt64(word & 0x0FFF), octets: 2)),
+        PacketField("boundary", .choice(boundary, boundaries[Int(boundary)])),
+      ])
+    if word >> 14 != 0 { fields.append(PacketField("broadcast", .number(Int64(word >> 14)))) }
+    fields.append(PacketField("length", .number(Int64(length))))
+    if reader.remaining != Int(length) { fail(length: Int(length), &reader) }
+  }
+
+  private mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader) {
+    guard let format else { return rest(&reader, "parameters") }
+    problem = format.read(&reader, name, into: &fields)
+    if problem == nil, !reader.isAtEnd {
+      problem = MalformedPacket("\(name): \(reader.remaining) trailing octet(s)", at: reader.offset)
+    }
+  }
+
+  private mutating func rest(_ reader: inout ByteReader, _ name: String) {
+    if !reader.isAtEnd { fields.append(PacketField(name, .octets(reader.rest()))) }
+  }
+
+  private mutating func fail(length: Int, _ reader: inout ByteReader) {
+    problem = MalformedPacket("\(name): length \(length), \(reader.remaining) octet(s) there", at: reader.offset)
+    rest(&reader, "octets")
+  }
+}

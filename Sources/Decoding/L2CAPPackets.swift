@@ -1,0 +1,93 @@
+import Bluetooth
+import L2CAP
+import Text
+
+extension DecodedPacket {
+  /// One command of the LE signalling channel (Vol 3 Part A §4).
+  package init(signalling octets: [UInt8]) {
+    var reader = ByteReader(octets)
+    var head: [PacketField] = []
+    let problem = PacketFormat("code:x8 identifier:u8 length:u16").read(&reader, "signalling", into: &head)
+    guard problem == nil, let code = head[0].value.number.flatMap({ UInt8(exactly: $0) }) else {
+      self.init("LE signalling", head, problem: problem)
+      return
+    }
+    let known = Self.signals[code]
+    self.init(known?.name ?? "Signal 0x\(Hex.encode([code]))", Array(head[1...]))
+    guard head[2].value.number == Int64(reader.remaining) else {
+      self.problem = MalformedPacket("\(name): length \(head[2].value.number ?? 0), \(reader.remaining) octet(s) there", at: 2)
+      fields.append(PacketField("octets", .octets(reader.rest())))
+      return
+    }
+    read(known?.format, &reader, else: "data")
+  }
+
+  /// A PDU of the Security Manager (Vol 3 Part H §3.5).
+  package init(securityManager octets: [UInt8]) {
+    guard let code = octets.first else {
+      self.init("Security Manager", problem: MalformedPacket("Security Manager: no code", at: 0))
+      return
+    }
+    var reader = ByteReader(octets)
+    _ = try? reader.uint8("code")
+    let known = Self.pairing[code]
+    self.init(known?.name ?? "Security Manager code 0x\(Hex.encode([code]))")
+    read(known?.format, &reader, else: "data")
+  }
+
+  private mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader, else rest: String) {
+    guard let format else {
+      if !reader.isAtEnd { fields.append(PacketField(rest, .octets(reader.rest()))) }
+      return
+    }
+    problem = format.read(&reader, name, into: &fields)
+    if problem == nil, !reader.isAtEnd { problem = MalformedPacket("\(name): \(reader.remaining) trailing octet(s)", at: reader.offset) }
+  }
+
+  private static let signals = table(
+    """
+    01; Command Reject; reason:x16 data:rest
+    06; Disconnection Request; destination_cid:x16 source_cid:x16
+    07; Disconnection Response; destination_cid:x16 source_cid:x16
+    12; Connection Parameter Update Request; interval_min:ms1.25 interval_max:ms1.25 latency:u16 timeout:ms10
+    13; Connection Parameter Update Response; result:x16
+    14; LE Credit Based Connection Request; spsm:x16 source_cid:x16 mtu:u16 mps:u16 initial_credits:u16
+    15; LE Credit Based Connection Response; destination_cid:x16 mtu:u16 mps:u16 initial_credits:u16 result:x16
+    16; Flow Control Credit Indication; cid:x16 credits:u16
+    17; Credit Based Connection Request; spsm:x16 mtu:u16 mps:u16 initial_credits:u16 source_cids:rest
+    18; Credit Based Connection Response; mtu:u16 mps:u16 initial_credits:u16 result:x16 destination_cids:rest
+    19; Credit Based Reconfigure Request; mtu:u16 mps:u16 destination_cids:rest
+    1a; Credit Based Reconfigure Response; result:x16
+    """)
+
+  private static let features =
+    "io_capability:display_only|display_yes_no|keyboard_only|no_input_no_output|keyboard_display oob:not_present|present "
+    + "authentication_requirements:x8 maximum_key_size:u8 initiator_key_distribution:x8 responder_key_distribution:x8"
+
+  private static let pairing = table(
+    """
+    01; Pairing Request; \(features)
+    02; Pairing Response; \(features)
+    03; Pairing Confirm; confirm_value:hex16
+    04; Pairing Random; random_value:hex16
+    05; Pairing Failed; reason:x8
+    06; Encryption Information; long_term_key:hex16
+    07; Central Identification; ediv:x16 random:x64
+    08; Identity Information; identity_resolving_key:hex16
+    09; Identity Address Information; address_type:addrtype address
+    0a; Signing Information; signature_key:hex16
+    0b; Security Request; authentication_requirements:x8
+    0c; Pairing Public Key; public_key_x:hex32 public_key_y:hex32
+    0d; Pairing DHKey Check; dhkey_check:hex16
+    0e; Keypress Notification; notification_type:u8
+    """)
+
+  private static func table(_ text: String) -> [UInt8: (name: String, format: PacketFormat)] {
+    var table: [UInt8: (name: String, format: PacketFormat)] = [:]
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: ";").map { part in String(part.drop { $0 == " " }) }
+      if parts.count == 3, let code = UInt8(parts[0], radix: 16) { table[code] = (parts[1], PacketFormat(parts[2])) }
+    }
+    return table
+  }
+}

@@ -1,0 +1,79 @@
+import ATT
+import Bluetooth
+import Decoding
+import GAP
+import Text
+
+/// A decoded packet for programs: `name`, `fields`, `error` where it does not follow its format, and its octets.
+enum PacketRecord {
+  typealias Names = AttributeName.Source
+
+  static func write(_ json: inout JSONLine, _ packet: DecodedPacket, _ octets: [UInt8], layer: String, names: Names = { _ in nil }) {
+    json.string("layer", layer)
+    json.string("name", packet.name)
+    json.object("fields") { write(&$0, packet.fields, names) }
+    if let problem = packet.problem { json.string("error", "\(problem)") }
+    json.string("raw", Hex.encode(octets))
+  }
+
+  private static func write(_ json: inout JSONLine, _ fields: [PacketField], _ names: Names) {
+    for field in fields { write(&json, field, names) }
+  }
+
+  private static func write(_ json: inout JSONLine, _ field: PacketField, _ names: Names) {
+    let key = field.name
+    switch field.value {
+    case .number(let number): json.integer(key, number)
+    case .code(let number, let name):
+      json.integer(key, number)
+      json.string(key + "_name", name)
+    case .status(let code):
+      json.integer(key, code.rawValue)
+      json.string(key + "_name", code.snakeName)
+    case .attError(let code):
+      json.integer(key, code.rawValue)
+      json.string(key + "_name", code.snakeName)
+    case .mask(let bits, let octets):
+      // More than a binary float keeps.
+      if octets > 6 { json.string(key, PacketText.hex(bits, octets)) } else { json.integer(key, bits) }
+    case .quantity(let number, let factor, let unit):
+      json.integer(key, number)
+      if factor != 1 { json.number("\(key)_\(unit)", Double(number) * factor) }
+    case .choice(let value, let name): json.string(key, name ?? "0x\(Hex.encode([value]))")
+    case .flag(let flag): json.bool(key, flag)
+    case .address(let address): json.string(key, address.description)
+    case .uuid(let uuid): named(&json, key, uuid)
+    case .text(let octets): json.string(key, String(decoding: octets, as: UTF8.self))
+    case .octets(let octets): json.string(key, Hex.encode(octets))
+    case .advertising(let octets): advertising(&json, key, octets)
+    case .attribute(let handle):
+      json.integer(key, handle.rawValue)
+      guard let name = names(handle) else { break }
+      named(&json, "uuid", name.type)
+      if let characteristic = name.characteristic { json.string("characteristic", characteristic.description) }
+    case .value(let octets, let handle, let isWhole):
+      json.string(key, Hex.encode(octets))
+      guard isWhole, let uuid = handle.flatMap(names)?.type else { break }
+      DecodedRecord.write(&json, octets, of: uuid)
+    case .list(let items): json.objects(key, items) { write(&$0, $1, names) }
+    }
+  }
+
+  private static func named(_ json: inout JSONLine, _ key: String, _ uuid: UUID) {
+    json.string(key, uuid.description)
+    if let name = AssignedNumbers.name(of: uuid) { json.string(key + "_name", name) }
+  }
+
+  private static func advertising(_ json: inout JSONLine, _ key: String, _ octets: [UInt8]) {
+    json.string(key, Hex.encode(octets))
+    structures(&json, Advertisement(octets))
+  }
+
+  static func structures(_ json: inout JSONLine, _ advertisement: Advertisement) {
+    json.objects("structures", advertisement.structures) { json, structure in
+      json.integer("type", structure.type)
+      json.string("name", ADType.name(structure.type))
+      json.string("data", Hex.encode(structure.data))
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import ATT
+import Bluetooth
+import Decoding
+import GAP
+import Operations
+import Text
+
+/// A decoded packet for people: `LE Set Scan Enable  enable on, filter duplicates off`; what is a list stands on lines of its own.
+enum PacketText {
+  static func lines(_ packet: DecodedPacket, names: PacketRecord.Names = { _ in nil }) -> [String] {
+    var line = packet.name
+    var below: [String] = []
+    var parts: [String] = []
+    for field in packet.fields {
+      if case .list(let items) = field.value {
+        // One has room on the line.
+        if items.count == 1 {
+          parts += Self.parts(items[0], names)
+        } else {
+          below += items.map { "    " + Self.parts($0, names).joined(separator: ", ") }
+        }
+      } else {
+        parts.append(text(field, names))
+      }
+    }
+    if !parts.isEmpty { line += "  " + parts.joined(separator: ", ") }
+    if let problem = packet.problem { line += "  (malformed: \(problem))" }
+    return [line] + below
+  }
+
+  private static func parts(_ fields: [PacketField], _ names: PacketRecord.Names) -> [String] { fields.map { text($0, names) } }
+
+  private static func text(_ field: PacketField, _ names: PacketRecord.Names) -> String {
+    let value = value(field.value, names)
+    switch field.value {
+    // They say themselves what they are.
+    case .attribute: return value
+    default: return field.name.replacing("_", with: " ") + " " + value
+    }
+  }
+
+  private static func value(_ value: PacketField.Value, _ names: PacketRecord.Names) -> String {
+    switch value {
+    case .number(let number): return String(number)
+    case .code(let number, let name): return name.map { DisplayText.escape($0) } ?? hex(UInt64(clamping: number), 2)
+    case .status(let code): return code == .success ? code.name : code.description
+    case .attError(let code): return code.description
+    case .mask(let bits, let octets): return hex(bits, octets)
+    case .quantity(let number, let factor, let unit):
+      if unit == "dBm" { return number == 127 ? "not available" : "\(number) dBm" }
+      return "\((Double(number) * factor).plainText) \(unit == "us" ? "µs" : unit)"
+    case .choice(let value, let name): return name?.replacing("_", with: " ") ?? "0x\(Hex.encode([value]))"
+    case .flag(let flag): return flag ? "on" : "off"
+    case .address(let address): return address.description
+    case .uuid(let uuid): return named(uuid)
+    case .text(let octets): return "\"\(DisplayText.escape(octets))\""
+    case .octets(let octets): return octets.isEmpty ? "(empty)" : Hex.encode(octets)
+    case .advertising(let octets): return advertising(octets)
+    case .attribute(let handle):
+      guard let name = names(handle) else { return "handle \(handle)" }
+      return "\(handle) \(name.characteristic.map { "\(named($0))@" } ?? "")\(named(name.type))"
+    case .value(let octets, let handle, let isWhole):
+      return ValueText.forEyes(octets, of: isWhole ? handle.flatMap(names)?.type : nil)
+    case .list(let items): return items.map { parts($0, names).joined(separator: ", ") }.joined(separator: "; ")
+    }
+  }
+
+  static func named(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map { "\(uuid) \(DisplayText.escape($0))" } ?? "\(uuid)" }
+
+  private static func advertising(_ octets: [UInt8]) -> String {
+    let advertisement = Advertisement(octets)
+    let parts = advertisement.structures.map { AdvertisingDetail.line($0, sender: nil, AdvertisingFormats()) }
+    return (parts.isEmpty ? ["(empty)"] : parts).joined(separator: "; ") + (advertisement.error.map { " (malformed: \($0))" } ?? "")
+  }
+
+  static func hex(_ bits: UInt64, _ octets: Int) -> String {
+    let digits = String(bits, radix: 16)
+    return "0x" + String(repeating: "0", count: max(0, 2 * octets - digits.utf8.count)) + digits
+  }
+}

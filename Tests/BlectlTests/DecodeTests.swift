@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `decode` of single packets, as a shell gives them.
+@Suite(.timeLimit(.minutes(15))) struct DecodeTests {
+  @Test func saysWhatOctetsMean() throws {
+    for (words, mentions) in [
+      (["adv", "02", "01", "06", "0809", "4c6f636b2d30", "31"], ["Flags  LE General Discoverable", "Complete Local Name  \"Lock-01\""]),
+      (["att", "0a1200"], ["Read Request  handle 0x0012"]),
+      (["hci", "040e0401030c00"], ["Command Complete  credits 1, command Reset, status Success"]),
+      (["value", "2a37", "0648"], ["0648  72 bpm"]), (["value", "battery_level", "0x64"], ["64  100 %"]),
+    ] as [([String], [String])] {
+      let result = try Blectl.run(["decode"] + words)
+      #expect(result.status == 0 && result.errors.isEmpty, "\(words): \(result.errors)")
+      for mention in mentions { #expect(result.text.contains(mention), "\(words): \(result.text)") }
+    }
+  }
+
+  @Test func recordsHaveFields() throws {
+    let adv = try #require(try Blectl.run("decode", "adv", "--json", "0303e0ff05ff4c010102").records.first)
+    #expect(adv.strings("services") == ["ffe0"] && adv["manufacturer_data"]?.string("014c") == "0102" && adv.isNull("address"))
+    #expect(adv.records("structures").map { $0.int("type") } == [3, 255])
+    let att = try #require(try Blectl.run("decode", "att", "--json", "01100c000a").records.first)
+    #expect(att.string("name") == "Error Response" && att.string("raw") == "01100c000a" && att.string("layer") == "att")
+    #expect(att["fields"]?.int("error") == 10 && att["fields"]?.string("error_name") == "attribute_not_found")
+    let hci = try #require(try Blectl.run("decode", "hci", "--json", "010b20070110001000" + "0000").records.first)
+    #expect(hci["fields"]?.string("scan_type") == "active" && hci["fields"]?.double("scan_interval_ms") == 10)
+    let value = try #require(try Blectl.run("decode", "value", "2a19", "64", "--json").records.first)
+    #expect(value.string("name") == "Battery Level" && value["decoded"]?["battery_level"]?.int("value") == 100)
+  }
+
+  /// Lines of hex, of a log and of a scan; and a file that is none.
+  @Test func readsFilesAndPipes() throws {
+    let log = Array("# log\n\n< Read Request 0a1200\n> Read Response 0b64\r\n02 f7 00\n".utf8)
+    let lines = try Blectl.run(["decode", "att", "-", "--json"], input: log).records
+    #expect(lines.map { $0.int("line") } == [3, 4, 5])
+    #expect(lines.map { $0.string("name") } == ["Read Request", "Read Response", "Exchange MTU Request"])
+    let file = try TemporaryFolder.file([0x0A, 0x12, 0x00])
+    #expect(try Blectl.run("decode", "att", file).text == "Read Request  handle 0x0012\n")
+    let scan = try Blectl.run("scan", "--json", "-d", "2").output
+    let heard = try Blectl.run(["decode", "adv", "--json"], input: scan).records
+    #expect(heard.count > 3 && heard.contains { $0.string("name") == "GateLock" } && heard.allSatisfy { $0.string("address") != nil })
+  }
+
+  /// The octets are the peer's: what is wrong with them is no wrong use, and what could be read is shown.
+  @Test func whatIsWrongHasExitCodes() throws {
+    for (words, status, mention) in [
+      (["att", "0a12"], 5, "the ATT PDU does not follow its format"), (["adv", "020106ff"], 5, "the advertisement does not"),
+      (["hci", "040e"], 5, "header is cut"), (["value", "2a19", "6400"], 5, "1 octet too many"),
+      (["value", "nonsense", "64"], 64, "neither a UUID nor the name of one"), (["value"], 64, "needs a UUID"),
+      (["att"], 64, "nothing to decode"), (["att", "0a", "xx"], 64, "\"xx\" is not hex"),
+      (["att", "/nowhere"], 66, "neither hex nor a file"),
+      (["smell", "00"], 64, "adv, att, hci"),
+    ] as [([String], Int32, String)] {
+      let result = try Blectl.run(["decode"] + words)
+      #expect(result.status == status && result.errors.contains(mention), "\(words): \(result.status) \(result.errors)")
+      #expect(result.output.isEmpty == (status != 5), "\(words): \(result.text)")
+    }
+    let many = try Blectl.run(["decode", "att", "-"], input: Array("0a1200\n0a\n".utf8))
+    #expect(many.status == 5 && many.errors.contains("1 of 2 ATT PDUs do not follow their format: line 2: "), "\(many.errors)")
+    #expect(try Blectl.run(["decode", "att", "-"], input: Array("0a1200\nword\n".utf8)).status == 66)
+    let trace = try Blectl.run(["decode", "hci", "-"], input: Array("btsnoop\0\0\0\0\u{1}".utf8))
+    #expect(trace.status == 64 && trace.errors.contains("is a trace"), "\(trace.errors)")
+  }
+}
