@@ -46,7 +46,7 @@ let package = Package(
     .target(name: "DeviceFiles", dependencies: ["GATT", "ATT", "Bluetooth", "Text"], swiftSettings: settings),
     .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "Replay", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
-    .target(name: "Decoding", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
+    .target(name: "Decoding", dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
     .target(
       name: "Simulation", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
       swiftSettings: settings),

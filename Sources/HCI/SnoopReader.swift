@@ -7,9 +7,6 @@ package struct SnoopReader: Sendable {
   /// Packets that whoever recorded has lost, up to the last record that was read.
   package private(set) var drops = 0
 
-  /// H4 indicator, 65 535 octets and the longest header.
-  private static let longest: UInt64 = 0x1_0010
-
   /// - Throws: MalformedPacket, for what is no btsnoop file of version 1, and for a datalink that is not known.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     reader = ByteReader(file)
@@ -29,7 +26,7 @@ package struct SnoopReader: Sendable {
       let original = try reader.bigEndian(4, "btsnoop record")
       let position = reader.offset
       let included = try reader.bigEndian(4, "btsnoop record")
-      guard included <= original, included <= Self.longest else {
+      guard included <= original, included <= Snoop.longest else {
         throw MalformedPacket("btsnoop record: length \(included)", at: position)
       }
       let flags = UInt32(truncatingIfNeeded: try reader.bigEndian(4, "btsnoop record"))
@@ -58,14 +55,23 @@ package struct SnoopReader: Sendable {
       guard flags & 2 != 0 else { return ([Packet.aclIndicator], direction) }
       return ([direction == .hostToController ? Packet.commandIndicator : Packet.eventIndicator], direction)
     case .monitor:
-      // Linux, net/bluetooth/hci_mon.h.
-      switch flags & 0xFFFF {
-      case 2: return ([Packet.commandIndicator], .hostToController)
-      case 3: return ([Packet.eventIndicator], .controllerToHost)
-      case 4: return ([Packet.aclIndicator], .hostToController)
-      case 5: return ([Packet.aclIndicator], .controllerToHost)
-      default: return nil
-      }
+      return Snoop.monitorKind(flags & 0xFFFF).map { ([$0], $1) }
+    }
+  }
+}
+
+extension Snoop {
+  /// H4 indicator, 65 535 octets and the longest header.
+  static let longest: UInt64 = 0x1_0010
+
+  /// What the monitor's opcode says of a packet (Linux, net/bluetooth/hci_mon.h): its indicator, and which way it went; nil for what is none.
+  static func monitorKind(_ opcode: UInt32) -> (indicator: UInt8, direction: Direction)? {
+    switch opcode {
+    case 2: (Packet.commandIndicator, .hostToController)
+    case 3: (Packet.eventIndicator, .controllerToHost)
+    case 4: (Packet.aclIndicator, .hostToController)
+    case 5: (Packet.aclIndicator, .controllerToHost)
+    default: nil
     }
   }
 }

@@ -3,11 +3,13 @@ import Glibc
 package import HCI
 import SystemPackage
 
-/// A trace: every packet as a btsnoop record, written at once, so that a trace is whole up to a crash.
+/// A trace: every packet as a btsnoop record, written at once, so that a trace is whole up to a crash; on standard output as pcapng, which
+/// Wireshark reads from a pipe.
 @LoopActor
 package final class SnoopFile: HCI.Tap {
   private var file: OwnedDescriptor
   private let path: String
+  private let encode: (Snoop.Record) -> [UInt8]
   private var unreported: FileError?
   private var hasFailed = false
   /// What the reader of a pipe has not taken yet. A file takes everything at once.
@@ -68,16 +70,33 @@ package final class SnoopFile: HCI.Tap {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
-  private init(_ file: consuming OwnedDescriptor, _ path: String) {
+  private init(_ file: consuming OwnedDescriptor, _ path: String, _ encode: @escaping (Snoop.Record) -> [UInt8] = { $0.encoded }) {
     self.file = file
     self.path = path
+    self.encode = encode
+  }
+
+  /// A trace in pcapng on standard output.
+  /// - Throws: FileError.
+  package static func standardOutput() throws(FileError) -> SnoopFile {
+    do throws(Errno) {
+      let status = try SystemCall.status(STDOUT_FILENO)
+      // A pipe is opened anew, so that not to wait for its reader is nobody else's.
+      let file =
+        status.st_mode & S_IFMT == S_IFIFO
+        ? try SystemCall.open("/proc/self/fd/\(STDOUT_FILENO)", O_WRONLY | O_NONBLOCK | O_NOCTTY)
+        : OwnedDescriptor(try SystemCall.call { fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) })
+      let trace = SnoopFile(file, "-") { Pcapng.packet($0) }
+      try trace.writeAll(Pcapng.header)
+      return trace
+    } catch { throw FileError.trace("-", error) }
   }
 
   // The descriptor must not be closed before the loop has forgotten it.
   isolated deinit { watch?.cancel() }
 
   package func record(_ packet: [UInt8], _ direction: HCI.Direction) {
-    write(Snoop.Record(packet: packet, direction: direction, wallClock: EventLoop.shared.wallClock).encoded)
+    write(encode(Snoop.Record(packet: packet, direction: direction, wallClock: EventLoop.shared.wallClock)))
   }
 
   /// Gives the reader of a pipe a while for the rest, in real time. Idempotent.

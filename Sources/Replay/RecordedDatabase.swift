@@ -1,8 +1,8 @@
-import ATT
+package import ATT
 import Bluetooth
 
 /// What the requests of a recording and their responses tell about a device's attributes. Nothing is guessed: of what nobody asked nothing is known.
-struct RecordedDatabase: Sendable {
+package struct RecordedDatabase: Sendable {
   /// The types of attributes that were seen, by handle.
   private(set) var types: [Int: UUID] = [:]
   /// Services by the type of their declaration: by handle while they are learned, ascending then.
@@ -37,6 +37,13 @@ struct RecordedDatabase: Sendable {
         learn(request, response)
       }
     }
+    finish()
+  }
+
+  package init() {}
+
+  /// Once everything is learned.
+  package mutating func finish() {
     groups = found.mapValues { $0.values.sorted { $0.handle < $1.handle } }
     found = [:]
     inferConfigurations()
@@ -94,7 +101,7 @@ struct RecordedDatabase: Sendable {
   }
 
   /// What an attribute is, and whose, where that was seen.
-  func attribute(_ handle: Int) -> ReplayError.Attribute? {
+  package func attribute(_ handle: Int) -> ReplayError.Attribute? {
     guard let type = types[handle] else { return nil }
     guard type.isDescriptor, let owner = handles[..<firstIndex(handle)].last(where: { types[$0] == .characteristic }) else {
       return ReplayError.Attribute(type: type)
@@ -125,7 +132,7 @@ struct RecordedDatabase: Sendable {
     }
   }
 
-  private mutating func learn(_ request: Request, _ response: Response) {
+  package mutating func learn(_ request: Request, _ response: Response) {
     switch (request, response) {
     case (.exchangeMTU, .exchangeMTU(let server)): serverMTU = server
     case (.exchangeMTU, .error(_, _, let code)): mtuRefusal = code

@@ -1,8 +1,16 @@
 import Bluetooth
-import HCI
+package import HCI
 
 /// Where in an event's octets things stand, without decoding it: events are given back as they were recorded.
-enum RecordedEvent {
+package enum RecordedEvent {
+  /// Commands whose first parameter is a link.
+  package static let linkCommands: Set<UInt16> = [
+    Disconnect.opcode.rawValue, 0x041D, ReadRSSI.opcode.rawValue, 0x0C2D, LEConnectionUpdate.opcode.rawValue,
+    LEReadRemoteFeatures.opcode.rawValue, 0x2019, 0x201A, 0x201B, LERemoteConnectionParameterRequestReply.opcode.rawValue,
+    LERemoteConnectionParameterRequestNegativeReply.opcode.rawValue, LESetDataLength.opcode.rawValue, LEReadPHY.opcode.rawValue,
+    LESetPHY.opcode.rawValue,
+  ]
+
   enum Kind: Equatable {
     case answer(opcode: UInt16)
     case report
@@ -55,7 +63,7 @@ enum RecordedEvent {
     return offset.flatMap { $0 + 2 <= octets.count ? $0 : nil }
   }
 
-  static func handle(_ octets: [UInt8]) -> ConnectionHandle? {
+  package static func handle(_ octets: [UInt8]) -> ConnectionHandle? {
     handleOffset(octets).map { ConnectionHandle(UInt16(octets[$0]) | UInt16(octets[$0 + 1]) << 8) }
   }
 

@@ -3,7 +3,7 @@ import EventLoop
 import HCI
 
 extension Recording {
-  /// - Parameter file: btsnoop. Of several adapters, the one that is most of a central is taken.
+  /// - Parameter file: btsnoop, pcap or pcapng. Of several adapters, the one that is most of a central is taken.
   /// - Throws: MalformedPacket with the offset in the file. What the packets hold is never an error: what cannot be read is left out.
   package init(parsing file: [UInt8]) throws(MalformedPacket) {
     var reader = try FileReader(file)
@@ -25,14 +25,14 @@ extension Recording {
 
   /// Gives the packets of each adapter to a reader of its own.
   private struct FileReader {
-    private var snoop: SnoopReader
+    private var trace: TraceReader
     private var readers: [UInt16: RecordingReader] = [:]
 
-    init(_ file: [UInt8]) throws(MalformedPacket) { snoop = try SnoopReader(file) }
+    init(_ file: [UInt8]) throws(MalformedPacket) { trace = try TraceReader(file) }
 
     /// - Returns: false at the end of the file.
     mutating func takeRecord() throws(MalformedPacket) -> Bool {
-      guard let record = try snoop.next() else { return false }
+      guard let record = try trace.next() else { return false }
       // A monitor numbers adapters from 0; a file that names thousands was not made by one.
       guard readers[record.adapter] != nil || readers.count < 64 else { return true }
       readers[record.adapter, default: RecordingReader()].add(record)
@@ -42,7 +42,7 @@ extension Recording {
     consuming func finished() -> Recording {
       let best = readers.sorted { $0.key < $1.key }.max { $0.value.weight < $1.value.weight }
       var recording = best?.value.finished() ?? Recording()
-      recording.drops = snoop.drops
+      recording.drops = trace.drops
       return recording
     }
   }

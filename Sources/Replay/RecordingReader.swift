@@ -104,7 +104,7 @@ struct RecordingReader {
       }
       if command.parameters.first == 1 { recording.scans.append(Recording.Scan(time: time, end: time, isActive: isActive)) }
     default:
-      guard Self.linkCommands.contains(opcode), command.parameters.count >= 2 else { break }
+      guard RecordedEvent.linkCommands.contains(opcode), command.parameters.count >= 2 else { break }
       let handle = ConnectionHandle(UInt16(command.parameters[0]) | UInt16(command.parameters[1]) << 8)
       guard let link = live[handle] ?? ended[handle] else { break }
       recording.links[link].commands[opcode, default: []].append(entry)
@@ -122,14 +122,6 @@ struct RecordingReader {
     unanswered[opcode, default: []].append(place)
     if unanswered[opcode, default: []].count > Self.mostUnanswered { unanswered[opcode]?.removeFirst() }
   }
-
-  /// Those whose first parameter is a link.
-  static let linkCommands: Set<UInt16> = [
-    Disconnect.opcode.rawValue, 0x041D, ReadRSSI.opcode.rawValue, 0x0C2D, LEConnectionUpdate.opcode.rawValue,
-    LEReadRemoteFeatures.opcode.rawValue, 0x2019, 0x201A, 0x201B, LERemoteConnectionParameterRequestReply.opcode.rawValue,
-    LERemoteConnectionParameterRequestNegativeReply.opcode.rawValue, LESetDataLength.opcode.rawValue, LEReadPHY.opcode.rawValue,
-    LESetPHY.opcode.rawValue,
-  ]
 
   /// Whom a command connects; nil for whoever is on the filter accept list.
   private static func peer(_ command: CommandPacket) -> PeerAddress? {

@@ -100,7 +100,7 @@ package final class ReplayTransport: HCI.Transport {
     case LECreateConnectionCancel.opcode: cancel(command)
     case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode: enableScan(command)
     default:
-      if RecordingReader.linkCommands.contains(command.opcode.rawValue), command.parameters.count >= 2 {
+      if RecordedEvent.linkCommands.contains(command.opcode.rawValue), command.parameters.count >= 2 {
         let handle = ConnectionHandle(UInt16(command.parameters[0]) | UInt16(command.parameters[1]) << 8)
         executeOnLink(command, handle)
       } else {

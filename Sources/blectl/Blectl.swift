@@ -23,7 +23,8 @@ struct Blectl: ParsableCommand {
         -q, --quiet         only results and errors
         -v, --verbose       say what is done; twice: every ATT PDU
         --color WHEN        auto, always or never
-        --trace FILE        write a btsnoop file
+        --trace FILE        write a btsnoop file; - is pcapng on standard
+                            output: blectl scan --trace - | wireshark -k -i -
         --record FILE       write a script for blectl run
 
       Several commands on one link: blectl -e 'read 2a19; write ffe1 01; wait ffe2' PEER

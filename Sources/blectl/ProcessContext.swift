@@ -6,6 +6,7 @@ import GATT
 import HCI
 import LinuxIO
 import Operations
+import SystemPackage
 import Terminal
 import Text
 
@@ -52,10 +53,31 @@ final class ProcessContext {
     return central
   }
 
+  /// The trace is the result; what the command says goes to standard error.
+  nonisolated var tracesToOutput: Bool { options.trace == "-" }
+  /// Ends the command, because nobody reads the trace any more.
+  var endTraced: (@LoopActor () -> Void)?
+  private(set) var isTraceUnread = false
+
   /// That of `--trace`, opened at the first call.
   func openTrace() async throws -> SnoopFile? {
+    if tracesToOutput, trace == nil { trace = try openOutput() }
     if let path = options.trace, trace == nil { trace = try await open(trace: path) }
     return trace
+  }
+
+  private func openOutput() throws -> SnoopFile {
+    if StandardInput.outputIsTerminal {
+      throw Failure(.usage, "--trace - writes pcapng to standard output, which is a terminal: pipe it, as in `| wireshark -k -i -`")
+    }
+    let file = try SnoopFile.standardOutput()
+    file.onFailure = { [weak self] error in
+      guard let self else { return }
+      isTraceUnread = true
+      if case .trace(_, .brokenPipe) = error {} else { output.failure(Failure(error).message) }
+      endTraced?()
+    }
+    return file
   }
 
   /// Runs the command of the command line. - Throws: FileError, of the file of `--record`; what the command throws.
@@ -75,7 +97,7 @@ final class ProcessContext {
   func checkFiles(of command: any LoopCommand) throws {
     var files = CommandFiles()
     command.name(&files)
-    files.writes(options.trace, as: "--trace")
+    files.writes(tracesToOutput ? nil : options.trace, as: "--trace")
     files.writes(options.record, as: "--record")
     switch try? adapter() {
     case .simulation(let file): files.reads(file, as: "--adapter sim:FILE")
@@ -105,6 +127,7 @@ final class ProcessContext {
     tap.target = nil
     try await closeTrace()
     guard let path else { return }
+    if path == "-" { throw Failure(.usage, "the trace of a session goes to a file: standard output has the results of its commands") }
     let file = try await open(trace: path)
     trace = file
     tap.target = file

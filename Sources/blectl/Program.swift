@@ -51,7 +51,11 @@ enum Program {
     let status = try? EventLoop.shared.run {
       await run(
         command,
-        ProcessContext(command.process, Output(command.process.outputStyle, environment: configuration.variable), configuration))
+        ProcessContext(
+          command.process,
+          // Where the trace is, nothing else is.
+          Output(
+            command.process.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable), configuration))
     }
     return status ?? ExitStatus.internal.rawValue
   }
@@ -81,6 +85,7 @@ enum Program {
       interrupted.resume(returning: ())
     }
     process.signals = watched
+    process.endTraced = { task.cancel() }
     output.beforeFrame = { [weak watched] in watched?.deliver() }
     defer { watched.cancel() }
     var failure = await task.value
@@ -113,6 +118,8 @@ enum Program {
 
   @LoopActor
   private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ process: ProcessContext) -> Int32 {
+    // Whoever read the trace has ended it.
+    if process.isTraceUnread { return ExitStatus.output.rawValue }
     if let signal, failure != nil {
       // Silence is what a terminal expects after Ctrl-C, unless something was left half done.
       if let told = failure.map({ Failure($0) }), told.kind == .interrupted, told != .cancelled {

@@ -191,7 +191,7 @@ import Testing
     let result = try Blectl.run(["scan", "--json"], adapter: "replay:\(file)")
     #expect(result.status == 66)
     #expect(result.error?.string("kind") == "input")
-    #expect(result.error?.string("message")?.hasSuffix("is not a recording that can be replayed: not a btsnoop file (at octet 0)") ?? false)
+    #expect(result.error?.string("message")?.hasSuffix("replayed: neither a btsnoop, a pcap nor a pcapng file (at octet 0)") ?? false)
     #expect(try Blectl.run(["scan"], adapter: "replay:/nonexistent").status == 66)
     #expect(try Blectl.run(["scan"], adapter: "replay:").status == 64)
     // Nothing was around.

@@ -3,6 +3,7 @@ import Bluetooth
 import Decoding
 import EventLoop
 import GAP
+import LinuxIO
 import Operations
 import Terminal
 import Text
@@ -10,11 +11,14 @@ import Text
 struct Decode: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "decode", _superCommandName: "blectl",
-    abstract: "Say what octets mean: advertising data, ATT PDUs, HCI packets, values.",
+    abstract: "Say what octets mean: advertising data, ATT PDUs, HCI packets, values, traces.",
     discussion: """
-      WHAT is adv (AD structures), att (one PDU), hci (one packet, with the indicator of H4 before it) or value UUID (the value of an \
-      attribute of that type). Octets are given in hex; a FILE, or standard input (-), has them in lines, and what is no text is taken as it is. \
+      WHAT is adv (AD structures), att (one PDU), hci (one packet, with the indicator of H4 before it), value UUID (the value of an \
+      attribute of that type) or trace. Octets are given in hex; a FILE, or standard input (-), has them in lines, and what is no text is taken as it is. \
       Lines of scans (--raw, --json) are advertising data too, and those of -vv ATT PDUs. No radio is used.
+
+      trace is a whole file of btsnoop, pcap or pcapng: its packets, with the names of attributes as the trace tells them, and at the end who asked \
+      what on each link, how long it took and what failed. --summary shows only that.
 
       Exits 5 when something does not follow its format; what could be read of it is shown.
       """)
@@ -22,7 +26,7 @@ struct Decode: LoopCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var step: StepOptions
 
-  @Argument(help: "adv, att, hci or value.")
+  @Argument(help: "adv, att, hci, value or trace.")
   var what: What
 
   @Argument(
@@ -30,12 +34,18 @@ struct Decode: LoopCommand {
     completion: .file())
   var input: [String] = []
 
+  @Flag(help: "Of a trace what it comes to, without the packets.")
+  var summary = false
+
   enum What: String, CaseIterable, ExpressibleByArgument {
-    case adv, att, hci, value
+    case adv, att, hci, value, trace
   }
 
   /// Octets that are read at most.
   static let limit = 64 << 20
+  static let traceLimit = 256 << 20
+
+  func validate() throws { if summary, what != .trace { throw ValidationError("--summary belongs to decode trace.") } }
 
   @LoopActor func name(_ files: inout CommandFiles) {
     let words = what == .value ? input.dropFirst() : input[...]
@@ -50,6 +60,23 @@ struct Decode: LoopCommand {
     case .hci:
       try await packets(context, "HCI packet", layer: "hci") { DecodedPacket(hci: $0) }
     case .value: try await values(context)
+    case .trace: try await trace(context)
+    }
+  }
+
+  @LoopActor
+  private func trace(_ context: Context) async throws {
+    guard let name = input.first ?? (context.shell == nil && StandardInput.isFed ? "-" : nil), input.count < 2 else {
+      throw Failure(.usage, "decode trace takes one file, or - for standard input")
+    }
+    let shown = name == "-" ? "standard input" : DisplayText.quote(name)
+    let file = try await DecodedInput.file(name, Self.traceLimit, isTrace: true, context)
+    var listing: TraceListing
+    do { listing = try await TraceListing(file, context.output) } catch let error as MalformedPacket {
+      throw Failure(.input, "\(shown) is no trace that can be read: \(error)")
+    }
+    do { try await listing.show(packets: !summary) } catch let error as MalformedPacket {
+      throw Failure(.input, "\(shown) cannot be read to its end; what is before that is shown: \(error)")
     }
   }
 

@@ -39,11 +39,12 @@ struct DecodedInput {
 
   /// The octets of a file, or of standard input.
   @LoopActor
-  static func file(_ word: String, _ limit: Int, _ context: Context) async throws -> [UInt8] {
+  static func file(_ word: String, _ limit: Int, isTrace: Bool = false, _ context: Context) async throws -> [UInt8] {
     if word == "-" { try context.refuseInput() }
     let path = word.after("@") ?? word
     if path != "-", !InputFile.exists(path) {
-      throw Failure(.input, "\(DisplayText.quote(word)) is neither hex nor a file; octets are written like 020106")
+      throw Failure(
+        .input, "\(DisplayText.quote(word)) \(isTrace ? "is no file" : "is neither hex nor a file; octets are written like 020106")")
     }
     return try await InputFile.read(path, limit: limit) { [output = context.output] in
       output.note("waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)); Ctrl-C ends")

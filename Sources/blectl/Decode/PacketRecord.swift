@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import Decoding
 import GAP
+import Replay
 import Text
 
 /// A decoded packet for programs: `name`, `fields`, `error` where it does not follow its format, and its octets.

@@ -3,6 +3,7 @@ import Bluetooth
 import Decoding
 import GAP
 import Operations
+import Replay
 import Text
 
 /// A decoded packet for people: `LE Set Scan Enable  enable on, filter duplicates off`; what is a list stands on lines of its own.
@@ -16,10 +17,10 @@ enum PacketText {
         // One has room on the line.
         if items.count == 1 {
           parts += Self.parts(items[0], names)
-        } else {
+        } else if !items.isEmpty {
           below += items.map { "    " + Self.parts($0, names).joined(separator: ", ") }
         }
-      } else {
+      } else if !isSaid(field, packet.name) {
         parts.append(text(field, names))
       }
     }
@@ -28,7 +29,29 @@ enum PacketText {
     return [line] + below
   }
 
-  private static func parts(_ fields: [PacketField], _ names: PacketRecord.Names) -> [String] { fields.map { text($0, names) } }
+  /// How many items there are can be seen; the name of a command says which it is.
+  private static func isSaid(_ field: PacketField, _ name: String) -> Bool {
+    switch field.name {
+    case "opcode": HCITable.commands[UInt16(clamping: field.value.number ?? 0)]?.name == name
+    case "num_reports", "num_handles": true
+    default: false
+    }
+  }
+
+  private static func parts(_ fields: [PacketField], _ names: PacketRecord.Names) -> [String] {
+    let type: UUID? = if case .attribute(let handle)? = fields.first?.value { names(handle)?.type } else { nil }
+    return fields.filter { !isNothing($0) && !(type != nil && $0 == PacketField("type", .uuid(type ?? UUID(0)))) }.map { text($0, names) }
+  }
+
+  /// What a report has in place of something that there is not.
+  private static func isNothing(_ field: PacketField) -> Bool {
+    switch (field.name, field.value) {
+    case ("secondary_phy", .choice(0, _)), ("sid", .number(0xFF)), ("tx_power", .quantity(127, _, _)),
+      ("periodic_interval", .quantity(0, _, _)), ("direct_address", .address(Address(rawValue: 0))), ("direct_address_type", .choice(0, _)):
+      true
+    default: false
+    }
+  }
 
   private static func text(_ field: PacketField, _ names: PacketRecord.Names) -> String {
     let value = value(field.value, names)

@@ -23,7 +23,9 @@ struct ProcessOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Colour: auto, always or never.", valueName: "when"))
   var color: ColorChoice = .auto
 
-  @Option(help: ArgumentHelp("Write everything that crosses HCI and ATT to a btsnoop file.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("Write everything that crosses HCI to a btsnoop file; - is pcapng on standard output.", valueName: "file"),
+    completion: .file())
   var trace: String?
 
   @Option(

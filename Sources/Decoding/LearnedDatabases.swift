@@ -1,0 +1,67 @@
+package import ATT
+package import Bluetooth
+package import HCI
+import L2CAP
+package import Replay
+
+/// The attributes of everybody in a trace, learned from the requests in it and their responses: what is to be decoded with it is read before, so that
+/// a link's first packets have names as well.
+package struct LearnedDatabases: Sendable {
+  /// Whose attributes.
+  package struct Server: Hashable, Sendable {
+    /// Of what it is in the trace.
+    package let adapter: UInt16
+    /// Nil: the adapter's own.
+    package let peer: PeerAddress?
+    /// Of a peer without an address: the link.
+    package let link: Int?
+  }
+
+  private var links = TraceLinks()
+  private var asked: [Asker: Request] = [:]
+  private var databases: [Server: RecordedDatabase] = [:]
+
+  private struct Asker: Hashable {
+    let link: Int
+    let isHost: Bool
+  }
+
+  package init() {}
+
+  package mutating func learn(_ record: Snoop.Record) {
+    guard let frame = links.add(record).frame, frame.frame.channel == .att, let first = frame.frame.payload.first else { return }
+    switch Opcode(rawValue: first) {
+    case .request: asked[Asker(link: frame.link, isHost: frame.isFromHost)] = try? Request(parsing: frame.frame.payload)
+    case .response, .error:
+      guard let request = asked.removeValue(forKey: Asker(link: frame.link, isHost: !frame.isFromHost)),
+        let response = try? Response(parsing: frame.frame.payload)
+      else { return }
+      databases[Self.server(links.links[frame.link], frame.link, isHost: frame.isFromHost), default: RecordedDatabase()]
+        .learn(request, response)
+    case .command, .unsolicited, .confirmation, .unknown: break
+    }
+  }
+
+  /// Once everything is learned.
+  package mutating func finish() {
+    for server in databases.keys { databases[server]?.finish() }
+    (links, asked) = (TraceLinks(), [:])
+  }
+
+  package static func server(_ link: TraceLinks.Link, _ index: Int, isHost: Bool) -> Server {
+    if isHost { return Server(adapter: link.adapter, peer: nil, link: nil) }
+    return Server(adapter: link.adapter, peer: link.peer, link: link.peer == nil ? index : nil)
+  }
+
+  package func name(_ handle: UInt16, of server: Server) -> AttributeName? {
+    databases[server]?.attribute(Int(handle))
+  }
+}
+
+/// What an attribute is, where the trace has told it; of a descriptor also the characteristic that it belongs to.
+package typealias AttributeName = ReplayError.Attribute
+
+extension AttributeName {
+  /// Where the names of a server's attributes come from.
+  package typealias Source = (AttributeHandle) -> AttributeName?
+}

@@ -1,0 +1,140 @@
+package import ATT
+import Bluetooth
+package import HCI
+import L2CAP
+import Replay
+
+/// Decodes a trace packet by packet: what each is, on which link, and of a response what it answers and after how long. Keeps the books of
+/// conversations besides.
+package struct TraceDecoder: Sendable {
+  /// A packet, as the uppermost layer that it completes a packet of.
+  package struct Item: Sendable {
+    /// Counted from 1.
+    package let number: Int
+    package let record: Snoop.Record
+    package let layer: Layer
+    package let packet: DecodedPacket
+    /// Of that layer; nil for HCI, whose octets are the record's.
+    package let octets: [UInt8]?
+    package let link: TraceLinks.Link?
+    /// Whose attributes it is about.
+    package let server: LearnedDatabases.Server?
+    /// Of a response, or a confirmation: the number of the packet that it answers, and nanoseconds since.
+    package let answers: (number: Int, after: Int64)?
+  }
+
+  package enum Layer: String, Sendable { case hci, att, signalling, smp, l2cap }
+
+  private let databases: LearnedDatabases
+  private var links = TraceLinks()
+  private var number = 0
+  private var pending: [Party: Pending] = [:]
+  package private(set) var summary = TraceSummary()
+
+  /// One side of a link.
+  private struct Party: Hashable {
+    let link: Int
+    let isHost: Bool
+  }
+
+  /// A request, or an indication, that waits for its answer.
+  private struct Pending {
+    let number: Int
+    let time: Int64
+    let opcode: ATT.Opcode
+    let request: Request?
+    let attribute: TraceSummary.Subject
+  }
+
+  package init(_ databases: LearnedDatabases) { self.databases = databases }
+
+  package mutating func decode(_ record: Snoop.Record) -> Item {
+    number += 1
+    let (index, frame) = links.add(record)
+    summary.count(record)
+    let link = index.map { links.links[$0] }
+    guard let frame, let index, let link else {
+      var packet = DecodedPacket(hci: record.packet)
+      if record.missing > 0 {
+        packet.problem = MalformedPacket("\(record.missing) octet(s) of its end were not recorded", at: record.packet.count)
+      }
+      summary.add(packet, record, index)
+      return Item(
+        number: number, record: record, layer: .hci, packet: packet, octets: nil, link: link, server: nil, answers: nil)
+    }
+    let octets = frame.frame.payload
+    func item(_ layer: Layer, _ packet: DecodedPacket) -> Item {
+      summary.add(packet, record, index)
+      return Item(number: number, record: record, layer: layer, packet: packet, octets: octets, link: link, server: nil, answers: nil)
+    }
+    switch frame.frame.channel {
+    case .att: return decode(att: octets, record, index, isHost: frame.isFromHost)
+    case .signalling: return item(.signalling, DecodedPacket(signalling: octets))
+    case .securityManager: return item(.smp, DecodedPacket(securityManager: octets))
+    default:
+      return item(
+        .l2cap,
+        DecodedPacket(
+          "L2CAP frame",
+          [PacketField("channel", .mask(UInt64(frame.frame.channel.rawValue), octets: 2)), PacketField("data", .octets(octets))]))
+    }
+  }
+
+  private mutating func decode(att octets: [UInt8], _ record: Snoop.Record, _ index: Int, isHost: Bool) -> Item {
+    let opcode = octets.first.map { ATT.Opcode(rawValue: $0) }
+    var answered: Pending?
+    let isServers: Bool
+    switch opcode {
+    case .response, .error:
+      isServers = true
+      answered = take(Party(link: index, isHost: !isHost)) { $0.request != nil || $0.opcode.isRequest }
+    case .unsolicited: isServers = true
+    case .confirmation:
+      isServers = false
+      answered = take(Party(link: index, isHost: !isHost)) { !$0.opcode.isRequest }
+    case .request, .command, .unknown, nil: isServers = false
+    }
+    let link = links.links[index]
+    let server = LearnedDatabases.server(link, index, isHost: isServers == isHost)
+    let packet = DecodedPacket(att: octets, answering: answered?.request)
+    summary.add(packet, record, index)
+    if let opcode {
+      let request = try? Request(parsing: octets)
+      let subject = TraceSummary.Subject(packet, opcode, server)
+      let party = Party(link: index, isHost: isHost)
+      switch opcode {
+      case .request, .unsolicited(.indication):
+        summary.asked(index, subject, isHost, at: record.wallClock, packet)
+        // Only one may be outstanding: of the one before the answer is missing.
+        pending[party] = Pending(number: number, time: record.wallClock, opcode: opcode, request: request, attribute: subject)
+      case .command, .unsolicited: summary.asked(index, subject, isHost, at: record.wallClock, packet)
+      case .response, .error, .confirmation:
+        if let answered {
+          summary.answered(index, answered.attribute, !isHost, after: max(0, record.wallClock &- answered.time), packet)
+        }
+      case .unknown: break
+      }
+    }
+    return Item(
+      number: number, record: record, layer: .att, packet: packet, octets: octets, link: link, server: server,
+      answers: answered.map { ($0.number, max(0, record.wallClock &- $0.time)) })
+  }
+
+  /// - Parameter fits: a confirmation answers no request, nor a response an indication.
+  private mutating func take(_ party: Party, _ fits: (Pending) -> Bool) -> Pending? {
+    guard let found = pending[party], fits(found) else { return nil }
+    pending[party] = nil
+    return found
+  }
+
+  package func name(_ handle: AttributeHandle, of server: LearnedDatabases.Server) -> AttributeName? {
+    databases.name(handle.rawValue, of: server)
+  }
+
+  /// The links so far, by the numbers that the summary has.
+  package var allLinks: [TraceLinks.Link] { links.links }
+}
+
+extension ATT.Opcode {
+  fileprivate var isRequest: Bool { if case .request = self { true } else { false } }
+}

@@ -1,0 +1,111 @@
+package import Bluetooth
+package import HCI
+package import L2CAP
+import Replay
+
+/// The links of a trace, and the L2CAP frames that went over them. Of an adapter in the middle of a link whose beginning is not in the trace, the link
+/// begins with its first data.
+package struct TraceLinks: Sendable {
+  package struct Link: Sendable {
+    package let adapter: UInt16
+    package let handle: ConnectionHandle
+    /// Nil where the trace does not have its beginning.
+    package var peer: PeerAddress?
+    /// The adapter's role; nil where nobody knows.
+    package var isCentral: Bool?
+    /// It is BR/EDR's: what its channels carry is not looked at.
+    package var isClassic = false
+    /// Of its first and its last packet, nanoseconds since 1970.
+    package var begin: Int64
+    package var end: Int64
+    /// Why it ended; nil while the trace has no end of it.
+    package var reason: ControllerErrorCode?
+    /// The first packet, counted from 0.
+    package let firstPacket: Int
+  }
+
+  package struct Frame: Sendable {
+    package let link: Int
+    package let isFromHost: Bool
+    package let frame: L2CAPFrame
+  }
+
+  package private(set) var links: [Link] = []
+  private var live: [UInt32: Int] = [:]
+  private var streams: [Int: (out: Recombination, in: Recombination)] = [:]
+  private var count = 0
+
+  package init() {}
+
+  /// - Returns: the link that a packet is about, if any, and the frame that it completes.
+  package mutating func add(_ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
+    defer { count += 1 }
+    guard record.missing == 0 else { return (nil, nil) }
+    switch record.packet.first {
+    case Packet.eventIndicator: return (event(record), nil)
+    case Packet.commandIndicator: return (command(record), nil)
+    case Packet.aclIndicator:
+      guard case .acl(let data)? = try? Packet(record.packet) else { return (nil, nil) }
+      let index = link(data.handle, record)
+      let isFromHost = record.direction == .hostToController
+      if links[index].isClassic { return (index, nil) }
+      var stream = streams.removeValue(forKey: index) ?? (Recombination(), Recombination())
+      let frame = isFromHost ? stream.out.add(data) : stream.in.add(data)
+      streams[index] = stream
+      return (index, frame.map { Frame(link: index, isFromHost: isFromHost, frame: $0) })
+    default: return (nil, nil)
+    }
+  }
+
+  private static func key(_ handle: ConnectionHandle, _ adapter: UInt16) -> UInt32 { UInt32(adapter) << 16 | UInt32(handle.rawValue) }
+
+  private mutating func begin(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int {
+    links.append(Link(adapter: record.adapter, handle: handle, begin: record.wallClock, end: record.wallClock, firstPacket: count))
+    live[Self.key(handle, record.adapter)] = links.count - 1
+    return links.count - 1
+  }
+
+  private mutating func link(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int {
+    let index = live[Self.key(handle, record.adapter)] ?? begin(handle, record)
+    links[index].end = max(links[index].end, record.wallClock)
+    return index
+  }
+
+  private mutating func known(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int? {
+    guard let index = live[Self.key(handle, record.adapter)] else { return nil }
+    links[index].end = max(links[index].end, record.wallClock)
+    return index
+  }
+
+  private mutating func event(_ record: Snoop.Record) -> Int? {
+    guard case .event(let event)? = try? Packet(record.packet) else { return nil }
+    switch event {
+    case .leConnectionComplete(let complete) where complete.status == .success:
+      let index = begin(complete.handle, record)
+      links[index].peer = complete.peer
+      links[index].isCentral = complete.role == 0
+      return index
+    case .disconnectionComplete(.success, let handle, let reason):
+      let index = link(handle, record)
+      links[index].reason = reason
+      live[Self.key(handle, record.adapter)] = nil
+      streams[index] = nil
+      return index
+    // Connection Complete of BR/EDR: status, handle, address.
+    case .other(code: 0x03, let octets) where octets.count >= 9 && octets[0] == 0:
+      let index = begin(ConnectionHandle(UInt16(octets[1]) | UInt16(octets[2]) << 8), record)
+      links[index].isClassic = true
+      links[index].peer = PeerAddress(Address(rawValue: octets[3..<9].reversed().reduce(0) { $0 << 8 | UInt64($1) }), .public)
+      return index
+    default: return RecordedEvent.handle(record.packet).flatMap { known($0, record) }
+    }
+  }
+
+  private mutating func command(_ record: Snoop.Record) -> Int? {
+    let octets = record.packet
+    guard octets.count >= 6 else { return nil }
+    let opcode = UInt16(octets[1]) | UInt16(octets[2]) << 8
+    guard RecordedEvent.linkCommands.contains(opcode) else { return nil }
+    return known(ConnectionHandle(UInt16(octets[4]) | UInt16(octets[5]) << 8), record)
+  }
+}

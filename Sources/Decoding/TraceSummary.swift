@@ -1,0 +1,120 @@
+package import ATT
+package import Bluetooth
+import HCI
+
+/// The books of a trace: how many packets of which kind, which commands were refused, and of each link who asked what of whom, how long that took,
+/// and what failed.
+package struct TraceSummary: Sendable {
+  /// What was asked, or sent: which PDU, and about which attribute.
+  package struct Subject: Hashable, Sendable {
+    package let opcode: ATT.Opcode
+    package let handle: AttributeHandle?
+    /// Of requests that look for attributes of a type.
+    package let type: UUID?
+    package let server: LearnedDatabases.Server
+
+    init(_ packet: DecodedPacket, _ opcode: ATT.Opcode, _ server: LearnedDatabases.Server) {
+      (self.opcode, self.server) = (opcode, server)
+      if case .attribute(let handle)? = packet["handle"] { self.handle = handle } else { handle = nil }
+      if case .uuid(let type)? = packet["type"] { self.type = type } else { type = nil }
+    }
+  }
+
+  /// Everything of one kind on a link.
+  package struct Entry: Sendable {
+    package var count = 0
+    /// Of values that went with it, or came back.
+    package var octets = 0
+    package var answers = 0
+    /// Nanoseconds, of all answers together, and of the slowest.
+    package var time: Int64 = 0
+    package var longest: Int64 = 0
+    package var errors: [ErrorCode: Int] = [:]
+  }
+
+  package struct Conversation: Sendable {
+    package var isFromHost: Bool
+    package var subject: Subject
+    package var entry: Entry
+    /// Those before it came earlier.
+    fileprivate var order: Int
+  }
+
+  package private(set) var packets = 0
+  package private(set) var commands = 0
+  package private(set) var events = 0
+  package private(set) var data = 0
+  package private(set) var reports = 0
+  /// Packets that do not follow their format.
+  package private(set) var malformed = 0
+  /// Commands that were refused, with how often: by opcode and status.
+  package private(set) var refusals: [Refusal: Int] = [:]
+  /// ATT_MTU that was agreed, by link.
+  package private(set) var mtus: [Int: Int] = [:]
+  private var entries: [Int: [Key: Conversation]] = [:]
+  private var offered: [Int: Int64] = [:]
+
+  package struct Refusal: Hashable, Sendable {
+    package let opcode: UInt16
+    package let status: ControllerErrorCode
+  }
+
+  private struct Key: Hashable {
+    let isFromHost: Bool
+    let subject: Subject
+  }
+
+  /// Those of a link, in the order in which they began.
+  package func conversations(_ link: Int) -> [Conversation] { (entries[link] ?? [:]).values.sorted { $0.order < $1.order } }
+
+  mutating func count(_ record: Snoop.Record) {
+    packets += 1
+    switch record.packet.first {
+    case Packet.commandIndicator: commands += 1
+    case Packet.eventIndicator: events += 1
+    default: data += 1
+    }
+  }
+
+  mutating func add(_ packet: DecodedPacket, _ record: Snoop.Record, _ link: Int?) {
+    if packet.problem != nil { malformed += 1 }
+    guard record.packet.first == Packet.eventIndicator else { return }
+    if packet["num_reports"] != nil, case .list(let items)? = packet["items"] { reports += items.count }
+    if case .code(let opcode, _)? = packet["command"], case .status(let status)? = packet["status"], status != .success {
+      refusals[Refusal(opcode: UInt16(clamping: opcode), status: status), default: 0] += 1
+    }
+  }
+
+  mutating func asked(_ link: Int, _ subject: Subject, _ isFromHost: Bool, at time: Int64, _ packet: DecodedPacket) {
+    if let mtu = packet["client_rx_mtu"]?.number { offered[link] = mtu }
+    change(link, subject, isFromHost) {
+      $0.count += 1
+      $0.octets += Self.octets(packet)
+    }
+  }
+
+  mutating func answered(_ link: Int, _ subject: Subject, _ isFromHost: Bool, after time: Int64, _ packet: DecodedPacket) {
+    if let mtu = packet["server_rx_mtu"]?.number, let client = offered[link] { mtus[link] = max(23, Int(min(mtu, client))) }
+    change(link, subject, isFromHost) {
+      $0.answers += 1
+      $0.time = $0.time.addingReportingOverflow(time).partialValue
+      $0.longest = max($0.longest, time)
+      if case .attError(let code)? = packet["error"] { $0.errors[code, default: 0] += 1 }
+      // Prepare Write is answered with what it said.
+      if subject.opcode != .request(.prepareWrite) { $0.octets += Self.octets(packet) }
+    }
+  }
+
+  private mutating func change(_ link: Int, _ subject: Subject, _ isFromHost: Bool, _ body: (inout Entry) -> Void) {
+    let order = entries[link]?.count ?? 0
+    body(
+      &entries[link, default: [:]][
+        Key(isFromHost: isFromHost, subject: subject),
+        default: Conversation(isFromHost: isFromHost, subject: subject, entry: Entry(), order: order)
+      ].entry)
+  }
+
+  private static func octets(_ packet: DecodedPacket) -> Int {
+    if case .value(let octets, _, _)? = packet["value"] { octets.count } else { 0 }
+  }
+}

@@ -1,0 +1,78 @@
+import Bluetooth
+
+/// How a packet of a pcap or pcapng file is an HCI packet: by its link-layer header type (tcpdump's list).
+enum CaptureLink: UInt32, Sendable {
+  /// The indicator, then the packet.
+  case h4 = 187
+  /// Four octets before that, most significant first: 0 sent by the host, 1 received.
+  case h4WithDirection = 201
+  /// The Linux monitor's: adapter and opcode, two octets each, most significant first.
+  case monitor = 254
+
+  /// - Throws: MalformedPacket that says what the packets are, where they are not HCI's.
+  init(_ type: UInt32, at offset: Int) throws(MalformedPacket) {
+    guard let link = Self(rawValue: type) else {
+      let reason =
+        switch type {
+        case 251, 256: "link type \(type): packets of the air, from a sniffer, and not of a host; record on the host to see HCI"
+        case 161, 255: "link type \(type): packets of BR/EDR's air, and not of a host"
+        case 1, 113, 276: "link type \(type): a capture of a network, without Bluetooth in it"
+        case 189, 220, 249: "link type \(type): USB packets, which are not read; record hciN or bluetooth-monitor instead of the USB bus"
+        default: "link type \(type), 187, 201 or 254 wanted"
+        }
+      throw MalformedPacket(reason, at: offset)
+    }
+    self = link
+  }
+
+  /// - Parameters:
+  ///   - octets: as they were captured.
+  ///   - direction: what the file says besides; nil where it says nothing.
+  /// - Returns: nil for what is no packet: notes of the monitor, and what is too short.
+  func record(_ octets: ArraySlice<UInt8>, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess) -> Snoop.Record? {
+    var reader = ByteReader(octets)
+    switch self {
+    case .h4:
+      let packet = reader.rest()
+      guard !packet.isEmpty else { return nil }
+      return Snoop.Record(packet: packet, direction: direction ?? guess.direction(of: packet), wallClock: wallClock)
+    case .h4WithDirection:
+      guard let word = try? reader.slice(4, "direction") else { return nil }
+      let packet = reader.rest()
+      guard !packet.isEmpty else { return nil }
+      return Snoop.Record(
+        packet: packet, direction: (word.last ?? 0) & 1 == 0 ? .hostToController : .controllerToHost, wallClock: wallClock)
+    case .monitor:
+      guard let adapter = try? reader.slice(2, "adapter"), let opcode = try? reader.slice(2, "opcode") else { return nil }
+      guard let (indicator, direction) = Snoop.monitorKind(Self.number(opcode)) else { return nil }
+      var record = Snoop.Record(packet: [indicator] + reader.rest(), direction: direction, wallClock: wallClock)
+      record.adapter = UInt16(truncatingIfNeeded: Self.number(adapter))
+      return record
+    }
+  }
+
+  private static func number(_ octets: ArraySlice<UInt8>) -> UInt32 { octets.reduce(0) { $0 << 8 | UInt32($1) } }
+}
+
+/// Which way packets went of a file that does not say: commands go to the controller, events come from it, and data begin in another way in each
+/// direction (Vol 4 Part E §5.4.2). What continues data is taken for the direction that is in the middle of a frame.
+struct DirectionGuess: Sendable {
+  private var open: [UInt16: Direction] = [:]
+
+  mutating func direction(of packet: [UInt8]) -> Direction {
+    guard packet[0] == Packet.aclIndicator, packet.count >= 5 else {
+      return packet[0] == Packet.eventIndicator ? .controllerToHost : .hostToController
+    }
+    let word = UInt16(packet[1]) | UInt16(packet[2]) << 8
+    let handle = word & 0x0FFF
+    switch (word >> 12) & 3 {
+    case 1: return open[handle] ?? .controllerToHost
+    case 0:
+      open[handle] = .hostToController
+      return .hostToController
+    default:
+      open[handle] = .controllerToHost
+      return .controllerToHost
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Bluetooth
+import Decoding
+import EventLoop
+import HCI
+import Replay
+import Terminal
+import Text
+
+/// A trace, packet by packet and then summed up: `decode trace`.
+@LoopActor
+struct TraceListing {
+  private let output: Output
+  private var reader: TraceReader
+  private var decoder: TraceDecoder
+  /// Of the first packet.
+  private var start: Int64?
+  private var end: Int64 = 0
+  private let showsAdapter: Bool
+
+  /// Reads the trace to learn the attributes of everybody in it. Takes turns with everything else on the loop.
+  /// - Throws: MalformedPacket, for what is no trace; CancellationError.
+  init(_ file: [UInt8], _ output: Output) async throws {
+    self.output = output
+    reader = try TraceReader(file)
+    var (ahead, databases, adapters) = (reader, LearnedDatabases(), Set<UInt16>())
+    // Where it breaks off is told when that is shown.
+    while let record = try? ahead.next() {
+      databases.learn(record)
+      adapters.insert(record.adapter)
+      EventLoop.shared.spendStep()
+      if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
+    }
+    databases.finish()
+    decoder = TraceDecoder(databases)
+    showsAdapter = adapters.count > 1
+  }
+
+  /// - Parameter packets: whether each is shown, or the summary only.
+  /// - Throws: MalformedPacket, where the file breaks off, after everything before it was shown.
+  mutating func show(packets: Bool) async throws {
+    var problem: MalformedPacket?
+    while true {
+      let record: Snoop.Record?
+      do throws(MalformedPacket) { record = try reader.next() } catch {
+        problem = error
+        break
+      }
+      guard let record else { break }
+      if start == nil { start = record.wallClock }
+      end = max(end, record.wallClock)
+      let item = decoder.decode(record)
+      if packets {
+        try await show(item)
+      } else {
+        EventLoop.shared.spendStep()
+        if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
+      }
+    }
+    let (since, _) = end.subtractingReportingOverflow(start ?? end)
+    let text = TraceSummaryText(decoder, duration: max(0, since), lost: reader.drops)
+    if output.style.json {
+      try await text.records(output)
+    } else {
+      if packets { try await output.line("") }
+      for line in text.lines() { try await output.line(line) }
+    }
+    if let problem { throw problem }
+  }
+
+  private func show(_ item: TraceDecoder.Item) async throws {
+    let names: AttributeName.Source = { [decoder] handle in item.server.flatMap { decoder.name(handle, of: $0) } }
+    if output.style.json {
+      return try await output.record { json in
+        json.string("event", "packet")
+        json.integer("number", item.number)
+        json.string("time", Timestamp.text(item.record.wallClock))
+        if showsAdapter { json.integer("adapter", item.record.adapter) }
+        json.string("direction", item.record.direction == .hostToController ? "sent" : "received")
+        if let link = item.link {
+          json.integer("connection_handle", link.handle.rawValue)
+          json.string("address", link.peer?.address.description)
+        }
+        PacketRecord.write(&json, item.packet, item.octets ?? item.record.packet, layer: item.layer.rawValue, names: names)
+        if let (number, after) = item.answers {
+          json.integer("answers", number)
+          json.number("after_ms", Double(after / 1000) / 1000)
+        }
+      }
+    }
+    var lines = PacketText.lines(item.packet, names: names)
+    if let (_, after) = item.answers { lines[0] += "  (after \(Self.milliseconds(after)))" }
+    let (since, _) = item.record.wallClock.subtractingReportingOverflow(start ?? 0)
+    var head =
+      Self.pad(String(item.number), 5) + Self.pad(Self.seconds(since), 13) + (item.record.direction == .hostToController ? " < " : " > ")
+    if showsAdapter { head += "hci\(item.record.adapter) " }
+    if let link = item.link { head += PacketText.hex(UInt64(link.handle.rawValue), 2) + " " }
+    try await output.line(head + lines[0])
+    for line in lines.dropFirst() { try await output.line(String(repeating: " ", count: 18) + line) }
+  }
+
+  private static func pad(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.utf8.count)) + text }
+
+  /// Six decimals.
+  nonisolated static func seconds(_ nanoseconds: Int64) -> String {
+    let micro = (nanoseconds / 1000).magnitude
+    let rest = String(micro % 1_000_000)
+    return (nanoseconds < 0 ? "-" : "") + "\(micro / 1_000_000)." + String(repeating: "0", count: 6 - rest.utf8.count) + rest
+  }
+
+  nonisolated static func milliseconds(_ nanoseconds: Int64) -> String {
+    "\((Double(nanoseconds / 10_000) / 100).plainText) ms"
+  }
+}

@@ -1,0 +1,148 @@
+import ATT
+import Bluetooth
+import Decoding
+import EventLoop
+import HCI
+import Replay
+import Terminal
+import Text
+
+/// What a trace comes to: packets, refused commands, and of each link who asked what, how long it took and what failed.
+struct TraceSummaryText {
+  private let decoder: TraceDecoder
+  private let duration: Int64
+  private let lost: Int
+
+  /// - Parameter duration: nanoseconds from the first packet to the last.
+  init(_ decoder: TraceDecoder, duration: Int64, lost: Int) {
+    (self.decoder, self.duration, self.lost) = (decoder, duration, lost)
+  }
+
+  private var summary: TraceSummary { decoder.summary }
+  private var refusals: [(TraceSummary.Refusal, Int)] {
+    summary.refusals.sorted { ($0.key.opcode, $0.key.status.rawValue) < ($1.key.opcode, $1.key.status.rawValue) }.map { ($0.key, $0.value) }
+  }
+
+  private static func command(_ opcode: UInt16) -> String { HCITable.commands[opcode]?.name ?? PacketText.hex(UInt64(opcode), 2) }
+
+  // MARK: For people
+
+  func lines() -> [String] {
+    var counts = "\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: \(summary.commands) command(s), "
+    counts += "\(summary.events) event(s), \(summary.data) of data; \(summary.reports) advertising report(s)"
+    var lines = [counts]
+    if summary.malformed > 0 { lines.append("\(summary.malformed) packet(s) do not follow their format") }
+    if lost > 0 { lines.append("\(lost) packet(s) were lost when it was recorded") }
+    for (refusal, count) in refusals { lines.append("refused \(count) ×: \(Self.command(refusal.opcode)): \(refusal.status)") }
+    for (index, link) in decoder.allLinks.enumerated() where !link.isClassic { lines += self.lines(link, index) }
+    return lines
+  }
+
+  private func lines(_ link: TraceLinks.Link, _ index: Int) -> [String] {
+    var facts = [link.peer.map { "\($0)" } ?? "a device that the trace does not name"]
+    if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
+    facts.append("\(TraceListing.seconds(Self.length(link))) s")
+    facts.append("MTU \(summary.mtus[index] ?? 23)")
+    facts.append(link.reason.map { "ended: \($0)" } ?? "up at the end")
+    var lines = ["", "Link \(PacketText.hex(UInt64(link.handle.rawValue), 2)) with " + facts.joined(separator: ", ")]
+    let conversations = summary.conversations(index)
+    guard !conversations.isEmpty else { return lines + ["  nothing was asked"] }
+    var table = Table(["  WHO", "WHAT", "ABOUT", "COUNT", "OCTETS", "MEAN", "LONGEST", "ERRORS"])
+    for conversation in conversations {
+      let entry = conversation.entry
+      let mean = entry.answers > 0 ? TraceListing.milliseconds(entry.time / Int64(entry.answers)) : "-"
+      table.add([
+        "  " + (conversation.isFromHost ? "host" : "peer"), conversation.subject.opcode.description, about(conversation.subject),
+        String(entry.count), String(entry.octets), mean, entry.answers > 0 ? TraceListing.milliseconds(entry.longest) : "-",
+        failures(conversation).joined(separator: ", "),
+      ])
+    }
+    lines += table.lines(width: nil).map { line in String(line.reversed().drop { $0 == " " }.reversed()) }
+    return lines
+  }
+
+  private static func length(_ link: TraceLinks.Link) -> Int64 { max(0, link.end.subtractingReportingOverflow(link.begin).partialValue) }
+
+  private func failures(_ conversation: TraceSummary.Conversation) -> [String] {
+    let entry = conversation.entry
+    var texts = entry.errors.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) × \($0.key)" }
+    let missing = Self.unanswered(conversation)
+    if missing > 0 { texts.append("\(missing) × no answer") }
+    return texts
+  }
+
+  private static func unanswered(_ conversation: TraceSummary.Conversation) -> Int {
+    switch conversation.subject.opcode {
+    case .request, .unsolicited(.indication): conversation.entry.count - conversation.entry.answers
+    default: 0
+    }
+  }
+
+  private func about(_ subject: TraceSummary.Subject) -> String {
+    if let handle = subject.handle {
+      guard let name = decoder.name(handle, of: subject.server) else { return "handle \(handle)" }
+      return "\(handle) \(name.characteristic.map { "\($0)@" } ?? "")\(PacketText.named(name.type))"
+    }
+    return subject.type.map { PacketText.named($0) } ?? "-"
+  }
+
+  // MARK: For programs
+
+  @LoopActor
+  func records(_ output: Output) async throws {
+    try await output.record { json in
+      json.string("event", "trace")
+      for (name, count) in [
+        ("packets", summary.packets), ("commands", summary.commands), ("events", summary.events), ("data", summary.data),
+        ("reports", summary.reports), ("malformed", summary.malformed), ("lost", lost),
+      ] { json.integer(name, count) }
+      json.number("seconds", Double(duration / 1000) / 1_000_000)
+      json.objects("refused", refusals) { json, item in
+        json.integer("command", item.0.opcode)
+        json.string("command_name", HCITable.commands[item.0.opcode]?.name)
+        json.integer("status", item.0.status.rawValue)
+        json.string("status_name", item.0.status.snakeName)
+        json.integer("count", item.1)
+      }
+    }
+    for (index, link) in decoder.allLinks.enumerated() where !link.isClassic {
+      try await output.record { write(&$0, link, index) }
+    }
+  }
+
+  private func write(_ json: inout JSONLine, _ link: TraceLinks.Link, _ index: Int) {
+    json.string("event", "link")
+    json.integer("connection_handle", link.handle.rawValue)
+    json.string("address", link.peer?.address.description)
+    json.string("address_type", link.peer?.type.rawValue)
+    json.string("role", link.isCentral.map { $0 ? "central" : "peripheral" })
+    json.string("time", Timestamp.text(link.begin))
+    json.number("seconds", Double(Self.length(link) / 1000) / 1_000_000)
+    json.integer("mtu", summary.mtus[index] ?? 23)
+    json.integer("reason", link.reason?.rawValue)
+    json.string("reason_name", link.reason?.snakeName)
+    json.objects("conversations", summary.conversations(index)) { json, conversation in
+      let (subject, entry) = (conversation.subject, conversation.entry)
+      json.string("from", conversation.isFromHost ? "host" : "peer")
+      json.string("name", subject.opcode.description)
+      if let handle = subject.handle {
+        json.integer("handle", handle.rawValue)
+        let name = decoder.name(handle, of: subject.server)
+        json.string("uuid", name?.type.description)
+        if let characteristic = name?.characteristic { json.string("characteristic", characteristic.description) }
+      }
+      if let type = subject.type { json.string("type", type.description) }
+      json.integer("count", entry.count)
+      json.integer("octets", entry.octets)
+      json.integer("answers", entry.answers)
+      json.integer("unanswered", Self.unanswered(conversation))
+      json.number("mean_ms", entry.answers > 0 ? Double(entry.time / Int64(entry.answers) / 1000) / 1000 : nil)
+      json.number("longest_ms", entry.answers > 0 ? Double(entry.longest / 1000) / 1000 : nil)
+      json.objects("errors", entry.errors.sorted { $0.key.rawValue < $1.key.rawValue }) { json, item in
+        json.integer("code", item.key.rawValue)
+        json.string("name", item.key.snakeName)
+        json.integer("count", item.value)
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import HCI
+import TestSupport
+import Testing
+import Text
+
+/// `decode trace`, of what `--trace` has written, and of files that others write.
+@Suite(.timeLimit(.minutes(15))) struct DecodeTraceTests {
+  private static func trace(_ arguments: String...) throws -> TemporaryPath {
+    let path = TemporaryPath()
+    let result = try Blectl.run(arguments + ["--trace", path.path])
+    #expect([0, 2, 5].contains(result.status), "\(result.errors)")
+    return path
+  }
+
+  /// Names instead of handles, also of what was asked before the names were known.
+  @Test func attributesHaveNames() throws {
+    let trace = try Self.trace("-e", "read 2a19; read 2a37@2902", "name:Band-7")
+    let result = try Blectl.run("decode", "trace", trace.path)
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    for mention in [
+      "< Reset\n", "type 2a19 Battery Level", "> 0x0040 Read By Type Response  0x0011 2a19 Battery Level, value 3c  60 %  (after ",
+      "0x0016 2a37 Heart Rate Measurement@2902 Client Characteristic Configuration", "declares 180f Battery Service",
+      "Link 0x0040 with C0:FF:EE:00:00:07/public, as central, ", "MTU 185, ended: Connection Terminated By Local Host (0x16)",
+    ] { #expect(result.text.contains(mention), "\(mention) is not in \(result.text)") }
+  }
+
+  @Test func recordsSayWhoAskedWhatAndWhatFailed() throws {
+    let trace = try Self.trace("-e", "read 2a19; read ff02", "name:Band-7", "-k")
+    let records = try Blectl.run("decode", "trace", trace.path, "--json").records
+    let packets = records.filter { $0.string("event") == "packet" }
+    #expect(packets.map { $0.int("number") } == Array(1...packets.count))
+    let read = try #require(packets.first { $0.string("name") == "Read By Type Response" })
+    #expect(read.string("layer") == "att" && read.string("address") == "C0:FF:EE:00:00:07" && read.string("direction") == "received")
+    let item = try #require(read["fields"]?.records("items").first)
+    #expect(item.string("uuid") == "2a19" && item["decoded"]?["battery_level"]?.int("value") == 60)
+    let asked = try #require(packets.first { $0.int("number") == read.int("answers") })
+    #expect(asked.string("name") == "Read By Type Request" && read.double("after_ms") ?? 0 > 0)
+    let whole = try #require(records.first { $0.string("event") == "trace" })
+    #expect(whole.int("packets") == packets.count && whole.int("malformed") == 0)
+    let link = try #require(records.first { $0.string("event") == "link" })
+    #expect(link.string("role") == "central" && link.int("mtu") == 185)
+    let first = try #require(link.records("conversations").first { $0.string("type") == "2a19" })
+    #expect(first.int("unanswered") == 0 && first.double("mean_ms") ?? 0 > 0)
+    #expect(first.records("errors").first?.string("name") == "attribute_not_found")
+    #expect(try Blectl.run("decode", "trace", trace.path, "--summary", "--json").records.map { $0.string("event") } == ["trace", "link"])
+  }
+
+  /// What a crash leaves behind.
+  @Test func showsWhatIsThereOfACutFile() throws {
+    let trace = try Self.trace("adapters")
+    let file = try Array(Data(contentsOf: URL(fileURLWithPath: trace.path)))
+    let whole = try Blectl.run(["decode", "trace", "-", "--json"], input: file).records.count
+    let cut = try Blectl.run(["decode", "trace", "-", "--json"], input: Array(file.dropLast()))
+    #expect(try cut.status == 66 && cut.records.count == whole - 1)
+    #expect(cut.errors.contains("standard input cannot be read to its end"), "\(cut.errors)")
+    for (words, status, mention) in [
+      (["/nowhere"], 66, "is no file"), ([], 64, "takes one file"), (["a", "b"], 64, "takes one file"),
+    ] as [([String], Int32, String)] {
+      let result = try Blectl.run(["decode", "trace"] + words)
+      #expect(result.status == status && result.errors.contains(mention), "\(words): \(result.errors)")
+    }
+    let text = try Blectl.run(["decode", "trace", "-"], input: Array("text\n".utf8))
+    #expect(text.status == 66 && text.errors.contains("neither a btsnoop, a pcap nor a pcapng file"), "\(text.errors)")
+    #expect(try Blectl.run("decode", "att", "--summary", "0a1200").status == 64)
+  }
+
+  // MARK: --trace -
+
+  /// On standard output there is the trace and nothing else; what the command says is on standard error.
+  @Test func theTraceMayBeTheOutput() throws {
+    let command = ["read", "name:Band-7", "2a19"]
+    let file = try Self.trace(command[0], command[1], command[2])
+    let streamed = try Blectl.run(command + ["--trace", "-"])
+    #expect(streamed.status == 0 && streamed.errors.contains("3c  60 %"), "\(streamed.errors)")
+    let piped = try Blectl.run(["decode", "trace", "-"], input: streamed.output)
+    #expect(try piped.status == 0 && piped.text == Blectl.run("decode", "trace", file.path).text, "\(piped.errors)")
+    // It can be replayed as well.
+    let capture = try TemporaryFolder.file(streamed.output)
+    #expect(try Blectl.run(command, adapter: "replay:\(capture)").text == "3c  60 %\n")
+  }
+
+  /// Wireshark was closed: the command ends, quietly.
+  @Test func endsWithItsReader() throws {
+    let result = try Shell.run(
+      "export BLECTL_CLOCK=virtual; { \(Blectl.path) -i sim scan -d 0 --trace -; echo status $? >&2; } | head -c 100 | wc -c")
+    #expect(result.output == "100\n" && result.errors.hasSuffix("status 74\n"), "\(result.output) \(result.errors.suffix(300))")
+  }
+}

@@ -1,0 +1,125 @@
+import Bluetooth
+import HCI
+import TestSupport
+import Testing
+
+/// The same packets in every format of a trace.
+@Suite struct TraceReaderTests {
+  private static let start: Int64 = 1_767_225_600_123_456_000
+  static let records: [Snoop.Record] = [
+    Snoop.Record(packet: [1, 3, 0x0C, 0], direction: .hostToController, wallClock: start),
+    Snoop.Record(packet: [4, 0x0E, 4, 1, 3, 0x0C, 0], direction: .controllerToHost, wallClock: start + 1_000_000),
+    Snoop.Record(packet: [2, 0x40, 0x00, 2, 0, 7, 0], direction: .hostToController, wallClock: start + 2_000_000),
+    Snoop.Record(packet: [2, 0x40, 0x20, 2, 0, 7, 0], direction: .controllerToHost, wallClock: start + 3_000_000),
+    Snoop.Record(packet: [2, 0x40, 0x10, 1, 0, 7], direction: .controllerToHost, wallClock: start + 4_000_000),
+  ]
+
+  private static func number(_ value: UInt64, _ octets: Int, _ isLittle: Bool) -> [UInt8] {
+    let little = (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+    return isLittle ? little : little.reversed()
+  }
+
+  /// As link types have a packet.
+  private static func payload(_ record: Snoop.Record, _ type: UInt64) -> [UInt8] {
+    let isSent = record.direction == .hostToController
+    switch type {
+    case 201: return [0, 0, 0, isSent ? 0 : 1] + record.packet
+    case 254:
+      let opcode: UInt8 = record.packet[0] == 1 ? 2 : record.packet[0] == 4 ? 3 : isSent ? 4 : 5
+      return [0, 3, 0, opcode] + record.packet.dropFirst()
+    default: return record.packet
+    }
+  }
+
+  static func pcap(_ type: UInt64, isLittle: Bool, nanoseconds: Bool) -> [UInt8] {
+    var file = number(nanoseconds ? 0xA1B2_3C4D : 0xA1B2_C3D4, 4, isLittle) + number(2, 2, isLittle) + number(4, 2, isLittle)
+    file += number(0, 8, isLittle) + number(65_535, 4, isLittle) + number(type, 4, isLittle)
+    for record in records {
+      let octets = payload(record, type)
+      let fraction = UInt64(record.wallClock % 1_000_000_000)
+      file += number(UInt64(record.wallClock / 1_000_000_000), 4, isLittle) + number(nanoseconds ? fraction : fraction / 1000, 4, isLittle)
+      file += number(UInt64(octets.count), 4, isLittle) + number(UInt64(octets.count), 4, isLittle) + octets
+    }
+    return file
+  }
+
+  /// - Parameter resolution: the option's octet; nil leaves it out, which is microseconds.
+  static func pcapng(_ type: UInt64, isLittle: Bool, resolution: UInt8?) -> [UInt8] {
+    func block(_ kind: UInt64, _ body: [UInt8]) -> [UInt8] {
+      let length = number(UInt64(body.count + 12), 4, isLittle)
+      return number(kind, 4, isLittle) + length + body + length
+    }
+    let options = resolution.map { number(9, 2, isLittle) + number(1, 2, isLittle) + [$0, 0, 0, 0] + number(0, 4, isLittle) } ?? []
+    var file = block(
+      0x0A0D_0D0A, number(0x1A2B_3C4D, 4, isLittle) + number(1, 2, isLittle) + number(0, 2, isLittle) + number(.max, 8, isLittle))
+    // An interface that is not HCI's, with a packet.
+    file += block(1, number(1, 2, isLittle) + number(0, 6, isLittle))
+    file += block(1, number(type, 2, isLittle) + number(0, 6, isLittle) + options)
+    file += block(6, number(0, 16, isLittle) + number(0, 4, isLittle)) + block(5, [1, 2, 3, 4])
+    for record in records {
+      let octets = payload(record, type)
+      let time = resolution == 9 ? UInt64(record.wallClock) : UInt64(record.wallClock / 1000)
+      let flags = number(2, 2, isLittle) + number(4, 2, isLittle) + number(record.direction == .hostToController ? 2 : 1, 4, isLittle)
+      file += block(
+        6,
+        number(1, 4, isLittle) + number(time >> 32, 4, isLittle) + number(time & 0xFFFF_FFFF, 4, isLittle)
+          + number(UInt64(octets.count), 4, isLittle) + number(UInt64(octets.count), 4, isLittle) + octets
+          + [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4) + flags + number(0, 4, isLittle))
+    }
+    return file
+  }
+
+  private static func read(_ file: [UInt8]) throws(MalformedPacket) -> [Snoop.Record] {
+    var reader = try TraceReader(file)
+    var records: [Snoop.Record] = []
+    while let record = try reader.next() { records.append(record) }
+    return records
+  }
+
+  @Test func theSamePacketsInEveryFormat() throws {
+    #expect(try Self.read(Snoop.header + Self.records.flatMap(\.encoded)) == Self.records)
+    for isLittle in [true, false] {
+      for type: UInt64 in [187, 201, 254] {
+        var wanted = Self.records
+        if type == 254 { for index in wanted.indices { wanted[index].adapter = 3 } }
+        for nanoseconds in [true, false] {
+          #expect(try Self.read(Self.pcap(type, isLittle: isLittle, nanoseconds: nanoseconds)) == wanted, "pcap \(type) \(isLittle)")
+        }
+        for resolution: UInt8? in [nil, 6, 9] {
+          #expect(try Self.read(Self.pcapng(type, isLittle: isLittle, resolution: resolution)) == wanted, "pcapng \(type) \(isLittle)")
+        }
+      }
+    }
+    let ours = Pcapng.header + Self.records.flatMap { Pcapng.packet($0) }
+    #expect(try Self.read(ours) == Self.records)
+  }
+
+  @Test func refusesWhatHasNoHCI() {
+    let types: [(UInt64, String)] = [(251, "of the air"), (256, "of the air"), (1, "a network"), (220, "USB"), (99, "187, 201 or 254")]
+    for (type, mention) in types {
+      let error = #expect(throws: MalformedPacket.self) { try Self.read(Self.pcap(type, isLittle: true, nanoseconds: false)) }
+      #expect(error?.reason.contains(mention) ?? false, "\(type): \(String(describing: error))")
+      #expect(throws: MalformedPacket.self) { try Self.read(Self.pcapng(type, isLittle: true, resolution: nil)) }
+    }
+    #expect(throws: MalformedPacket.self) { try Self.read(Array("text".utf8)) }
+    // A resolution finer than 64 bits hold.
+    #expect(throws: MalformedPacket.self) { try Self.read(Self.pcapng(187, isLittle: true, resolution: 20)) }
+    #expect(throws: Never.self) { try Self.read(Self.pcapng(187, isLittle: true, resolution: 0xBF)) }
+  }
+
+  /// Of what is cut the whole packets are there, then where it breaks off.
+  @Test func survivesHostileOctets() throws {
+    let seeds = [
+      Self.pcap(187, isLittle: true, nanoseconds: true), Self.pcap(254, isLittle: false, nanoseconds: false),
+      Self.pcapng(201, isLittle: true, resolution: 9), Self.pcapng(254, isLittle: false, resolution: nil),
+      Snoop.header + Self.records.flatMap(\.encoded),
+    ]
+    hostile(seeds, mutations: 20_000) { _ = try? Self.read($0) }
+    for seed in seeds {
+      var reader = try TraceReader(Array(seed.dropLast()))
+      var count = 0
+      #expect(throws: MalformedPacket.self) { while try reader.next() != nil { count += 1 } }
+      #expect(count == Self.records.count - 1)
+    }
+  }
+}

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Compares what blectl says of a trace with what tshark and btmon say of it, packet by packet and field by field.
+
+trace_judges.py BLECTL TRACE: prints each difference as a line, and at last `N packets, M fields of tshark, K of btmon`. Each differing packet
+is shown with what everybody says.
+"""
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+# What tshark calls a field: the names that it has here. Numbers are compared as numbers, octets and addresses as hex.
+FIELDS = {
+    'bthci_cmd.opcode': ['opcode'], 'bthci_cmd.connection_handle': ['handle'], 'bthci_cmd.reason': ['reason'],
+    'bthci_cmd.le_scan_interval': ['scan_interval'], 'bthci_cmd.le_scan_window': ['scan_window'], 'bthci_cmd.le_scan_type': ['scan_type'],
+    'bthci_cmd.le_own_address_type': ['own_address_type'], 'bthci_cmd.le_peer_address_type': ['peer_address_type'],
+    'bthci_cmd.le_con_interval_min': ['interval_min'], 'bthci_cmd.le_con_interval_max': ['interval_max'], 'bthci_cmd.le_con_latency': ['latency'],
+    'bthci_cmd.le_supv_timeout': ['supervision_timeout'], 'bthci_cmd.le_min_ce_length': ['min_ce_length'],
+    'bthci_cmd.le_max_ce_length': ['max_ce_length'], 'bthci_cmd.le_tx_octets': ['tx_octets'], 'bthci_cmd.le_tx_time': ['tx_time'],
+    'bthci_cmd.le_suggested_max_tx_octets': ['suggested_max_tx_octets'], 'bthci_cmd.le_suggested_max_tx_time': ['suggested_max_tx_time'],
+    'bthci_cmd.bd_addr': ['peer_address', 'random_address', 'address'], 'bthci_cmd.le_init_phys': ['initiating_phys'],
+    'bthci_cmd.le_initiator_filter_policy': ['filter_policy'], 'bthci_cmd.le_scan_filter_policy': ['filter_policy'],
+    'bthci_cmd.le_scan_enable': ['enable'], 'bthci_cmd.le_advts_enable': ['enable'],
+    'bthci_cmd.le_advts_interval_min': ['interval_min', 'primary_interval_min'],
+    'bthci_cmd.le_advts_interval_max': ['interval_max', 'primary_interval_max'],
+    'bthci_cmd.tx_phys': ['tx_phys'], 'bthci_cmd.rx_phys': ['rx_phys'], 'bthci_cmd.device_name': ['local_name'],
+    'bthci_evt.num_command_packets': ['credits'], 'bthci_evt.opcode': ['command'], 'bthci_evt.status': ['status'],
+    'bthci_evt.connection_handle': ['handle'], 'bthci_evt.reason': ['reason'], 'bthci_evt.bd_addr': ['address', 'peer_address'],
+    'bthci_evt.rssi': ['rssi'], 'bthci_evt.le_num_reports': ['num_reports'], 'bthci_evt.num_handles': ['num_handles'],
+    'bthci_evt.num_compl_packets': ['completed'], 'bthci_evt.le_con_interval': ['interval'], 'bthci_evt.le_con_latency': ['latency'],
+    'bthci_evt.le_supv_timeout': ['supervision_timeout'], 'bthci_evt.le_acl_data_pkt_len': ['le_acl_length'],
+    'bthci_evt.le_total_num_acl_data_pkts': ['le_acl_count'], 'bthci_evt.le_peer_address_type': ['peer_address_type', 'address_type'],
+    'bthci_evt.le_ext_advts_event_type': ['event_type'], 'bthci_evt.advertising_sid': ['sid'], 'bthci_evt.primary_phy': ['primary_phy'],
+    'bthci_evt.secondary_phy': ['secondary_phy'], 'bthci_evt.hci_vers_nr': ['hci_version'], 'bthci_evt.max_tx_octets': ['max_tx_octets'],
+    'bthci_evt.max_rx_time': ['max_rx_time'], 'bthci_evt.le_white_list_size': ['size'], 'bthci_evt.random_number': ['random'],
+    'bthci_acl.chandle': ['connection_handle', 'handle'],
+    'btatt.starting_handle': ['start_handle'], 'btatt.ending_handle': ['end_handle'], 'btatt.group_end_handle': ['end_handle'],
+    'btatt.req_opcode_in_error': ['request'], 'btatt.error_code': ['error'], 'btatt.client_rx_mtu': ['client_rx_mtu'],
+    'btatt.server_rx_mtu': ['server_rx_mtu'], 'btatt.offset': ['offset'], 'btatt.characteristic_properties': ['properties'],
+    'btatt.value': ['value'], 'btatt.handle': ['handle', 'value_handle'], 'btsmp.reason': ['reason'],
+    'btl2cap.cmd_ident': ['identifier'], 'btl2cap.min_interval': ['interval_min'], 'btl2cap.max_interval': ['interval_max'],
+    'btcommon.eir_ad.entry.type': ['structures'],
+}
+# What btmon calls a line: the same.
+LINES = {
+    'Status': ['status'], 'Reason': ['reason'], 'Handle': ['handle'], 'Own address type': ['own_address_type'],
+    'Peer address type': ['peer_address_type'], 'Peer address': ['peer_address'], 'Scan interval': ['scan_interval'],
+    'Scan window': ['scan_window'], 'Interval': ['scan_interval'], 'Window': ['scan_window'],
+    'Min connection interval': ['interval_min'], 'Max connection interval': ['interval_max'], 'Connection interval': ['interval'],
+    'Connection latency': ['latency'], 'Supervision timeout': ['supervision_timeout'], 'Address type': ['address_type'], 'Address': ['address'],
+    'RSSI': ['rssi'], 'TX octets': ['tx_octets'], 'TX time': ['tx_time'], 'Max TX octets': ['max_tx_octets'], 'Max RX time': ['max_rx_time'],
+    'Client RX MTU': ['client_rx_mtu'], 'Server RX MTU': ['server_rx_mtu'], 'Error': ['error'], 'Num handles': ['num_handles'],
+    'Num reports': ['num_reports'], 'Entry type': [], 'Handle range': ['start_handle', 'end_handle'], 'Role': ['role'], 'SID': ['sid'],
+    'Primary PHY': ['primary_phy'], 'Secondary PHY': ['secondary_phy'], 'Value': ['value'], 'Data': ['data'], 'Count': ['completed'],
+}
+NAMES = {'public': 0, 'random': 1, 'public_identity': 2, 'random_identity': 3, 'passive': 0, 'active': 1, 'central': 0, 'peripheral': 1,
+         'none': 0, '1m': 1, '2m': 2, 'coded': 3, 'adv_ind': 0, 'adv_direct_ind': 1, 'adv_scan_ind': 2, 'adv_nonconn_ind': 3, 'scan_rsp': 4}
+
+
+def number(value):
+    """A field as it is compared: an int, or lower-case hex without separators."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (int, float)):
+        return int(value)
+    text = value.strip().lower()
+    if text in NAMES:
+        return NAMES[text]
+    if text in ('true', 'false'):
+        return int(text == 'true')
+    if re.fullmatch(r'0x[0-9a-f]+', text):
+        return int(text, 16)
+    if re.fullmatch(r'-?\d+', text):
+        return int(text)
+    return text.replace(':', '').replace(' ', '')
+
+
+def octets(value):
+    return re.sub(r'[^0-9a-f]', '', str(value).lower())
+
+
+def collected(fields, names):
+    """All values of these names, in order, however deep; of AD structures their types."""
+    found = []
+    for key, value in fields.items():
+        if key == 'structures' and key in names:
+            found += [item['type'] for item in value]
+        elif isinstance(value, list):
+            for item in value:
+                found += collected(item, names)
+        elif key in names and not isinstance(value, dict):
+            found.append(value)
+    return found
+
+
+def ours(blectl, trace):
+    out = subprocess.run([blectl, 'decode', 'trace', trace, '--json'], stdout=subprocess.PIPE, check=True).stdout
+    return [record for record in map(json.loads, out.splitlines()) if record['event'] == 'packet']
+
+
+def tshark(trace):
+    names = sorted(FIELDS) + ['bthci_evt.code', 'bthci_evt.le_meta_subevent', 'btatt.opcode', 'btl2cap.cid', '_ws.malformed', 'frame.time_epoch']
+    known = subprocess.run(['tshark', '-G', 'fields'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode()
+    known = {line.split('\t')[2] for line in known.splitlines() if line.startswith('F\t')} | {'_ws.malformed'}
+    names = [name for name in names if name in known]
+    command = ['tshark', '-r', trace, '-T', 'fields', '-E', 'separator=/t', '-E', 'occurrence=a', '-E', 'aggregator=;']
+    for name in names:
+        command += ['-e', name]
+    out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode()
+    return [{name: cell.split(';') for name, cell in zip(names, line.split('\t')) if cell} for line in out.splitlines()]
+
+
+def monitored(trace):
+    """The name of a file with the same packets as the Linux monitor would have written them, its adapter before them: btmon 5.66 dies of ATT
+    without one."""
+    with open(trace, 'rb') as file:
+        content = file.read()
+    if struct.unpack('>I', content[12:16])[0] != 1002:
+        return trace
+    out, at = content[:12] + struct.pack('>I', 2001), 16
+    new = struct.pack('<BB6s8s', 0, 0, bytes.fromhex('010053 5e0000'), b'hci0')
+    out += struct.pack('>IIIIQ', len(new), len(new), 0, 0, struct.unpack('>Q', content[32:40])[0]) + new
+    while at < len(content):
+        original, included, flags, drops, time = struct.unpack('>IIIIQ', content[at:at + 24])
+        packet = content[at + 24:at + 24 + included]
+        opcode = {1: 2, 4: 3, 2: 5 if flags & 1 else 4}[packet[0]]
+        out += struct.pack('>IIIIQ', original - 1, included - 1, opcode, drops, time) + packet[1:]
+        at += 24 + included
+    with tempfile.NamedTemporaryFile(suffix='.btsnoop', delete=False) as file:
+        file.write(out)
+    return file.name
+
+
+def btmon(trace):
+    """[(direction, head, [lines])] of the packets."""
+    out = subprocess.run(['btmon', '-r', monitored(trace)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode(errors='replace')
+    packets = []
+    for line in out.splitlines():
+        if re.match(r'[<>] (HCI|ACL|SCO|ISO) ', line):
+            packets.append((line[0], line[2:], []))
+        elif re.match(r'[@=*]', line):
+            packets.append(('', '', []))
+        elif packets:
+            packets[-1][2].append(line)
+    return [packet for packet in packets if packet[0]]
+
+
+def judge(trace, blectl):
+    packets, sharks, monitors = ours(blectl, trace), tshark(trace), btmon(trace)
+    sharks = [shark for shark in sharks if 'bthci_cmd.opcode' in shark or 'bthci_evt.code' in shark or 'bthci_acl.chandle' in shark]
+    differences, counts = [], [0, 0]
+    if not len(packets) == len(sharks) == len(monitors):
+        differences.append(f'{len(packets)} packets, of tshark {len(sharks)}, of btmon {len(monitors)}')
+    for packet, shark, monitor in zip(packets, sharks, monitors):
+        def differ(who, what, theirs, mine):
+            differences.append(f"{who}: packet {packet['number']} {packet['name']}: {what} is {theirs}, here {mine}")
+        counts[0] += against_tshark(packet, shark, lambda *facts: differ('tshark', *facts))
+        counts[1] += against_btmon(packet, monitor, lambda *facts: differ('btmon', *facts))
+    return differences, f'{len(packets)} packets, {counts[0]} fields of tshark, {counts[1]} of btmon'
+
+
+def against_tshark(packet, shark, differ):
+    count, fields = 0, dict(packet['fields'])
+    if 'connection_handle' in packet:
+        fields['connection_handle'] = packet['connection_handle']
+    raw = bytes.fromhex(packet['raw'])
+    if packet['layer'] == 'hci' and raw[0] == 4:
+        count += 1
+        if number(shark['bthci_evt.code'][0]) != raw[1]:
+            differ('the event code', shark['bthci_evt.code'], raw[1])
+    if 'btatt.opcode' in shark:
+        count += 1
+        if packet['layer'] != 'att' or number(shark['btatt.opcode'][0]) != raw[0]:
+            differ('the ATT opcode', shark['btatt.opcode'], packet['layer'] + ' ' + packet['raw'])
+    if '_ws.malformed' in shark and 'error' not in packet:
+        differ('the packet', 'malformed', 'not')
+    seconds = float(shark['frame.time_epoch'][0])
+    count += 1
+    if packet['time'][17:23] != f'{int(seconds * 1000 + 1e-4) % 60000 / 1000:06.3f}':
+        differ('the time', shark['frame.time_epoch'], packet['time'])
+    for name, keys in FIELDS.items():
+        if name not in shark:
+            continue
+        if name == 'bthci_acl.chandle':
+            keys = keys[:1] if 'connection_handle' in packet else keys
+        theirs, mine = [number(value) for value in shark[name]], [number(value) for value in collected(fields, keys)]
+        if name in ('btatt.value', 'bthci_cmd.device_name'):
+            theirs, mine = [octets(value) for value in shark[name]], [octets(value) for value in collected(fields, keys)]
+        count += len(theirs)
+        if theirs != mine:
+            differ(name, shark[name], mine)
+    return count
+
+
+def against_btmon(packet, monitor, differ):
+    direction, head, lines = monitor
+    count, fields = 1, packet['fields']
+    if direction != ('<' if packet['direction'] == 'sent' else '>'):
+        differ('the direction', direction, packet['direction'])
+    opcode = re.search(r'\(0x([0-9a-f]+)\|0x([0-9a-f]+)\)', head)
+    if opcode and head.startswith('HCI Command'):
+        count += 1
+        theirs = int(opcode.group(1), 16) << 10 | int(opcode.group(2), 16)
+        if theirs != fields.get('opcode'):
+            differ('the opcode', theirs, fields.get('opcode'))
+    for line in lines:
+        att = re.match(r'\s+ATT: .* \(0x([0-9a-f]{2})\) len (\d+)', line)
+        if att:
+            count += 1
+            if packet['layer'] != 'att' or packet['raw'][:2] != att.group(1) or len(packet['raw']) != 2 * int(att.group(2)) + 2:
+                differ('the ATT PDU', line.strip(), packet['raw'])
+        field = re.match(r'\s+([A-Z][A-Za-z ]*): (.+)', line)
+        if not field or field.group(1) not in LINES or not LINES[field.group(1)]:
+            continue
+        names, text = LINES[field.group(1)], field.group(2)
+        mine = [number(value) for value in collected(fields, names)]
+        # In parentheses is the number, but for addresses and attributes.
+        code = re.search(r'\((0x[0-9a-f]+)\)', text)
+        address = re.match(r'([0-9A-F]{2}(:[0-9A-F]{2}){5})', text)
+        first = re.match(r'0x[0-9a-f]+(-0x[0-9a-f]+)?|-?\d+|[0-9a-f]+', text)
+        if address:
+            theirs = [number(address.group(1))]
+        elif field.group(1) == 'Handle range':
+            theirs = [int(part, 16) for part in text.split('-')]
+        elif field.group(1) in ('Value', 'Data'):
+            theirs = [octets(text.split()[0])]
+            mine = [octets(value) for value in collected(fields, names)]
+        elif code and field.group(1) not in ('RSSI', 'Handle'):
+            theirs = [int(code.group(1), 16)]
+        elif first:
+            theirs = [number(first.group(0))]
+        else:
+            continue
+        count += 1
+        if not all(value in mine for value in theirs):
+            differ(field.group(1), text, mine)
+    return count
+
+
+if __name__ == '__main__':
+    found, said = judge(sys.argv[2], sys.argv[1])
+    for difference in found:
+        print(difference)
+    print(said)
