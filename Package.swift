@@ -89,7 +89,8 @@ let package = Package(
       path: "Tests/TestSupport"),
     // Run by scripts/fuzz.
     .executableTarget(
-      name: "Fuzz", dependencies: ["Operations", "DeviceFiles", "Text", "Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "TestSupport"],
+      name: "Fuzz",
+      dependencies: ["Operations", "DeviceFiles", "Text", "Decoding", "Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "TestSupport"],
       path: "Tests/Fuzz"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
@@ -104,7 +105,7 @@ let package = Package(
       name: "ReplayTests",
       dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(
-      name: "DecodingTests", dependencies: ["Decoding", "ATT", "HCI", "Bluetooth", "Text", "TestSupport"]),
+      name: "DecodingTests", dependencies: ["Decoding", "Replay", "ATT", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: [
@@ -137,6 +138,7 @@ let package = Package(
       dependencies: ["blectl", "Operations", "LEHost", "LinuxIO", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"],
       exclude: [
         "ant-junit.xsd", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py", "tap_facts.pl",
+        "trace_judges.py",
       ]),
     .testTarget(
       name: "KernelTests",

@@ -3,7 +3,7 @@ import Foundation
 /// Fuzz TARGET RUNS [SEED]: gives a parser so many mutated inputs. Ends with 1 when one of them took a second, and leaves it in fuzz-TARGET.bin
 /// of the working folder; what traps says so by itself, and is in that file when FUZZ_KEEP is set.
 @main enum Fuzz {
-  private static let targets: [FuzzTarget] = [.script, .expression, .predicate, .recording, .device, .packets]
+  private static let targets: [FuzzTarget] = [.script, .expression, .predicate, .recording, .trace, .device, .packets]
 
   static func main() {
     let arguments = CommandLine.arguments

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import Decoding
 import HCI
 import L2CAP
 import Replay
@@ -13,6 +14,28 @@ extension FuzzTarget {
       for item in link.requests.prefix(16) { _ = answerer.answer(item.pdu) }
       for pdu in questions { _ = answerer.answer(pdu) }
     }
+  }
+
+  /// A trace in each format, decoded.
+  static let trace = FuzzTarget(
+    name: "trace", seeds: [session(.h4), session(.monitor), capture(session(.h4))], words: ["\u{A}\r\r\n", "\u{4}\u{3E}", "\0\0\0"]
+  ) { bytes in
+    guard var ahead = try? TraceReader(bytes) else { return }
+    var (reader, databases) = (ahead, LearnedDatabases())
+    while let record = try? ahead.next() { databases.learn(record) }
+    databases.finish()
+    var decoder = TraceDecoder(databases)
+    while let record = try? reader.next() {
+      let item = decoder.decode(record)
+      guard let server = item.server, case .attribute(let handle)? = item.packet["handle"] else { continue }
+      _ = decoder.name(handle, of: server)
+    }
+    for index in decoder.allLinks.indices { _ = decoder.summary.conversations(index) }
+  }
+
+  /// The same packets as pcapng.
+  private static func capture(_ file: [UInt8]) -> [UInt8] {
+    Pcapng.header + ((try? Snoop.parse(file)) ?? []).flatMap { Pcapng.packet($0) }
   }
 
   private static let questions: [[UInt8]] = [

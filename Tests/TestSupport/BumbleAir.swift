@@ -26,12 +26,14 @@ package final class BumbleAir: Sendable {
   private let process: RunningProcess
 
   /// - Parameter options: of bumble_air.py; without `--transport` or `--vhci` it serves a virtual controller as H4 over TCP.
-  package init(_ options: [String] = []) throws {
+  /// - Parameter environment: besides the test's own.
+  package init(_ options: [String] = [], environment: [String: String] = [:]) throws {
     guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw NoPython() }
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("InteropTests/bumble_air.py")
     // Not limited: it ends with its standard input, and so with the test process.
-    process = try RunningProcess([python, script.path, "0"] + options, limit: 3600)
+    process = try RunningProcess(
+      [python, script.path, "0"] + options, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, limit: 3600)
     guard let ready = process.nextLine(where: { $0.hasPrefix("READY ") })?.dropFirst(6) else {
       process.endInput()
       throw NotReady(description: "bumble_air.py \(options) is not ready: \(process.wait().errors)")

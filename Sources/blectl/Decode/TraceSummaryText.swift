@@ -40,6 +40,7 @@ struct TraceSummaryText {
 
   private func lines(_ link: TraceLinks.Link, _ index: Int) -> [String] {
     var facts = [link.peer.map { "\($0)" } ?? "a device that the trace does not name"]
+    if Set(decoder.allLinks.map(\.adapter)).count > 1 { facts.append("of hci\(link.adapter)") }
     if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
     facts.append("\(TraceListing.seconds(Self.length(link))) s")
     facts.append("MTU \(summary.mtus[index] ?? 23)")
@@ -112,6 +113,7 @@ struct TraceSummaryText {
 
   private func write(_ json: inout JSONLine, _ link: TraceLinks.Link, _ index: Int) {
     json.string("event", "link")
+    json.integer("adapter", link.adapter)
     json.integer("connection_handle", link.handle.rawValue)
     json.string("address", link.peer?.address.description)
     json.string("address_type", link.peer?.type.rawValue)

@@ -1,0 +1,97 @@
+import ATT
+import Bluetooth
+import Decoding
+import HCI
+import Replay
+import TestSupport
+import Testing
+
+/// Traces, packet by packet.
+@Suite struct TraceDecoderTests {
+  private static let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
+
+  /// What is sent is the host's. Data are whole frames of ATT on link 0x40, a millisecond after the packet before.
+  private static func trace(_ steps: [(octets: [UInt8], isSent: Bool)]) -> [Snoop.Record] {
+    steps.enumerated().map { index, step in
+      var packet = step.octets
+      if packet[0] != 4 {
+        let length = UInt8(packet.count)
+        packet = [2, 0x40, step.isSent ? 0 : 0x20, length + 4, 0, length, 0, 4, 0] + packet
+      }
+      return Snoop.Record(
+        packet: packet, direction: step.isSent ? .hostToController : .controllerToHost, wallClock: Int64(index) * 1_000_000)
+    }
+  }
+
+  private static let connected = Event.leConnectionComplete(
+    .init(status: .success, handle: 0x40, peer: peer, interval: 12, latency: 0, supervisionTimeout: 400)
+  ).encoded
+  static let session: [(octets: [UInt8], isSent: Bool)] = [
+    (connected, false), ([0x0A, 3, 0], true), ([0x0B, 0x64], false), ([0x02, 0xF7, 0], true), ([0x03, 0xB9, 0], false),
+    ([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], true), ([0x11, 6, 1, 0, 5, 0, 0x0F, 0x18], false), ([0x08, 1, 0, 5, 0, 3, 0x28], true),
+    ([0x09, 7, 2, 0, 0x12, 3, 0, 0x19, 0x2A], false), ([0x12, 3, 0, 1], true), ([0x01, 0x12, 3, 0, 3], false), ([0x1B, 3, 0, 0x63], false),
+    ([0x0A, 3, 0], true), (Event.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout).encoded, false),
+  ]
+
+  private static func decoded(_ records: [Snoop.Record]) -> (items: [TraceDecoder.Item], decoder: TraceDecoder) {
+    var databases = LearnedDatabases()
+    for record in records { databases.learn(record) }
+    databases.finish()
+    var decoder = TraceDecoder(databases)
+    return (records.map { decoder.decode($0) }, decoder)
+  }
+
+  /// What is asked before anybody has looked for it has its name, and a response what its request asked.
+  @Test func namesAndAnswers() throws {
+    let (items, decoder) = Self.decoded(Self.trace(Self.session))
+    #expect(items.map(\.number) == Array(1...items.count))
+    let server = try #require(items[1].server)
+    #expect(decoder.name(3, of: server) == AttributeName(type: UUID(0x2A19)))
+    #expect(items[2].packet["handle"] == .attribute(3) && items[2].answers?.number == 2 && items[2].answers?.after == 1_000_000)
+    #expect(items[1].link?.peer == Self.peer && items[11].server == server && items[11].answers == nil)
+  }
+
+  @Test func theSummaryCountsConversations() throws {
+    let (_, decoder) = Self.decoded(Self.trace(Self.session))
+    let summary = decoder.summary
+    #expect(summary.packets == 14 && summary.events == 2 && summary.data == 12 && summary.malformed == 0 && summary.mtus == [0: 185])
+    let link = try #require(decoder.allLinks.first)
+    #expect(link.reason == .connectionTimeout && link.isCentral == true && link.end - link.begin == 13_000_000)
+    let conversations = summary.conversations(0)
+    let read = try #require(conversations.first { $0.subject.opcode == .request(.read) }).entry
+    #expect(read.count == 2 && read.answers == 1 && read.octets == 1 && read.longest == 1_000_000)
+    let write = try #require(conversations.first { $0.subject.opcode == .request(.write) })
+    #expect(write.isFromHost && write.entry.errors == [.writeNotPermitted: 1] && write.subject.handle == 3)
+    let notified = try #require(conversations.first { $0.subject.opcode == .unsolicited(.notification) })
+    #expect(!notified.isFromHost && notified.entry.count == 1 && notified.entry.answers == 0)
+  }
+
+  /// A link from before the trace, and a frame in parts.
+  @Test func aTraceMayBeginInTheMiddle() {
+    let parts: [[UInt8]] = [[2, 0x40, 0x20, 5, 0, 4, 0, 4, 0, 0x1B], [2, 0x40, 0x10, 3, 0, 3, 0, 0x63]]
+    let records = parts.map { Snoop.Record(packet: $0, direction: .controllerToHost, wallClock: 0) }
+    let (items, decoder) = Self.decoded(records)
+    #expect(items[0].layer == .hci && items[0].packet.name == "ACL Data")
+    #expect(items[1].layer == .att && items[1].packet.name == "Handle Value Notification" && items[1].octets == [0x1B, 3, 0, 0x63])
+    #expect(decoder.allLinks.count == 1 && decoder.allLinks[0].peer == nil && decoder.allLinks[0].reason == nil)
+  }
+
+  /// Mutations of the packets, which those of a whole file would rarely reach.
+  @Test func nothingTraps() {
+    let records = Self.trace(Self.session)
+    var random = SplitMix64(seed: 3)
+    for _ in 0..<1000 {
+      var mutated: [Snoop.Record] = []
+      for var record in records {
+        if random.next() % 8 == 0 {
+          record.packet[Int(random.next() % UInt64(record.packet.count))] = UInt8(truncatingIfNeeded: random.next())
+        }
+        if random.next() % 16 == 0 { record.packet = Array(record.packet.prefix(Int(random.next() % 12))) }
+        if random.next() % 32 == 0 { record.wallClock = Int64(bitPattern: random.next()) }
+        if random.next() % 16 != 0 { mutated.append(record) }
+      }
+      let (_, decoder) = Self.decoded(mutated)
+      for index in decoder.allLinks.indices { _ = decoder.summary.conversations(index) }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `decode trace` says of a trace is what tshark and btmon say of it: every packet, its direction and time, opcodes, and each field that has a
+/// name in both (`trace_judges.py`). The traces are our own of the simulated air and of Bumble's controller, Bumble's own of
+/// the other end (pcap), and the Linux kernel's of two adapters that btmon recorded.
+@Suite(.timeLimit(.minutes(15))) struct TraceJudgesTests {
+  private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+
+  /// - Parameter packets: at least so many.
+  private func expectAgreement(on trace: String, packets: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
+    let script = Self.here.appendingPathComponent("trace_judges.py").path
+    let said = try RunningProcess.run([python, script, Blectl.path, trace], limit: 120)
+    #expect(said.status == 0, "\(said.errors)", sourceLocation: sourceLocation)
+    #expect(said.lines.count == 1, "\(said.text)", sourceLocation: sourceLocation)
+    let count = said.lines.last?.split(separator: " ").first.flatMap { Int($0) } ?? 0
+    #expect(count >= packets, "\(said.text)", sourceLocation: sourceLocation)
+  }
+
+  @Test func ours() throws {
+    for (peer, commands) in [
+      ("name:Band-7", "services --values; write ff02 1b9902; notify ff01 -n 3 -d 3; read 2a19; write 2a19 01; notify 2a37 -n 2"),
+      ("name:Panel", "services; write fff6 \(Octets.hex(Octets.picture(300))) --mode command"),
+    ] {
+      let trace = TemporaryPath()
+      _ = try Blectl.run(["-e", commands, peer, "-k", "--trace", trace.path])
+      try expectAgreement(on: trace.path, packets: 150)
+    }
+  }
+
+  /// Of Bumble's peripheral, with its controller; and what Bumble itself records as a client of the simulated air.
+  @Test func bumble() throws {
+    let trace = TemporaryPath()
+    let air = try BumbleAir()
+    let result = try air.blectl(
+      "-e", "services --values; read ffe3; write ffe4 0102; write ffe1 \(Octets.hex("ping")) --expect ffe2; notify ffe5 -d 1",
+      BumbleAir.peer,
+      "-k", "--trace", trace.path)
+    #expect([0, 2].contains(result.status), "\(result.errors)")
+    air.stop()
+    try expectAgreement(on: trace.path, packets: 50)
+    guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
+    let socket = TemporaryPath()
+    let simulated = try Blectl.start(["sim", "--stay", "--listen", "unix:\(socket.path)"], adapter: nil, virtual: false)
+    #expect(simulated.waitForOutput(containing: "listening"))
+    let theirs = TemporaryPath()
+    let environment = ProcessInfo.processInfo.environment.merging(["BUMBLE_SNOOPER": "pcapsnoop:file:\(theirs.path)"]) { $1 }
+    let client = try RunningProcess(
+      [python, Self.here.appendingPathComponent("bumble_client.py").path, "unix:\(socket.path)"], environment: environment)
+    for line in [
+      "scan", "connect C0:FF:EE:00:00:07/P", "read 2a19", "subscribe 2a37", "command ff02 1b9902", "subscribe ff01", "link", "disconnect",
+    ] {
+      client.send(line: line)
+      #expect(client.nextLine { $0.contains("\"event\": \"done\"") } != nil, "\(line)")
+    }
+    client.endInput()
+    #expect(client.wait().status == 0)
+    try expectAgreement(on: theirs.path, packets: 50)
+    simulated.signal(SIGINT)
+    _ = simulated.wait()
+  }
+
+  /// As `btmon -w` has recorded a session of bluetoothd's kernel.
+  @Test func kernel() throws {
+    let trace = TemporaryPath()
+    try trace.write(Array(Vectors.own("kernel.btsnoop")))
+    try expectAgreement(on: trace.path, packets: 50)
+  }
+}
