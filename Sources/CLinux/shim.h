@@ -1,11 +1,13 @@
-// What Swift cannot import of the kernel's general interfaces: names of errors, an ioctl number made by a macro, control messages, and a signal handler.
+// What Swift cannot import of the system's general interfaces: names of errors, capabilities, where names are looked up, an ioctl number made by a macro, control messages, and a signal handler.
 #ifndef BLECTL_CLINUX_H
 #define BLECTL_CLINUX_H
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -32,6 +34,27 @@ static inline ssize_t shim_receive(int socket, void *buffer, size_t size, int *f
   for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header))
     if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SO_RXQ_OVFL) memcpy(drops, CMSG_DATA(header), sizeof *drops);
   return count;
+}
+
+// Makes effective what this program's file was given of the two capabilities that radios need. The package gives them as permitted only (`=p`): were
+// they effective from the start, the kernel would refuse to start the program where one of them cannot be had, as in most containers (EPERM).
+static inline void shim_use_capabilities(void) {
+  struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+  if (syscall(SYS_capget, &header, data) != 0) return;
+  uint32_t unused = data[0].permitted & ~data[0].effective & (1u << CAP_NET_RAW | 1u << CAP_NET_ADMIN);
+  if (unused == 0) return;
+  data[0].effective |= unused;
+  syscall(SYS_capset, &header, data);
+}
+
+// The modules that a machine names for looking up hosts and users are its C library's. A static program has its own C library, in which they crash
+// (seen with libnss-myhostname); what it has inside is files and DNS.
+extern int __nss_configure_lookup(const char *database, const char *services);
+static inline void shim_look_up_inside(void) {
+  if (getauxval(AT_BASE) != 0) return;  // A dynamic one: there is a loader.
+  __nss_configure_lookup("hosts", "files dns");
+  __nss_configure_lookup("passwd", "files");
 }
 
 static inline int shim_make_exclusive(int tty) { return ioctl(tty, TIOCEXCL); }

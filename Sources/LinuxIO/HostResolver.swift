@@ -26,7 +26,8 @@ enum HostResolver {
     return addresses
   }
 
-  private nonisolated static func lookUp(_ host: String, _ port: UInt16, numericOnly: Bool) throws(TransportError) -> [SocketAddress] {
+  /// - Parameter host: nil for this machine's own loopback addresses, of which nobody is asked.
+  private nonisolated static func lookUp(_ host: String?, _ port: UInt16, numericOnly: Bool) throws(TransportError) -> [SocketAddress] {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     unsafe hints.ai_flags = AI_NUMERICSERV | (numericOnly ? AI_NUMERICHOST : 0)
@@ -34,8 +35,10 @@ enum HostResolver {
     let code = unsafe getaddrinfo(host, String(port), &hints, &list)
     defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
     guard code == 0 else {
+      // Known without a hosts file and a name server (RFC 6761 §6.3): an empty root has neither.
+      if host == "localhost", !numericOnly { return try lookUp(nil, port, numericOnly: true) }
       let reason = unsafe String(cString: gai_strerror(code))
-      throw .unknownHost(host, reason: reason)
+      throw .unknownHost(host ?? "localhost", reason: reason)
     }
     var addresses: [SocketAddress] = []
     var next = unsafe list
