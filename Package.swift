@@ -71,14 +71,14 @@ let package = Package(
         "ATT",
         "HCI", "Bluetooth", "EventLoop", "Text", argumentParser, deque, system,
       ],
-      exclude: ["StartOrder.txt", "StaticLibraries"], swiftSettings: settings,
+      exclude: ["StartOrder.txt", "Static"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
       linkerSettings: [
         .unsafeFlags(
           [
             "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
             // Nothing but libc and libm is loaded at a start, and nobody looks for a symbol of ours.
-            "-L", "\(Context.packageDirectory)/Sources/blectl/StaticLibraries", "-Xlinker", "--as-needed", "-Xlinker", "--no-export-dynamic",
+            "-L", "\(Context.packageDirectory)/Sources/blectl/Static", "-Xlinker", "--as-needed", "-Xlinker", "--no-export-dynamic",
             // See scripts/update-start-order.
             "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Sources/blectl/StartOrder.txt", "-Xlinker",
             "--no-warn-symbol-ordering",

@@ -1,4 +1,4 @@
-// What Swift cannot import of the system's general interfaces: names of errors, capabilities, where names are looked up, an ioctl number made by a macro, control messages, and a signal handler.
+// What Swift cannot import of the system's general interfaces: names of errors, capabilities, an ioctl number made by a macro, control messages, and a signal handler.
 #ifndef BLECTL_CLINUX_H
 #define BLECTL_CLINUX_H
 
@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -46,15 +45,6 @@ static inline void shim_use_capabilities(void) {
   if (unused == 0) return;
   data[0].effective |= unused;
   syscall(SYS_capset, &header, data);
-}
-
-// The modules that a machine names for looking up hosts and users are its C library's. A static program has its own C library, in which they crash
-// (seen with libnss-myhostname); what it has inside is files and DNS.
-extern int __nss_configure_lookup(const char *database, const char *services);
-static inline void shim_look_up_inside(void) {
-  if (getauxval(AT_BASE) != 0) return;  // A dynamic one: there is a loader.
-  __nss_configure_lookup("hosts", "files dns");
-  __nss_configure_lookup("passwd", "files");
 }
 
 static inline int shim_make_exclusive(int tty) { return ioctl(tty, TIOCEXCL); }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <readline/history.h>
@@ -83,8 +82,7 @@ int shim_begin(int input, const char *name, int is_utf8) {
   rl_deprep_term_function = shim_leave_terminal;
   rl_completion_entry_function = shim_no_completions;
   // Without a locale, or with one that is not installed, the terminal shows UTF-8 all the same.
-  // A static program (without a loader) cannot load what turns another charset into Unicode.
-  if (!setlocale(LC_CTYPE, "") || (!is_utf8 && getauxval(AT_BASE) == 0) || (is_utf8 && strcmp(nl_langinfo(CODESET), "UTF-8") != 0)) setlocale(LC_CTYPE, is_utf8 ? "C.UTF-8" : "C");
+  if (!setlocale(LC_CTYPE, "") || (is_utf8 && strcmp(nl_langinfo(CODESET), "UTF-8") != 0)) setlocale(LC_CTYPE, is_utf8 ? "C.UTF-8" : "C");
   rl_initialize();
   // A terminal that the database does not know can what all can.
   if (!rl_get_termcap("ce") && rl_terminal_name && strcmp(rl_terminal_name, "dumb") != 0) rl_reset_terminal("xterm");

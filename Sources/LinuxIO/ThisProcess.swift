@@ -5,11 +5,9 @@ import Glibc
 package enum ThisProcess {
   /// A reader that goes away is an error of write(2) then (EPIPE), not a signal in the middle of an open link. And a standard descriptor that
   /// the caller closed would be given to the next file or socket that is opened, and results or messages would go there: what is put in its
-  /// place fails (EBADF) when it is read or written, as the closed one would. And what the program's file was given is used (capabilities), and what
-  /// it cannot use is not (a static one others' look-ups).
+  /// place fails (EBADF) when it is read or written, as the closed one would. And the capabilities that the program's file was given are used.
   package static func prepare() {
     shim_use_capabilities()
-    shim_look_up_inside()
     SignalWatch.ignoreBrokenPipes()
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
       _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
