@@ -24,20 +24,53 @@ package enum AssignedNumbers {
     if let own = OwnNames.current?.uuid(named: text) { return own }
     let wanted = snake(Array(text.utf8)[...])
     guard !wanted.isEmpty else { return nil }
-    var best: (rank: Int, uuid: UUID)?
+    let alone = wanted.count > service.count && wanted.suffix(service.count) == service[...] ? Array(wanted.dropLast(service.count)) : nil
+    var best: UUID?
     for table in [shortUUIDs, longUUIDs] {
-      for line in table.utf8.split(separator: UInt8(ascii: "\n")) {
-        guard let end = line.firstIndex(of: UInt8(ascii: " ")), let uuid = UUID(String(decoding: line[..<end], as: UTF8.self)) else {
-          continue
+      let text = table.utf8.span
+      var start = 0
+      while start < text.count {
+        var (key, end) = (start, start)
+        while end < text.count, text[end] != UInt8(ascii: "\n") {
+          if key == start, text[end] == UInt8(ascii: " ") { key = end }
+          end += 1
         }
-        let name = snake(Array(line[end...])[...])
-        let isService = uuid.short.map { $0 >> 8 == 0x18 } ?? false
-        guard name == wanted || (isService && (name + service == wanted || name == wanted + service)) else { continue }
-        let rank = isService ? 1 : 0
-        if best.map({ rank < $0.rank }) ?? true { best = (rank, uuid) }
+        defer { start = end + 1 }
+        let isService = key - start == 4 && text[start] == UInt8(ascii: "1") && text[start + 1] == UInt8(ascii: "8")
+        guard !isService || best == nil else { continue }
+        guard
+          reads(text, key..<end, wanted)
+            || isService && (reads(text, key..<end, wanted + service) || alone.map { reads(text, key..<end, $0) } ?? false)
+        else { continue }
+        guard let uuid = UUID(String(decoding: (start..<key).map { text[$0] }, as: UTF8.self)) else { continue }
+        if !isService { return uuid }
+        best = uuid
       }
     }
-    return best?.uuid
+    return best
+  }
+
+  /// Whether that part of the text is `wanted` in the form of `snake`, without making that form: most lines differ in their first letter.
+  private static func reads(_ text: Span<UInt8>, _ part: Range<Int>, _ wanted: [UInt8]) -> Bool {
+    var at = 0
+    var isApart = false
+    for index in part {
+      let letter: UInt8
+      switch text[index] {
+      case 0x30...0x39, 0x61...0x7A: letter = text[index]
+      case 0x41...0x5A: letter = text[index] | 0x20
+      default:
+        isApart = at > 0
+        continue
+      }
+      if isApart {
+        guard at < wanted.count, wanted[at] == 0x5F else { return false }
+        (at, isApart) = (at + 1, false)
+      }
+      guard at < wanted.count, wanted[at] == letter else { return false }
+      at += 1
+    }
+    return at == wanted.count
   }
 
   /// `Apple, Inc.` for 0x004C.

@@ -81,6 +81,11 @@ static void shim_leave_with(const char *name) {
   if (strlen(leave) + strlen(text) < 200 && !strstr(text, "$<")) strcat(leave, text);
 }
 
+int shim_screen_has_utf8(void) {
+  setlocale(LC_CTYPE, "");
+  return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 || setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 int shim_screen_start(int utf8, int colours, int pipe) {
   setlocale(LC_CTYPE, "");
   int is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

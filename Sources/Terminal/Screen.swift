@@ -35,6 +35,9 @@ package final class Screen {
     isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment("TERM") ?? "")
   }
 
+  /// Where the C library has no locale for it, letters would be shown as their octets: the static program on a machine with another C library.
+  package nonisolated static var canShowUTF8: Bool { shim_screen_has_utf8() != 0 }
+
   /// Nil when the kind of the terminal is not known.
   package init?(
     isUTF8: Bool, usesColor: Bool, environment: (String) -> String?, handler: @escaping @LoopActor (Event) -> Void

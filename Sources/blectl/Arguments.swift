@@ -89,11 +89,12 @@ enum Arguments {
     if arguments.first == Execute.word, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(Execute.word) {
       throw ValidationError("-e is given twice: put ; between the commands, as in -e 'read 2a19; read 2a00'.")
     }
-    var seen: Set<String> = []
+    // No set: its first use costs more than looking through so few.
+    var seen: [String] = []
     var twice: [String] = []
     for word in arguments.prefix(while: { $0 != "--" }) where word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 {
-      let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
-      if !seen.insert(long[name] ?? name).inserted { twice.append(long[name] ?? name) }
+      let name = long(word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2)))
+      if seen.contains(name) { twice.append(name) } else { seen.append(name) }
     }
     guard !twice.isEmpty, let command = type ?? Blectl.command(named: arguments.first ?? "") else { return }
     let repeated = twice.first { name in
@@ -102,8 +103,16 @@ enum Arguments {
     if let repeated { throw ValidationError("\(repeated) is given twice; it takes one value.") }
   }
 
-  /// The long names of options that have a short one and take a value.
-  private static let long = ["-i": "--adapter", "-t": "--timeout", "-n": "--count", "-d": "--duration"]
+  /// The long name of an option that has a short one and takes a value; any other as it is.
+  private static func long(_ name: String) -> String {
+    switch name {
+    case "-i": "--adapter"
+    case "-t": "--timeout"
+    case "-n": "--count"
+    case "-d": "--duration"
+    default: name
+    }
+  }
 
   static func options(of command: any ParsableCommand.Type) -> [(name: String, takesOneValue: Bool)] {
     CommandDescription(of: command).options.compactMap { option in

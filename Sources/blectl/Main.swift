@@ -3,9 +3,11 @@ import LinuxIO
 
 @main
 enum Main {
+  private static let environment = ThisProcess.environment()
+
   static func main() {
     ThisProcess.prepare()
-    NamesFile.use { Configuration(environment: ThisProcess.environment()) }
+    NamesFile.use { Configuration(environment: environment) }
     let arguments = Arguments.commandFirst(Arguments.orSession(Array(CommandLine.arguments.dropFirst())))
     let command: any ParsableCommand
     do {
@@ -18,7 +20,7 @@ enum Main {
       }
     } catch { ThisProcess.exit(Program.reportUsage(error, arguments: arguments)) }
     guard let command = command as? any LoopCommand else { ThisProcess.exit(help(command, arguments)) }
-    ThisProcess.exit(Program.run(command, environment: ThisProcess.environment()))
+    ThisProcess.exit(Program.run(command, environment: environment))
   }
 
   /// `help` and such run by themselves; `blectl` alone is a session where there is a terminal.

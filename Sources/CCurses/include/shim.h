@@ -8,6 +8,9 @@
 #include <signal.h>
 #include <termios.h>
 
+// Whether the C library knows how UTF-8 is drawn, by the user's locale or by one of its own.
+int shim_screen_has_utf8(void);
+
 // Takes the terminal. 0 when its kind is not known; the handlers are installed before, so that ncurses leaves the signals alone.
 int shim_screen_start(int utf8, int colours, int pipe);
 void shim_screen_end(void);

@@ -27,6 +27,7 @@ final class BrowserSession {
   private var drawTimer: LoopTimer?
   private var drawDue: LoopClock.Instant?
   private var drawnAt: LoopClock.Instant?
+  private let isUTF8: Bool
 
   /// Eyes are slower, and a busy air is not.
   private static let frameInterval = Duration.milliseconds(100)
@@ -38,7 +39,8 @@ final class BrowserSession {
 
   init(_ context: Context) {
     self.context = context
-    browser = Browser(isUTF8: context.output.isUTF8, adapter: context.process.options.adapter, zone: LocalTime.offset)
+    isUTF8 = context.output.isUTF8 && Screen.canShowUTF8
+    browser = Browser(isUTF8: isUTF8, adapter: context.process.options.adapter, zone: LocalTime.offset)
     browser.tracing = context.process.options.trace
   }
 
@@ -60,7 +62,7 @@ final class BrowserSession {
     let selector = if let target { try await context.configuration.resolve(target.peer) } else { nil as PeerSelector? }
     let usesColor = output.paint("x", .bold) != "x"
     guard
-      let screen = Screen(isUTF8: output.isUTF8, usesColor: usesColor, environment: environment, handler: { [weak self] in self?.take($0) })
+      let screen = Screen(isUTF8: isUTF8, usesColor: usesColor, environment: environment, handler: { [weak self] in self?.take($0) })
     else {
       throw Failure(.usage, "the terminal type \(DisplayText.quote(environment("TERM") ?? "")) is not known here; TERM names it")
     }
