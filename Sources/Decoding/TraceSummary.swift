@@ -115,6 +115,12 @@ package struct TraceSummary: Sendable {
   }
 
   private static func octets(_ packet: DecodedPacket) -> Int {
-    if case .value(let octets, _, _)? = packet["value"] { octets.count } else { 0 }
+    // Read By Type is answered with several.
+    guard case .list(let items)? = packet["items"] else { return octets(packet["value"]) }
+    return items.reduce(0) { $0 + octets($1.first { $0.name == "value" }?.value) }
+  }
+
+  private static func octets(_ value: PacketField.Value?) -> Int {
+    if case .value(let octets, _, _)? = value { octets.count } else { 0 }
   }
 }

@@ -30,7 +30,7 @@ package struct AdapterInfo: Sendable, Equatable {
   }
 
   /// What keeps the adapter from being used through the kernel's stack; nil when nothing does.
-  var problem: AdapterProblem? {
+  package var problem: AdapterProblem? {
     if let block, block != .unblocked { return .blocked(name, hard: block == .hardBlocked) }
     if isTaken { return .taken(name) }
     if !isUp { return .down(name) }

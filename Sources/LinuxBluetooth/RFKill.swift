@@ -15,17 +15,17 @@ package struct RFKill: Sendable, Equatable {
   var states: [String: State] = [:]
 
   /// - Parameter folder: another one in tests.
-  init(folder: String = "/sys/class/rfkill") {
+  package init(folder: String = "/sys/class/rfkill") {
     for entry in Self.entries(of: folder) {
       let path = "\(folder)/\(entry)"
-      guard Self.line(of: "\(path)/type") == "bluetooth", let name = Self.line(of: "\(path)/name") else { continue }
+      guard SmallFile.line(of: "\(path)/type") == "bluetooth", let name = SmallFile.line(of: "\(path)/name") else { continue }
       states[name] =
-        Self.line(of: "\(path)/hard") == "1" ? .hardBlocked : Self.line(of: "\(path)/soft") == "1" ? .softBlocked : .unblocked
+        SmallFile.line(of: "\(path)/hard") == "1" ? .hardBlocked : SmallFile.line(of: "\(path)/soft") == "1" ? .softBlocked : .unblocked
     }
   }
 
   /// Whether a switch that is not an adapter's own is off: the adapter is then not even on its bus.
-  var platformIsBlocked: Bool { states.contains { !$0.key.hasPrefix("hci") && $0.value != .unblocked } }
+  package var platformIsBlocked: Bool { states.contains { !$0.key.hasPrefix("hci") && $0.value != .unblocked } }
 
   private static func entries(of folder: String) -> [String] {
     guard let stream = unsafe opendir(folder) else { return [] }
@@ -36,17 +36,5 @@ package struct RFKill: Sendable, Equatable {
       if !name.hasPrefix(".") { names.append(name) }
     }
     return names.sorted()
-  }
-
-  /// The first line of a small file; nil when it cannot be read.
-  private static func line(of path: String) -> String? {
-    do {
-      let file = try SystemCall.open(path, O_RDONLY)
-      var buffer = [UInt8](repeating: 0, count: 256)
-      let count = try SystemCall.read(file.rawValue, into: &buffer)
-      return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
-    } catch {
-      return nil
-    }
   }
 }

@@ -38,7 +38,7 @@ struct Blectl: ParsableCommand {
     subcommands: [
       Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
       Tune.self,
-      Repl.self, Peers.self, Run.self, Sim.self, Browse.self, Decode.self, Gatttool.self,
+      Repl.self, Peers.self, Run.self, Sim.self, Browse.self, Decode.self, Gatttool.self, Doctor.self,
     ])
 
   /// What the command line asks for. The command that its first word names parses the rest by itself, with a third less work than through

@@ -50,7 +50,8 @@ import Testing
       (["hci", "040e"], 5, "header is cut"), (["value", "2a19", "6400"], 5, "1 octet too many"),
       (["value", "nonsense", "64"], 64, "neither a UUID nor the name of one"), (["value"], 64, "needs a UUID"),
       (["att"], 64, "nothing to decode"), (["att", "0a", "xx"], 64, "\"xx\" is not hex"),
-      (["att", "/nowhere"], 66, "neither hex nor a file"),
+      (["att", "/nowhere"], 66, "neither hex nor a file"), (["att", "0a120"], 64, "odd number of digits"),
+      (["adv", "020106", "--trace", "file"], 64, "decode uses none"), (["att", "-", "x"], 64, "\"x\" is not hex"),
       (["smell", "00"], 64, "adv, att, hci"),
     ] as [([String], Int32, String)] {
       let result = try Blectl.run(["decode"] + words)
@@ -60,6 +61,8 @@ import Testing
     let many = try Blectl.run(["decode", "att", "-"], input: Array("0a1200\n0a\n".utf8))
     #expect(many.status == 5 && many.errors.contains("1 of 2 ATT PDUs do not follow their format: line 2: "), "\(many.errors)")
     #expect(try Blectl.run(["decode", "att", "-"], input: Array("0a1200\nword\n".utf8)).status == 66)
+    let odd = try Blectl.run(["decode", "att", "-"], input: Array("0a1200\n0a120\n".utf8))
+    #expect(odd.status == 66 && odd.errors.contains("line 2 of standard input has an odd number of digits"), "\(odd.errors)")
     let trace = try Blectl.run(["decode", "hci", "-"], input: Array("btsnoop\0\0\0\0\u{1}".utf8))
     #expect(trace.status == 64 && trace.errors.contains("is a trace"), "\(trace.errors)")
   }

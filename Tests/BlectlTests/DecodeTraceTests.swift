@@ -41,6 +41,7 @@ import Text
     let link = try #require(records.first { $0.string("event") == "link" })
     #expect(link.string("role") == "central" && link.int("mtu") == 185)
     let first = try #require(link.records("conversations").first { $0.string("type") == "2a19" })
+    #expect(first.int("octets") == 1, "\(first)")
     #expect(first.int("unanswered") == 0 && first.double("mean_ms") ?? 0 > 0)
     #expect(first.records("errors").first?.string("name") == "attribute_not_found")
     #expect(try Blectl.run("decode", "trace", trace.path, "--summary", "--json").records.map { $0.string("event") } == ["trace", "link"])

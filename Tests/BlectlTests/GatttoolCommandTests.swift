@@ -79,6 +79,13 @@ import Testing
     #expect(wrong.status == 64 && wrong.errors.contains("--durration"), "\(wrong.errors)")
   }
 
+  @Test func listeningEndsWithItsReader() throws {
+    let result = try Shell.run(
+      "export BLECTL_CLOCK=virtual; { \(Blectl.path) -i sim gatttool -b C0:FF:EE:00:00:07 --char-write-req -a 0x0016 -n 0100 --listen; echo status $? >&2; } | head -n 3 | wc -l"
+    )
+    #expect(result.output == "3\n" && result.errors.hasSuffix("status 74\n"), "\(result.output) \(result.errors.suffix(300))")
+  }
+
   /// Values come until Ctrl-C.
   @Test func listening() throws {
     let process = try Blectl.start(

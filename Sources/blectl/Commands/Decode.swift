@@ -45,7 +45,10 @@ struct Decode: LoopCommand {
   static let limit = 64 << 20
   static let traceLimit = 256 << 20
 
-  func validate() throws { if summary, what != .trace { throw ValidationError("--summary belongs to decode trace.") } }
+  func validate() throws {
+    if summary, what != .trace { throw ValidationError("--summary belongs to decode trace.") }
+    if process.trace != nil { throw ValidationError("--trace records what a radio does, and decode uses none.") }
+  }
 
   @LoopActor func name(_ files: inout CommandFiles) {
     let words = what == .value ? input.dropFirst() : input[...]

@@ -20,9 +20,14 @@ struct DecodedInput {
   /// - Throws: Failure(.usage); FileError; CancellationError.
   @LoopActor
   static func read(_ words: [String], limit: Int, _ context: Context) async throws -> DecodedInput {
-    if let octets = Hex.decode(words.joined(separator: " ")), !octets.isEmpty { return DecodedInput(hex: octets) }
+    if let octets = Hex.decode(words.joined(separator: " ")), !octets.isEmpty {
+      if let odd = words.first(where: lacksDigit) {
+        throw Failure(.usage, "\(DisplayText.quote(odd)) has an odd number of digits: one is missing")
+      }
+      return DecodedInput(hex: octets)
+    }
     if words.count > 1 {
-      let wrong = words.first { Hex.decode($0) == nil } ?? words[1]
+      let wrong = words.first { $0 != "-" && Hex.decode($0) == nil } ?? words[1]
       throw Failure(.usage, "\(DisplayText.quote(wrong)) is not hex; of files decode takes one")
     }
     let word: String
@@ -84,7 +89,17 @@ struct DecodedInput {
       guard let octets = Hex.decode(Self.withoutLog(text)) else {
         throw Failure(.input, "line \(number) of \(name) is not hex: \(DisplayText.quote(text))")
       }
+      if Self.lacksDigit(Self.withoutLog(text)) {
+        throw Failure(.input, "line \(number) of \(name) has an odd number of digits, so one is missing: \(DisplayText.quote(text))")
+      }
       return Item(octets: octets, line: number)
+    }
+  }
+
+  /// Of octets that belong together no leading zero is left out: it is one that was lost, and all behind it would be another octet.
+  private static func lacksDigit(_ text: String) -> Bool {
+    text.split(whereSeparator: \.isWhitespace).contains { word in
+      !word.contains { ":-,".contains($0) } && word.utf8.count % 2 != 0
     }
   }
 

@@ -31,17 +31,23 @@ struct GatttoolRequest {
       throw ExitCode(1)
     }
     let listens = options.flags.contains(.listen)
+    let end = Wait<any Error>()
     var observer: ValueObserver?
     defer { observer?.cancel() }
     if listens {
       observer = connection.client.observeValues { event in
-        // What finds no room is lost, and told.
-        if (try? output.offerLine(GatttoolText.event(event))) == false { context.tellOfDropped(1) }
+        do {
+          // What finds no room is lost, and told.
+          if try !output.offerLine(GatttoolText.event(event)) { context.tellOfDropped(1) }
+        } catch { end.resume(throwing: error) }
       }
     }
     guard try await perform(name, connection.client), listens else { return }
-    let end = try await connection.client.untilClosed()
-    output.message(Failure(end).message)
+    let watch = EventLoop.shared.spawn {
+      if let reason = try? await connection.client.untilClosed() { end.resume(returning: reason) }
+    }
+    defer { watch.cancel() }
+    output.message(Failure(try await end.value()).message)
     throw ExitCode(1)
   }
 

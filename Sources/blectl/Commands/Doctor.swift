@@ -1,0 +1,56 @@
+import ArgumentParser
+import Bluetooth
+import EventLoop
+import HCI
+import LEHost
+import LinuxIO
+import Operations
+import Terminal
+import Text
+
+struct Doctor: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor", _superCommandName: "blectl",
+    abstract: "Say what is wrong with Bluetooth on this machine, and what to do.",
+    discussion: """
+      Looks at the kernel, the adapters, what this process may do, bluetoothd and the links that others hold, or at the radio of --adapter. Ends \
+      with 0 when a scan would work, else with 3.
+      """)
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+
+  var usesNames: Bool { false }
+
+  func run(in context: Context) async throws {
+    let findings = try await findings(context)
+    if context.output.style.json {
+      for finding in findings {
+        try await context.output.record {
+          $0.string("event", "finding")
+          $0.string("state", finding.state.rawValue)
+          $0.string("subject", finding.subject)
+          $0.string("message", finding.message)
+        }
+      }
+    } else {
+      let width = findings.map(\.subject.count).max() ?? 0
+      for finding in findings { try await context.output.line(context.output.forEyes(finding.line(width))) }
+    }
+    if findings.contains(where: { $0.state == .failure }) { throw ExitStatus.adapter }
+  }
+
+  @LoopActor
+  private func findings(_ context: Context) async throws -> [Finding] {
+    if case .kernel(let index) = try context.process.adapter() { return await Examination.ofThisMachine(index).findings }
+    let subject = DisplayText.escape(process.adapter ?? context.configuration.variable("BLECTL_ADAPTER") ?? "adapter")
+    do {
+      let radio = try await context.radio()
+      guard let host = ((radio as? SharedCentral)?.central ?? radio) as? HostCentral else { return [] }
+      let facts = [host.adapterInfo.address?.description ?? "no public address", "up"] + host.adapterInfo.features
+      return [Finding(state: .ok, subject: subject, message: facts.joined(separator: " "))]
+    } catch let error where Failure(error).kind == .adapter {
+      return [Finding(state: .failure, subject: subject, message: Failure(error).message)]
+    }
+  }
+}
