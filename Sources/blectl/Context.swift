@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import GATT
+import LEHost
 import Operations
 import Terminal
 import Text
@@ -45,6 +46,12 @@ struct Context {
 
   /// The radio of `--adapter`, opened at the first call.
   func radio() async throws -> any Central { try await session.central() }
+
+  /// What the radio of `--adapter` is to our own host; nil for one that is the kernel's.
+  func host() async throws -> HostCentral? {
+    let radio = try await radio()
+    return ((radio as? SharedCentral)?.central ?? radio) as? HostCentral
+  }
 
   /// A value that the background shows, too: once is enough, but for a program that knows the command's records by their `id`.
   func isShownBeside(_ event: ValueEvent) -> Bool { members.isEmpty && lane?.background?.contains(event.handle) ?? false }

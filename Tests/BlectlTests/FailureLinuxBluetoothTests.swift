@@ -58,7 +58,7 @@ import Testing
     Row(
       AdapterProblem.notPermitted("hci0", to: .scanning), .adapter, 1, "eperm",
       "scanning on hci0 needs the capability CAP_NET_RAW (CAP_NET_ADMIN too for user:N); give it to the program once: sudo setcap "
-        + "cap_net_raw,cap_net_admin+eip \(program)"),
+        + "cap_net_raw,cap_net_admin=p \(program)"),
     Row(
       AdapterProblem.taken("hci0"), .adapter, 87, "eusers",
       "another program owns hci0 through its HCI user channel; end that program first (`sudo btmon` shows it)"),

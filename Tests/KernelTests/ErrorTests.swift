@@ -40,7 +40,7 @@ extension KernelTests {
         try RunningProcess.run(
           ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "/tmp/blectl"] + arguments)
       }
-      expect(try asNobody("scan", "--json"), 3, "sudo setcap cap_net_raw,cap_net_admin+eip /tmp/blectl")
+      expect(try asNobody("scan", "--json"), 3, "sudo setcap cap_net_raw,cap_net_admin=p /tmp/blectl")
       expect(try asNobody("-i", "user:0", "scan", "--json"), 3, "CAP_NET_ADMIN")
       // Connecting needs none.
       let read = try asNobody("read", "\(BumbleAir.peer)/random", "ffe2")

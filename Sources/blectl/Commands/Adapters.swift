@@ -74,8 +74,7 @@ struct Adapters: LoopCommand {
       }
       return rows
     default:
-      let radio = try await context.radio()
-      guard let host = ((radio as? SharedCentral)?.central ?? radio) as? HostCentral else { return [] }
+      guard let host = try await context.host() else { return [] }
       let info = host.adapterInfo
       return [Row(name: host.name, address: info.address, isUp: true, state: "up", bus: bus(spec), le: true, features: info.features)]
     }

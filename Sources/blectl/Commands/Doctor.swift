@@ -45,8 +45,7 @@ struct Doctor: LoopCommand {
     if case .kernel(let index) = try context.process.adapter() { return await Examination.ofThisMachine(index).findings }
     let subject = DisplayText.escape(process.adapter ?? context.configuration.variable("BLECTL_ADAPTER") ?? "adapter")
     do {
-      let radio = try await context.radio()
-      guard let host = ((radio as? SharedCentral)?.central ?? radio) as? HostCentral else { return [] }
+      guard let host = try await context.host() else { return [] }
       let facts = [host.adapterInfo.address?.description ?? "no public address", "up"] + host.adapterInfo.features
       return [Finding(state: .ok, subject: subject, message: facts.joined(separator: " "))]
     } catch let error where Failure(error).kind == .adapter {

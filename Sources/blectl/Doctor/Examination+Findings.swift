@@ -58,7 +58,7 @@ extension Examination {
       } else if rights.isNosuid {
         "and setcap counts nothing where the program is, \(path), because that file system is mounted nosuid: install the package, or run it with sudo"
       } else {
-        "sudo setcap cap_net_raw,cap_net_admin=p \(path)"
+        Failure.setcap(executable)
       }
     return Finding(state: .failure, subject: "rights", message: "\(lacking): \(advice)")
   }

@@ -40,7 +40,7 @@ extension Failure {
       self.init(
         .adapter,
         "\(Self.words(use)) on \(name) needs the capability CAP_NET_RAW (CAP_NET_ADMIN too for user:N); give it to the program once: "
-          + "sudo setcap cap_net_raw,cap_net_admin+eip \(Self.quoted(ThisProcess.executable() ?? "blectl"))", .notPermitted)
+          + Self.setcap(ThisProcess.executable() ?? "blectl"), .notPermitted)
     case .taken(let name):
       self.init(
         .adapter, "another program owns \(name) through its HCI user channel; end that program first (`sudo btmon` shows it)", .tooManyUsers
@@ -120,6 +120,9 @@ extension Failure {
     case .disconnecting: "disconnecting"
     }
   }
+
+  /// What gives a program what radios need; why not as effective, see shim_use_capabilities.
+  static func setcap(_ path: String) -> String { "sudo setcap cap_net_raw,cap_net_admin=p \(quoted(path))" }
 
   /// A path as a shell takes it.
   static func quoted(_ path: String) -> String {

@@ -1,0 +1,22 @@
+import LinuxIO
+import Testing
+
+@Suite struct ProcessRightsTests {
+  /// As /proc/self/status has them, and what is made of each.
+  @Test(
+    arguments: [
+      ("CapPrm:\t0000000000000000\nCapEff:\t0000000000002000\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t0\n", true, false, true, false),
+      ("CapEff:\t0000000000001000\nCapBnd:\t0000000000001000\nNoNewPrivs:\t1\n", false, true, false, true),
+      // Kernels before 4.10 do not tell of the last one.
+      ("CapEff:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\n", true, true, true, false),
+    ])
+  func readsWhatTheKernelTells(_ status: String, _ hasRaw: Bool, _ hasAdmin: Bool, _ mayGetRaw: Bool, _ isHeldBack: Bool) throws {
+    let rights = try #require(ProcessRights(status: status, executable: nil))
+    #expect(rights.has(.netRaw) == hasRaw && rights.has(.netAdmin) == hasAdmin && rights.mayGet(.netRaw) == mayGetRaw)
+    #expect(rights.hasNoNewPrivileges == isHeldBack && !rights.isNosuid)
+  }
+
+  @Test(arguments: [nil, "", "CapEff:\t0\n", "CapEff:\tzz\nCapBnd:\t0\n", "CapBnd\n:::\n"]) func whatTellsNothing(_ status: String?) {
+    #expect(ProcessRights(status: status, executable: nil) == nil)
+  }
+}
