@@ -23,7 +23,7 @@ package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable
 
   /// As handles are written everywhere: `0x0012`.
   package var description: String {
-    "0x" + Hex.encode([UInt8(truncatingIfNeeded: rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)])
+    "0x" + Hex.encode(rawValue)
   }
 }
 

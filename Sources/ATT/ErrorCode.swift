@@ -32,7 +32,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
   package static let outOfRange = Self(rawValue: 0xFF)
 
   /// The specification's name and the number: `Write Not Permitted (0x03)`.
-  package var description: String { "\(name) (0x\(Hex.encode(CollectionOfOne(rawValue))))" }
+  package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }
 
   package var name: String {
     switch rawValue {

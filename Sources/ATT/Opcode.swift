@@ -67,7 +67,7 @@ package enum Opcode: Hashable, Sendable, CustomStringConvertible {
     case .command(let command): "\(command.name) Command"
     case .unsolicited(let event): event.name
     case .confirmation: "Handle Value Confirmation"
-    case .unknown(let value): "Opcode 0x\(Hex.encode(CollectionOfOne(value)))"
+    case .unknown(let value): "Opcode 0x\(Hex.encode(value))"
     }
   }
 }

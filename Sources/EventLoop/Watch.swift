@@ -6,9 +6,11 @@ package struct Interest: OptionSet, Sendable {
   package init(rawValue: UInt8) { self.rawValue = rawValue }
   package static let readable = Self(rawValue: 1)
   package static let writable = Self(rawValue: 2)
+  /// Made once: the standard library makes `[]` in a generic way, which every packet would go.
+  package static let nothing: Self = []
 
   var pollEvents: Int16 {
-    (contains(.readable) ? Int16(POLLIN) : 0) | (contains(.writable) ? Int16(POLLOUT) : 0)
+    (rawValue & 1 != 0 ? Int16(POLLIN) : 0) | (rawValue & 2 != 0 ? Int16(POLLOUT) : 0)
   }
 }
 
@@ -57,10 +59,10 @@ package final class Watch {
   }
 
   /// poll(2) passes over a negative descriptor; of others it reports errors whatever is asked for.
-  var pollEntry: pollfd { pollfd(fd: interest == [] ? -1 : descriptor, events: interest.pollEvents, revents: 0) }
+  var pollEntry: pollfd { pollfd(fd: interest.rawValue == 0 ? -1 : descriptor, events: interest.pollEvents, revents: 0) }
 
   package func setInterest(_ new: Interest) {
-    guard isActive, new != interest else { return }
+    guard isActive, new.rawValue != interest.rawValue else { return }
     interest = new
     changed(self)
   }

@@ -70,10 +70,14 @@ package final class Transfer {
   package func run(_ update: (@LoopActor (WriteProgress) throws -> Void)? = nil) async throws {
     defer { proof.end() }
     do {
-      while let octets = try await next() {
+      // What need not wait is not asked of an asynchronous function: a few of these cost more than the packet.
+      while true {
+        let octets = if let ready = source.buffered(at: progress.sent, atMost: segment) { ready } else { try await load() }
+        if octets.isEmpty, segments > 0 || progress.sent > 0 { break }
         if segments > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
         if isCommand {
-          try await waitForRoom()
+          if isChanged || pacing.window != nil || pace.map({ $0.gap > .zero }) ?? false { try await waitForRoom() }
+          if pace?.burst != nil, segments > 0 { last = EventLoop.shared.now }
           try await client.writeCommand(octets, to: handle)
           if let failure = proof.failure { throw failure }
         } else {
@@ -84,7 +88,7 @@ package final class Transfer {
         progress.confirmed = isCommand ? proof.confirmed : progress.sent
         source.release(before: progress.confirmed)
         try update?(progress)
-        if isCommand { try await isNowSent() }
+        if isCommand, !isNowSent() { try await waitAhead() }
       }
       guard isCommand, pacing.provesArrival else { return }
       try await proveAll()
@@ -95,17 +99,12 @@ package final class Transfer {
     try update?(progress)
   }
 
-  /// The next segment; nil at the end.
-  private func next() async throws -> ArraySlice<UInt8>? {
-    let octets: ArraySlice<UInt8>
-    if let ready = source.buffered(at: progress.sent, atMost: segment) {
-      octets = ready
-    } else {
-      octets = try await source.octets(at: progress.sent, atMost: segment)
-      // The time until there was something to send is not the device's.
-      burst = 0
-    }
-    return octets.isEmpty && (segments > 0 || progress.sent > 0) ? nil : octets
+  /// The next segment; empty at the end.
+  private func load() async throws -> ArraySlice<UInt8> {
+    let octets = try await source.octets(at: progress.sent, atMost: segment)
+    // The time until there was something to send is not the device's.
+    burst = 0
+    return octets
   }
 
   /// The link has changed, and what was found with it.
@@ -124,35 +123,42 @@ package final class Transfer {
       while proof.confirmed < progress.sent { try await waitForProof() }
     }
     if let window = pacing.window { try await client.bearer.waitUntilUnacknowledged(below: window) }
-    guard let pace, segments > 0 else { return }
-    if pace.gap > .zero { try await EventLoop.shared.sleep(until: last.advanced(by: pace.gap)) }
-    if pace.burst != nil { last = EventLoop.shared.now }
+    guard let pace, pace.gap > .zero, segments > 0 else { return }
+    try await EventLoop.shared.sleep(until: last.advanced(by: pace.gap))
   }
 
-  private func isNowSent() async throws {
+  /// - Returns: false when `waitAhead` has to be asked before the next segment.
+  private func isNowSent() -> Bool {
     unasked += 1
     burst += 1
     if burst == 1, pace?.burst != nil { burstBegin = EventLoop.shared.now }
-    guard source.count.map({ progress.sent < $0 }) ?? true else { return }
-    // A device that is slow is slower still when it is asked more often.
-    if let enough = pace?.burst.map({ pace?.isSlower ?? false ? max(8, min($0, pacing.provesEvery ?? $0)) : $0 }) {
-      if burst >= enough, untold == nil {
-        if pace?.ahead != nil { try await proof.answered() }
-        if !proof.isOpen {
-          probed = progress.sent
-          ask((burst, burstBegin))
-          burst = 0
-        }
-      } else {
-        proveInBetween()
+    guard source.count.map({ progress.sent < $0 }) ?? true else { return true }
+    if isProbeDue { return false }
+    proveInBetween()
+    return !isFarAhead
+  }
+
+  /// The burst is long enough to be asked about. A device that is slow is slower still when it is asked more often.
+  private var isProbeDue: Bool {
+    guard let pace, let length = pace.burst, untold == nil else { return false }
+    return burst >= (pace.isSlower ? max(8, min(length, pacing.provesEvery ?? length)) : length)
+  }
+
+  private var isFarAhead: Bool { pace?.ahead.map { progress.sent - probed >= $0 * segment } ?? false }
+
+  private func waitAhead() async throws {
+    if isProbeDue {
+      if pace?.ahead != nil { try await proof.answered() }
+      if !proof.isOpen {
+        probed = progress.sent
+        ask((burst, burstBegin))
+        burst = 0
       }
-      guard let ahead = pace?.ahead, progress.sent - probed >= ahead * segment else { return }
-      while proof.confirmed < probed { try await waitForProof() }
-      if let (segments, begin) = untold { learn(segments, begin, delay: nil) }
-      untold = nil
-    } else {
-      proveInBetween()
     }
+    guard isFarAhead else { return }
+    while proof.confirmed < probed { try await waitForProof() }
+    if let (segments, begin) = untold { learn(segments, begin, delay: nil) }
+    untold = nil
   }
 
   private func proveInBetween() {

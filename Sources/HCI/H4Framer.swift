@@ -67,7 +67,7 @@ package struct H4Framer: Sendable {
       let octets = Int(low) | Int(high) << 8
       length = 5 + (indicator == Packet.isochronousIndicator ? octets & 0x3FFF : octets)
     default:
-      let lost = MalformedPacket("H4: packet indicator 0x\(Hex.encode(CollectionOfOne(indicator))): synchronisation is lost", at: total)
+      let lost = MalformedPacket("H4: packet indicator 0x\(Hex.encode(indicator)): synchronisation is lost", at: total)
       failure = lost
       buffer = []
       start = 0

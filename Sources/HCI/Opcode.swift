@@ -30,5 +30,5 @@ package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvert
   package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
   /// `LE Set Scan Enable (0x200c)`.
-  package var description: String { "\(name) (0x\(Hex.encode([UInt8(rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)])))" }
+  package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }
 }

@@ -7,7 +7,7 @@ struct DescriptorWatch {
 
   /// - Returns: false when there is no watch yet, and one has to be opened.
   func set(_ interest: Interest) -> Bool {
-    guard let watch else { return interest == [] }
+    guard let watch else { return interest == .nothing }
     watch.setInterest(interest)
     return true
   }
@@ -33,8 +33,6 @@ struct DescriptorWatch {
 
 extension Interest {
   init(isReading: Bool, isWriting: Bool) {
-    self = []
-    if isReading { insert(.readable) }
-    if isWriting { insert(.writable) }
+    self.init(rawValue: (isReading ? Self.readable.rawValue : 0) | (isWriting ? Self.writable.rawValue : 0))
   }
 }

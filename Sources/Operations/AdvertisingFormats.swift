@@ -45,7 +45,7 @@ package struct AdvertisingFormats: Sendable {
   /// What the device file says of a company's data; nil where it has no layout for them. Data that do not fit it are a problem, without fields.
   package func described(_ company: UInt16, _ data: [UInt8]) -> DecodedData? {
     guard !layouts.isEmpty, let layout = layouts[company] else { return nil }
-    let format = "device_" + Hex.encode([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)])
+    let format = "device_" + Hex.encode(company)
     do {
       let values = try layout.frame.decode(data)
       return DecodedData(format, values.map { .init($0.name, .described($0.value, unit: layout.units[$0.name])) }, of: title)

@@ -88,7 +88,7 @@ enum BTHome {
   /// At most seven octets.
   private static func littleEndian(_ octets: ArraySlice<UInt8>) -> Int { octets.reversed().reduce(0) { $0 << 8 | Int($1) } }
 
-  private static func name(of code: UInt8, _ names: [UInt8: String]) -> String { names[code] ?? "0x" + Hex.encode(CollectionOfOne(code)) }
+  private static func name(of code: UInt8, _ names: [UInt8: String]) -> String { names[code] ?? "0x" + Hex.encode(code) }
 
   // Release is not on the format's page, but its authors' receiver knows it.
   private static let buttons: [UInt8: String] = [

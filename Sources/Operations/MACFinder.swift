@@ -128,10 +128,10 @@ package enum MACFinder {
 
     var source: String {
       switch place {
-      case .manufacturer(let company, _): "manufacturer_data/" + Hex.encode([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)])
+      case .manufacturer(let company, _): "manufacturer_data/" + Hex.encode(company)
       case .service(let uuid): "service_data/\(uuid)"
       case .anyService: "service_data"
-      case .structure(let type): "ad/" + Hex.encode(CollectionOfOne(type))
+      case .structure(let type): "ad/" + Hex.encode(type)
       case .name: "name"
       }
     }

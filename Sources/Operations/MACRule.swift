@@ -155,10 +155,10 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   static func text(_ place: Place, _ offset: Int, _ order: ByteOrder) -> String {
     let tail = "@\(offset):\(order == .little ? "le" : "be")"
     return switch place {
-    case .manufacturer(let company, _): "mfg:0x" + Hex.encode([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)]) + tail
+    case .manufacturer(let company, _): "mfg:0x" + Hex.encode(company) + tail
     case .service(let uuid): "svc:\(uuid)" + tail
     case .anyService: "svc:*" + tail
-    case .structure(let type): "ad:" + Hex.encode(CollectionOfOne(type)) + tail
+    case .structure(let type): "ad:" + Hex.encode(type) + tail
     case .name: "name@\(offset)"
     }
   }

@@ -8,7 +8,7 @@ enum VendorMessages {
     var names: [String] = []
     var rest = data[...]
     while let type = rest.popFirst(), let length = rest.popFirst(), Int(length) <= rest.count {
-      names.append(appleTypes[type] ?? "0x" + Hex.encode(CollectionOfOne(type)))
+      names.append(appleTypes[type] ?? "0x" + Hex.encode(type))
       rest = rest.dropFirst(Int(length))
     }
     return names.isEmpty ? nil : DecodedData("apple", [.init("types", .texts(names))])

@@ -84,13 +84,21 @@ package final class Output {
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
 
   /// One JSON record; waits for room.
-  package func record(_ build: (inout JSONLine) -> Void) async throws { try await write(Self.record(build)) }
+  package func record(_ build: (inout JSONLine) -> Void) async throws {
+    let bytes = complete(Self.record(build))
+    if try !writeAtOnce(bytes) { try await streams.out.write(bytes) }
+  }
 
   /// Octets as they are; waits for room.
   package func write(_ bytes: [UInt8]) async throws {
     let bytes = complete(bytes)
+    if try !writeAtOnce(bytes) { try await streams.out.write(bytes) }
+  }
+
+  /// - Returns: false when there is no room, and only `onResult` was told.
+  private func writeAtOnce(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
     onResult?(bytes)
-    if !hidesResults { try await streams.out.write(bytes) }
+    return hidesResults ? true : try streams.out.writeAtOnce(bytes)
   }
 
   /// A record with the members of all records.

@@ -106,7 +106,21 @@ package final class Sink {
   /// Waits for room and writes what can be written at once; the rest is taken.
   /// - Throws: OutputFailure; CancellationError.
   package func write(_ bytes: [UInt8]) async throws {
+    if try writeAtOnce(bytes) { return }
     try await untilRoom()
+    try take(bytes)
+  }
+
+  /// `write` when nobody has to be waited for: an asynchronous call costs as much as a short record.
+  /// - Returns: false when somebody has, and nothing was done.
+  package func writeAtOnce(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
+    guard hasRoom, !EventLoop.shared.isShareSpent, failure == nil else { return false }
+    EventLoop.shared.spendStep()
+    try take(bytes)
+    return true
+  }
+
+  private func take(_ bytes: [UInt8]) throws(OutputFailure) {
     append(bytes)
     if !isBlocked, !isHeld || queued >= Self.enough { writeSome() } else { setWatch() }
     if let failure { throw failure }
@@ -198,10 +212,10 @@ package final class Sink {
   }
 
   private func setWatch() {
-    let interest: Interest = queued > 0 && (isBlocked || !isHeld) ? .writable : []
+    let interest: Interest = queued > 0 && (isBlocked || !isHeld) ? .writable : .nothing
     if let watch {
       watch.setInterest(interest)
-    } else if interest != [] {
+    } else if interest != .nothing {
       watch = EventLoop.shared.watch(descriptor, interest) { [weak self] _ in
         self?.isBlocked = false
         self?.writeSome()

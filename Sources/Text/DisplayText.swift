@@ -16,7 +16,7 @@ package enum DisplayText {
     var rest = octets
     while let first = rest.first {
       guard let (scalar, count) = scalar(rest) else {
-        text += "\\x" + Hex.encode(CollectionOfOne(first))
+        text += "\\x" + Hex.encode(first)
         rest = rest.dropFirst()
         continue
       }
@@ -25,7 +25,7 @@ package enum DisplayText {
       } else if isSafe(scalar) {
         text.unicodeScalars.append(scalar)
       } else if scalar.isASCII {
-        text += "\\x" + Hex.encode(CollectionOfOne(first))
+        text += "\\x" + Hex.encode(first)
       } else {
         text += "\\u{" + String(scalar.value, radix: 16) + "}"
       }
@@ -36,6 +36,8 @@ package enum DisplayText {
 
   /// Whether the octets are strict UTF-8, not empty, and would appear as they are (a backslash counts as harmless).
   package static func isPrintable(_ octets: [UInt8]) -> Bool {
+    // Whatever follows: most values are no text, and end here.
+    if octets.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return false }
     var rest = octets[...]
     while !rest.isEmpty {
       guard let (scalar, count) = scalar(rest), isSafe(scalar) else { return false }
@@ -46,7 +48,7 @@ package enum DisplayText {
 
   /// What C calls the string: the octets but for the zeros that end it.
   package static func withoutTrailingNULs(_ octets: [UInt8]) -> [UInt8] {
-    Array(octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1))
+    octets.last == 0 ? Array(octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1)) : octets
   }
 
   /// Whether the octets are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).

@@ -6,8 +6,25 @@ package enum Timestamp {
     let day = seconds.flooredDivision(by: 86_400)
     let (year, month, date) = civil(day)
     let second = seconds - day * 86_400
-    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))T\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
-      + ".\(pad(milliseconds - seconds * 1000, 3))Z"
+    // Nanoseconds in 64 bits reach from 1677 to 2262.
+    return unsafe String(unsafeUninitializedCapacity: 24) { text in
+      func pad(_ number: Int64, _ digits: Int, at place: Int, before mark: Unicode.Scalar) {
+        var rest = number
+        for index in stride(from: place + digits - 1, through: place, by: -1) {
+          unsafe text[index] = 0x30 &+ UInt8(truncatingIfNeeded: rest % 10)
+          rest /= 10
+        }
+        unsafe text[place + digits] = UInt8(ascii: mark)
+      }
+      pad(year, 4, at: 0, before: "-")
+      pad(month, 2, at: 5, before: "-")
+      pad(date, 2, at: 8, before: "T")
+      pad(second / 3600, 2, at: 11, before: ":")
+      pad(second / 60 % 60, 2, at: 14, before: ":")
+      pad(second % 60, 2, at: 17, before: ".")
+      pad(milliseconds - seconds * 1000, 3, at: 20, before: "Z")
+      return 24
+    }
   }
 
   /// `2026-11-22` for a day number counted from 1970-01-01.

@@ -57,7 +57,7 @@ enum AdvertisingDetail {
     case ADType.classOfDevice: return ClassOfDevice(structure.data).map { "\($0) (\(octets))" } ?? octets
     case ADType.manufacturerData:
       guard let (company, data) = alone.manufacturerData.first else { return octets }
-      let id = Hex.encode([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)])
+      let id = Hex.encode(company)
       return "\(id) \(AssignedNumbers.company(company) ?? "(unknown company)")  \(Hex.encode(data))"
         + meaning(DecodedData.manufacturer(company, data)) + meaning(formats.described(company, data))
     case ADType.serviceData16, ADType.serviceData32, ADType.serviceData128:

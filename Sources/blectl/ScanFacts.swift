@@ -31,7 +31,7 @@ struct ScanFacts {
         if let described { Self.add(AdvertisedText.line(described), to: &decoded) }
         // What does not fit the device file is shown with its octets.
         if known != nil || described.map({ $0.problem == nil }) ?? false { continue }
-        let id = Hex.encode([UInt8(item.company >> 8), UInt8(truncatingIfNeeded: item.company)])
+        let id = Hex.encode(item.company)
         Self.add("\(id):\(Hex.encode(item.data))", to: &data)
         if let name = AssignedNumbers.company(item.company) { Self.add(name, to: &companies) }
       }

@@ -13,21 +13,21 @@ enum ScanRecord {
     json.string("time", Timestamp.text(time))
     json.string("address", report.peer?.address.description)
     json.string("address_type", report.peer?.type.rawValue)
-    json.integer("rssi", report.rssi)
+    json.integer("rssi", report.rssi.map { Int($0) })
     json.string("pdu", report.pdu.rawValue)
     json.bool("connectable", report.isConnectable)
     json.string("name", advertisement.displayName)
-    json.strings("services", advertisement.serviceUUIDs.lazy.map(\.description))
+    json.strings("services", advertisement.serviceUUIDs.map(\.description))
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
     json.object("manufacturer_data") { object in
-      for (company, data) in merged(manufacturerData.map { (Hex.encode(bigEndian($0.company)), $0.data) }) {
+      for (company, data) in merged(manufacturerData.map { (Hex.encode($0.company), $0.data) }) {
         object.string(company, Hex.encode(data))
       }
     }
     json.object("service_data") { object in
       for (uuid, data) in merged(serviceData.map { ($0.uuid.description, $0.data) }) { object.string(uuid, Hex.encode(data)) }
     }
-    json.integer("tx_power", report.txPower ?? advertisement.txPower)
+    json.integer("tx_power", (report.txPower ?? advertisement.txPower).map { Int($0) })
     json.string("raw", Hex.encode(report.data))
     json.string("phy", report.primaryPHY.name)
     if let secondary = report.secondaryPHY { json.string("secondary_phy", secondary.name) }
@@ -52,7 +52,7 @@ enum ScanRecord {
     var fields = [who(report), strength(report.rssi), report.pdu.rawValue]
     if let name = advertisement.name { fields.append("\"\(DisplayText.escape(name))\"") }
     fields += advertisement.serviceUUIDs.map(\.description)
-    fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode(bigEndian($0.company)))=\(Hex.encode($0.data))" }
+    fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode($0.company))=\(Hex.encode($0.data))" }
     fields += advertisement.serviceData.map { "svc:\($0.uuid)=\(Hex.encode($0.data))" }
     if let power = report.txPower ?? advertisement.txPower { fields.append("tx:\(power)dBm") }
     let decoded = formats.all(
@@ -70,6 +70,4 @@ enum ScanRecord {
   private static func who(_ report: AdvertisingReport) -> String { report.peer?.description ?? "anonymous" }
 
   private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "?" }
-
-  static func bigEndian(_ id: UInt16) -> [UInt8] { [UInt8(id >> 8), UInt8(truncatingIfNeeded: id)] }
 }

@@ -104,7 +104,7 @@ extension ManufacturerArgument {
     }
     guard companies.count > 1 else { return nil }
     let list = companies.prefix(8).map {
-      "\(Hex.encode([UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)])) \(AssignedNumbers.company($0) ?? "")"
+      "\(Hex.encode($0)) \(AssignedNumbers.company($0) ?? "")"
     }
     return "several companies are called so: \(list.joined(separator: ", "))\(companies.count > 8 ? ", …" : "")"
   }

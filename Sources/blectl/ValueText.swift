@@ -7,10 +7,7 @@ enum ValueText {
   /// The value as text when all of it is printable UTF-8, but for the NULs that end it.
   static func text(_ value: [UInt8]) -> String? {
     let octets = DisplayText.withoutTrailingNULs(value)
-    guard !octets.isEmpty, let text = String(validating: octets, as: UTF8.self),
-      DisplayText.escape(octets) == text.replacing("\\", with: "\\\\")
-    else { return nil }
-    return text
+    return DisplayText.isPrintable(octets) ? String(decoding: octets, as: UTF8.self) : nil
   }
 
   /// As octets; then what they mean where that is known, else as text where they are some.

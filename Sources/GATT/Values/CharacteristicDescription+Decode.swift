@@ -54,7 +54,7 @@ private struct FieldDecoder {
       guard isPresent(field) else { continue }
       let content = try content(field, index)
       if field.fillsOctets { position = (position + 7) / 8 * 8 }
-      let base = AssignedNumbers.snake(field.name)
+      let base = field.key
       let count = (keys[base] ?? 0) + 1
       keys[base] = count
       result.append(DecodedField(name: field.name, key: count == 1 ? base : "\(base)_\(count)", unit: field.unit, content: content))

@@ -1,4 +1,5 @@
 package import Bluetooth
+import Synchronization
 import Text
 
 /// What the octets of a characteristic's value, or of a descriptor, mean: its fields in their order.
@@ -10,8 +11,19 @@ package struct CharacteristicDescription: Sendable {
   /// Nil for a characteristic that the table does not have: one that the Bluetooth SIG has not specified, or whose value is an octet string to GATT.
   package init?(_ uuid: UUID) {
     guard let short = uuid.short else { return nil }
-    self.init(key: Hex.encode([UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]))
+    let known = Self.recent.withLock { recent in
+      if let known = recent[short] { return known }
+      let found = Self(key: Hex.encode(short))
+      if recent.count == 64 { recent = [:] }
+      recent[short] = .some(found)
+      return found
+    }
+    guard let known else { return nil }
+    self = known
   }
+
+  /// What was looked up last, also in vain: notifications of a few characteristics come by the thousand.
+  private static let recent = Mutex<[UInt16: Self?]>([:])
 
   init(fields: [FieldDescription]) {
     self.fields = fields
@@ -21,7 +33,7 @@ package struct CharacteristicDescription: Sendable {
   /// `°C` for 272f: a unit as people write it. Nil where it is none, or has no sign (unitless).
   package static func unit(_ uuid: UUID) -> String? {
     guard let short = uuid.short, short >> 8 == 0x27 else { return nil }
-    let key = Hex.encode([UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]) + " "
+    let key = Hex.encode(short) + " "
     return units.split(separator: "\n").first { $0.hasPrefix(key) }.map { String($0.dropFirst(key.utf8.count)) }
   }
 

@@ -1,3 +1,4 @@
+import Bluetooth
 import Text
 
 /// One field of a characteristic's value as the specification describes it: a line of the table with what follows it.
@@ -51,6 +52,8 @@ struct FieldDescription: Equatable, Sendable {
   }
 
   let name: String
+  /// The name as JSON has it.
+  let key: String
   let kind: Kind
   var conditions: [Condition] = []
   var scale: Scale?
@@ -70,6 +73,7 @@ struct FieldDescription: Equatable, Sendable {
     let parts = line.split(separator: "|")
     guard parts.count >= 2, let kind = Kind(parts[1]) else { return nil }
     name = String(parts[0])
+    key = AssignedNumbers.snake(name)
     self.kind = kind
     for part in parts.dropFirst(2) {
       let rest = String(part.dropFirst())

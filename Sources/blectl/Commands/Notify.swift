@@ -101,6 +101,8 @@ struct Notify: PeerCommand {
 
   @LoopActor
   private func listen(_ connection: Connection, _ selectors: [Selector], _ state: State, _ context: Context) async throws -> FollowOutcome {
+    // An argument is looked up at each access.
+    let format = format
     let outcome = try await connection.client.follow(selectors) {
       if !state.hasStarted, let duration, duration > 0 { state.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
       state.hasStarted = true

@@ -141,6 +141,8 @@ struct Scan: ListeningCommand {
     parameters.isActive = !passive
     parameters.phys = phy.phys
     try view.start()
+    // An argument is looked up at each access.
+    let count = count
     try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
       try await view.add(report, at: time)
       return count.map { view.records >= $0 } ?? false ? .end : .goOn

@@ -14,7 +14,7 @@ enum AdvertisementRecord {
     json.strings("services", advertisement.serviceUUIDs.map(\.description))
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
     json.object("manufacturer_data") { object in
-      let items = manufacturerData.map { (Hex.encode(ScanRecord.bigEndian($0.company)), $0.data) }
+      let items = manufacturerData.map { (Hex.encode($0.company), $0.data) }
       for (company, data) in ScanRecord.merged(items) { object.string(company, Hex.encode(data)) }
     }
     json.object("service_data") { object in

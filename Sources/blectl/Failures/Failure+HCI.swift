@@ -24,7 +24,7 @@ extension Failure {
     case .unreadable(let opcode, let reason): self.init(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(reason)")
     case .hardware(let code):
       self.init(
-        .adapter, "the controller \(name) reported a hardware error (0x\(Hex.encode(CollectionOfOne(code)))): reset or replug it",
+        .adapter, "the controller \(name) reported a hardware error (0x\(Hex.encode(code))): reset or replug it",
         code: Int(code), name: "hardware_error")
     case .withoutLE: self.init(.adapter, "\(name) is a Bluetooth Classic controller without Low Energy")
     case .withoutBuffers: self.init(.adapter, "\(name) says that it has no buffers for data")
