@@ -1,16 +1,18 @@
-import DequeModule
+public import DequeModule
 
 /// Between a source that does not wait, as the air and a link, and one taker, who may. What is too much is dropped and counted.
+///
+/// `add` and `ready` are public, which inside of a package only this does: other modules make code of their own of them for their elements.
 @LoopActor
-package final class BoundedQueue<Element> {
-  private let capacity: Int
+public final class BoundedQueue<Element> {
+  @usableFromInline let capacity: Int
   private let onDrop: (@LoopActor (Int) -> Void)?
   /// What was added and not taken.
-  private var items: Deque<Element> = []
+  @usableFromInline var items: Deque<Element> = []
   private var taker: Wait<Void>?
   private var timers: [LoopTimer] = []
   private var end: Result<Void, any Error>?
-  package private(set) var dropped = 0
+  @usableFromInline package internal(set) var dropped = 0
   private var told = 0
 
   /// - Parameters:
@@ -22,14 +24,26 @@ package final class BoundedQueue<Element> {
   }
 
   /// Does nothing after `close`.
-  package func add(_ element: Element) {
-    guard end == nil else { return }
+  @inlinable public func add(_ element: Element) {
+    guard !isClosed else { return }
     guard items.count < capacity else {
       dropped += 1
       return
     }
     items.append(element)
-    taker?.resume(returning: ())
+    wakeTaker()
+  }
+
+  /// The next element when it is there already: `next` without an asynchronous call.
+  /// - Throws: CancellationError.
+  @inlinable public func ready() throws -> Element? {
+    try prepareToTake()
+    return items.popFirst()
+  }
+
+  @usableFromInline func prepareToTake() throws {
+    try Task.checkCancellation()
+    if dropped >= max(1, 2 * told) { tellOfDropped() }
   }
 
   /// The next element; what was added before `close` is still given out. One taker at a time.
@@ -37,8 +51,7 @@ package final class BoundedQueue<Element> {
   /// - Returns: nil at `deadline`, and after `close` (see `isClosed`).
   /// - Throws: what it was closed with, once nothing is left; what `vain` says; CancellationError.
   package func next(until deadline: LoopClock.Instant? = nil, vain: (@LoopActor () -> (any Error)?)? = nil) async throws -> Element? {
-    try Task.checkCancellation()
-    if dropped >= max(1, 2 * told) { tellOfDropped() }
+    try prepareToTake()
     while true {
       if let element = items.popFirst() { return element }
       if let end {
@@ -53,9 +66,9 @@ package final class BoundedQueue<Element> {
   }
 
   /// Whoever waits looks again whether that is vain.
-  package func wakeTaker() { taker?.resume(returning: ()) }
+  @usableFromInline package func wakeTaker() { taker?.resume(returning: ()) }
 
-  package var isClosed: Bool { end != nil }
+  @usableFromInline package var isClosed: Bool { end != nil }
 
   /// The taker gives up: what it has not taken is dropped, and told.
   /// - Parameter taken: elements that it took for nothing.

@@ -2,10 +2,11 @@
 /// call each other directly, without hops or locks. (A global actor, because actors of their own would make every call between layers
 /// a suspension point, with other packets arriving in between.)
 @globalActor
-package actor LoopActor {
-  package static let shared = LoopActor()
+// Public because that is what functions must be isolated to that other modules specialise.
+public actor LoopActor {
+  public static let shared = LoopActor()
 
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe EventLoop.shared.asUnownedSerialExecutor() }
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe EventLoop.shared.asUnownedSerialExecutor() }
 
   /// As `assumeIsolated`, made once for what is called often: that allocates, and this does so only here.
   static func assumingIsolated<Value>(_ handler: @escaping @LoopActor (Value) -> Void) -> (Value) -> Void {

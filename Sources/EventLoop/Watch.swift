@@ -6,8 +6,10 @@ package struct Interest: OptionSet, Sendable {
   package init(rawValue: UInt8) { self.rawValue = rawValue }
   package static let readable = Self(rawValue: 1)
   package static let writable = Self(rawValue: 2)
-  /// Made once: the standard library makes `[]` in a generic way, which every packet would go.
-  package static let nothing: Self = []
+  /// `[]` without the standard library's generic way to it, which looks conformances up.
+  package static let nothing = Self(isReading: false, isWriting: false)
+
+  package init(isReading: Bool, isWriting: Bool) { rawValue = (isReading ? 1 : 0) | (isWriting ? 2 : 0) }
 
   var pollEvents: Int16 {
     (rawValue & 1 != 0 ? Int16(POLLIN) : 0) | (rawValue & 2 != 0 ? Int16(POLLOUT) : 0)

@@ -30,9 +30,3 @@ struct DescriptorWatch {
     watch = nil
   }
 }
-
-extension Interest {
-  init(isReading: Bool, isWriting: Bool) {
-    self.init(rawValue: (isReading ? Self.readable.rawValue : 0) | (isWriting ? Self.writable.rawValue : 0))
-  }
-}

@@ -13,7 +13,7 @@ extension Errno {
   package var words: String { "\(description) (\(symbol))" }
 
   /// As JSON shows it: `eacces`.
-  package var snakeName: String { symbol.lowercased().split(separator: " ").joined(separator: "_") }
+  package var snakeName: String { String(decoding: symbol.lowercased().utf8.map { $0 == 0x20 ? 0x5F : $0 }, as: UTF8.self) }
 
   // Those that swift-system has no names for.
   package static let badDescriptorState = Self(rawValue: EBADFD)

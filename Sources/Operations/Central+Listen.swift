@@ -37,7 +37,9 @@ extension Central {
     }
     let outcome: Result<Void, any Error>
     do {
-      taking: while let (report, time) = try await reports.next() {
+      taking: while true {
+        let item = if let ready = try reports.ready() { ready } else { try await reports.next() }
+        guard let (report, time) = item else { break }
         switch try await take(report, time) {
         case .goOn: break
         case .end: break taking

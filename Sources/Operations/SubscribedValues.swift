@@ -133,6 +133,7 @@ package final class SubscribedValues {
   /// - Returns: nil at `deadline`, and when `close(at:)` says so (see `isClosed`).
   /// - Throws: why the link ended, once nothing is left; of one that is needed, why none comes; CancellationError.
   package func next(until deadline: LoopClock.Instant?, isNeeded: Bool = false) async throws -> (ValueEvent, UUID)? {
+    if let (event, uuid, _) = try values.ready() { return (event, uuid) }
     guard isNeeded else { return try await nextToShow(until: deadline).map { ($0.0, $0.1) } }
     return try await values.next(until: deadline, vain: { [client] in client.exhausted }).map { ($0.0, $0.1) }
   }

@@ -66,8 +66,9 @@ package enum Hex {
   }
 
   /// A number of at most 16 hex digits without prefix; nil otherwise.
-  @inlinable
-  package static func number(_ digits: some StringProtocol) -> UInt64? {
+  package static func number(_ digits: String) -> UInt64? { number(digits[...]) }
+
+  package static func number(_ digits: Substring) -> UInt64? {
     guard (1...16).contains(digits.utf8.count) else { return nil }
     var value: UInt64 = 0
     for digit in digits.utf8 {
@@ -77,7 +78,6 @@ package enum Hex {
     return value
   }
 
-  @usableFromInline
   static func nibble(_ digit: UInt8) -> UInt8? {
     switch digit {
     case 0x30...0x39: digit - 0x30

@@ -63,31 +63,31 @@ package struct JSONLine {
   }
 
   private mutating func braces(_ build: (inout Self) -> Void) {
-    raw("{")
+    bytes.append(UInt8(ascii: "{"))
     needsComma = false
     build(&self)
-    raw("}")
+    bytes.append(UInt8(ascii: "}"))
     needsComma = true
   }
 
   private mutating func array<Item>(_ key: String, _ items: some Sequence<Item>, _ element: (inout Self, Item) -> Void) {
     self.key(key)
-    raw("[")
+    bytes.append(UInt8(ascii: "["))
     var isFirst = true
     for item in items {
-      if !isFirst { raw(",") }
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
       element(&self, item)
     }
-    raw("]")
+    bytes.append(UInt8(ascii: "]"))
     needsComma = true
   }
 
   private mutating func key(_ key: String) {
-    if needsComma { raw(",") }
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
     text(key)
-    raw(":")
+    bytes.append(UInt8(ascii: ":"))
   }
 
   private mutating func raw(_ text: String) {
@@ -110,15 +110,27 @@ package struct JSONLine {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Printable ASCII without quotes and backslashes. Without a branch for each octet, so that many are compared at a time.
+  /// Printable ASCII without quotes and backslashes: what is not sets the highest bit of its octet, eight octets at a time.
   private static func isPlain(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
-    var others: UInt8 = 0
-    for unsafe octet in unsafe octets {
-      others |= octet &- 0x20 < 0x5F ? 0 : 1
-      others |= octet == 0x22 ? 1 : 0
-      others |= octet == 0x5C ? 1 : 0
+    let (ones, highest): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    func others(_ eight: UInt64) -> UInt64 {
+      // A borrow out of an octet says that it was zero, or that one below it was: either way something is found.
+      let quote = (eight ^ ones &* 0x22) &- ones
+      let backslash = (eight ^ ones &* 0x5C) &- ones
+      return (eight | (eight &- ones &* 0x20) | (eight &+ ones) | quote | backslash) & highest
     }
-    return others == 0
+    let rest = UnsafeRawBufferPointer(octets)
+    var found: UInt64 = 0
+    var index = 0
+    while rest.count &- index >= 8 {
+      found |= unsafe others(rest.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      index &+= 8
+    }
+    while index < rest.count {
+      found |= unsafe others(ones &* UInt64(rest[index]))
+      index &+= 1
+    }
+    return found == 0
   }
 
   private func isSafe(_ scalar: Unicode.Scalar) -> Bool {

@@ -35,27 +35,32 @@ struct Blectl: ParsableCommand {
       64 wrong usage, 66 input file, 74 output, 130 interrupted.
       """,
     version: version,
-    subcommands: [
-      Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
-      Tune.self,
-      Repl.self, Peers.self, Run.self, Sim.self, Browse.self, Decode.self, Gatttool.self, Doctor.self,
-    ])
+    // One by one: an array of them would be converted by looking each up.
+    subcommands: commands.map { $0 })
 
-  /// What the command line asks for. The command that its first word names parses the rest by itself, with a third less work than through
-  /// the root, which parses it for completion scripts and for itself before. Help, version, completion and what is wrong are the root's to tell.
+  static let commands: [any LoopCommand.Type] = [
+    Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
+    Tune.self,
+    Repl.self, Peers.self, Run.self, Sim.self, Browse.self, Decode.self, Gatttool.self, Doctor.self,
+  ]
+
+  /// What the command that the first word names makes of the rest, with a third less work than through the root, which parses it for
+  /// completion scripts and for itself before. Nil: help, version, completion and what is wrong are the root's to tell.
+  static func namedCommand(from arguments: [String]) -> (any LoopCommand)? {
+    guard let name = arguments.first, let named = command(named: name) else { return nil }
+    return (try? named.command(from: Array(arguments.dropFirst()))) ?? nil
+  }
+
+  /// What the command line asks for.
   static func command(from arguments: [String]) throws -> any ParsableCommand {
-    if let name = arguments.first, let named = command(named: name),
-      let command = try? named.parseAsRoot(Array(arguments.dropFirst())), command is any LoopCommand
-    {
-      return command
-    }
+    if let command = namedCommand(from: arguments) { return command }
     if arguments.first == Execute.word { return try Execute.parseAsRoot(Array(arguments.dropFirst())) }
     if let wrong = unknownCommand(in: arguments) { throw wrong }
     return try parseAsRoot(arguments)
   }
 
-  static func command(named name: String) -> (any ParsableCommand.Type)? {
-    name == Execute.word ? Execute.self : configuration.subcommands.first { $0.configuration.commandName == name }
+  static func command(named name: String) -> (any LoopCommand.Type)? {
+    name == Execute.word ? Execute.self : commands.first { $0.configuration.commandName == name }
   }
 
   static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }

@@ -16,6 +16,7 @@ enum Main {
         command = gatttool
       } else {
         try Arguments.refuseRepeated(arguments)
+        if let named = Blectl.namedCommand(from: arguments) { ThisProcess.exit(Program.run(named, environment: environment)) }
         command = try Blectl.command(from: arguments)
       }
     } catch { ThisProcess.exit(Program.reportUsage(error, arguments: arguments)) }

@@ -28,6 +28,14 @@ extension LoopCommand {
   var usesNames: Bool { true }
   var isTimeReal: Bool { false }
   @LoopActor func name(_ files: inout CommandFiles) {}
+
+  /// Nil for what is no command of ours, as help.
+  static func command(from arguments: [String]) throws -> (any LoopCommand)? {
+    let parsed = try parseAsRoot(arguments)
+    // Whether something is of a type is quickly known; whether it conforms to a protocol takes two per cent of a start.
+    if let own = parsed as? Self { return own }
+    return parsed as? any LoopCommand
+  }
 }
 
 /// Runs one command to its exit code: signals, errors as sentences or JSON, clean-up on every path.

@@ -49,4 +49,6 @@ struct ProcessOptions: ParsableArguments {
 extension ColorChoice: ExpressibleByArgument {
   /// As the parser has it by itself, but without a key path, which costs more than the rest of the option.
   static var allValueStrings: [String] { allCases.map { $0.rawValue } }
+  /// None beside the words themselves, which the parser would find out case by case.
+  static var allValueDescriptions: [String: String] { [:] }
 }
