@@ -40,16 +40,14 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
 
   /// - Parameter bytes: 2 or 16 octets as ATT carries them, or 4 as advertisements may; least significant first. Nil for other counts.
   package init?(littleEndian bytes: some Collection<UInt8>) {
-    // Arrays and their slices by the other way, which is ten times as fast: nothing in it is generic.
-    let known = bytes.withContiguousStorageIfAvailable { unsafe Self(contiguous: $0) }
-    guard let uuid = unsafe known ?? Array(bytes).withUnsafeBufferPointer({ unsafe Self(contiguous: $0) }) else { return nil }
-    self = uuid
+    self.init(littleEndian: Array(bytes)[...])
   }
 
-  private init?(contiguous bytes: UnsafeBufferPointer<UInt8>) {
-    guard [2, 4, 16].contains(bytes.count) else { return nil }
+  /// What packets give, without the generic way, which other modules do not specialise.
+  package init?(littleEndian bytes: ArraySlice<UInt8>) {
+    guard bytes.count == 2 || bytes.count == 4 || bytes.count == 16 else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
-    for index in bytes.indices.reversed() { (high, low) = unsafe (high << 8 | low >> 56, low << 8 | UInt64(bytes[index])) }
+    for octet in bytes.reversed() { (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(octet)) }
     self = bytes.count == 16 ? Self(high: high, low: low) : Self(UInt32(truncatingIfNeeded: low))
   }
 

@@ -6,27 +6,19 @@ package struct CRC32: Hashable, Sendable {
 
   /// Eight octets at a time: a transfer of a gigabyte passes here.
   package mutating func add(_ octets: ArraySlice<UInt8>) {
-    state = unsafe Self.tables.withUnsafeBufferPointer { tables in
-      unsafe octets.withUnsafeBytes { octets in
-        var state = state
-        var index = 0
-        // Every place is that of an octet in one of the eight tables of 256.
-        while octets.count &- index >= 8 {
-          let low = unsafe octets.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian ^ state
-          let high = unsafe octets.loadUnaligned(fromByteOffset: index &+ 4, as: UInt32.self).littleEndian
-          state = unsafe tables[0x700 | Int(low & 0xFF)] ^ tables[0x600 | Int(low >> 8 & 0xFF)]
-          state ^= unsafe tables[0x500 | Int(low >> 16 & 0xFF)] ^ tables[0x400 | Int(low >> 24)]
-          state ^= unsafe tables[0x300 | Int(high & 0xFF)] ^ tables[0x200 | Int(high >> 8 & 0xFF)]
-          state ^= unsafe tables[0x100 | Int(high >> 16 & 0xFF)] ^ tables[Int(high >> 24)]
-          index &+= 8
-        }
-        while index < octets.count {
-          state = unsafe tables[Int((state ^ UInt32(octets[index])) & 0xFF)] ^ state >> 8
-          index &+= 1
-        }
-        return state
-      }
+    let tables = Self.tables
+    var state = state
+    var index = octets.startIndex
+    while octets.endIndex - index >= 8 {
+      state ^= UInt32(octets[index]) | UInt32(octets[index + 1]) << 8 | UInt32(octets[index + 2]) << 16 | UInt32(octets[index + 3]) << 24
+      let first = tables[0x700 + Int(state & 0xFF)] ^ tables[0x600 + Int(state >> 8 & 0xFF)]
+      let second = tables[0x500 + Int(state >> 16 & 0xFF)] ^ tables[0x400 + Int(state >> 24)]
+      let third = tables[0x300 + Int(octets[index + 4])] ^ tables[0x200 + Int(octets[index + 5])]
+      state = first ^ second ^ third ^ tables[0x100 + Int(octets[index + 6])] ^ tables[Int(octets[index + 7])]
+      index += 8
     }
+    for octet in octets[index...] { state = tables[Int((state ^ UInt32(octet)) & 0xFF)] ^ (state >> 8) }
+    self.state = state
   }
 
   package mutating func add(_ octets: [UInt8]) { add(octets[...]) }

@@ -5,20 +5,23 @@ package enum Hex {
   /// Two digits an octet.
   /// - Parameter separator: an ASCII character between octets.
   package static func encode(_ bytes: some Collection<UInt8>, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
-    // Nothing but this call is generic: other modules do not specialise it, and a busy air has thousands of reports a second.
-    let text = bytes.withContiguousStorageIfAvailable { unsafe encode(contiguous: $0, separator, letterCase) }
-    return unsafe text ?? Array(bytes).withUnsafeBufferPointer { unsafe encode(contiguous: $0, separator, letterCase) }
+    encode(Array(bytes), separator: separator, letterCase)
+  }
+
+  // What is mostly given, without the generic way, which other modules do not specialise: a busy air has thousands of reports a second.
+
+  package static func encode(_ bytes: [UInt8], separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
+    text(bytes.count, separator, letterCase) { bytes[$0] }
+  }
+
+  package static func encode(_ bytes: ArraySlice<UInt8>, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
+    text(bytes.count, separator, letterCase) { bytes[bytes.startIndex + $0] }
   }
 
   /// The `octets` lowest octets of a number, most significant first, two digits each.
   /// - Parameter octets: 1…8.
   package static func encode(_ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
-    let bigEndian = number.bigEndian
-    return unsafe withUnsafeBytes(of: bigEndian) { octetsOfNumber in
-      unsafe octetsOfNumber.withMemoryRebound(to: UInt8.self) {
-        unsafe encode(contiguous: UnsafeBufferPointer(rebasing: $0.suffix(max(0, octets))), separator, letterCase)
-      }
-    }
+    text(octets, separator, letterCase) { UInt8(truncatingIfNeeded: number >> UInt64(8 * (octets - 1 - $0))) }
   }
 
   /// Four digits.
@@ -27,22 +30,19 @@ package enum Hex {
   /// Two digits.
   package static func encode(_ octet: UInt8) -> String { encode(UInt64(octet), octets: 1) }
 
-  private static func encode(contiguous bytes: UnsafeBufferPointer<UInt8>, _ separator: UInt8?, _ letterCase: LetterCase) -> String {
+  @inline(__always)
+  private static func text(_ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ octet: (Int) -> UInt8) -> String {
     let letters: UInt8 = letterCase == .lower ? 0x57 : 0x37
-    return unsafe String(unsafeUninitializedCapacity: bytes.count * (separator == nil ? 2 : 3)) { text in
-      var count = 0
-      for unsafe byte in unsafe bytes {
-        if let separator, count > 0 {
-          unsafe text[count] = separator
-          count &+= 1
-        }
-        let (high, low) = (byte >> 4, byte & 15)
-        unsafe text[count] = (high < 10 ? 0x30 : letters) &+ high
-        unsafe text[count &+ 1] = (low < 10 ? 0x30 : letters) &+ low
-        count &+= 2
+    let text = [UInt8](capacity: count * (separator == nil ? 2 : 3)) { text in
+      for index in 0..<count {
+        if let separator, index > 0 { text.append(separator) }
+        let octet = octet(index)
+        let (high, low) = (octet >> 4, octet & 15)
+        text.append((high < 10 ? 0x30 : letters) &+ high)
+        text.append((low < 10 ? 0x30 : letters) &+ low)
       }
-      return count
     }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// Takes `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`, and an odd number of digits with a leading zero understood (`b99` = `0b 99`).

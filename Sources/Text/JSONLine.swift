@@ -90,47 +90,31 @@ package struct JSONLine {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  private mutating func raw(_ text: String) {
-    if unsafe text.utf8.withContiguousStorageIfAvailable({ unsafe bytes.append(contentsOf: $0) }) == nil { bytes += text.utf8 }
-  }
+  private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   /// RFC 8259 §7. Beyond what it demands, whatever a terminal might obey (C1 controls, bidi and other format characters, line and paragraph
   /// separators) is escaped too, which reads back the same. Everything else is passed as it is: the line is UTF-8.
   private mutating func text(_ value: String) {
     bytes.append(UInt8(ascii: "\""))
     // Mostly all of it is written as it is, and looked at once.
-    let isPlain = unsafe value.utf8.withContiguousStorageIfAvailable { octets in
-      guard unsafe Self.isPlain(octets) else { return false }
-      unsafe bytes.append(contentsOf: octets)
-      return true
-    }
-    if isPlain != true {
+    if Self.isPlain(value.utf8.span) {
+      bytes.append(contentsOf: value.utf8)
+    } else {
       for scalar in value.unicodeScalars { isSafe(scalar) ? octets(scalar.utf8) : escape(scalar) }
     }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Printable ASCII without quotes and backslashes: what is not sets the highest bit of its octet, eight octets at a time.
-  private static func isPlain(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
-    let (ones, highest): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-    func others(_ eight: UInt64) -> UInt64 {
-      // A borrow out of an octet says that it was zero, or that one below it was: either way something is found.
-      let quote = (eight ^ ones &* 0x22) &- ones
-      let backslash = (eight ^ ones &* 0x5C) &- ones
-      return (eight | (eight &- ones &* 0x20) | (eight &+ ones) | quote | backslash) & highest
+  /// Printable ASCII without quotes and backslashes. Without a branch for each octet, so that many are compared at a time.
+  private static func isPlain(_ octets: Span<UInt8>) -> Bool {
+    var others: UInt8 = 0
+    for index in octets.indices {
+      let octet = octets[index]
+      others |= octet &- 0x20 < 0x5F ? 0 : 1
+      others |= octet == 0x22 ? 1 : 0
+      others |= octet == 0x5C ? 1 : 0
     }
-    let rest = UnsafeRawBufferPointer(octets)
-    var found: UInt64 = 0
-    var index = 0
-    while rest.count &- index >= 8 {
-      found |= unsafe others(rest.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-      index &+= 8
-    }
-    while index < rest.count {
-      found |= unsafe others(ones &* UInt64(rest[index]))
-      index &+= 1
-    }
-    return found == 0
+    return others == 0
   }
 
   private func isSafe(_ scalar: Unicode.Scalar) -> Bool {

@@ -7,24 +7,24 @@ package enum Timestamp {
     let (year, month, date) = civil(day)
     let second = seconds - day * 86_400
     // Nanoseconds in 64 bits reach from 1677 to 2262.
-    return unsafe String(unsafeUninitializedCapacity: 24) { text in
-      func pad(_ number: Int64, _ digits: Int, at place: Int, before mark: Unicode.Scalar) {
-        var rest = number
-        for index in stride(from: place + digits - 1, through: place, by: -1) {
-          unsafe text[index] = 0x30 &+ UInt8(truncatingIfNeeded: rest % 10)
-          rest /= 10
-        }
-        unsafe text[place + digits] = UInt8(ascii: mark)
+    var text: [UInt8] = []
+    text.reserveCapacity(24)
+    func add(_ number: Int64, _ digits: Int, before mark: Unicode.Scalar) {
+      var place: Int64 = digits == 4 ? 1000 : digits == 3 ? 100 : 10
+      while place > 0 {
+        text.append(0x30 &+ UInt8(truncatingIfNeeded: number / place % 10))
+        place /= 10
       }
-      pad(year, 4, at: 0, before: "-")
-      pad(month, 2, at: 5, before: "-")
-      pad(date, 2, at: 8, before: "T")
-      pad(second / 3600, 2, at: 11, before: ":")
-      pad(second / 60 % 60, 2, at: 14, before: ":")
-      pad(second % 60, 2, at: 17, before: ".")
-      pad(milliseconds - seconds * 1000, 3, at: 20, before: "Z")
-      return 24
+      text.append(UInt8(ascii: mark))
     }
+    add(year, 4, before: "-")
+    add(month, 2, before: "-")
+    add(date, 2, before: "T")
+    add(second / 3600, 2, before: ":")
+    add(second / 60 % 60, 2, before: ":")
+    add(second % 60, 2, before: ".")
+    add(milliseconds - seconds * 1000, 3, before: "Z")
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// `2026-11-22` for a day number counted from 1970-01-01.
