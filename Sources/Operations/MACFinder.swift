@@ -56,7 +56,8 @@ package enum MACFinder {
     var found: [FoundMAC] = []
     for value in Value.all(of: advertisement) {
       for (order, octets) in [(ByteOrder.big, sender.bigEndianBytes), (.little, sender.littleEndianBytes)] {
-        for start in value.data.indices where start < value.ownOctets && value.data[start...].starts(with: octets) {
+        // The octets of a name are those of its structure: rules for names know digits only.
+        for start in value.data.indices where value.place != .name && start < value.ownOctets && value.data[start...].starts(with: octets) {
           // From the end when it stands there: what comes before it is more likely to vary.
           let isLast = start > 0 && start + 6 == value.data.count
           found.append(

@@ -163,6 +163,7 @@ import Text
     ([name("ATC_C562B4"), svc(0x181A, "b462c538c1a48a")], "A4:C1:38:C5:62:B4", ["svc:181a@0:le", "name@-6"]),
     ([name("X_A4C138C562B4")], "A4:C1:38:C5:62:B4", ["name@-12"]), ([name("GVH5075_2762")], "A4:C1:38:00:27:62", ["name@-4"]),
     ([mfg(0x0305, "021240b000")], "F7:F0:B9:43:8A:7F", []), ([mfg(0x0059, "000000000000")], "00:00:00:00:00:00", []),
+    ([ADStructure(type: 0x09, data: Array("ABCDEF".utf8))], "41:42:43:44:45:46", ["ad:09@0:be"]),
   ])
   func learns(_ structures: [ADStructure], _ sender: String, _ rules: [String]) throws {
     let advertisement = try #require(Advertisement(structures: structures))
