@@ -41,6 +41,16 @@ package struct ShellWordReading {
 
   package mutating func take(_ character: Character) {
     defer { taken += 1 }
+    let scalars = character.unicodeScalars
+    if let first = scalars.first, first.isASCII, character.utf8.count > 1, !character.isNewline {
+      // A quotation mark or a blank is one also where a combining mark behind it makes another character of it.
+      for scalar in scalars { takeOne(Character(scalar)) }
+    } else {
+      takeOne(character)
+    }
+  }
+
+  private mutating func takeOne(_ character: Character) {
     if variable != nil, takeVariable(character) { return }
     if isEscaped { return takeEscaped(character) }
     if character == "$", expands, place == .plain || place == .double {

@@ -19,7 +19,8 @@ package enum ShellWords {
   package static func quote(_ word: String) -> String {
     let isPlain = !word.isEmpty && word.unicodeScalars.allSatisfy { $0.value > 0x7F || plain.contains($0) }
     return isPlain && !word.hasPrefix("#") && !word.contains(where: \.isWhitespace)
-      ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+      // Not as characters: a mark that combines with a quotation mark would hide it.
+      ? word : "'" + word.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
 
   private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%^#[]".unicodeScalars)

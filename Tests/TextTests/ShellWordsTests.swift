@@ -18,7 +18,10 @@ import Text
   ])
   func whatIsNoLine(_ text: String, _ error: ShellWordsError) { #expect(throws: error) { try ShellWords.words(of: text) } }
 
-  @Test(arguments: ["a", "", "a b", "it's", "#x", "a;b", "\"", "\\", "$HOME", "größe", "ffe1=\"OP\"", "a\tb", "*"])
+  @Test(arguments: [
+    "a", "", "a b", "it's", "#x", "a;b", "\"", "\\", "$HOME", "größe", "ffe1=\"OP\"", "a\tb", "*", "\u{301}a b", "it'\u{301}s", "a \u{301}",
+    "e\u{301}",
+  ])
   func aQuotedWordIsReadAsItWas(_ word: String) throws {
     #expect(try ShellWords.words(of: "x \(ShellWords.quote(word)) y") == ["x", word, "y"])
   }
