@@ -89,11 +89,6 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["Operations", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
       path: "Tests/TestSupport"),
-    // Run by scripts/fuzz.
-    .executableTarget(
-      name: "Fuzz",
-      dependencies: ["Operations", "DeviceFiles", "Text", "Decoding", "Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "TestSupport"],
-      path: "Tests/Fuzz"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
@@ -150,6 +145,25 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Where scripts/fuzz names libFuzzer's library, there is nothing but Fuzz, and all it needs. The program is a library there.
+if let libFuzzer = Context.environment["BLECTL_LIBFUZZER"], let program = package.targets.first(where: { $0.name == "blectl" }) {
+  package.targets.removeAll { $0.type == .test || $0.name == program.name }
+  package.targets += [
+    .target(
+      name: program.name, dependencies: program.dependencies, exclude: program.exclude + ["Main.swift"],
+      swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]),
+    .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "CLibFuzzer", "blectl", "Operations", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT", "ATT",
+        "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+      ],
+      path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus"],
+      linkerSettings: [.unsafeFlags(["-use-ld=lld", "-Xlinker", libFuzzer]), .linkedLibrary("stdc++")]),
+  ]
+}
 
 // Tests are compiled under the same rules as what they test.
 for target in package.targets where target.type == .test || ["TestSupport", "Fuzz"].contains(target.name) {

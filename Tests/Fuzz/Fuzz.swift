@@ -1,42 +1,56 @@
+import CLibFuzzer
+import EventLoop
 import Foundation
 
-/// Fuzz TARGET RUNS [SEED]: gives a parser so many mutated inputs. Ends with 1 when one of them took a second, and leaves it in fuzz-TARGET.bin
-/// of the working folder; what traps says so by itself, and is in that file when FUZZ_KEEP is set.
+/// Fuzz TARGET FOLDER [OPTION | INPUT]...: libFuzzer with one target. FOLDER keeps what was found: the corpus, and inputs that break something.
+/// With INPUTs only these are run. Without arguments, lists the targets.
 @main enum Fuzz {
-  private static let targets: [FuzzTarget] = [.script, .expression, .predicate, .recording, .trace, .device, .packets]
+  private static let targets: [FuzzTarget] = [
+    .h4, .l2cap, .att, .bearer, .client, .server, .host, .controller, .advertisement, .value, .words, .json, .lines, .arguments, .script,
+    .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace,
+  ]
 
-  static func main() {
+  static func main() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count >= 3, let target = targets.first(where: { $0.name == arguments[1] }), let runs = Int(arguments[2]), runs > 0
-    else {
-      print("usage: Fuzz TARGET RUNS [SEED]; targets: \(targets.map(\.name).joined(separator: " "))")
-      exit(64)
+    guard arguments.count >= 3, let target = targets.first(where: { $0.name == arguments[1] }) else {
+      print(targets.map(\.name).joined(separator: "\n"))
+      exit(arguments.count == 1 ? 0 : 64)
     }
-    let seed = arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1
-    let keeps = ProcessInfo.processInfo.environment["FUZZ_KEEP"] != nil
-    var mutator = Mutator(seeds: target.seeds.isEmpty ? [[]] : target.seeds, words: target.words, seed: seed)
-    let start = now
-    var worst = 0
-    for _ in 0..<runs {
-      let input = mutator.next()
-      if keeps { keep(input, target) }
-      let begin = now
-      target.run(input)
-      let took = now - begin
-      worst = max(worst, took)
-      guard took > 1_000_000 else { continue }
-      keep(input, target)
-      print("\(target.name): an input took \(took / 1000) ms; it is in fuzz-\(target.name).bin")
-      exit(1)
-    }
-    let seconds = (now - start) / 1_000_000
-    print("\(target.name): \(runs) inputs of seed \(seed), none trapped; the slowest took \(worst) us; \(seconds) s")
+    let folder = URL(fileURLWithPath: arguments[2])
+    let options = Array(arguments.dropFirst(3))
+    let prepared = try prepare(target, folder)
+    EventLoop.shared.useVirtualTime()
+    unsafe chosen = target
+    exit(drive([arguments[0]] + (options.allSatisfy { $0.hasPrefix("-") } ? prepared : []) + options))
   }
 
-  /// Processor time in microseconds: what else runs on the machine is nobody's fault.
-  private static var now: Int { clock() }
+  private nonisolated(unsafe) static var chosen: FuzzTarget?
 
-  private static func keep(_ input: [UInt8], _ target: FuzzTarget) {
-    try? Data(input).write(to: URL(fileURLWithPath: "fuzz-\(target.name).bin"))
+  /// Writes what there is to begin with to files. - Returns: the arguments that name them.
+  private static func prepare(_ target: FuzzTarget, _ folder: URL) throws -> [String] {
+    let corpus = folder.appendingPathComponent("corpus"), words = folder.appendingPathComponent("words")
+    try FileManager.default.createDirectory(at: corpus, withIntermediateDirectories: true)
+    try Data(target.dictionary.utf8).write(to: words)
+    let beginnings = try [("seeds", target.seeds), ("kept", target.kept)].map { name, inputs in
+      let folder = folder.appendingPathComponent(name)
+      try? FileManager.default.removeItem(at: folder)
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      for (number, input) in inputs.enumerated() { try Data(input).write(to: folder.appendingPathComponent("\(number)")) }
+      return folder.path
+    }
+    return (target.words.isEmpty ? [] : ["-dict=\(words.path)"]) + ["-artifact_prefix=\(folder.path)/", corpus.path] + beginnings
+  }
+
+  private static func drive(_ arguments: [String]) -> Int32 {
+    var count = Int32(arguments.count)
+    // Both live as long as the process.
+    let copies = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: arguments.count + 1)
+    for (index, argument) in arguments.enumerated() { unsafe copies[index] = strdup(argument) }
+    unsafe copies[arguments.count] = nil
+    var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe copies
+    return unsafe LLVMFuzzerRunDriver(&count, &list) { octets, length in
+      unsafe Fuzz.chosen?.run(Array(UnsafeBufferPointer(start: octets, count: length)))
+      return 0
+    }
   }
 }

@@ -7,7 +7,7 @@ import Replay
 
 extension FuzzTarget {
   /// A recording, and its devices asked for what is in it and for more.
-  static let recording = FuzzTarget(name: "recording", seeds: [session(.h4), session(.monitor)], words: []) { bytes in
+  static let recording = FuzzTarget("recording", seeds: [session(.h4), session(.monitor)], words: []) { bytes in
     guard let recording = try? Recording(parsing: bytes) else { return }
     for link in recording.links.prefix(4) {
       var answerer = Answerer(link, others: Array(recording.links.prefix(4)))
@@ -18,7 +18,7 @@ extension FuzzTarget {
 
   /// A trace in each format, decoded.
   static let trace = FuzzTarget(
-    name: "trace", seeds: [session(.h4), session(.monitor), capture(session(.h4))], words: ["\u{A}\r\r\n", "\u{4}\u{3E}", "\0\0\0"]
+    "trace", seeds: [session(.h4), session(.monitor), capture(session(.h4))], words: ["\u{A}\r\r\n", "\u{4}\u{3E}", "\0\0\0"]
   ) { bytes in
     guard var ahead = try? TraceReader(bytes) else { return }
     var (reader, databases) = (ahead, LearnedDatabases())

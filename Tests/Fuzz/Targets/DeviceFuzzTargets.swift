@@ -4,7 +4,7 @@ import TestSupport
 extension FuzzTarget {
   /// A device file.
   static let device = FuzzTarget(
-    name: "device", seeds: files("man/examples", [".json"]).filter { (try? DeviceFile.parse($0, name: "seed")) != nil },
+    "device", seeds: files("man/examples", [".json"]).filter { (try? DeviceFile.parse($0, name: "seed")) != nil },
     words: [
       "\"in\"", "\"with\"", "\"fields\"", "\"name\"", "\"type\"", "\"u8\"", "\"f64be\"", "\"bytes\"", "\"text\"", "\"length_of\"",
       "\"count_of\"",
@@ -15,7 +15,7 @@ extension FuzzTarget {
   ) { DeviceFuzz.parse($0) }
 
   /// Packets for the commands of the example devices.
-  static let packets = FuzzTarget(name: "packets", seeds: devices.flatMap { DeviceFuzz.seeds($0) }, words: ["\u{5D}", "\u{1}", "\u{0}"]) {
+  static let packets = FuzzTarget("packets", seeds: devices.flatMap { DeviceFuzz.seeds($0) }, words: ["\u{5D}", "\u{1}", "\u{0}"]) {
     bytes in
     for device in devices { DeviceFuzz.packets(bytes, of: device) }
   }

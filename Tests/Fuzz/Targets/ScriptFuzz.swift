@@ -4,7 +4,7 @@ import Text
 extension FuzzTarget {
   /// A script, parsed and checked.
   static let script = FuzzTarget(
-    name: "script", seeds: files("Tests/Scripts", [".blectl"]) + files("man/examples", [".blectl"]),
+    "script", seeds: files("Tests/Scripts", [".blectl"]) + files("man/examples", [".blectl"]),
     words: ScriptParser.words + Predicate.words + [
       "within", "every", "of", "as", "field", "${A}", "$A", "\\\n", "\"", "'", "/a*/", "5s", "\0",
     ]
@@ -20,7 +20,7 @@ extension FuzzTarget {
 
   /// A regular expression, and a text from the same octets.
   static let expression = FuzzTarget(
-    name: "expression",
+    "expression",
     seeds: ["^(a|b)*c{2,5}[^x-z]\\d+?$ aabbcc7", "(?:x+x+)+y xxxxxxxxxxxxxxxxxxxxxxx", "\\x41|[\\d_-]\\b. A9-"].map { Array($0.utf8) },
     words: ["(", ")", "[", "]", "{1,9}", "*", "+?", "|", "\\b", "^", "$", "(?:"]
   ) { bytes in
@@ -32,7 +32,7 @@ extension FuzzTarget {
 
   /// A predicate on any value: the input is a line of a script, and the value its octets.
   static let predicate = FuzzTarget(
-    name: "predicate",
+    "predicate",
     seeds: ["expect as u8 in 1..5", "expect == 0102", "expect as f64be < -1e300", "expect length >= 0x7fffffffffffffff", "expect is utf8"]
       .map { Array($0.utf8) },
     words: Predicate.words + ValueFormat.names + ["as", "..", "-", "0x", "1e309", "nan", "340282366920938463463374607431768211456"]

@@ -1,0 +1,32 @@
+import EventLoop
+
+/// The octets of an input, taken from the front as decisions and as data. Behind its end there are zeros.
+struct Tape: Sendable {
+  private(set) var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  mutating func octet() -> UInt8 { rest.popFirst() ?? 0 }
+
+  mutating func octets(_ count: Int) -> [UInt8] {
+    defer { rest = rest.dropFirst(count) }
+    return Array(rest.prefix(count))
+  }
+
+  /// Up to 255 octets behind their number.
+  mutating func piece() -> [UInt8] { octets(Int(octet())) }
+
+  mutating func number16() -> UInt16 { UInt16(octet()) | UInt16(octet()) << 8 }
+}
+
+enum VirtualTime {
+  /// Runs `body` on the event loop, its errors being answers like others; then what it has left behind has time to come to its end.
+  static func run(_ body: @escaping @LoopActor () async throws -> Void) {
+    try? EventLoop.shared.run {
+      try? await body()
+      try await EventLoop.shared.sleep(for: .seconds(1))
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import ATT
+import Bluetooth
+import Decoding
+
+extension FuzzTarget {
+  /// One ATT PDU, as a bearer and `decode` read it.
+  static let att = FuzzTarget("att") { bytes in
+    _ = DecodedPacket(att: bytes)
+    guard let pdu = try? PDU(parsing: bytes) else { return }
+    if case .request(let request) = pdu {
+      let response = BearerState.answerWithoutServer(request).bytes
+      _ = DecodedPacket(att: response, answering: request)
+      expect((try? PDU(parsing: response))?.bytes == response, "its own answer is not read")
+    }
+    // Their parameters are not kept, and cut tuples are left out.
+    switch pdu {
+    case .unknown, .unsolicited(.multipleNotification), .response(.readMultipleVariable): return
+    default: expect((try? PDU(parsing: pdu.bytes))?.bytes == pdu.bytes, "what is written of a PDU is read as another")
+    }
+  }
+
+  /// What a bearer is asked, what it receives, and what does not come in time, in any order.
+  static let bearer = FuzzTarget("bearer") { bytes in
+    var tape = Tape(bytes)
+    var check = BearerCheck(BearerState(rxMTU: 4 * Int(tape.octet())))
+    while !tape.isAtEnd { check.step(&tape) }
+    check.end()
+  }
+}
+
+/// The promises of a bearer's state: each request and indication ends once, nothing of ours is longer than ATT_MTU, nothing follows its end.
+private struct BearerCheck {
+  private var state: BearerState
+  private var requests: [BearerState.Token] = []
+  private var indications: [BearerState.Token] = []
+  private var unanswered = 0
+
+  init(_ state: BearerState) { self.state = state }
+
+  mutating func step(_ tape: inout Tape) {
+    let choice = tape.octet()
+    switch choice & 7 {
+    case 0:
+      guard case .request(let request)? = try? PDU(parsing: tape.piece()) else { return }
+      submit(request)
+    case 1: submit(choice & 8 == 0 ? .read(AttributeHandle(rawValue: tape.number16())) : .exchangeMTU(clientRxMTU: tape.number16()))
+    case 2:
+      let (token, actions) = state.indicate(HandleValue(AttributeHandle(rawValue: UInt16(choice >> 4)), tape.piece()))
+      if !state.isClosed { indications.append(token) }
+      take(actions)
+    case 3: if let token = pick(requests, tape.octet()) { abandon(token) }
+    case 4: take(state.withdrawIndications(of: AttributeHandle(rawValue: UInt16(choice >> 4))))
+    case 5 where choice & 0xF0 == 0: take(state.timeOut(choice & 8 == 0 ? .response : .confirmation, after: .seconds(30)))
+    case 6: state.offer(rxMTU: Int(tape.number16()))
+    default: take(state.receive(tape.piece()))
+    }
+    expect((23...517).contains(state.mtu) && state.mtu <= max(23, state.rxMTU), "ATT_MTU is \(state.mtu)")
+  }
+
+  mutating func end() {
+    take(state.close())
+    expect(state.isClosed && state.isIdle && !state.isIndicating, "something goes on behind the end")
+    expect(state.receive([0x0A, 1, 0]).isEmpty && state.submit(.read(1)).actions.isEmpty, "the end is not the end")
+  }
+
+  private mutating func submit(_ request: Request) {
+    let (token, actions) = state.submit(request)
+    if !state.isClosed { requests.append(token) }
+    take(actions)
+  }
+
+  private mutating func abandon(_ token: BearerState.Token) {
+    state.abandon(token)
+    requests.removeAll { $0 == token }
+  }
+
+  private func pick(_ tokens: [BearerState.Token], _ choice: UInt8) -> BearerState.Token? {
+    tokens.isEmpty ? nil : tokens[Int(choice) % tokens.count]
+  }
+
+  private mutating func take(_ actions: [BearerState.Action]) {
+    for action in actions {
+      switch action {
+      case .finish(let token, _), .fail(let token, _): end(token, &requests)
+      case .confirm(let token, _): end(token, &indications)
+      case .answer(let pdu): expect(pdu.count <= state.rxMTU || pdu.count <= 23, "an answer of \(pdu.count) octets")
+      case .serve(let request): expect(state.answer(BearerState.answerWithoutServer(request)).count <= state.mtu, "an answer is too long")
+      case .close: (requests, indications) = ([], [])
+      case .send, .startTimer, .stopTimer, .obey, .deliver, .fault: break
+      }
+    }
+  }
+
+  private func end(_ token: BearerState.Token, _ tokens: inout [BearerState.Token]) {
+    expect(tokens.contains(token), "what nobody waits for ends")
+    tokens.removeAll { $0 == token }
+  }
+}

@@ -1,0 +1,49 @@
+import EventLoop
+import Text
+
+@testable import blectl
+
+extension FuzzTarget {
+  /// A command line, as the program, a session, a program that drives one, and gatttool's users type it. Nothing of it is done.
+  static let arguments = FuzzTarget(
+    "arguments",
+    seeds: [
+      "scan -i sim --json --count 1 -d 2.5 --name 'Band*'", "write AA:BB:CC:DD:EE:FF/random ffe0/ffe1[2] -5 --as i8",
+      "read @last 2a19 0x0012 ffe1@2901 --as u16le", "-e 'read 2a19; write ffe1 01; wait ffe2' name:Band-7",
+      "send-file mac:AA:BB:CC:DD:EE:FF fff6 a --chunk 20",
+      "call @lock unlock pin=1234 --device lock.json", "notify name:X ffe1 --count 3 --expect ffe1:01",
+      "gatttool -b AA:BB:CC:DD:EE:FF -t random --char-read -a 0x3 -n 01",
+      "mac-from-adv --data 0201060303e1ff --rule mfg:0x0157@18:be", "decode --as att 0a0300", "{\"id\":1,\"command\":\"read ffe1\"}",
+      "set format u8; sleep 1",
+      "help scan", "scan --help", "--version",
+    ].map { Array($0.utf8) },
+    words: Blectl.commandNames.map { $0 + " " } + ShellSettings.names + ValueFormat.names + options + [
+      "\"id\":", "\"command\":", "-h ", "-V", "--", "=", "@", "'", "\"", ";", "-1", "1e309", "0x", "nan", "sim:", "replay:", "tcp:[::1]:1",
+    ]
+  ) { bytes in
+    VirtualTime.run { take(String(decoding: bytes, as: UTF8.self)) }
+  }
+
+  private static let options = Blectl.commandNames.compactMap { Blectl.command(named: $0) }.flatMap { Arguments.options(of: $0) }.map {
+    $0.name + " "
+  }
+
+  @LoopActor
+  private static func take(_ text: String) {
+    _ = try? CommandRequest(text, line: 1)
+    _ = try? AdapterSpec(text)
+    for words in (try? ShellWords.commands(in: text)) ?? [] {
+      let arguments = Arguments.commandFirst(words)
+      do {
+        _ = try Gatttool.command(of: ["blectl"] + words)
+        try Arguments.refuseRepeated(arguments)
+        _ = try Blectl.command(from: arguments)
+      } catch {
+        let usage = UsageText(error, arguments)
+        expect(!usage.sentence.isEmpty && !usage.sentence.contains("\n"), "what is wrong is no sentence: \(usage.sentence)")
+      }
+      _ = try? GatttoolOptions(words)
+      _ = try? ShellLine(words, ShellSettings())
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import HCI
+import LEHost
+import Replay
+import Simulation
+
+extension FuzzTarget {
+  /// Our own host with a good controller in a good air, and what the tape does to the packets that the controller sends.
+  static let host = FuzzTarget("host") { bytes in
+    VirtualTime.run {
+      let controller = VirtualController(air: air())
+      await use(HostCentral(Interference(controller, Tape(bytes)), name: "fuzz"))
+      controller.close()
+    }
+  }
+
+  /// The virtual controller, and a host that sends it packets, each behind its length.
+  static let controller = FuzzTarget("controller") { bytes in
+    VirtualTime.run {
+      var tape = Tape(bytes)
+      var configuration = VirtualController.Configuration()
+      configuration.extended = tape.octet() & 1 == 0
+      let controller = VirtualController(air: air(), configuration: configuration)
+      controller.handler = { if case .received(let packet) = $0 { expect((try? Packet(packet)) != nil, "the controller sends \(packet)") } }
+      controller.send(Reset().encoded)
+      controller.send(SetEventMask(.max).encoded)
+      controller.send(LESetEventMask(.max).encoded)
+      for _ in 0..<64 where !tape.isAtEnd {
+        let choice = tape.octet()
+        if choice < 208 {
+          controller.send(tape.octets(Int(choice)))
+        } else {
+          try await EventLoop.shared.sleep(for: .milliseconds(1 << Int(choice & 0xF) / 2))
+        }
+      }
+      controller.close()
+    }
+  }
+
+  /// A recording, replayed to our own host.
+  static let replay = FuzzTarget("replay", seeds: recording.seeds) { bytes in
+    guard let recording = try? Recording(parsing: bytes) else { return }
+    VirtualTime.run {
+      let peers = recording.links.prefix(2).compactMap(\.peer)
+      await use(HostCentral(ReplayTransport(recording), name: "fuzz"), peers.isEmpty ? [lock] : peers)
+    }
+  }
+
+  private static let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
+
+  private static let presets = (try? Presets.peripherals()) ?? []
+
+  @LoopActor private static func air() -> Air {
+    let air = Air()
+    air.add(presets)
+    return air
+  }
+
+  /// All that a command does with a host, one after the other, whatever comes of it; the host says the end of everything by itself.
+  @LoopActor
+  private static func use(_ central: HostCentral, _ peers: [PeerAddress] = []) async {
+    do {
+      try await central.start()
+      var seen = peers
+      _ = try? await withDeadline(EventLoop.shared.now.advanced(by: .milliseconds(300))) {
+        try await central.scan(ScanParameters(), started: {}) { report in
+          _ = Advertisement(report.data).errors
+          if let peer = report.peer, report.isConnectable, !seen.contains(peer) { seen.append(peer) }
+        }
+      }
+      for peer in seen.prefix(2) { try? await use(central.connect(peer, timeout: .seconds(5), retries: 1)) }
+    } catch {}
+    await central.close()
+  }
+
+  @LoopActor
+  private static func use(_ link: any GAP.Link) async throws {
+    let client = Client(link.channel)
+    _ = try? await link.requestDataLength(251)
+    _ = try? await link.requestPHY(.le2M)
+    _ = try? await client.exchangeMTU()
+    if let table = try? await client.discover() {
+      for one in table.characteristics.prefix(3) where one.properties.contains(.read) { _ = try? await client.read(one.valueHandle) }
+      if let one = table.characteristics.first(where: { $0.properties.contains(.notify) }),
+        let subscription = try? await client.subscribe(one)
+      {
+        _ = try? await subscription.next(until: EventLoop.shared.now.advanced(by: .milliseconds(1500)))
+      }
+    }
+    _ = try? await link.requestInterval(.milliseconds(15))
+    _ = try? await link.parameters()
+    await link.disconnect()
+  }
+}
+
+/// Changes, cuts, drops, doubles and adds packets on the way from a controller to its host, as long as the tape says so.
+@LoopActor
+private final class Interference: HCI.Transport {
+  var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
+    didSet { controller.handler = { [weak self] in self?.receive($0) } }
+  }
+  private let controller: VirtualController
+  private var tape: Tape
+
+  init(_ controller: VirtualController, _ tape: Tape) {
+    self.controller = controller
+    self.tape = tape
+  }
+
+  func send(_ packet: [UInt8]) { controller.send(packet) }
+
+  func close() { controller.close() }
+
+  private func receive(_ event: HCI.TransportEvent) {
+    guard case .received(var packet) = event, !tape.isAtEnd else {
+      handler?(event)
+      return
+    }
+    let how = tape.octet()
+    switch how {
+    case 0..<160: pass(packet)
+    case ..<192:
+      for _ in 0...(how & 3) where !packet.isEmpty { packet[Int(tape.octet()) % packet.count] = tape.octet() }
+      pass(packet)
+    case ..<200: pass(Array(packet.dropLast(1 + Int(how & 7))))
+    case ..<216:
+      pass(packet)
+      pass([Packet.eventIndicator, 0x3E] + behindItsLength(tape.piece()))
+    case ..<228:
+      pass([Packet.aclIndicator] + tape.octets(2) + { [UInt8($0.count), 0] + $0 }(tape.piece()))
+      pass(packet)
+    case ..<240: pass([how & 1 == 0 ? Packet.eventIndicator : Packet.aclIndicator] + tape.piece())
+    case ..<247:
+      pass(packet)
+      pass(packet)
+    case ..<250: handler?(.closed(ControllerUnplugged()))
+    default: break
+    }
+  }
+
+  private func behindItsLength(_ octets: [UInt8]) -> [UInt8] { [UInt8(clamping: octets.count)] + octets }
+
+  private func pass(_ packet: [UInt8]) { handler?(.received(packet)) }
+}
