@@ -12,13 +12,13 @@ package struct AdapterInfo: Sendable, Equatable {
   package var bus: String
   /// Whether the controller can do Bluetooth LE, as far as its LMP features tell.
   package var le: Bool
-  /// Switched off by rfkill: in software, or by a switch or the firmware; nil when rfkill does not know the adapter.
-  package var block: RFKill.State?
+  /// What has switched it off, in software or in hardware; nil when nothing has.
+  package var block: RFKill.Switch?
   /// A program owns it through the HCI user channel.
   package var isTaken: Bool
 
   package init(
-    index: Int, address: Address?, isUp: Bool, bus: String, le: Bool, block: RFKill.State? = nil, isTaken: Bool = false
+    index: Int, address: Address?, isUp: Bool, bus: String, le: Bool, block: RFKill.Switch? = nil, isTaken: Bool = false
   ) {
     self.index = index
     self.address = address
@@ -31,7 +31,7 @@ package struct AdapterInfo: Sendable, Equatable {
 
   /// What keeps the adapter from being used through the kernel's stack; nil when nothing does.
   package var problem: AdapterProblem? {
-    if let block, block != .unblocked { return .blocked(name, hard: block == .hardBlocked) }
+    if let block { return .blocked(name, by: block) }
     if isTaken { return .taken(name) }
     if !isUp { return .down(name) }
     return le ? nil : .withoutLE(name)

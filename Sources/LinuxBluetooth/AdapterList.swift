@@ -31,7 +31,7 @@ package enum AdapterList {
   static func choose(_ index: Int?, from all: [AdapterInfo], _ switches: RFKill) throws(AdapterProblem) -> AdapterInfo {
     guard let index else {
       if let usable = all.first(where: { $0.problem == nil }) { return usable }
-      throw all.first?.problem ?? .none(platformBlock: switches.platformIsBlocked)
+      throw all.first?.problem ?? .none(platformBlock: switches.platformBlock)
     }
     guard let adapter = all.first(where: { $0.index == index }) else {
       throw AdapterProblem.unknown("hci\(index)", others: all.map(\.name))
@@ -58,7 +58,7 @@ package enum AdapterList {
     return AdapterInfo(
       index: Int(number), address: address?.rawValue == 0 ? nil : address, isUp: isUp, bus: bus(device.type & 0x0F),
       // LE Supported (Controller), bit 38 (Vol 2 Part C §3.2).
-      le: device.features.4 & 0x40 != 0, block: switches?.states["hci\(number)"], isTaken: isTaken)
+      le: device.features.4 & 0x40 != 0, block: switches?.block(of: "hci\(number)"), isTaken: isTaken)
   }
 
   private static func isSet(_ flag: some BinaryInteger, _ flags: UInt32) -> Bool { flags & 1 << UInt32(flag) != 0 }

@@ -7,13 +7,13 @@ package import SystemPackage
 package enum AdapterProblem: Error, Sendable, Equatable {
   /// socket(AF_BLUETOOTH) fails: the kernel is built without Bluetooth, or this is a container or WSL.
   case kernelWithoutBluetooth
-  /// - Parameter platformBlock: whether rfkill blocks Bluetooth on this machine.
-  case none(platformBlock: Bool)
+  /// - Parameter platformBlock: the switch that keeps one from being there.
+  case none(platformBlock: RFKill.Switch?)
   /// - Parameter others: those that there are; empty when that is not known.
   case unknown(String, others: [String])
   case down(String)
-  /// - Parameter hard: by a switch or the firmware, not in software.
-  case blocked(String, hard: Bool)
+  /// - Parameter by: nil where only errno tells.
+  case blocked(String, by: RFKill.Switch?)
   case withoutLE(String)
   /// The kernel has LE switched off on this adapter.
   case leDisabled(String)
@@ -34,7 +34,7 @@ package enum AdapterProblem: Error, Sendable, Equatable {
     case .notPermitted, .permissionDenied: .notPermitted(name, to: use)
     case .networkDown: .down(name)
     case .operationNotSupportedByDevice: .unknown(name, others: [])
-    case .blockedByRFKill: .blocked(name, hard: false)
+    case .blockedByRFKill: .blocked(name, by: nil)
     case .tooManyUsers: .taken(name)
     case .brokenPipe, .badDescriptorState: .unplugged(name)
     default: .other(name, use, error)

@@ -1,4 +1,3 @@
-import Glibc
 import LinuxIO
 
 /// The kernel's switches for radios, read from /sys/class/rfkill: that needs no permission and no daemon.
@@ -11,30 +10,38 @@ package struct RFKill: Sendable, Equatable {
     case hardBlocked
   }
 
-  /// By name: `hci0`, or a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
-  var states: [String: State] = [:]
+  package struct Switch: Sendable, Equatable {
+    /// `rfkill2`; rfkill(8) calls it 2.
+    package let device: String
+    /// `hci0`, or a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
+    package let name: String
+    package let state: State
+
+    package init(device: String, name: String, state: State) {
+      self.device = device
+      self.name = name
+      self.state = state
+    }
+  }
+
+  /// Those for Bluetooth, in the order of their devices' names.
+  package private(set) var switches: [Switch] = []
 
   /// - Parameter folder: another one in tests.
   package init(folder: String = "/sys/class/rfkill") {
-    for entry in Self.entries(of: folder) {
-      let path = "\(folder)/\(entry)"
+    for entry in FolderNames.list(folder, home: nil).sorted() where entry.hasSuffix("/") {
+      let device = String(entry.dropLast())
+      let path = "\(folder)/\(device)"
       guard SmallFile.line(of: "\(path)/type") == "bluetooth", let name = SmallFile.line(of: "\(path)/name") else { continue }
-      states[name] =
+      let state: State =
         SmallFile.line(of: "\(path)/hard") == "1" ? .hardBlocked : SmallFile.line(of: "\(path)/soft") == "1" ? .softBlocked : .unblocked
+      switches.append(Switch(device: device, name: name, state: state))
     }
   }
 
-  /// Whether a switch that is not an adapter's own is off: the adapter is then not even on its bus.
-  package var platformIsBlocked: Bool { states.contains { !$0.key.hasPrefix("hci") && $0.value != .unblocked } }
+  /// The one that blocks this adapter; nil when none does.
+  package func block(of adapter: String) -> Switch? { switches.first { $0.name == adapter && $0.state != .unblocked } }
 
-  private static func entries(of folder: String) -> [String] {
-    guard let stream = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names.sorted()
-  }
+  /// A switch that is off and not an adapter's own: the adapter is then not even on its bus.
+  package var platformBlock: Switch? { switches.first { !$0.name.hasPrefix("hci") && $0.state != .unblocked } }
 }

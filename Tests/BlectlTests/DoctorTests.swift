@@ -12,6 +12,10 @@ import Testing
     info: AdapterInfo(index: 0, address: Address("AC:00:00:00:00:01"), isUp: true, bus: "usb", le: true), features: ["extended-advertising"]
   )
 
+  private static func block(_ name: String, _ state: RFKill.State) -> RFKill.Switch {
+    RFKill.Switch(device: "rfkill4", name: name, state: state)
+  }
+
   private static func adapter(_ change: (inout AdapterInfo) -> Void) -> Examination.Adapter {
     var adapter = up
     change(&adapter.info)
@@ -21,11 +25,11 @@ import Testing
   /// What is asked of the machine: adapters or none at all, and the rights of the process.
   private static func findings(
     _ adapters: [Examination.Adapter]?, _ rights: ProcessRights? = ProcessRights(effective: full, bounding: full), wanted: Int? = nil,
-    blocked: Bool = false, daemons: [Int] = []
+    blocked: RFKill.State? = nil, daemons: [Int] = []
   ) -> [Finding] {
     Examination(
       kernel: "6.1.0-27-amd64", adapters: adapters.map { .success($0) } ?? .failure(.kernelWithoutBluetooth), wanted: wanted,
-      platformIsBlocked: blocked, rights: rights, executable: "/opt/my tools/blectl", daemons: daemons
+      platformBlock: blocked.map { block("dell-bluetooth", $0) }, rights: rights, executable: "/opt/my tools/blectl", daemons: daemons
     ).findings
   }
 
@@ -34,10 +38,14 @@ import Testing
     (findings([up]), nil, ""),
     (findings(nil), "kernel", "-i sim"),
     (findings([]), "adapter", "plug one in"),
-    (findings([], blocked: true), "adapter", "rfkill unblock bluetooth"),
+    (
+      findings([], blocked: .softBlocked), "adapter",
+      "rfkill4 (dell-bluetooth) is off in software: switch it on with `rfkill unblock bluetooth`"
+    ),
+    (findings([], blocked: .hardBlocked), "adapter", "slide switch"),
     (findings([adapter { $0.isUp = false }]), "hci0", "sudo hciconfig hci0 up"),
-    (findings([adapter { $0.block = .softBlocked }]), "hci0", "rfkill unblock bluetooth"),
-    (findings([adapter { $0.block = .hardBlocked }]), "hci0", "switch or key on the machine"),
+    (findings([adapter { $0.block = block("hci0", .softBlocked) }]), "hci0", "rfkill unblock bluetooth"),
+    (findings([adapter { $0.block = block("hci0", .hardBlocked) }]), "hci0", "rfkill4 (hci0) is off in hardware, which no command changes"),
     (findings([adapter { $0.isTaken = true }]), "hci0", "end that program first"),
     (findings([adapter { $0.le = false }]), "hci0", "choose another adapter with -i"),
     // One that can be used is enough, unless another one is wanted.

@@ -31,10 +31,12 @@ import Testing
       "this kernel has no Bluetooth (AF_BLUETOOTH is not supported: a container, WSL, or a kernel without it); use the simulated air with -i sim, "
         + "or a controller behind tcp:, unix: or serial:"),
     Row(
-      AdapterProblem.none(platformBlock: true), .adapter, 19, "enodev",
-      "no Bluetooth adapter is there, and rfkill blocks Bluetooth: try `rfkill unblock bluetooth`"),
+      AdapterProblem.none(platformBlock: RFKill.Switch(device: "rfkill0", name: "tpacpi_bluetooth_sw", state: .softBlocked)), .adapter, 19,
+      "enodev",
+      "no Bluetooth adapter is there, and the switch rfkill0 (tpacpi_bluetooth_sw) is off in software: switch it on with "
+        + "`rfkill unblock bluetooth`"),
     Row(
-      AdapterProblem.none(platformBlock: false), .adapter, 19, "enodev",
+      AdapterProblem.none(platformBlock: nil), .adapter, 19, "enodev",
       "no Bluetooth adapter is there: plug one in (`lsusb` and `dmesg` show whether the kernel sees it), or use -i sim"),
     Row(
       AdapterProblem.unknown("hci2", others: ["hci0", "hci1"]), .adapter, 19, "enodev", "there is no adapter hci2; there is hci0, hci1"),
@@ -45,11 +47,15 @@ import Testing
       AdapterProblem.down("hci0"), .adapter, 100, "enetdown",
       "hci0 is down: switch it on with `sudo hciconfig hci0 up` or `bluetoothctl power on`"),
     Row(
-      AdapterProblem.blocked("hci0", hard: true), .adapter, 132, "erfkill",
-      "hci0 is blocked by a hardware switch or the firmware: look for a switch or key on the machine (`rfkill list` shows it)"),
+      AdapterProblem.blocked("hci0", by: RFKill.Switch(device: "rfkill2", name: "hci0", state: .hardBlocked)), .adapter, 132, "erfkill",
+      "hci0 is blocked: the switch rfkill2 (hci0) is off in hardware, which no command changes: use the slide switch or the wireless key of the "
+        + "machine, or its BIOS setup"),
     Row(
-      AdapterProblem.blocked("hci0", hard: false), .adapter, 132, "erfkill",
-      "hci0 is blocked: switch it on with `rfkill unblock bluetooth`"),
+      AdapterProblem.blocked("hci0", by: RFKill.Switch(device: "rfkill2", name: "hci0", state: .softBlocked)), .adapter, 132, "erfkill",
+      "hci0 is blocked: the switch rfkill2 (hci0) is off in software: switch it on with `rfkill unblock bluetooth`"),
+    Row(
+      AdapterProblem.blocked("hci0", by: nil), .adapter, 132, "erfkill",
+      "hci0 is blocked (`rfkill list` shows by what): switch it on with `rfkill unblock bluetooth`"),
     Row(
       AdapterProblem.withoutLE("hci0"), .adapter, 95, "eopnotsupp", "hci0 cannot do Bluetooth LE; choose another adapter with -i"),
     Row(

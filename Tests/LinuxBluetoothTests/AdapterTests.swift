@@ -21,6 +21,7 @@ import Testing
   }
 
   private static let good = AdapterInfo(index: 1, address: Address(rawValue: 1), isUp: true, bus: "usb", le: true)
+  private static let block = RFKill.Switch(device: "rfkill1", name: "hci0", state: .softBlocked)
   private static func other(_ change: (inout AdapterInfo) -> Void) -> AdapterInfo {
     var adapter = good
     adapter.index = 0
@@ -36,13 +37,12 @@ import Testing
     #expect(throws: AdapterProblem.unknown("hci2", others: ["hci0", "hci1"])) {
       _ = try AdapterList.choose(2, from: [down, Self.good], switches)
     }
-    #expect(throws: AdapterProblem.none(platformBlock: false)) { _ = try AdapterList.choose(nil, from: [], switches) }
+    #expect(throws: AdapterProblem.none(platformBlock: nil)) { _ = try AdapterList.choose(nil, from: [], switches) }
   }
 
   @Test(arguments: [
     (other { $0.isUp = false }, AdapterProblem.down("hci0")),
-    (other { ($0.isUp, $0.block) = (false, .softBlocked) }, .blocked("hci0", hard: false)),
-    (other { ($0.isUp, $0.block) = (false, .hardBlocked) }, .blocked("hci0", hard: true)),
+    (other { ($0.isUp, $0.block) = (false, block) }, .blocked("hci0", by: block)),
     (other { $0.isTaken = true }, .taken("hci0")),
     (other { $0.le = false }, .withoutLE("hci0")),
   ]) func whatKeepsAnAdapterFromUse(adapter: AdapterInfo, problem: AdapterProblem) {
@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: [
     (EPERM, AdapterProblem.notPermitted("hci3", to: .scanning)), (EACCES, .notPermitted("hci3", to: .scanning)),
     (ENETDOWN, .down("hci3")), (ENODEV, .unknown("hci3", others: [])), (EPIPE, .unplugged("hci3")), (EBADFD, .unplugged("hci3")),
-    (ERFKILL, .blocked("hci3", hard: false)), (EUSERS, .taken("hci3")), (EAFNOSUPPORT, .kernelWithoutBluetooth),
+    (ERFKILL, .blocked("hci3", by: nil)), (EUSERS, .taken("hci3")), (EAFNOSUPPORT, .kernelWithoutBluetooth),
     (EINVAL, .other("hci3", .scanning, .invalidArgument)),
   ]) func errnoOfARawSocket(code: Int32, problem: AdapterProblem) {
     #expect(AdapterProblem.of(Errno(rawValue: code), adapter: "hci3", .scanning) == problem)
@@ -83,9 +83,11 @@ import Testing
       }
     }
     let found = RFKill(folder: folder.path)
-    #expect(found.states == ["hci0": .softBlocked, "hci1": .unblocked, "tpacpi_bluetooth_sw": .hardBlocked])
-    #expect(found.platformIsBlocked)
-    #expect(!RFKill(folder: "/nowhere").platformIsBlocked)
+    #expect(found.switches.map(\.name) == ["hci0", "hci1", "tpacpi_bluetooth_sw"])
+    #expect(
+      found.block(of: "hci0") == RFKill.Switch(device: "rfkill0", name: "hci0", state: .softBlocked) && found.block(of: "hci1") == nil)
+    #expect(found.platformBlock == RFKill.Switch(device: "rfkill3", name: "tpacpi_bluetooth_sw", state: .hardBlocked))
+    #expect(RFKill(folder: "/nowhere").platformBlock == nil)
   }
 
   @Test func managedAdapters() throws {

@@ -81,7 +81,7 @@ struct Adapters: LoopCommand {
   }
 
   private static func state(_ adapter: AdapterInfo) -> String {
-    if let block = adapter.block, block != .unblocked { return "blocked" }
+    if adapter.block != nil { return "blocked" }
     return adapter.isTaken ? "taken" : adapter.isUp ? "up" : "down"
   }
 

@@ -17,7 +17,7 @@ extension Examination {
 
   private func radios(_ all: [Adapter]) -> [Finding] {
     guard !all.isEmpty else {
-      return [Finding(state: .failure, subject: "adapter", message: Failure(AdapterProblem.none(platformBlock: platformIsBlocked)).message)]
+      return [Finding(state: .failure, subject: "adapter", message: Failure(AdapterProblem.none(platformBlock: platformBlock)).message)]
     }
     if let wanted, !all.contains(where: { $0.info.index == wanted }) {
       let problem = AdapterProblem.unknown("hci\(wanted)", others: all.map(\.info.name))

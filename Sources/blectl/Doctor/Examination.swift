@@ -18,7 +18,8 @@ struct Examination: Sendable {
   var adapters: Result<[Adapter], AdapterProblem>
   /// The one that was asked for with --adapter; nil: the first that can be used.
   var wanted: Int?
-  var platformIsBlocked = false
+  /// What keeps adapters from being there.
+  var platformBlock: RFKill.Switch?
   /// Nil where /proc does not tell.
   var rights: ProcessRights?
   /// The program's path.
@@ -30,7 +31,7 @@ struct Examination: Sendable {
   static func ofThisMachine(_ wanted: Int?) async -> Examination {
     var examination = Examination(
       kernel: SmallFile.line(of: "/proc/sys/kernel/osrelease"), adapters: .success([]), wanted: wanted,
-      platformIsBlocked: RFKill().platformIsBlocked, rights: ProcessRights(), executable: ThisProcess.executable() ?? "blectl",
+      platformBlock: RFKill().platformBlock, rights: ProcessRights(), executable: ThisProcess.executable() ?? "blectl",
       daemons: processes(named: "bluetoothd"))
     do {
       var adapters: [Adapter] = []

@@ -2,6 +2,7 @@ import Bluetooth
 import LinuxBluetooth
 import LinuxIO
 import SystemPackage
+import Text
 
 extension Failure {
   init(_ error: AdapterProblem) {
@@ -14,9 +15,8 @@ extension Failure {
     case .none(let platformBlock):
       self.init(
         .adapter,
-        platformBlock
-          ? "no Bluetooth adapter is there, and rfkill blocks Bluetooth: try `rfkill unblock bluetooth`"
-          : "no Bluetooth adapter is there: plug one in (`lsusb` and `dmesg` show whether the kernel sees it), or use -i sim",
+        platformBlock.map { "no Bluetooth adapter is there, and \(Self.words($0))" }
+          ?? "no Bluetooth adapter is there: plug one in (`lsusb` and `dmesg` show whether the kernel sees it), or use -i sim",
         .operationNotSupportedByDevice)
     case .unknown(let name, let others):
       self.init(
@@ -26,12 +26,11 @@ extension Failure {
         .operationNotSupportedByDevice)
     case .down(let name):
       self.init(.adapter, "\(name) is down: switch it on with `sudo hciconfig \(name) up` or `bluetoothctl power on`", .networkDown)
-    case .blocked(let name, let hard):
+    case .blocked(let name, let block):
       self.init(
         .adapter,
-        hard
-          ? "\(name) is blocked by a hardware switch or the firmware: look for a switch or key on the machine (`rfkill list` shows it)"
-          : "\(name) is blocked: switch it on with `rfkill unblock bluetooth`", .blockedByRFKill)
+        block.map { "\(name) is blocked: \(Self.words($0))" }
+          ?? "\(name) is blocked (`rfkill list` shows by what): switch it on with `rfkill unblock bluetooth`", .blockedByRFKill)
     case .withoutLE(let name):
       self.init(.adapter, "\(name) cannot do Bluetooth LE; choose another adapter with -i", .notSupportedOnSocket)
     case .leDisabled(let name):
@@ -104,6 +103,14 @@ extension Failure {
     case .operationNotSupportedByDevice, .networkDown, .brokenPipe: "the adapter was switched off or unplugged"
     default: errno.words
     }
+  }
+
+  /// Which switch is off, and how it is switched on.
+  private static func words(_ block: RFKill.Switch) -> String {
+    let name = "the switch \(block.device) (\(DisplayText.escape(block.name)))"
+    return block.state == .hardBlocked
+      ? "\(name) is off in hardware, which no command changes: use the slide switch or the wireless key of the machine, or its BIOS setup"
+      : "\(name) is off in software: switch it on with `rfkill unblock bluetooth`"
   }
 
   private static func words(_ use: AdapterUse) -> String {
