@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <termios.h>
 #include <unistd.h>
 

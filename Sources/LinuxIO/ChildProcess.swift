@@ -31,6 +31,47 @@ package enum ChildProcess {
     return try result(of: process)
   }
 
+  /// Runs `sh -c` with nothing to read, and its errors left out.
+  /// - Parameter limit: milliseconds; what runs longer is ended.
+  /// - Returns: what it has written to its standard output, at most 64 KiB of it; nil when that took longer, or it has failed.
+  /// - Throws: CancellationError.
+  package static func output(of command: String, within limit: Int) async throws -> [UInt8]? {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let reader = OwnedDescriptor(ends[0])
+    var writer = OwnedDescriptor(ends[1])
+    _ = fcntl(reader.rawValue, F_SETFL, O_NONBLOCK)
+    guard let process = try? start(["sh", "-c", command], output: writer.rawValue) else { return nil }
+    writer.close()
+    let descriptor = reader.rawValue
+    let octets: Result<[UInt8]?, any Error>
+    do {
+      octets = .success(
+        try await race(
+          {
+            var octets: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while octets.count < 1 << 16 {
+              _ = try await EventLoop.shared.wait(for: descriptor, .readable)
+              let count = try SystemCall.read(descriptor, into: &buffer)
+              if count == 0 { return octets }
+              octets += buffer[..<count]
+            }
+            return octets
+          },
+          {
+            try await RealTime.sleep(milliseconds: limit)
+            return nil
+          }))
+    } catch { octets = .failure(error) }
+    kill(-process, SIGKILL)
+    let status = try? result(of: process)
+    _ = reader.rawValue
+    guard let octets = try octets.get(), status == 0 else { return nil }
+    return octets
+  }
+
   private static func result(of process: pid_t) throws(Errno) -> Int32 {
     var status: Int32 = 0
     try SystemCall.call { unsafe waitpid(process, &status, 0) }
@@ -38,7 +79,8 @@ package enum ChildProcess {
     return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
   }
 
-  private static func start(_ arguments: [String]) throws(Errno) -> pid_t {
+  /// - Parameter output: what is to be its standard output; nil: all three are ours.
+  private static func start(_ arguments: [String], output: Int32? = nil) throws(Errno) -> pid_t {
     var process: pid_t = 0
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -49,7 +91,7 @@ package enum ChildProcess {
     unsafe sigaddset(&defaults, SIGPIPE)
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     // On a terminal it belongs to whom Ctrl-C there is for; else it has a group of its own, so that all of it can be ended.
-    let isTyped = isatty(STDIN_FILENO) != 0
+    let isTyped = output == nil && isatty(STDIN_FILENO) != 0
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | (isTyped ? 0 : POSIX_SPAWN_SETPGROUP)))
     // What else comes on standard input is ours, unless somebody types it.
@@ -57,6 +99,10 @@ package enum ChildProcess {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     if !isTyped { unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
+    if let output {
+      unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+      unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    }
     var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
     defer { unsafe words.forEach { unsafe free($0) } }
     let code = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, environ)

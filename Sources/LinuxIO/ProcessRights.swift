@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// What the kernel lets this process do, and why its file may not have given it more (capabilities(7), execve(2)).
@@ -16,12 +17,17 @@ package struct ProcessRights: Sendable, Equatable {
   package var hasNoNewPrivileges: Bool
   /// The program's file system is mounted so (statvfs(3), ST_NOSUID): what the file has been given counts nothing.
   package var isNosuid: Bool
+  /// The program's file system has somewhere to write what a file is given (NFS, vfat and ramfs do not): without, setcap(8) fails.
+  package var keepsCapabilities: Bool
 
-  package init(effective: UInt64, bounding: UInt64, hasNoNewPrivileges: Bool = false, isNosuid: Bool = false) {
+  package init(
+    effective: UInt64, bounding: UInt64, hasNoNewPrivileges: Bool = false, isNosuid: Bool = false, keepsCapabilities: Bool = true
+  ) {
     self.effective = effective
     self.bounding = bounding
     self.hasNoNewPrivileges = hasNoNewPrivileges
     self.isNosuid = isNosuid
+    self.keepsCapabilities = keepsCapabilities
   }
 
   /// - Parameters:
@@ -39,11 +45,15 @@ package struct ProcessRights: Sendable, Equatable {
     else { return nil }
     self.init(
       effective: effective, bounding: bounding, hasNoNewPrivileges: fields["NoNewPrivs"] == "1",
-      isNosuid: executable.map(Self.isNosuid) ?? false)
+      isNosuid: executable.map(Self.isNosuid) ?? false, keepsCapabilities: executable.map(Self.keepsCapabilities) ?? true)
   }
 
   package func has(_ capability: Capability) -> Bool { effective & 1 << UInt64(capability.rawValue) != 0 }
   package func mayGet(_ capability: Capability) -> Bool { bounding & 1 << UInt64(capability.rawValue) != 0 }
+
+  private static func keepsCapabilities(_ path: String) -> Bool {
+    unsafe getxattr(path, "security.capability", nil, 0) >= 0 || errno != EOPNOTSUPP
+  }
 
   private static func isNosuid(_ path: String) -> Bool {
     var file = statvfs()

@@ -25,13 +25,18 @@ import Testing
   /// What is asked of the machine: adapters or none at all, and the rights of the process.
   private static func findings(
     _ adapters: [Examination.Adapter]?, _ rights: ProcessRights? = ProcessRights(effective: full, bounding: full), wanted: Int? = nil,
-    blocked: RFKill.State? = nil, daemons: [Int] = []
+    blocked: RFKill.State? = nil, fileSystem: Mount? = nil, version: KernelVersion? = nil, daemons: [Int] = [],
+    hci: SocketUsers = SocketUsers(), l2cap: SocketUsers = SocketUsers()
   ) -> [Finding] {
     Examination(
-      kernel: "6.1.0-27-amd64", adapters: adapters.map { .success($0) } ?? .failure(.kernelWithoutBluetooth), wanted: wanted,
-      platformBlock: blocked.map { block("dell-bluetooth", $0) }, rights: rights, executable: "/opt/my tools/blectl", daemons: daemons
+      kernel: "6.1.0-27-amd64", version: version, adapters: adapters.map { .success($0) } ?? .failure(.kernelWithoutBluetooth),
+      wanted: wanted, platformBlock: blocked.map { block("dell-bluetooth", $0) }, rights: rights, executable: "/opt/my tools/blectl",
+      fileSystem: fileSystem, daemons: daemons, hci: hci, l2cap: l2cap
     ).findings
   }
+
+  private static let users = SocketUsers(
+    programs: [RunningProgram(process: 612, name: "bluetoothd"), RunningProgram(process: 900, name: "python3")], unknown: 1)
 
   /// The findings, what is the only failure's subject, if there is one, and what its sentence says to do.
   private static let cases: [(findings: [Finding], subject: String?, words: String)] = [
@@ -47,6 +52,8 @@ import Testing
     (findings([adapter { $0.block = block("hci0", .softBlocked) }]), "hci0", "rfkill unblock bluetooth"),
     (findings([adapter { $0.block = block("hci0", .hardBlocked) }]), "hci0", "rfkill4 (hci0) is off in hardware, which no command changes"),
     (findings([adapter { $0.isTaken = true }]), "hci0", "end that program first"),
+    (findings([adapter { $0.isTaken = true }], daemons: [612], hci: users), "hci0", "; it is python3 (process 900): `kill 900`"),
+    (findings([adapter { $0.isTaken = true }], hci: SocketUsers(unknown: 2)), "hci0", "another user's: `sudo blectl doctor` names it"),
     (findings([adapter { $0.le = false }]), "hci0", "choose another adapter with -i"),
     // One that can be used is enough, unless another one is wanted.
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }]), nil, ""),
@@ -61,6 +68,15 @@ import Testing
     (findings([up], ProcessRights(effective: 0, bounding: 0)), "rights", "--cap-add NET_RAW"),
     (findings([up], ProcessRights(effective: 0, bounding: full, hasNoNewPrivileges: true)), "rights", "no_new_privs"),
     (findings([up], ProcessRights(effective: 0, bounding: full, isNosuid: true)), "rights", "mounted nosuid"),
+    (
+      findings(
+        [up], ProcessRights(effective: 0, bounding: full, keepsCapabilities: false), fileSystem: Mount(point: "/opt", type: "nfs4")),
+      "rights", "(nfs4 at /opt) keeps no capabilities: copy the program"
+    ),
+    (
+      findings([up], ProcessRights(effective: 0, bounding: full), fileSystem: Mount(point: "/", type: "overlay")), "rights",
+      "blectl' (it is on an overlay"
+    ),
     (findings([up], nil), nil, ""),
   ]
 
@@ -71,13 +87,85 @@ import Testing
     #expect(failures.first?.message.contains(words) ?? true, "\(findings)")
   }
 
-  @Test func saysWhoElseIsThere() throws {
-    var held = Self.up
-    held.links = [AdapterLink(try #require(Address("C0:FF:EE:00:00:07")), .public)]
-    let findings = Self.findings([held], daemons: [612])
-    #expect(findings.contains { $0.state == .note && $0.message.contains("`bluetoothctl disconnect C0:FF:EE:00:00:07`") }, "\(findings)")
-    #expect(findings.contains { $0.subject == "bluetoothd" && $0.message.contains("(process 612)") })
-    #expect(Self.findings([held], wanted: 1).allSatisfy { !$0.message.contains("C0:FF:EE") })
+  private static let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
+  private static func used(_ change: (inout Examination.Adapter) -> Void) -> Examination.Adapter {
+    var adapter = up
+    change(&adapter)
+    return adapter
+  }
+
+  private static let held = used { $0.links = [AdapterLink(peer.address, .public)] }
+  private static let fast = used { $0.features = ["2m"] }
+  private static let realtek = used { $0.manufacturer = 0x5D }
+
+  /// What does not keep a scan from working: the subjects and some words of the findings, in their order, that there would not be on a machine where
+  /// everything is well.
+  private static let notes: [(findings: [Finding], expected: [(String, String)])] = [
+    (
+      findings([held], daemons: [612]),
+      [("hci0", "another program holds a link to C0:FF:EE:00:00:07, and no other can connect to that device: `blu")]
+    ),
+    (findings([held], l2cap: users), [("hci0", "bluetoothd (process 612) or python3 (process 900) or another program holds")]),
+    (findings([held], l2cap: SocketUsers(programs: [users.programs[1]])), [("hci0", "python3 (process 900) holds a link to")]),
+    (findings([held], wanted: 1), []),
+    (findings([up], daemons: [612], hci: users), [("HCI", "python3 (process 900) has a socket of it open: who only listens")]),
+    (findings([used { $0.isDiscovering = true }], daemons: [612]), [("hci0", "bluetoothd scans with it now")]),
+    (
+      findings([used { $0.autoConnections = [peer] }], daemons: [612]),
+      [("hci0", "connects to C0:FF:EE:00:00:07/public by itself as soon as it is heard, and no other program can then: `bluetoothctl disc")]
+    ),
+    (findings([used { $0.autoConnections = [peer] }]), [("hci0", "`sudo btmgmt --index 0 del-device -t 1 C0:FF:EE:00:00:07` ends that")]),
+    (findings([used { $0.wifi = "wlan3" }]), [("hci0", "wlan3 is Wi-Fi of the same USB device")]),
+    (findings([fast], version: "6.1.192"), [("kernel", "--phy 2m"), ("kernel", "hci_chan_del")]),
+    (findings([up], version: "5.17.7"), [("kernel", "5.17.7, unless your distribution has mended it: a connection that cannot")]),
+    (findings([realtek], version: "6.18.45"), [("kernel", "RTL8761B")]),
+    (findings([realtek], version: "7.2", daemons: [612]), [("kernel", "RTL8761B"), ("kernel", "paired")]),
+    (findings([realtek], version: "6.18.44"), []), (findings([up], version: "7.2"), []), (findings([up], version: "6.12.3"), []),
+  ]
+
+  @Test(arguments: notes.indices) func saysWhatElseIsThere(_ index: Int) {
+    let (findings, expected) = Self.notes[index]
+    let notes = findings.filter { $0.state == .note }
+    #expect(notes.map(\.subject) == expected.map(\.0), "\(findings)")
+    for (note, (_, words)) in zip(notes, expected) { #expect(note.message.contains(words), "\(note)") }
+  }
+
+  @Test(
+    arguments: [
+      (up, [], "does not run"),
+      (up, [612], "runs (process 612); it takes links that nobody else has; which devices it connects to by itself only"),
+      (used { ($0.isDiscovering, $0.autoConnections) = (false, []) }, [3, 4], "runs (process 3, 4) and does not scan now; it takes"),
+      (used { $0.autoConnections = [] }, [612], "there is no device that it connects to by itself"),
+    ] as [(Examination.Adapter, [Int], String)])
+  func saysWhatBluetoothdDoes(_ adapter: Examination.Adapter, _ daemons: [Int], _ words: String) {
+    let finding = Self.findings([adapter], daemons: daemons).first { $0.subject == "bluetoothd" }
+    #expect(finding?.state == .ok && finding?.message.contains(words) == true, "\(String(describing: finding))")
+  }
+
+  @Test(
+    arguments: [
+      ("b true\n", true), ("   variant       boolean false\n", false), ("", nil), ("Failed to get property\n", nil),
+    ] as [(String, Bool?)])
+  func bluetoothdsAnswer(_ text: String, _ answer: Bool?) { #expect(BluetoothDaemon.answer(text) == answer) }
+
+  @Test(
+    arguments: [
+      ("6.12.48+deb13-amd64", "", "", "6.12.48"), ("6.1.0-27-amd64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.115-1 (2024-11-01)", "", "6.1.115"),
+      ("6.8.0-52-generic", "#53-Ubuntu SMP", "Ubuntu 6.8.0-52.53-generic 6.8.12", "6.8.12"), ("7.2-rc1", "", "", "7.2.0"),
+      // Another kernel's.
+      ("6.1.3-custom", "Debian 5.10.3-1", "", "6.1.3"), ("none", "", "", nil),
+    ] as [(String, String, String, String?)])
+  func kernelVersions(_ release: String, _ version: String, _ signature: String, _ number: String?) {
+    #expect(KernelVersion(release: release, version: version, signature: signature)?.description == number)
+  }
+
+  @Test func linesAreFoldedBetweenWords() throws {
+    let finding = Finding(state: .note, subject: "hci0", message: "one two three four five six seven eight nine ten")
+    #expect(finding.lines(6, columns: 32) == ["! hci0    one two three four", "          five six seven eight", "          nine ten"])
+    #expect(finding.lines(6, columns: nil).count == 1 && finding.lines(6, columns: 20).count == 1)
+    let terminal = try PseudoTerminal([Blectl.path, "-i", "unix:/nobody", "doctor"], columns: 50, rows: 10)
+    let shown = terminal.finish().text.split(whereSeparator: \.isNewline)
+    #expect(shown.count > 1 && shown.allSatisfy { $0.count <= 50 } && shown.first?.hasPrefix("✗ unix:/nobody  ") == true, "\(shown)")
   }
 
   @Test func onTheSimulatedAir() throws {

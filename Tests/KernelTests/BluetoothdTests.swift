@@ -48,6 +48,29 @@ extension KernelTests {
       try Guest.expectQuiet(air.adapter)
     }
 
+    /// What doctor says of it while it does nothing, scans, and holds a link.
+    @Test func whatDoctorSays() throws {
+      func messages() throws -> String {
+        let result = try air.blectl("doctor", "--json")
+        #expect(result.status == 0, "\(result.text)\(result.errors)")
+        return try result.records.compactMap { $0.string("message") }.joined(separator: "\n")
+      }
+      let idle = try messages()
+      #expect(idle.contains("and does not scan now; it takes links") && idle.contains("no device that it connects to by itself"), "\(idle)")
+      try control.say("scan on", until: "Discovering: yes")
+      let scanning = try messages()
+      #expect(scanning.contains("bluetoothd scans with it now, for some program"), "\(scanning)")
+      try control.say("scan off", until: "Discovering: no")
+      try daemon.connect(control)
+      let holding = try messages()
+      #expect(holding.contains("bluetoothd (process "), "\(holding)")
+      #expect(
+        holding.contains(") holds a link to \(BumbleAir.peer)") && holding.contains("`bluetoothctl disconnect \(BumbleAir.peer)` ends it"),
+        "\(holding)")
+      try control.say("disconnect \(BumbleAir.peer)", until: "Successful disconnected")
+      try Guest.waitForNoLink(air.adapter)
+    }
+
     /// It sees our link come and go, and touches neither.
     @Test func aPeerThatWeHold() throws {
       let listening = try Blectl.start(["notify", BumbleAir.peer, "ffe5", "--json", "--count", "6"], adapter: air.adapter, virtual: false)

@@ -27,6 +27,37 @@ extension KernelTests {
       #expect(try result.status == 3 && failures(result).first?.contains("sudo hciconfig hci0 up") == true, "\(result.text)")
     }
 
+    /// Lock-01 has hci1's user channel.
+    @Test func anAdapterThatIsTaken() throws {
+      let result = try Guest.blectl("-i", "hci1", "doctor", "--json")
+      let told = try failures(result).first ?? ""
+      #expect(result.status == 3 && told.contains("through its HCI user channel") && told.contains("; it is python"), "\(result.text)")
+    }
+
+    @Test func anotherThatSeesHCI() throws {
+      let monitor = try RunningProcess(["btmon"])
+      try Guest.wait(for: "doctor to see btmon") {
+        let notes = try Guest.blectl("doctor", "--json").records.filter { $0.string("state") == "note" && $0.string("subject") == "HCI" }
+        return notes.contains { $0.string("message")?.contains("btmon (process ") == true }
+      }
+      monitor.signal(SIGTERM)
+      _ = monitor.wait()
+    }
+
+    @Test func aDeviceThatTheKernelConnectsTo() throws {
+      let device = "-t 2 C0:FF:EE:00:00:42 </dev/zero"
+      try Guest.must("sh", "-c", "btmgmt --index 0 add-device -a 2 \(device)")
+      let result = try Guest.blectl("-i", "hci0", "doctor", "--json")
+      let told = try result.records.filter { $0.string("subject") == "hci0" && $0.string("state") == "note" }.compactMap {
+        $0.string("message")
+      }
+      #expect(
+        result.status == 0 && told.contains { $0.contains("`sudo btmgmt --index 0 del-device -t 2 C0:FF:EE:00:00:42`") }, "\(result.text)")
+      // As it says.
+      try Guest.must("sh", "-c", "btmgmt --index 0 del-device \(device)")
+      #expect(try !Guest.blectl("-i", "hci0", "doctor").text.contains("C0:FF:EE:00:00:42"))
+    }
+
     @Test func anAdapterThatIsBlocked() throws {
       let block = "/sys/class/bluetooth/hci0/rfkill*/soft"
       let device = try Guest.must("sh", "-c", "echo 1 | tee \(block) >&2; basename /sys/class/bluetooth/hci0/rfkill*").trimmingCharacters(
@@ -41,7 +72,7 @@ extension KernelTests {
         "\(result.text)")
     }
 
-    /// In turn: the file may be given capabilities, is on a file system where that counts nothing, and the process may not get any.
+    /// In turn: the file may be given capabilities, the process may not get any, and the file is where they count nothing, or cannot be kept.
     @Test func aUserWithoutCapabilities() throws {
       func asNobody(_ path: String, _ options: String...) throws -> [String] {
         let result = try RunningProcess.run(
@@ -50,7 +81,8 @@ extension KernelTests {
         return try failures(result)
       }
       try Guest.must("cp", Blectl.path, "/tmp/blectl")
-      #expect(try asNobody("/tmp/blectl").first?.contains("sudo setcap cap_net_raw,cap_net_admin=p /tmp/blectl") == true)
+      #expect(
+        try asNobody("/tmp/blectl").first?.contains("sudo setcap cap_net_raw,cap_net_admin=p /tmp/blectl (it is on an overlay") == true)
       #expect(try asNobody("/tmp/blectl", "--bounding-set", "-all").first?.contains("--cap-add NET_RAW") == true)
       #expect(try asNobody("/tmp/blectl", "--no-new-privs").first?.contains("no_new_privs") == true)
       try Guest.must("mkdir", "-p", "/tmp/nosuid")
@@ -59,6 +91,13 @@ extension KernelTests {
       let told = try asNobody("/tmp/nosuid/blectl").first
       try Guest.must("umount", "/tmp/nosuid")
       #expect(told?.contains("mounted nosuid") == true, "\(told ?? "")")
+      try Guest.must("mkdir", "-p", "/tmp/ramfs")
+      try Guest.must("mount", "-t", "ramfs", "-o", "mode=755", "none", "/tmp/ramfs")
+      try Guest.must("cp", Blectl.path, "/tmp/ramfs/blectl")
+      #expect(try Guest.run("setcap", "cap_net_raw,cap_net_admin=p", "/tmp/ramfs/blectl").status != 0)
+      let kept = try asNobody("/tmp/ramfs/blectl").first
+      try Guest.must("umount", "/tmp/ramfs")
+      #expect(kept?.contains("(ramfs at /tmp/ramfs) keeps no capabilities: copy the program to another one first") == true, "\(kept ?? "")")
     }
 
     @Test func aLinkThatIsHeld() throws {
@@ -67,7 +106,8 @@ extension KernelTests {
       let result = try Guest.blectl("-i", "hci0", "doctor", "--json")
       listening.signal(SIGINT)
       #expect(listening.wait().status == 130)
-      #expect(result.status == 0 && result.text.contains("bluetoothctl disconnect \(BumbleAir.peer)"), "\(result.text)")
+      #expect(result.status == 0 && result.text.contains("holds a link to \(BumbleAir.peer)"), "\(result.text)")
+      #expect(result.text.contains("blectl (process ") && result.text.contains(": end that program"), "\(result.text)")
       try Guest.expectQuiet()
     }
   }

@@ -16,6 +16,15 @@ import Testing
     #expect(rights.hasNoNewPrivileges == isHeldBack && !rights.isNosuid)
   }
 
+  /// Whether a file could be given capabilities: /proc keeps none.
+  @Test func asksTheFileSystem() throws {
+    let status = "CapEff:\t0\nCapBnd:\t0\n"
+    let (proc, own) = (
+      ProcessRights(status: status, executable: "/proc/self/status"), ProcessRights(status: status, executable: "/usr/bin/env")
+    )
+    #expect(proc?.keepsCapabilities == false && own?.keepsCapabilities == true)
+  }
+
   @Test(arguments: [nil, "", "CapEff:\t0\n", "CapEff:\tzz\nCapBnd:\t0\n", "CapBnd\n:::\n"]) func whatTellsNothing(_ status: String?) {
     #expect(ProcessRights(status: status, executable: nil) == nil)
   }

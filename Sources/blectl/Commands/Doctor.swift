@@ -13,8 +13,8 @@ struct Doctor: LoopCommand {
     commandName: "doctor", _superCommandName: "blectl",
     abstract: "Say what is wrong with Bluetooth on this machine, and what to do.",
     discussion: """
-      Looks at the kernel, the adapters, what this process may do, bluetoothd and the links that others hold, or at the radio of --adapter. Ends \
-      with 0 when a scan would work, else with 3.
+      Looks at the kernel and what is known to be wrong with its version, the adapters, what this process may do, bluetoothd, and the programs and links \
+      that share an adapter, or at the radio of --adapter. Ends with 0 when a scan would work, else with 3.
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -35,14 +35,15 @@ struct Doctor: LoopCommand {
       }
     } else {
       let width = findings.map(\.subject.count).max() ?? 0
-      for finding in findings { try await context.output.line(context.output.forEyes(finding.line(width))) }
+      let columns = context.output.outIsTerminal ? context.output.width : nil
+      for line in findings.flatMap({ $0.lines(width, columns: columns) }) { try await context.output.line(context.output.forEyes(line)) }
     }
     if findings.contains(where: { $0.state == .failure }) { throw ExitStatus.adapter }
   }
 
   @LoopActor
   private func findings(_ context: Context) async throws -> [Finding] {
-    if case .kernel(let index) = try context.process.adapter() { return await Examination.ofThisMachine(index).findings }
+    if case .kernel(let index) = try context.process.adapter() { return try await Examination.ofThisMachine(index).findings }
     let subject = DisplayText.escape(process.adapter ?? context.configuration.variable("BLECTL_ADAPTER") ?? "adapter")
     do {
       guard let host = try await context.host() else { return [] }

@@ -4,35 +4,43 @@ import LinuxIO
 import Text
 
 extension Examination {
-  /// In the order in which they are to be mended.
+  /// In the order in which they are to be mended; hints come last.
   var findings: [Finding] {
-    let system = kernel.map { [Finding(state: .ok, subject: "kernel", message: "Linux \($0)")] } ?? []
+    let system = kernel.map { [Finding(state: .ok, subject: "kernel", message: "Linux \(DisplayText.escape($0))")] } ?? []
     switch adapters {
     case .failure(let problem): return system + [Finding(state: .failure, subject: "kernel", message: Failure(problem).message)]
-    case .success(let all): return system + radios(all) + [permission] + others(all)
+    case .success: return system + radios + [permission] + others + hints
     }
   }
 
   // MARK: Radios
 
-  private func radios(_ all: [Adapter]) -> [Finding] {
-    guard !all.isEmpty else {
+  private var radios: [Finding] {
+    guard !found.isEmpty else {
       return [Finding(state: .failure, subject: "adapter", message: Failure(AdapterProblem.none(platformBlock: platformBlock)).message)]
     }
-    if let wanted, !all.contains(where: { $0.info.index == wanted }) {
-      let problem = AdapterProblem.unknown("hci\(wanted)", others: all.map(\.info.name))
+    if let wanted, chosen.isEmpty {
+      let problem = AdapterProblem.unknown("hci\(wanted)", others: found.map(\.info.name))
       return [Finding(state: .failure, subject: "hci\(wanted)", message: Failure(problem).message)]
     }
     // Another one that can be used is used.
-    let isEnough = wanted == nil && all.contains { $0.info.problem == nil }
-    return all.map { adapter in
+    let isEnough = wanted == nil && found.contains { $0.info.problem == nil }
+    return found.map { adapter in
       let isNeeded = wanted.map { $0 == adapter.info.index } ?? !isEnough
       if let problem = adapter.info.problem {
-        return Finding(state: isNeeded ? .failure : .note, subject: adapter.info.name, message: Failure(problem).message)
+        let message = Failure(problem).message + (adapter.info.isTaken ? owner : "")
+        return Finding(state: isNeeded ? .failure : .note, subject: adapter.info.name, message: message)
       }
       let facts = [adapter.info.address?.description ?? "no public address", adapter.info.bus, "up"] + adapter.features
       return Finding(state: .ok, subject: adapter.info.name, message: facts.joined(separator: " "))
     }
+  }
+
+  /// Who may have an adapter's user channel, which is an HCI socket.
+  private var owner: String {
+    let programs = strangers(hci)
+    if programs.isEmpty { return hci.unknown > 0 ? "; it is another user's: `sudo blectl doctor` names it" : "" }
+    return "; it is \(Self.names(programs)): `kill \(programs.map { String($0.process) }.joined(separator: " "))`"
   }
 
   // MARK: Rights
@@ -57,30 +65,14 @@ extension Examination {
         "its parent has forbidden it to get more (no_new_privs: a container, a sandbox or a service): start blectl outside of it"
       } else if rights.isNosuid {
         "and setcap counts nothing where the program is, \(path), because that file system is mounted nosuid: install the package, or run it with sudo"
+      } else if !rights.keepsCapabilities {
+        "and setcap fails where the program is, \(path), because that file system\(fileSystem.map { " (\($0.type) at \($0.point))" } ?? "") keeps no capabilities: copy the program to another one first, "
+          + "`sudo install \(path) /usr/local/bin/blectl && \(Failure.setcap("/usr/local/bin/blectl"))`"
+      } else if fileSystem?.type == "overlay" {
+        "\(Failure.setcap(executable)) (it is on an overlay: that lasts as long as the container, or the live system)"
       } else {
         Failure.setcap(executable)
       }
     return Finding(state: .failure, subject: "rights", message: "\(lacking): \(advice)")
-  }
-
-  // MARK: Others
-
-  private func others(_ all: [Adapter]) -> [Finding] {
-    let links = all.filter { wanted == nil || $0.info.index == wanted }.flatMap { adapter in adapter.links.map { (adapter.info.name, $0) } }
-    let held = links.map { name, link in
-      Finding(
-        state: .note, subject: name,
-        message:
-          "a program holds a link to \(link.address), and no other can connect to that device: `bluetoothctl disconnect \(link.address)` ends it"
-      )
-    }
-    let list = daemons.map(String.init).joined(separator: ", ")
-    let daemon =
-      daemons.isEmpty
-      ? Finding(state: .ok, subject: "bluetoothd", message: "does not run; blectl does not need it")
-      : Finding(
-        state: .ok, subject: "bluetoothd",
-        message: "runs (process \(list)); it may connect to devices that it knows by itself, and takes links that nobody else has")
-    return [daemon] + held
   }
 }

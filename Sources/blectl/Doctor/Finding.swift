@@ -1,3 +1,5 @@
+import Text
+
 /// One thing that `doctor` has looked at.
 struct Finding: Equatable, Sendable {
   enum State: String, Sendable {
@@ -13,14 +15,21 @@ struct Finding: Equatable, Sendable {
   /// What is so, why, and what to do about it.
   let message: String
 
-  /// - Parameter width: of the column with the subjects.
-  func line(_ width: Int) -> String {
+  /// - Parameters:
+  ///   - width: of the column with the subjects.
+  ///   - columns: of the terminal, for folding the message between words beside that column; nil: it is one line.
+  func lines(_ width: Int, columns: Int?) -> [String] {
     let mark =
       switch state {
       case .ok: "✓"
       case .note: "!"
       case .failure: "✗"
       }
-    return "\(mark) \(subject)\(String(repeating: " ", count: max(0, width - subject.count)))  \(message)"
+    let head = "\(mark) \(subject)\(String(repeating: " ", count: max(0, width - subject.count)))  "
+    // Beside a long name there may be no room to speak of.
+    guard let columns, columns - head.count >= 20 else { return [head + message] }
+    return DisplayText.fold(message, to: columns - head.count).enumerated().map { index, line in
+      (index == 0 ? head : String(repeating: " ", count: head.count)) + line
+    }
   }
 }

@@ -1,0 +1,25 @@
+import Glibc
+import LinuxIO
+
+extension AdapterInfo {
+  /// The Wi-Fi radio of the same USB device, by its interface or else its own name: `wlan0`, `phy0`. Nil where there is none, or where nobody can know: the
+  /// two halves of a card mostly hang on different buses.
+  /// - Parameter folder: another one in tests.
+  package func wifiOfSameDevice(folder: String = "/sys/class") -> String? {
+    guard bus == "usb", let own = Self.parent("\(folder)/bluetooth/\(name)/device") else { return nil }
+    for entry in FolderNames.list("\(folder)/ieee80211", home: nil).sorted() {
+      let phy = entry.hasSuffix("/") ? String(entry.dropLast()) : entry
+      let device = "\(folder)/ieee80211/\(phy)/device"
+      guard Self.parent(device) == own else { continue }
+      return FolderNames.list("\(device)/net", home: nil).sorted().first.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? phy
+    }
+    return nil
+  }
+
+  /// What an interface of a USB device is an interface of.
+  private static func parent(_ path: String) -> String? {
+    guard let whole = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(whole) }
+    return unsafe String(cString: whole).split(separator: "/").dropLast().joined(separator: "/")
+  }
+}

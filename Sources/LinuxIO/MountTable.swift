@@ -1,0 +1,51 @@
+/// A file system as /proc/self/mountinfo lists it (proc_pid_mountinfo(5)).
+package struct Mount: Sendable, Equatable {
+  /// The folder where it begins.
+  package let point: String
+  /// `ext4`, `nfs4`, `overlay`…
+  package let type: String
+
+  package init(point: String, type: String) {
+    self.point = point
+    self.type = type
+  }
+
+  /// The one that a file is on; nil where /proc does not tell.
+  /// - Parameters:
+  ///   - path: absolute, without symbolic links.
+  ///   - table: mountinfo.
+  package init?(of path: String, table: String? = SmallFile.text(of: "/proc/self/mountinfo", limit: 1 << 20)) {
+    var found: Mount?
+    for line in (table ?? "").split(separator: "\n") {
+      guard let mount = Mount(line: line), mount.contains(path) else { continue }
+      // Of those in one place the last hides the others.
+      if mount.point.utf8.count >= found?.point.utf8.count ?? 0 { found = mount }
+    }
+    guard let found else { return nil }
+    self = found
+  }
+
+  private init?(line: Substring) {
+    let words = line.split(separator: " ")
+    guard words.count > 4, let dash = words.firstIndex(of: "-"), words.index(after: dash) < words.endIndex else { return nil }
+    self.init(point: Self.unescaped(words[4]), type: Self.unescaped(words[words.index(after: dash)]))
+  }
+
+  private func contains(_ path: String) -> Bool { point == "/" || path == point || path.hasPrefix(point + "/") }
+
+  /// Blanks, tabs, newlines and backslashes are written in octal: `\040`.
+  private static func unescaped(_ word: Substring) -> String {
+    var octets: [UInt8] = []
+    var rest = Array(word.utf8)[...]
+    while let first = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if first == UInt8(ascii: "\\"), digits.count == 3, let octet = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
+        octets.append(octet)
+        rest = rest.dropFirst(3)
+      } else {
+        octets.append(first)
+      }
+    }
+    return String(decoding: octets, as: UTF8.self)
+  }
+}

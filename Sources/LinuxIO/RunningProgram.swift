@@ -1,0 +1,33 @@
+import Glibc
+
+/// A process of this machine.
+package struct RunningProgram: Hashable, Sendable {
+  package let process: Int
+  /// Its file's, as the kernel keeps it: at most 15 octets (proc_pid_comm(5)).
+  package let name: String
+
+  package init(process: Int, name: String) {
+    self.process = process
+    self.name = name
+  }
+
+  package var isThisProcess: Bool { process == Int(getpid()) }
+
+  /// Those that /proc shows, by their numbers.
+  package static func all() -> [RunningProgram] {
+    FolderNames.list("/proc", home: nil).compactMap { Int($0.dropLast()) }.sorted()
+      .compactMap { number in SmallFile.line(of: "/proc/\(number)/comm").map { RunningProgram(process: number, name: $0) } }
+  }
+
+  /// Which of these sockets, by their inodes, it has open; none where this process may not look: it takes the same user, or CAP_SYS_PTRACE.
+  package func sockets(among inodes: Set<UInt64>) -> Set<UInt64> {
+    let folder = "/proc/\(process)/fd"
+    var found: Set<UInt64> = []
+    for name in FolderNames.list(folder, home: nil) {
+      var status = stat()
+      guard unsafe stat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { continue }
+      if inodes.contains(UInt64(status.st_ino)) { found.insert(UInt64(status.st_ino)) }
+    }
+    return found
+  }
+}
