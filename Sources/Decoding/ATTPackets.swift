@@ -45,8 +45,8 @@ extension DecodedPacket {
   private static func fields(_ pdu: Response, _ request: Request?) -> [PacketField] {
     switch pdu {
     case .error(let opcode, let handle, let code):
-      return [
-        PacketField("request", .code(Int64(opcode.rawValue), opcode.description)), attribute(handle), PacketField("error", .attError(code)),
+      return [PacketField("request", .code(Int64(opcode.rawValue), opcode.description))] + place(of: code, handle, opcode, request) + [
+        PacketField("error", .attError(code))
       ]
     case .exchangeMTU(let mtu): return [number("server_rx_mtu", mtu)]
     case .findInformation(let items):
@@ -121,6 +121,23 @@ extension DecodedPacket {
       return PacketField("declares", .uuid(uuid))
     }
     return PacketField(name, .octets(value))
+  }
+
+  /// What went wrong where: of a request that looks through a range, and has not got as far as an attribute, the handle is where the range begins
+  /// (Vol 3 Part F §3.4.3, §3.4.4.1, §3.4.4.9).
+  private static func place(of code: ErrorCode, _ handle: AttributeHandle, _ opcode: Opcode, _ request: Request?) -> [PacketField] {
+    let looksThroughRange: Bool =
+      switch opcode {
+      case .request(.findInformation), .request(.findByTypeValue), .request(.readByType), .request(.readByGroupType): true
+      default: false
+      }
+    guard looksThroughRange, [.attributeNotFound, .invalidHandle, .unsupportedGroupType].contains(code) else { return [attribute(handle)] }
+    let range: HandleRange? =
+      switch request {
+      case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _): range
+      default: nil
+      }
+    return [number("start_handle", handle.rawValue)] + (range?.start == handle ? range.map { [end($0.end)] } ?? [] : [])
   }
 
   private static func fields(_ range: HandleRange) -> [PacketField] {

@@ -1,5 +1,6 @@
 import Bluetooth
 import HCI
+import L2CAP
 import Text
 
 extension DecodedPacket {
@@ -83,7 +84,7 @@ extension DecodedPacket {
     if problem == nil { rest(&reader, "returned") }
   }
 
-  /// Its payload is L2CAP's: what is in it may be a part only.
+  /// Its payload is L2CAP's, of an LE link: a whole frame, or a part of one.
   private init(data reader: inout ByteReader) {
     guard let word = try? reader.uint16("handle"), let length = try? reader.uint16("length") else {
       self.init("ACL Data", problem: MalformedPacket("ACL Data: header is cut", at: 1))
@@ -99,7 +100,18 @@ extension DecodedPacket {
       ])
     if word >> 14 != 0 { fields.append(PacketField("broadcast", .number(Int64(word >> 14)))) }
     fields.append(PacketField("length", .number(Int64(length))))
-    if reader.remaining != Int(length) { fail(length: Int(length), &reader) }
+    if reader.remaining == Int(length) { carry(reader.rest(), isStart: boundary != 1) } else { fail(length: Int(length), &reader) }
+  }
+
+  private mutating func carry(_ octets: [UInt8], isStart: Bool) {
+    var recombination = Recombination()
+    if isStart, let frame = recombination.add(octets, isStart: true) {
+      let (layer, packet) = Self.carried(by: frame)
+      fields.append(PacketField("payload", .packet(packet, layer, frame.payload)))
+    } else if !octets.isEmpty {
+      fields.append(PacketField("fragment", .octets(octets)))
+      if recombination.dropped > 0 { problem = MalformedPacket("\(name): more octets than its L2CAP frame says", at: 5) }
+    }
   }
 
   private mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader) {

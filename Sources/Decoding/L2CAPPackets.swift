@@ -1,8 +1,24 @@
 import Bluetooth
-import L2CAP
+package import L2CAP
 import Text
 
 extension DecodedPacket {
+  /// What a frame of an LE link is on its channel.
+  package static func carried(by frame: L2CAPFrame) -> (layer: PacketLayer, packet: DecodedPacket) {
+    switch frame.channel {
+    case .att: (.att, DecodedPacket(att: frame.payload))
+    case .signalling: (.signalling, DecodedPacket(signalling: frame.payload))
+    case .securityManager: (.smp, DecodedPacket(securityManager: frame.payload))
+    default:
+      (
+        .l2cap,
+        DecodedPacket(
+          "L2CAP frame",
+          [PacketField("channel", .mask(UInt64(frame.channel.rawValue), octets: 2)), PacketField("data", .octets(frame.payload))])
+      )
+    }
+  }
+
   /// One command of the LE signalling channel (Vol 3 Part A §4).
   package init(signalling octets: [UInt8]) {
     var reader = ByteReader(octets)

@@ -15,8 +15,19 @@ package struct DecodedPacket: Sendable, Equatable {
     self.problem = problem
   }
 
+  /// Of it, or of what it carries.
+  package var anyProblem: MalformedPacket? {
+    problem
+      ?? fields.lazy.compactMap { field -> MalformedPacket? in
+        if case .packet(let packet, _, _) = field.value { packet.anyProblem } else { nil }
+      }.first
+  }
+
   package subscript(name: String) -> PacketField.Value? { fields.first { $0.name == name }?.value }
 }
+
+/// What a packet is one of.
+package enum PacketLayer: String, Sendable { case hci, att, signalling, smp, l2cap }
 
 package struct PacketField: Sendable, Equatable {
   /// The specification's, in snake case: `scan_interval`.
@@ -52,6 +63,8 @@ package struct PacketField: Sendable, Equatable {
     /// The value of an attribute. - Parameter isWhole: not a part of it only.
     case value([UInt8], of: AttributeHandle?, isWhole: Bool)
     case list([[PacketField]])
+    /// What it carries: that layer's octets.
+    case packet(DecodedPacket, PacketLayer, [UInt8])
 
     package var number: Int64? {
       switch self {
@@ -62,7 +75,7 @@ package struct PacketField: Sendable, Equatable {
       case .choice(let number, _): Int64(number)
       case .flag(let flag): flag ? 1 : 0
       case .attribute(let handle): Int64(handle.rawValue)
-      case .address, .uuid, .text, .octets, .advertising, .value, .list: nil
+      case .address, .uuid, .text, .octets, .advertising, .value, .list, .packet: nil
       }
     }
   }

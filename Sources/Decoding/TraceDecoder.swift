@@ -12,7 +12,7 @@ package struct TraceDecoder: Sendable {
     /// Counted from 1.
     package let number: Int
     package let record: Snoop.Record
-    package let layer: Layer
+    package let layer: PacketLayer
     package let packet: DecodedPacket
     /// Of that layer; nil for HCI, whose octets are the record's.
     package let octets: [UInt8]?
@@ -22,8 +22,6 @@ package struct TraceDecoder: Sendable {
     /// Of a response, or a confirmation: the number of the packet that it answers, and nanoseconds since.
     package let answers: (number: Int, after: Int64)?
   }
-
-  package enum Layer: String, Sendable { case hci, att, signalling, smp, l2cap }
 
   private let databases: LearnedDatabases
   private var links = TraceLinks()
@@ -63,21 +61,10 @@ package struct TraceDecoder: Sendable {
         number: number, record: record, layer: .hci, packet: packet, octets: nil, link: link, server: nil, answers: nil)
     }
     let octets = frame.frame.payload
-    func item(_ layer: Layer, _ packet: DecodedPacket) -> Item {
-      summary.add(packet, record, index)
-      return Item(number: number, record: record, layer: layer, packet: packet, octets: octets, link: link, server: nil, answers: nil)
-    }
-    switch frame.frame.channel {
-    case .att: return decode(att: octets, record, index, isHost: frame.isFromHost)
-    case .signalling: return item(.signalling, DecodedPacket(signalling: octets))
-    case .securityManager: return item(.smp, DecodedPacket(securityManager: octets))
-    default:
-      return item(
-        .l2cap,
-        DecodedPacket(
-          "L2CAP frame",
-          [PacketField("channel", .mask(UInt64(frame.frame.channel.rawValue), octets: 2)), PacketField("data", .octets(octets))]))
-    }
+    if frame.frame.channel == .att { return decode(att: octets, record, index, isHost: frame.isFromHost) }
+    let (layer, packet) = DecodedPacket.carried(by: frame.frame)
+    summary.add(packet, record, index)
+    return Item(number: number, record: record, layer: layer, packet: packet, octets: octets, link: link, server: nil, answers: nil)
   }
 
   private mutating func decode(att octets: [UInt8], _ record: Snoop.Record, _ index: Int, isHost: Bool) -> Item {

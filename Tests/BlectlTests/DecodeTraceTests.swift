@@ -47,6 +47,18 @@ import Text
     #expect(try Blectl.run("decode", "trace", trace.path, "--summary", "--json").records.map { $0.string("event") } == ["trace", "link"])
   }
 
+  /// On a terminal that is too narrow for the table, what a row is about is below it.
+  @Test func theSummaryFitsATerminal() throws {
+    let trace = try Self.trace("-e", "read 2a37@2902; read ff01", "name:Band-7", "-k")
+    let command = [Blectl.path, "decode", "trace", "--summary", trace.path]
+    for (columns, isFolded) in [(200, false), (80, true), (40, true)] {
+      let lines = try PseudoTerminal(command, columns: columns, rows: 40).finish().text.split(whereSeparator: \.isNewline)
+      #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
+      #expect(lines.contains { $0.hasPrefix("        0x0016 2a37@2902 ") } == isFolded, "\(lines)")
+      #expect(lines.contains { $0.contains("× Read Not Permitted (0x02)") }, "\(lines)")
+    }
+  }
+
   /// What a crash leaves behind.
   @Test func showsWhatIsThereOfACutFile() throws {
     let trace = try Self.trace("adapters")

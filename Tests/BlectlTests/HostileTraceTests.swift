@@ -20,7 +20,7 @@ import Text
       var json = JSONLine()
       PacketRecord.write(&json, item.packet, item.octets ?? record.packet, layer: item.layer.rawValue, names: names)
     }
-    _ = TraceSummaryText(decoder, duration: 1, lost: 0).lines()
+    _ = TraceSummaryText(decoder, duration: 1, lost: 0).lines(columns: 80)
   }
 
   /// The kernel's trace with each packet cut at each octet, and with others in its place.

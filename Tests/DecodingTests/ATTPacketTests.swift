@@ -34,6 +34,22 @@ import Text
     }
   }
 
+  /// A request that found nothing in its range names no attribute, but where the range begins; one that an attribute refused names that.
+  @Test func errorsNameRanges() throws {
+    for (hex, request, fields) in [
+      ("0108" + "0100" + "0a", Request.readByType(.all, type: UUID(0x2803)), ["start_handle": .number(1), "end_handle": .number(0xFFFF)]),
+      ("0104" + "0900" + "0a", nil, ["start_handle": .number(9)]),
+      ("0106" + "0000" + "01", .findByTypeValue(.all, type: 0x2800, value: []), ["start_handle": .number(0)]),
+      ("0110" + "0100" + "10", nil, ["start_handle": .number(1)]),
+      ("0108" + "0500" + "05", .readByType(.all, type: UUID(0x2803)), ["handle": .attribute(5)]),
+      ("010a" + "0500" + "0a", .read(5), ["handle": .attribute(5)]),
+    ] as [(String, Request?, [String: PacketField.Value])] {
+      let packet = DecodedPacket(att: try #require(Hex.decode(hex)), answering: request)
+      let found = packet.fields.filter { $0.name.hasSuffix("handle") }
+      #expect(Dictionary(uniqueKeysWithValues: found.map { ($0.name, $0.value) }) == fields, "\(hex): \(packet)")
+    }
+  }
+
   /// A response names no attribute: its request does.
   @Test func theRequestSaysWhatAResponseIsAbout() {
     let read = DecodedPacket(att: [0x0B, 0x64], answering: .read(0x12))

@@ -66,7 +66,20 @@ import Text
       ]
     ),
     ("0440020102", "Event 0x40", ["parameters": .octets([1, 2])]),
-    ("0240200300" + "010203", "ACL Data", ["handle": .mask(0x40, octets: 2), "boundary": .choice(2, "first_flushable")]),
+    (
+      "0240200300" + "010203", "ACL Data",
+      ["handle": .mask(0x40, octets: 2), "boundary": .choice(2, "first_flushable"), "fragment": .octets([1, 2, 3])]
+    ),
+    ("0240100300" + "010004", "ACL Data", ["boundary": .choice(1, "continuing"), "fragment": .octets([1, 0, 4])]),
+    ("0240000500" + "0100040" + "01e", "ACL Data", ["payload": .packet(DecodedPacket("Handle Value Confirmation"), .att, [0x1E])]),
+    (
+      "0240000500" + "0100400" + "0ff", "ACL Data",
+      [
+        "payload": .packet(
+          DecodedPacket("L2CAP frame", [PacketField("channel", .mask(0x40, octets: 2)), PacketField("data", .octets([0xFF]))]), .l2cap,
+          [0xFF])
+      ]
+    ),
   ]
 
   @Test func saysWhatFieldsSay() throws {
@@ -83,6 +96,7 @@ import Text
       ("010b2006011000200001", "scan_window", "filter_policy is cut"), ("010c2003010000", "enable", "1 trailing octet"),
       ("010c20030100", "opcode", "length 3, 2 octet(s) there"), ("010c", nil, "header is cut"), ("043e", nil, "header is cut"),
       ("043e00", nil, "no subevent"), ("043e0402020001", "num_reports", "address is cut"), ("0240200400010203", "length", "length 4, 3"),
+      ("0240000600" + "010004001e1e", "fragment", "more octets than its L2CAP frame"),
       ("", nil, "no octets"), ("aa00", "octets", "no indicator of H4"), ("040e0101", "credits", "command is cut"),
     ] as [(String, String?, String)] {
       let packet = DecodedPacket(hci: Hex.decode(hex) ?? [])

@@ -39,13 +39,13 @@ FIELDS = {
     'btatt.starting_handle': ['start_handle'], 'btatt.ending_handle': ['end_handle'], 'btatt.group_end_handle': ['end_handle'],
     'btatt.req_opcode_in_error': ['request'], 'btatt.error_code': ['error'], 'btatt.client_rx_mtu': ['client_rx_mtu'],
     'btatt.server_rx_mtu': ['server_rx_mtu'], 'btatt.offset': ['offset'], 'btatt.characteristic_properties': ['properties'],
-    'btatt.value': ['value'], 'btatt.handle': ['handle', 'value_handle'], 'btsmp.reason': ['reason'],
+    'btatt.value': ['value'], 'btatt.handle': ['handle', 'value_handle', 'start_handle'], 'btsmp.reason': ['reason'],
     'btl2cap.cmd_ident': ['identifier'], 'btl2cap.min_interval': ['interval_min'], 'btl2cap.max_interval': ['interval_max'],
     'btcommon.eir_ad.entry.type': ['structures'],
 }
 # What btmon calls a line: the same.
 LINES = {
-    'Status': ['status'], 'Reason': ['reason'], 'Handle': ['handle'], 'Own address type': ['own_address_type'],
+    'Status': ['status'], 'Reason': ['reason'], 'Handle': ['handle', 'start_handle'], 'Own address type': ['own_address_type'],
     'Peer address type': ['peer_address_type'], 'Peer address': ['peer_address'], 'Scan interval': ['scan_interval'],
     'Scan window': ['scan_window'], 'Interval': ['scan_interval'], 'Window': ['scan_window'],
     'Min connection interval': ['interval_min'], 'Max connection interval': ['interval_max'], 'Connection interval': ['interval'],

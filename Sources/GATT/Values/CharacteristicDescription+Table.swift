@@ -5,6 +5,26 @@ extension CharacteristicDescription {
   /// A record for each characteristic: its UUID, its fields, and their values and bits; scripts/update-characteristics tells the form.
   static var table: String {
     #"""
+    2800
+     Service|uuid
+    2801
+     Service|uuid
+    2802
+     Start Handle|u16
+     End Handle|u16
+     Service|uuid16|?+
+    2803
+     Properties|b8
+      .0:Broadcast
+      .1:Read
+      .2:Write Without Response
+      .3:Write
+      .4:Notify
+      .5:Indicate
+      .6:Authenticated Signed Writes
+      .7:Extended Properties
+     Value Handle|u16
+     Characteristic|uuid
     2900
      Properties|b16
       .0:Reliable Write

@@ -2,7 +2,7 @@ package import Bluetooth
 import Synchronization
 import Text
 
-/// What the octets of a characteristic's value, or of a descriptor, mean: its fields in their order.
+/// What the octets of a characteristic's value, of a declaration or of a descriptor mean: its fields in their order.
 package struct CharacteristicDescription: Sendable {
   let fields: [FieldDescription]
   /// The fields come again until the value ends; the first of them is the count of octets of each.
@@ -54,7 +54,7 @@ package struct CharacteristicDescription: Sendable {
     repeats = lines.first?.hasSuffix(" repeat") ?? false
   }
 
-  /// Every key of the table, for tests; descriptors begin with 29.
+  /// Every key of the table, for tests; declarations begin with 28, descriptors with 29.
   package static var all: [UUID] {
     table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) }
   }

@@ -56,6 +56,8 @@ enum PacketRecord {
       json.string(key, Hex.encode(octets))
       guard isWhole, let uuid = handle.flatMap(names)?.type else { break }
       DecodedRecord.write(&json, octets, of: uuid)
+    case .packet(let packet, let layer, let octets):
+      json.object(key) { write(&$0, packet, octets, layer: layer.rawValue, names: names) }
     case .list(let items): json.objects(key, items) { write(&$0, $1, names) }
     }
   }

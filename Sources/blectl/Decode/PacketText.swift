@@ -20,6 +20,8 @@ enum PacketText {
         } else if !items.isEmpty {
           below += items.map { "    " + Self.parts($0, names).joined(separator: ", ") }
         }
+      } else if case .packet(let carried, _, _) = field.value {
+        below += lines(carried, names: names).map { "    " + $0 }
       } else if !isSaid(field, packet.name) {
         parts.append(text(field, names))
       }
@@ -84,6 +86,7 @@ enum PacketText {
       return "\(handle) \(name.characteristic.map { "\(named($0))@" } ?? "")\(named(name.type))"
     case .value(let octets, let handle, let isWhole):
       return ValueText.forEyes(octets, of: isWhole ? handle.flatMap(names)?.type : nil)
+    case .packet(let packet, _, _): return packet.name
     case .list(let items): return items.map { parts($0, names).joined(separator: ", ") }.joined(separator: "; ")
     }
   }

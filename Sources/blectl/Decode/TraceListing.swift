@@ -62,7 +62,7 @@ struct TraceListing {
       try await text.records(output)
     } else {
       if packets { try await output.line("") }
-      for line in text.lines() { try await output.line(line) }
+      for line in text.lines(columns: output.outIsTerminal ? output.width : nil) { try await output.line(line) }
     }
     if let problem { throw problem }
   }

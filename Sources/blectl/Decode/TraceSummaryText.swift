@@ -27,39 +27,71 @@ struct TraceSummaryText {
 
   // MARK: For people
 
-  func lines() -> [String] {
+  /// - Parameter columns: of a terminal, which the lines are to fit; nil: they are as long as they are.
+  func lines(columns: Int?) -> [String] {
     var counts = "\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: \(summary.commands) command(s), "
     counts += "\(summary.events) event(s), \(summary.data) of data; \(summary.reports) advertising report(s)"
     var lines = [counts]
     if summary.malformed > 0 { lines.append("\(summary.malformed) packet(s) do not follow their format") }
     if lost > 0 { lines.append("\(lost) packet(s) were lost when it was recorded") }
     for (refusal, count) in refusals { lines.append("refused \(count) ×: \(Self.command(refusal.opcode)): \(refusal.status)") }
-    for (index, link) in decoder.allLinks.enumerated() where !link.isClassic { lines += self.lines(link, index) }
-    return lines
+    for (index, link) in decoder.allLinks.enumerated() where !link.isClassic { lines += ["", head(link, index)] + table(index, columns) }
+    guard let columns else { return lines }
+    return lines.flatMap { line in line.isEmpty ? [""] : Self.hanging(line, columns) }
   }
 
-  private func lines(_ link: TraceLinks.Link, _ index: Int) -> [String] {
+  /// What does not fit is below, indented.
+  private static func hanging(_ line: String, _ columns: Int) -> [String] {
+    DisplayText.fold(line, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
+  }
+
+  private func head(_ link: TraceLinks.Link, _ index: Int) -> String {
     var facts = [link.peer.map { "\($0)" } ?? "a device that the trace does not name"]
     if Set(decoder.allLinks.map(\.adapter)).count > 1 { facts.append("of hci\(link.adapter)") }
     if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
     facts.append("\(TraceListing.seconds(Self.length(link))) s")
     facts.append("MTU \(summary.mtus[index] ?? 23)")
     facts.append(link.reason.map { "ended: \($0)" } ?? "up at the end")
-    var lines = ["", "Link \(PacketText.hex(UInt64(link.handle.rawValue), 2)) with " + facts.joined(separator: ", ")]
-    let conversations = summary.conversations(index)
-    guard !conversations.isEmpty else { return lines + ["  nothing was asked"] }
-    var table = Table(["  WHO", "WHAT", "ABOUT", "COUNT", "OCTETS", "MEAN", "LONGEST", "ERRORS"])
-    for conversation in conversations {
+    return "Link \(PacketText.hex(UInt64(link.handle.rawValue), 2)) with " + facts.joined(separator: ", ")
+  }
+
+  private func table(_ link: Int, _ columns: Int?) -> [String] {
+    let conversations = summary.conversations(link)
+    guard !conversations.isEmpty else { return ["  nothing was asked"] }
+    let rows = conversations.map { conversation -> Row in
       let entry = conversation.entry
       let mean = entry.answers > 0 ? TraceListing.milliseconds(entry.time / Int64(entry.answers)) : "-"
-      table.add([
-        "  " + (conversation.isFromHost ? "host" : "peer"), conversation.subject.opcode.description, about(conversation.subject),
-        String(entry.count), String(entry.octets), mean, entry.answers > 0 ? TraceListing.milliseconds(entry.longest) : "-",
-        failures(conversation).joined(separator: ", "),
-      ])
+      return Row(
+        about: about(conversation.subject), failures: failures(conversation).joined(separator: ", "),
+        what: ["  " + (conversation.isFromHost ? "host" : "peer"), conversation.subject.opcode.description],
+        numbers: [
+          String(entry.count), String(entry.octets), mean, entry.answers > 0 ? TraceListing.milliseconds(entry.longest) : "-",
+        ])
     }
-    lines += table.lines(width: nil).map { line in String(line.reversed().drop { $0 == " " }.reversed()) }
-    return lines
+    let numbers = ["COUNT", "OCTETS", "MEAN", "LONGEST"]
+    var whole = Table(["  WHO", "WHAT", "ABOUT"] + numbers + ["ERRORS"])
+    for row in rows { whole.add(row.what + [row.about] + row.numbers + [row.failures]) }
+    let lines = whole.lines(width: nil).map { line in String(line.reversed().drop { $0 == " " }.reversed()) }
+    guard let columns, lines.contains(where: { DisplayText.width($0) > columns }) else { return lines }
+    // What it is about, and what failed, below each.
+    var narrow = Table(["  WHO", "WHAT"] + numbers)
+    for row in rows { narrow.add(row.what + row.numbers) }
+    var folded: [String] = []
+    for (index, head) in narrow.lines(width: columns).enumerated() {
+      folded.append(head)
+      guard index > 0, index <= rows.count else { continue }
+      for text in [rows[index - 1].about, rows[index - 1].failures] where !text.isEmpty && text != "-" {
+        folded += DisplayText.fold(text, to: columns - 8).map { "        " + $0 }
+      }
+    }
+    return folded
+  }
+
+  private struct Row {
+    let about: String
+    let failures: String
+    let what: [String]
+    let numbers: [String]
   }
 
   private static func length(_ link: TraceLinks.Link) -> Int64 { max(0, link.end.subtractingReportingOverflow(link.begin).partialValue) }
