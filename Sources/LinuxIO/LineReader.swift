@@ -27,8 +27,10 @@ package final class LineReader {
   /// - Parameters:
   ///   - descriptor: stays the caller's.
   ///   - limit: octets of a line.
-  package init(_ descriptor: Int32 = STDIN_FILENO, limit: Int) {
+  ///   - beginning: what was read of it before.
+  package init(_ descriptor: Int32 = STDIN_FILENO, limit: Int, beginning: [UInt8] = []) {
     self.descriptor = descriptor
+    buffer = beginning
     name = nil
     self.limit = limit
   }

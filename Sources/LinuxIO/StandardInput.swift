@@ -23,6 +23,26 @@ package enum StandardInput {
     return unsafe fstat(STDIN_FILENO, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
+  /// What comes first, at most 64 KiB; none at the end.
+  /// - Parameter whenIdle: called when nothing has come for two seconds of the machine's clock.
+  /// - Throws: FileError; CancellationError.
+  package static func beginning(whenIdle: @escaping @LoopActor @Sendable () -> Void) async throws -> [UInt8] {
+    let idling = EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { whenIdle() } }
+    defer { idling.cancel() }
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      _ = try await EventLoop.shared.wait(for: STDIN_FILENO, .readable)
+      do throws(Errno) {
+        let count = try SystemCall.read(STDIN_FILENO, into: &buffer)
+        return Array(buffer[..<count])
+      } catch .wouldBlock {
+        continue
+      } catch {
+        throw FileError.unreadable(nil, error)
+      }
+    }
+  }
+
   /// Returns at the end of the input.
   package static func untilEnd(_ chunk: @escaping @LoopActor ([UInt8]) throws -> Void) async throws {
     let ended = Wait<Void>()

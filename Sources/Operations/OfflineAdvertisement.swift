@@ -14,7 +14,7 @@ package enum OfflineAdvertisement {
     if text.hasPrefix("{") {
       guard let record = try? JSONTree.parse(Array(text.utf8)) else { throw .notJSON(line: number) }
       guard let raw = record["raw"]?.string else { return nil }
-      guard let data = Hex.decode(raw) else { throw .rawNotHex(line: number) }
+      guard let data = try octets(raw, number) else { throw .rawNotHex(line: number) }
       let type = record["address_type"]?.string.flatMap { AddressType(rawValue: $0) }
       let address = record["address"]?.string.flatMap { Address($0) }
       return (data, address.map { PeerAddress($0, type ?? .public) })
@@ -24,16 +24,22 @@ package enum OfflineAdvertisement {
     if words[0].contains(where: { ":-/".contains($0) }), case .address(let address, let type)? = PeerSelector(String(words[0])),
       words.count > 1
     {
-      guard let data = Hex.decode(payload(words.dropFirst())) else { throw .notHexAfterAddress(line: number) }
+      guard let data = try octets(payload(words.dropFirst()), number) else { throw .notHexAfterAddress(line: number) }
       return (data, PeerAddress(address, type ?? .public))
     }
     // A sender without address, as extended advertising has them.
     if words[0] == "anonymous" {
-      guard let data = Hex.decode(payload(words.dropFirst())) else { throw .notHexAfterAddress(line: number) }
+      guard let data = try octets(payload(words.dropFirst()), number) else { throw .notHexAfterAddress(line: number) }
       return (data, nil)
     }
-    guard let data = Hex.decode(text) else { throw .unknown(line: number) }
+    guard let data = try octets(text, number) else { throw .unknown(line: number) }
     return (data, nil)
+  }
+
+  private static func octets(_ text: String, _ line: Int) throws(OfflineAdvertisementError) -> [UInt8]? {
+    guard let octets = Hex.decode(text) else { return nil }
+    if Hex.lacksDigit(text) { throw .lacksDigit(line: line) }
+    return octets
   }
 
   /// Without `-58 dBm` (or `?`) and the PDU type, which stand before the data in a scan's lines.
@@ -57,4 +63,6 @@ package enum OfflineAdvertisementError: Error, Sendable, Equatable {
   case notHexAfterAddress(line: Int)
   /// Neither AD structures in hex, nor an address and hex, nor a record.
   case unknown(line: Int)
+  /// Hex with an odd number of digits.
+  case lacksDigit(line: Int)
 }

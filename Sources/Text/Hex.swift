@@ -65,6 +65,12 @@ package enum Hex {
     return bytes
   }
 
+  /// A word of it has an odd number of digits. Of octets that belong together no leading zero is left out: it is one that was lost, and all behind it
+  /// would be another octet.
+  package static func lacksDigit(_ text: String) -> Bool {
+    text.split(whereSeparator: \.isWhitespace).contains { word in !word.contains { ":-,".contains($0) } && word.utf8.count % 2 != 0 }
+  }
+
   /// A number of at most 16 hex digits without prefix; nil otherwise.
   package static func number(_ digits: String) -> UInt64? { number(digits[...]) }
 

@@ -9,7 +9,13 @@ import Testing
       (["adv", "02", "01", "06", "0809", "4c6f636b2d30", "31"], ["Flags  LE General Discoverable", "Complete Local Name  \"Lock-01\""]),
       (["att", "0a1200"], ["Read Request  handle 0x0012"]),
       (["hci", "040e0401030c00"], ["Command Complete  credits 1, command Reset, status Success"]),
-      (["value", "2a37", "0648"], ["0648  72 bpm"]), (["value", "battery_level", "0x64"], ["64  100 %"]),
+      (["hci", "02402007000300", "04000b64ff"], ["ACL Data  handle 0x0040", "\n    Read Response  value 64ff\n"]),
+      (["hci", "0240200500", "030004000b"], ["fragment 030004000b"]),
+      (["value", "2a37", "0648"], ["0648  72 bpm"]),
+      (["value", "2803", "120300372a"], ["read, notify, characteristic 2a37 Heart Rate Measurement"]),
+      (["value", "2800", "0f18"], ["0f18  180f Battery Service"]),
+      (["value", "2802", "010005000f18"], ["start handle 1, end handle 5, service 180f"]),
+      (["value", "battery_level", "0x64"], ["64  100 %"]),
     ] as [([String], [String])] {
       let result = try Blectl.run(["decode"] + words)
       #expect(result.status == 0 && result.errors.isEmpty, "\(words): \(result.errors)")
@@ -26,6 +32,9 @@ import Testing
     #expect(att["fields"]?.int("error") == 10 && att["fields"]?.string("error_name") == "attribute_not_found")
     let hci = try #require(try Blectl.run("decode", "hci", "--json", "010b20070110001000" + "0000").records.first)
     #expect(hci["fields"]?.string("scan_type") == "active" && hci["fields"]?.double("scan_interval_ms") == 10)
+    let data = try #require(try Blectl.run("decode", "hci", "--json", "024020060002000600" + "0b01").records.first?["fields"]?["payload"])
+    #expect(data.string("layer") == "smp" && data.string("name") == "Security Request" && data.string("raw") == "0b01")
+    #expect(data["fields"]?.int("authentication_requirements") == 1)
     let value = try #require(try Blectl.run("decode", "value", "2a19", "64", "--json").records.first)
     #expect(value.string("name") == "Battery Level" && value["decoded"]?["battery_level"]?.int("value") == 100)
   }
@@ -41,6 +50,43 @@ import Testing
     let scan = try Blectl.run("scan", "--json", "-d", "2").output
     let heard = try Blectl.run(["decode", "adv", "--json"], input: scan).records
     #expect(heard.count > 3 && heard.contains { $0.string("name") == "GateLock" } && heard.allSatisfy { $0.string("address") != nil })
+  }
+
+  /// Whoever writes the lines sees what each is before the next.
+  @Test func standardInputIsShownAsItComes() throws {
+    let process = try Blectl.start(["decode", "att"], adapter: nil)
+    for (line, shown) in [("0a1200", "Read Request  handle 0x0012"), ("0b64", "Read Response  value 64"), ("1e", "Confirmation")] {
+      process.send(line: line)
+      #expect(process.waitForOutput(containing: shown), "\(line)")
+    }
+    process.send([0xFF, 0x0A])
+    process.endInput()
+    let result = process.wait()
+    #expect(result.status == 66 && result.errors.contains("line 4 of standard input is no text"), "\(result.errors)")
+  }
+
+  /// One that is no octets is said, with its number, and does not hide the others.
+  @Test func aLineThatIsNoHex() throws {
+    let lines = Array("0a1200\nword\n# 0\n0b64\n0a12\n0a120\n1e".utf8)
+    let path = try TemporaryFolder.file(lines)
+    for (source, name) in [("-", "standard input"), (path, "\"\(path)\"")] {
+      let result = try Blectl.run(["decode", "att", source], input: source == "-" ? lines : nil)
+      #expect(result.status == 66, "\(result.errors)")
+      let shown = result.lines.map { $0.split(separator: "  ").first ?? "" }
+      #expect(shown == ["Read Request", "Read Response", "Read Request", "Handle Value Confirmation"], "\(result.text)")
+      #expect(
+        result.errors == """
+          blectl: line 2 of \(name) is not hex: "word"
+          blectl: line 6 of \(name) has an odd number of digits, so one is missing: "0a120"
+          blectl: 2 of 6 lines of \(name) could not be read; 1 of 6 ATT PDUs do not follow their format: line 5: Attribute Handle: 2 octets wanted, \
+          1 left (at octet 1)
+
+          """, "\(result.errors)")
+    }
+    let told = try Blectl.run(["decode", "adv", "--json"], input: Array("02010\n020106\nhello\n".utf8))
+    #expect(
+      told.status == 66 && told.lines.count == 1 && told.errors.contains("line 1 of standard input has an odd number"), "\(told.errors)")
+    #expect(told.errors.split(separator: "\n").allSatisfy { $0.hasPrefix(#"{"error":{"kind":"input""#) }, "\(told.errors)")
   }
 
   /// The octets are the peer's: what is wrong with them is no wrong use, and what could be read is shown.

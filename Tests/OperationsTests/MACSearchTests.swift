@@ -119,6 +119,8 @@ import Text
     for (text, error) in [
       ("{", OfflineAdvertisementError.notJSON(line: 7)), (#"{"raw":"zz"}"#, .rawNotHex(line: 7)),
       ("D1:00:00:00:00:01 zz", .notHexAfterAddress(line: 7)), ("hello", .unknown(line: 7)),
+      ("02010", .lacksDigit(line: 7)), ("D1:00:00:00:00:01 -58 dBm adv_ind 020", .lacksDigit(line: 7)),
+      (#"{"raw":"0"}"#, .lacksDigit(line: 7)),
     ] {
       #expect(throws: error) { try line(text) }
     }

@@ -15,12 +15,14 @@ struct Decode: LoopCommand {
     discussion: """
       WHAT is adv (AD structures), att (one PDU), hci (one packet, with the indicator of H4 before it), value UUID (the value of an \
       attribute of that type) or trace. Octets are given in hex; a FILE, or standard input (-), has them in lines, and what is no text is taken as it is. \
-      Lines of scans (--raw, --json) are advertising data too, and those of -vv ATT PDUs. No radio is used.
+      Lines of scans (--raw, --json) are advertising data too, and those of -vv ATT PDUs. Those of standard input are shown as they come. No radio is \
+      used: -i and -t have no effect.
 
       trace is a whole file of btsnoop, pcap or pcapng: its packets, with the names of attributes as the trace tells them, and at the end who asked \
       what on each link, how long it took and what failed. --summary shows only that.
 
-      Exits 5 when something does not follow its format; what could be read of it is shown.
+      Exits 5 when something does not follow its format; what could be read of it is shown. A line that is no octets is said on standard error, and \
+      makes it 66.
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -85,15 +87,17 @@ struct Decode: LoopCommand {
 
   @LoopActor
   private func packets(_ context: Context, _ kind: String, layer: String, _ decode: ([UInt8]) -> DecodedPacket) async throws {
-    var problems = Problems(kind)
-    for item in try await DecodedInput.read(input, limit: Self.limit, context).items() {
-      let packet = decode(item.octets)
-      problems.add(packet.problem, item.line)
+    var input = try await DecodedInput(input, limit: Self.limit, context)
+    var problems = DecodeProblems(kind, of: input, context.output)
+    while let item = try await input.next() {
+      guard let (octets, line) = problems.octets(item) else { continue }
+      let packet = decode(octets)
+      problems.add(packet.anyProblem, line)
       if context.output.style.json {
         try await context.output.record { json in
           json.string("event", "packet")
-          if let line = item.line { json.integer("line", line) }
-          PacketRecord.write(&json, packet, item.octets, layer: layer)
+          if let line { json.integer("line", line) }
+          PacketRecord.write(&json, packet, octets, layer: layer)
         }
       } else {
         for line in PacketText.lines(packet) { try await context.output.line(line) }
@@ -104,25 +108,26 @@ struct Decode: LoopCommand {
 
   @LoopActor
   private func advertisements(_ context: Context) async throws {
-    let input = try await DecodedInput.read(input, limit: Self.limit, context)
-    var problems = Problems("advertisement")
-    guard let lines = input.lines else {
-      for item in try input.items() { try await show(item.octets, nil, line: nil, &problems, context) }
-      return try problems.finish()
-    }
-    for (number, text) in lines {
-      let item: (data: [UInt8], sender: PeerAddress?)?
-      do throws(OfflineAdvertisementError) { item = try OfflineAdvertisement.parse(text.utf8, number: number) } catch {
-        throw Failure(error, of: input.name)
+    var input = try await DecodedInput(input, limit: Self.limit, context)
+    var problems = DecodeProblems("advertisement", of: input, context.output)
+    while let item = try await input.next() {
+      guard case .line(let number, let text) = item else {
+        if let (octets, _) = problems.octets(item) { try await show(octets, nil, line: nil, &problems, context) }
+        continue
       }
-      guard let (data, sender) = item else { continue }
-      try await show(data, sender, line: number, &problems, context)
+      let heard: (data: [UInt8], sender: PeerAddress?)?
+      do throws(OfflineAdvertisementError) { heard = try OfflineAdvertisement.parse(text.utf8, number: number) } catch {
+        problems.refuse(Failure(error, of: input.name).message)
+        continue
+      }
+      if let heard { try await show(heard.data, heard.sender, line: number, &problems, context) }
     }
     try problems.finish()
   }
 
   @LoopActor
-  private func show(_ data: [UInt8], _ sender: PeerAddress?, line: Int?, _ problems: inout Problems, _ context: Context) async throws {
+  private func show(_ data: [UInt8], _ sender: PeerAddress?, line: Int?, _ problems: inout DecodeProblems, _ context: Context) async throws
+  {
     let advertisement = Advertisement(data)
     problems.add(advertisement.error, line)
     if context.output.style.json {
@@ -148,48 +153,25 @@ struct Decode: LoopCommand {
       throw Failure(
         .usage, "\(DisplayText.quote(name)) is neither a UUID nor the name of one; names are written like heart_rate_measurement")
     }
-    var problems = Problems("value")
-    for item in try await DecodedInput.read(Array(input.dropFirst()), limit: Self.limit, context).items() {
-      problems.add(DecodedText.problem(item.octets, of: uuid), item.line)
+    var input = try await DecodedInput(Array(input.dropFirst()), limit: Self.limit, context)
+    var problems = DecodeProblems("value", of: input, context.output)
+    while let item = try await input.next() {
+      guard let (octets, line) = problems.octets(item) else { continue }
+      problems.add(DecodedText.problem(octets, of: uuid), line)
       if context.output.style.json {
         try await context.output.record { json in
           json.string("event", "value")
-          if let line = item.line { json.integer("line", line) }
+          if let line { json.integer("line", line) }
           json.string("uuid", uuid.description)
           json.string("name", AssignedNumbers.name(of: uuid))
-          json.string("value", Hex.encode(item.octets))
-          json.string("text", ValueText.text(item.octets))
-          DecodedRecord.write(&json, item.octets, of: uuid)
+          json.string("value", Hex.encode(octets))
+          json.string("text", ValueText.text(octets))
+          DecodedRecord.write(&json, octets, of: uuid)
         }
       } else {
-        try await context.output.line(ValueText.forEyes(item.octets, of: uuid))
+        try await context.output.line(ValueText.forEyes(octets, of: uuid))
       }
     }
     try problems.finish()
-  }
-
-  /// What did not follow its format.
-  private struct Problems {
-    private let kind: String
-    private var count = 0
-    private var all = 0
-    private var first: (problem: String, line: Int?)?
-
-    init(_ kind: String) { self.kind = kind }
-
-    mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
-      all += 1
-      guard let problem else { return }
-      count += 1
-      if first == nil { first = (problem.description, line) }
-    }
-
-    /// - Throws: Failure(.protocolViolation), when there was something.
-    func finish() throws {
-      guard let first else { return }
-      let place = first.line.map { "line \($0): " } ?? ""
-      let what = all == 1 ? "the \(kind) does not follow its format" : "\(count) of \(all) \(kind)s do not follow their format"
-      throw Failure(.protocolViolation, "\(what): \(place)\(first.problem)")
-    }
   }
 }

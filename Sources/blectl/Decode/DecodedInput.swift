@@ -4,46 +4,98 @@ import Terminal
 import Text
 
 /// What `decode` is to read: octets in hex as arguments; else a file or standard input with lines of hex, or one that is no text, which is taken as it is.
+/// Lines of standard input are there as soon as they come.
+@LoopActor
 struct DecodedInput {
-  struct Item {
-    var octets: [UInt8]
-    /// Of the file, from 1; nil for what is no text.
-    var line: Int?
+  enum Item {
+    /// All there is, given as arguments, or what is no text.
+    case octets([UInt8])
+    /// - Parameter text: without white space at both ends.
+    case line(Int, text: String)
+    /// A line that is none of text. - Parameter reason: it `is longer than 1 MiB`.
+    case unreadable(Int, reason: String)
   }
 
   /// As it was on the command line, for errors.
   let name: String
-  private let contents: [UInt8]
-  private let isHex: Bool
+  private var source: Source
+  private var number = 0
 
-  /// - Parameter words: HEX…, a file's name, or `-`; none is standard input where somebody feeds it.
+  private enum Source {
+    case octets([UInt8]?)
+    case text(ArraySlice<UInt8>)
+    case stream(LineReader)
+  }
+
+  private static let lineLimit = 1 << 20
+
+  /// - Parameters:
+  ///   - words: HEX…, a file's name, or `-`; none is standard input where somebody feeds it.
+  ///   - limit: octets of a file, or of what is no text.
   /// - Throws: Failure(.usage); FileError; CancellationError.
-  @LoopActor
-  static func read(_ words: [String], limit: Int, _ context: Context) async throws -> DecodedInput {
+  init(_ words: [String], limit: Int, _ context: Context) async throws {
     if let octets = Hex.decode(words.joined(separator: " ")), !octets.isEmpty {
-      if let odd = words.first(where: lacksDigit) {
+      if let odd = words.first(where: Hex.lacksDigit) {
         throw Failure(.usage, "\(DisplayText.quote(odd)) has an odd number of digits: one is missing")
       }
-      return DecodedInput(hex: octets)
+      (name, source) = ("the hex given", .octets(octets))
+      return
     }
     if words.count > 1 {
       let wrong = words.first { $0 != "-" && Hex.decode($0) == nil } ?? words[1]
       throw Failure(.usage, "\(DisplayText.quote(wrong)) is not hex; of files decode takes one")
     }
-    let word: String
-    if let first = words.first {
-      word = first
-    } else {
-      guard context.shell == nil, StandardInput.isFed else {
-        throw Failure(.usage, "there is nothing to decode: give octets in hex, a file, or - for standard input")
-      }
-      word = "-"
+    guard let word = words.first ?? (context.shell == nil && StandardInput.isFed ? "-" : nil) else {
+      throw Failure(.usage, "there is nothing to decode: give octets in hex, a file, or - for standard input")
     }
-    return DecodedInput(name: word, contents: try await file(word, limit, context))
+    name = word == "-" ? "standard input" : DisplayText.quote(word)
+    let isStream = word == "-" && !StandardInput.isFile
+    let contents: [UInt8]
+    if isStream {
+      try context.refuseInput()
+      contents = try await StandardInput.beginning { [output = context.output] in Self.tellOfWaiting(word, output) }
+    } else {
+      contents = try await Self.file(word, limit, context)
+    }
+    if Self.isText(contents, isCut: isStream) {
+      source = isStream ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
+      return
+    }
+    if Self.isTrace(contents) { throw Failure(.usage, "\(name) is a trace: decode trace reads it") }
+    let rest = isStream ? try await InputFile.read("-", limit: limit - contents.count) : []
+    source = .octets(contents + rest)
+  }
+
+  /// - Returns: nil at the end.
+  /// - Throws: FileError; CancellationError.
+  mutating func next() async throws -> Item? {
+    switch source {
+    case .octets(let octets):
+      source = .octets(nil)
+      return octets.map { .octets($0) }
+    case .text(let text):
+      guard !text.isEmpty else { return nil }
+      let line = text.prefix { $0 != UInt8(ascii: "\n") }
+      source = .text(text[line.endIndex...].dropFirst())
+      return item(Array(line))
+    case .stream(let reader):
+      switch try await reader.next() {
+      case .octets(let line): return item(line)
+      case .tooLong:
+        number += 1
+        return .unreadable(number, reason: "is longer than 1 MiB")
+      case nil: return nil
+      }
+    }
+  }
+
+  private mutating func item(_ line: [UInt8]) -> Item {
+    number += 1
+    return Self.isText(line, isCut: false)
+      ? .line(number, text: String(decoding: line, as: UTF8.self).trimmed) : .unreadable(number, reason: "is no text")
   }
 
   /// The octets of a file, or of standard input.
-  @LoopActor
   static func file(_ word: String, _ limit: Int, isTrace: Bool = false, _ context: Context) async throws -> [UInt8] {
     if word == "-" { try context.refuseInput() }
     let path = word.after("@") ?? word
@@ -51,65 +103,21 @@ struct DecodedInput {
       throw Failure(
         .input, "\(DisplayText.quote(word)) \(isTrace ? "is no file" : "is neither hex nor a file; octets are written like 020106")")
     }
-    return try await InputFile.read(path, limit: limit) { [output = context.output] in
-      output.note("waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)); Ctrl-C ends")
-    }
+    return try await InputFile.read(path, limit: limit) { [output = context.output] in tellOfWaiting(path, output) }
   }
 
-  private init(hex octets: [UInt8]) {
-    (name, contents, isHex) = ("the hex given", octets, true)
+  private static func tellOfWaiting(_ path: String, _ output: Output) {
+    output.note("waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)); Ctrl-C ends")
   }
 
-  private init(name: String, contents: [UInt8]) {
-    self.name = name == "-" ? "standard input" : DisplayText.quote(name)
-    (self.contents, isHex) = (contents, false)
+  /// - Parameter isCut: its last character may not be whole.
+  private static func isText(_ octets: [UInt8], isCut: Bool) -> Bool {
+    let ends = isCut ? (0...3).map { octets.count - $0 } : [octets.count]
+    return ends.contains { $0 >= 0 && DisplayText.isUTF8(Array(octets[..<$0])) }
+      && !octets.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }
   }
 
-  private var isText: Bool {
-    DisplayText.isUTF8(contents) && !contents.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }
-  }
-
-  /// The lines of what is text, with numbers from 1.
-  var lines: [(number: Int, text: String)]? {
-    guard !isHex, isText else { return nil }
-    return contents.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().map {
-      ($0.offset + 1, String(decoding: $0.element, as: UTF8.self).trimmed)
-    }
-  }
-
-  /// What is not a text as it is, of a text each line; empty ones and comments (`#`) are left out.
-  /// - Throws: Failure(.input) for a line that is not hex, or a trace.
-  func items() throws -> [Item] {
-    guard let lines else {
-      if !isHex, Self.isTrace(contents) { throw Failure(.usage, "\(name) is a trace: decode trace reads it") }
-      return [Item(octets: contents)]
-    }
-    return try lines.compactMap { number, text in
-      if text.isEmpty || text.hasPrefix("#") { return nil }
-      guard let octets = Hex.decode(Self.withoutLog(text)) else {
-        throw Failure(.input, "line \(number) of \(name) is not hex: \(DisplayText.quote(text))")
-      }
-      if Self.lacksDigit(Self.withoutLog(text)) {
-        throw Failure(.input, "line \(number) of \(name) has an odd number of digits, so one is missing: \(DisplayText.quote(text))")
-      }
-      return Item(octets: octets, line: number)
-    }
-  }
-
-  /// Of octets that belong together no leading zero is left out: it is one that was lost, and all behind it would be another octet.
-  private static func lacksDigit(_ text: String) -> Bool {
-    text.split(whereSeparator: \.isWhitespace).contains { word in
-      !word.contains { ":-,".contains($0) } && word.utf8.count % 2 != 0
-    }
-  }
-
-  /// The hex of a line that `-vv` has written: `< Read Request 0a1200`.
-  private static func withoutLog(_ line: String) -> String {
-    guard line.hasPrefix("< ") || line.hasPrefix("> ") else { return line }
-    return line.split(separator: " ").last.map { String($0) } ?? line
-  }
-
-  static func isTrace(_ octets: [UInt8]) -> Bool {
+  private static func isTrace(_ octets: [UInt8]) -> Bool {
     let magics: [[UInt8]] = [
       Array("btsnoop\0".utf8), [0x0A, 0x0D, 0x0D, 0x0A], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0xC3, 0xD4], [0x4D, 0x3C, 0xB2, 0xA1],
       [0xA1, 0xB2, 0x3C, 0x4D],

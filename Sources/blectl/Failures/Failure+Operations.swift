@@ -95,6 +95,7 @@ extension Failure {
       case .notJSON(let line): (line, "is not a JSON record")
       case .rawNotHex(let line): (line, "has a \"raw\" that is not hex")
       case .notHexAfterAddress(let line): (line, "is not hex after the address")
+      case .lacksDigit(let line): (line, "has an odd number of digits, so one is missing")
       case .unknown(let line): (line, "is neither AD structures in hex, nor ADDRESS HEX, nor a JSON record")
       }
     self.init(.input, "line \(line) of \(input) \(reason)")

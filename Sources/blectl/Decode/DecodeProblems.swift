@@ -1,0 +1,66 @@
+import EventLoop
+import Terminal
+import Text
+
+/// What of an input was no octets, which is said at once, and what did not follow its format, which is shown with what could be read of it. Neither
+/// hides what comes behind it.
+@LoopActor
+struct DecodeProblems {
+  private let kind: String
+  private let input: String
+  private let output: Output
+  private var all = 0
+  private var unreadable = 0
+  private var malformed = 0
+  private var first: (problem: String, line: Int?)?
+
+  /// - Parameter kind: of what is decoded: `ATT PDU`.
+  init(_ kind: String, of input: DecodedInput, _ output: Output) { (self.kind, self.input, self.output) = (kind, input.name, output) }
+
+  /// The octets of an item, in lines the hex of each; nil for blank lines and comments (`#`), and for what is no hex.
+  mutating func octets(_ item: DecodedInput.Item) -> (octets: [UInt8], line: Int?)? {
+    switch item {
+    case .octets(let octets): return (octets, nil)
+    case .unreadable(let line, let reason): refuse("line \(line) of \(input) \(reason)")
+    case .line(let line, let text):
+      if text.isEmpty || text.hasPrefix("#") { return nil }
+      let hex = Self.withoutLog(text)
+      if let octets = Hex.decode(hex), !Hex.lacksDigit(hex) { return (octets, line) }
+      let reason = Hex.decode(hex) == nil ? "is not hex" : "has an odd number of digits, so one is missing"
+      refuse("line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
+    }
+    return nil
+  }
+
+  /// A line that is no octets.
+  mutating func refuse(_ message: String) {
+    all += 1
+    unreadable += 1
+    _ = Program.report(Failure(.input, message), output)
+  }
+
+  mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
+    all += 1
+    guard let problem else { return }
+    malformed += 1
+    if first == nil { first = (problem.description, line) }
+  }
+
+  /// - Throws: Failure(.input), when something was no octets; else Failure(.protocolViolation), when something did not follow its format.
+  func finish() throws {
+    var messages: [String] = []
+    if unreadable > 0 { messages.append("\(unreadable) of \(all) lines of \(input) could not be read") }
+    if let first {
+      let place = first.line.map { "line \($0): " } ?? ""
+      let what = all == 1 ? "the \(kind) does not follow its format" : "\(malformed) of \(all) \(kind)s do not follow their format"
+      messages.append("\(what): \(place)\(first.problem)")
+    }
+    if !messages.isEmpty { throw Failure(unreadable > 0 ? .input : .protocolViolation, messages.joined(separator: "; ")) }
+  }
+
+  /// The hex of a line that `-vv` has written: `< Read Request 0a1200`.
+  private static func withoutLog(_ line: String) -> String {
+    guard line.hasPrefix("< ") || line.hasPrefix("> ") else { return line }
+    return line.split(separator: " ").last.map { String($0) } ?? line
+  }
+}
