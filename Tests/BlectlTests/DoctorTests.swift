@@ -53,6 +53,7 @@ import Testing
     (findings([adapter { $0.block = block("hci0", .hardBlocked) }]), "hci0", "rfkill4 (hci0) is off in hardware, which no command changes"),
     (findings([adapter { $0.isTaken = true }]), "hci0", "end that program first"),
     (findings([adapter { $0.isTaken = true }], daemons: [612], hci: users), "hci0", "; it is python3 (process 900): `kill 900`"),
+    (findings([adapter { $0.isTaken = true }], hci: users), "hci0", "; it is one of bluetoothd (process 612), python3 (process 900)"),
     (findings([adapter { $0.isTaken = true }], hci: SocketUsers(unknown: 2)), "hci0", "another user's: `sudo blectl doctor` names it"),
     (findings([adapter { $0.le = false }]), "hci0", "choose another adapter with -i"),
     // One that can be used is enough, unless another one is wanted.

@@ -87,7 +87,10 @@ struct TraceListing {
         }
       }
     }
-    var lines = PacketText.lines(item.packet, names: names)
+    var packet = item.packet
+    // What the parts of a frame are shows where it is whole.
+    packet.fields.removeAll { $0.name == "fragment" }
+    var lines = PacketText.lines(packet, names: names)
     if let (_, after) = item.answers { lines[0] += "  (after \(Self.milliseconds(after)))" }
     let (since, _) = item.record.wallClock.subtractingReportingOverflow(start ?? 0)
     var head =

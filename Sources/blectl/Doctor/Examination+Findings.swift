@@ -40,7 +40,7 @@ extension Examination {
   private var owner: String {
     let programs = strangers(hci)
     if programs.isEmpty { return hci.unknown > 0 ? "; it is another user's: `sudo blectl doctor` names it" : "" }
-    return "; it is \(Self.names(programs)): `kill \(programs.map { String($0.process) }.joined(separator: " "))`"
+    return programs.count > 1 ? "; it is one of \(Self.names(programs))" : "; it is \(Self.names(programs)): `kill \(programs[0].process)`"
   }
 
   // MARK: Rights
