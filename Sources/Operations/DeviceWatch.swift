@@ -60,6 +60,9 @@ package struct DeviceWatch {
   /// How many devices were heard and not forgotten, whatever the filter says.
   package var deviceCount: Int { devices.count }
 
+  /// They, in no order.
+  package var all: [DeviceView] { Array(devices.values) }
+
   /// Those that had records, as they are now; who was heard first stands first.
   package var devicesWithRecords: [DeviceView] { order.elements.filter { passed.contains($0) }.compactMap { devices[$0] } }
 

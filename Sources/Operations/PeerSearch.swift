@@ -60,14 +60,16 @@ package enum PeerSearchError: Error, Sendable, Equatable {
 
 extension Central {
   /// The device that a search means: known by its address and type, connected to this adapter already, or found by scanning.
+  /// - Parameter heard: told who was heard meanwhile, also when nobody was found.
   /// - Throws: PeerSearchError, what scanning throws, CancellationError.
-  package func find(_ search: PeerSearch) async throws -> PeerMatch {
+  package func find(_ search: PeerSearch, heard: (@LoopActor ([DeviceView]) -> Void)? = nil) async throws -> PeerMatch {
     if case .address(let address, let type) = search.selector {
       if let peer = type.map({ PeerAddress(address, $0) }) ?? connectedPeer(address) {
         return PeerMatch(peer: peer, name: nil, rssi: nil, others: [], payloads: [])
       }
     }
     var candidates = PeerCandidates(search.selector)
+    defer { heard?(candidates.all) }
     try await listen(ScanParameters(), for: search.limit) { report, _ in
       guard candidates.add(report) else { return .goOn }
       if let peer = report.peer, peer == search.preferred { return .end }
@@ -90,6 +92,9 @@ struct PeerCandidates {
   private var order = RecentSet<PeerAddress>(capacity: 20_000)
 
   init(_ selector: PeerSelector) { self.selector = selector }
+
+  /// Also those that do not match, in no order.
+  var all: [DeviceView] { Array(devices.values) }
 
   /// - Returns: true when the report completes a new match that accepts connections.
   mutating func add(_ report: AdvertisingReport) -> Bool {

@@ -68,7 +68,7 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     return type == nil || otherType == nil || type == otherType
   }
 
-  func matches(_ device: DeviceView) -> Bool {
+  package func matches(_ device: DeviceView) -> Bool {
     switch self {
     case .address, .name: means(device.peer, named: device.name)
     case .mac(let address): device.carries(address)

@@ -22,6 +22,8 @@ package final class Session {
   package var onClient: (@LoopActor (Client) -> Void)?
   /// Sees every advertising report of a session that stays open, whoever asked for it.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
+  /// Sees every connection before it ends.
+  package var onDisconnect: (@LoopActor (Connection) -> Void)?
   /// Its clients ask to be told when a peer's services change. (A single step is over before they do, and would pay a round trip.)
   package var staysOpen = false
   /// In the order in which they were made; without those that were closed here.
@@ -98,6 +100,7 @@ package final class Session {
   /// waiting. A restoration that is under way ends.
   package func disconnect(_ connection: Connection) async {
     connections.removeAll { $0 === connection }
+    onDisconnect?(connection)
     await connection.end()
     await shielded {
       if connection.isOpen {

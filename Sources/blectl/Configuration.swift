@@ -89,16 +89,37 @@ struct Configuration: Sendable {
   // MARK: Transfers
 
   /// A state that cannot be read is none.
-  var transfers: TransferMemory {
-    let log = transfersPath.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) }
-    return TransferMemory(parsing: log ?? [])
-  }
+  var transfers: TransferMemory { TransferMemory(parsing: log(transfersPath)) }
 
   /// As `remember` a device.
   @LoopActor
   func remember(_ record: TransferMemory.Record) {
     guard let path = transfersPath else { return }
     try? StateLog.append(record.line, to: path, limit: Self.logLimit) { TransferMemory(parsing: $0).log }
+  }
+
+  // MARK: What was heard
+
+  /// As `transfers`. - Parameter air: where.
+  func heard(on air: String) -> HeardDevices { HeardDevices(parsing: log(heardPath), air: air) }
+
+  /// The latest that are wanted, `limit` of them.
+  func attributes(limit: Int, where isWanted: (KnownAttributes.Record) -> Bool) -> [KnownAttributes.Record] {
+    KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
+  }
+
+  /// - Throws: FileError.
+  func remember(_ heard: HeardDevices.Record, _ found: [KnownAttributes.Record]) throws(FileError) {
+    if let path = heardPath {
+      try StateLog.append(heard.line, to: path, limit: Self.logLimit) { HeardDevices(parsing: $0).log }
+    }
+    guard let path = attributesPath, !found.isEmpty else { return }
+    try StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }
+  }
+
+  /// A state that cannot be read is none.
+  private func log(_ path: String?) -> [UInt8] {
+    path.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) } ?? []
   }
 
   /// Octets from which the log is written anew.
@@ -109,11 +130,7 @@ struct Configuration: Sendable {
     try StateLog.append(record.line, to: path, limit: Self.logLimit) { KnownDevices(parsing: $0).log }
   }
 
-  /// A state that cannot be read is none.
-  private var deviceLog: [UInt8] {
-    guard let path = statePath, let log = try? InputFile.readIfThere(path, limit: 17 * Self.logLimit) else { return [] }
-    return log
-  }
+  private var deviceLog: [UInt8] { log(statePath) }
 
   @LoopActor
   func aliases() async throws -> [String: String] {
@@ -142,6 +159,8 @@ struct Configuration: Sendable {
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
   var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
   private var transfersPath: String? { path("XDG_STATE_HOME", ".local/state", "transfers") }
+  private var heardPath: String? { path("XDG_STATE_HOME", ".local/state", "heard") }
+  private var attributesPath: String? { path("XDG_STATE_HOME", ".local/state", "attributes") }
   private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }
 
   private func path(_ variable: String, _ fallback: String, _ file: String) -> String? {

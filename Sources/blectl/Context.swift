@@ -71,7 +71,8 @@ struct Context {
     let match: PeerMatch
     do {
       match = try await radio().find(
-        PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit ?? step.searchLimit))
+        PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit ?? step.searchLimit)
+      ) { [process] in process.memory.hear($0) }
     } catch let error as PeerSearchError {
       if case .replay? = try? process.adapter() { throw Failure(error, isRecorded: true) }
       throw error

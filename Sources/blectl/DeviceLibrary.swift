@@ -44,6 +44,15 @@ enum DeviceLibrary {
     throw Failure(.notFound, "no device file fits \(connection.title) (\(there)); --device FILE names one, see man blectl-device")
   }
 
+  /// As `device`, without asking anybody or saying what is wrong: those that are looked at one after the other.
+  static func known(_ configuration: Configuration, _ adapter: AdapterSpec) -> [[DeviceDescription]] {
+    var simulated: [DeviceDescription]?
+    if case .simulation(let file?) = adapter, let octets = try? InputFile.readIfThere(file, limit: 4 << 20) {
+      simulated = try? DeviceFile.devices(among: octets, name: file)
+    }
+    return [own(configuration).devices, simulated ?? [], (try? ShippedDevices.all()) ?? []]
+  }
+
   private static func simulated(_ adapter: AdapterSpec?) async throws -> [DeviceDescription] {
     guard case .simulation(let file?)? = adapter else { return [] }
     return try DeviceFile.devices(among: try await InputFile.read(file, limit: 4 << 20), name: file)

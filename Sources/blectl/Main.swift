@@ -8,6 +8,10 @@ enum Main {
   static func main() {
     ThisProcess.prepare()
     NamesFile.use { Configuration(environment: environment) }
+    if CompletionRequest.isAsked(by: CommandLine.arguments) {
+      CompletionRequest(CommandLine.arguments)?.run(environment)
+      ThisProcess.exit(0)
+    }
     let arguments = Arguments.commandFirst(Arguments.orSession(Array(CommandLine.arguments.dropFirst())))
     let command: any ParsableCommand
     do {

@@ -17,6 +17,8 @@ final class ProcessContext {
   let output: Output
   let configuration: Configuration
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
+  /// For completion.
+  private(set) lazy var memory = AirMemory(configuration) { [unowned self] in try adapter() }
   private var trace: SnoopFile?
   /// Of `--record`.
   private(set) var recorder: ScriptRecorder?
@@ -32,6 +34,7 @@ final class ProcessContext {
     self.options = options
     self.output = output
     self.configuration = configuration
+    session.onDisconnect = { [unowned self] in memory.keep($0) }
     session.onClient = { client in
       client.onNote = { output.note($0.text) }
       let (log, isShown) = (PacketLog.present, output.style.verbosity >= 2)

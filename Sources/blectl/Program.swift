@@ -98,6 +98,7 @@ enum Program {
     defer { watched.cancel() }
     var failure = await task.value
     await process.session.close()
+    process.memory.write()
     output.clearTransient()
     do { try await process.writeRecord(of: failure) } catch { if failure == nil { failure = error } }
     do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
@@ -164,8 +165,8 @@ enum Program {
   static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
     let type: (any ParsableCommand.Type)? = arguments.first == Execute.word ? Execute.self : nil
     if (type ?? Blectl.self).exitCode(for: error) == .success {
-      let root: any ParsableCommand.Type = type ?? (CompletedCommandLine.isWanted(by: arguments) ? CompletedCommandLine.self : Blectl.self)
-      return Output.writeWaiting(.output, root.fullMessage(for: error) + "\n") ? 0 : ExitStatus.output.rawValue
+      let text = CompletionScript.wanted(by: arguments) ?? (type ?? Blectl.self).fullMessage(for: error)
+      return Output.writeWaiting(.output, text + "\n") ? 0 : ExitStatus.output.rawValue
     }
     // A name that was not found may be in the file that cannot be used.
     if let failure = NamesFile.failure {

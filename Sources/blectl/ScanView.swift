@@ -38,6 +38,8 @@ final class ScanView {
 
   var records: Int { watch.records }
   var deviceCount: Int { watch.deviceCount }
+  /// Whoever was heard, also those that the filter does not pass.
+  var heard: [DeviceView] { watch.all }
 
   /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
   func add(_ report: AdvertisingReport, at time: Int64) async throws {

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -23,46 +24,90 @@ import Testing
     ("blectl sim --l", ["--listen"], true), ("blectl sim --s", ["--stay"], true),
   ]
 
-  private static func script(_ shell: String) throws -> String {
-    let result = try Blectl.run("--generate-completion-script", shell)
-    #expect(result.status == 0 && !result.output.isEmpty, "\(result.errors)")
-    return try TemporaryFolder.file(result.output)
+  /// A folder with the scripts and a `blectl` that completes as the real one does, and otherwise writes its words to `words` there.
+  private static func folder() throws -> String {
+    let folder = TemporaryFolder.path()
+    try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
+    var files = [
+      "bin/blectl": "[ \"$1\" = ---complete ] && exec \(Blectl.path) \"$@\"\nprintf '%s\\n' \"$@\" >\(folder)/words; echo DONE\n",
+      ".bashrc": "source \(folder)/bash; PS1='R> '; set -H\n",
+      ".zshrc": "autoload -U compinit; compinit -u -D; source \(folder)/zsh; PS1='R> '\n",
+      "fish.fish": "source \(folder)/fish; function fish_prompt; echo 'R> '; end\n",
+    ]
+    for shell in ["bash", "zsh", "fish"] {
+      let result = try Blectl.run("--generate-completion-script", shell)
+      #expect(result.status == 0 && !result.output.isEmpty, "\(result.errors)")
+      files[shell] = result.text
+    }
+    for (name, text) in files { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+    files["bin/blectl"].map { try? Data("#!/bin/bash\n\($0)".utf8).write(to: URL(fileURLWithPath: folder + "/bin/blectl")) }
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder + "/bin/blectl")
+    return folder
   }
 
-  private static func check(_ output: String, _ typed: (line: String, offers: [String], isAll: Bool)) {
+  private static func check(_ output: Substring, _ typed: (line: String, offers: [String], isAll: Bool)) {
     let offered = output.split(whereSeparator: \.isWhitespace).map(String.init)
     #expect(Set(typed.offers).isSubset(of: offered), "\(typed.line): \(output)")
     if typed.isAll { #expect(Set(offered) == Set(typed.offers), "\(typed.line): \(output)") }
   }
 
-  @Test func bash() throws {
-    let script = try Self.script("bash")
-    for typed in Self.typed {
-      let words = typed.line.split(separator: " ", omittingEmptySubsequences: false).map { "'\($0)'" }.joined(separator: " ")
-      let result = try Shell.run(
-        """
-        source \(script); complete -p blectl >/dev/null || exit 1
-        COMP_LINE='\(typed.line)' COMP_WORDS=(\(words)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_POINT=${#COMP_LINE}
-        _blectl blectl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-        printf '%s\\n' "${COMPREPLY[@]}"
-        """)
-      #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
-      Self.check(result.output, typed)
-    }
-  }
-
-  @Test func fish() throws {
-    let script = try Self.script("fish")
-    for typed in Self.typed {
-      // A completion of fish is the word, a tab and what it is.
-      let result = try Shell.run("fish --no-config -c \"source \(script); complete -C '\(typed.line)'\" | cut -f 1")
-      #expect(result.errors.isEmpty, "\(result.errors)")
-      Self.check(result.output, typed)
-    }
-  }
-
-  @Test func zsh() throws {
-    let result = try Shell.run("zsh -n \(try Self.script("zsh"))")
+  /// Runs a line of the shell's for each line that is typed, and looks at what each says.
+  private static func checkAll(_ shell: String, _ start: String, _ each: (String) -> String) throws {
+    let folder = try folder()
+    let script = try TemporaryFolder.file(
+      Array("\(start) \(folder)/\(shell.prefix { $0 != " " })\n\(typed.map { each($0.line) + "\necho ====\n" }.joined())".utf8))
+    let result = try Shell.run("PATH=\(folder)/bin:$PATH \(shell) \(script)")
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    let outputs = result.output.components(separatedBy: "====\n")
+    try #require(outputs.count == typed.count + 1)
+    for (typed, output) in zip(typed, outputs) { check(output[...], typed) }
+  }
+
+  @Test func bash() throws {
+    try Self.checkAll("bash", "source") { line in
+      "COMP_LINE='\(line)' COMP_POINT=\(line.utf8.count); _blectl blectl; printf '%s\\n' \"${COMPREPLY[@]}\""
+    }
+  }
+
+  /// A completion of fish is the word, a tab and what it is.
+  @Test func fish() throws { try Self.checkAll("fish --no-config", "source") { "complete -C '\($0)' | cut -f 1" } }
+
+  /// A device whose name is a trap, one whose name has a blank, behind a quote, and an address, which has colons, with an attribute behind it.
+  @Test(arguments: ["bash", "zsh", "fish"]) func atAPrompt(_ shell: String) throws {
+    let folder = try Self.folder()
+    let commands = [
+      "bash": ["bash", "--rcfile", "\(folder)/.bashrc", "-i"], "zsh": ["zsh", "-i"],
+      "fish": ["fish", "-i", "-C", "source \(folder)/fish.fish"],
+    ]
+    let terminal = try PseudoTerminal(
+      ["sh", "-c", "cd \(folder); exec \"$@\"", "sh"] + (commands[shell] ?? []), columns: 200, rows: 50,
+      environment: ["PATH": "\(folder)/bin:/usr/bin:/bin", "HOME": folder, "XDG_STATE_HOME": try CompletionStateTests.folder()],
+      hasKeys: true)
+    // What is typed, and what the shell shows then.
+    let lines: [(keys: [(String, String)], words: [String])] = [
+      ([("blectl read it\t", "PWNED")], ["read", "name:it's $(touch PWNED)"]),
+      ([("blectl read \"name:Two\t", "Words")], ["read", "name:two words"]),
+      ([("blectl read d1:00:00:00:00:09\t", "random"), ("bat\t", "level")], ["read", "d1:00:00:00:00:09/random", "battery_level"]),
+    ]
+    var seen = 0
+    func wait(_ text: String) throws {
+      try #require(terminal.wait(for: text, after: seen), "\(text): \(String(decoding: terminal.octets.dropFirst(seen), as: UTF8.self))")
+      let octets = Data(terminal.octets)
+      seen = octets.range(of: Data(text.utf8), in: seen..<octets.count)?.upperBound ?? octets.count
+    }
+    for line in lines {
+      try wait("R> ")
+      for (keys, shown) in line.keys {
+        terminal.type(keys)
+        try wait(shown)
+      }
+      terminal.type("\r")
+      try wait("DONE")
+      let words = try String(contentsOfFile: folder + "/words", encoding: .utf8).split(separator: "\n").map { $0.lowercased() }
+      #expect(words == line.words.map { $0.lowercased() })
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder + "/PWNED"))
+    terminal.type("exit\r")
+    _ = terminal.finish()
   }
 }

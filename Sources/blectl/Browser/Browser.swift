@@ -88,6 +88,8 @@ struct Browser {
 
   // MARK: What comes
 
+  var everybody: [DeviceView] { watch.all }
+
   mutating func heard(_ report: AdvertisingReport, at time: Int64) {
     _ = watch.add(report, at: time)
     guard let peer = report.peer, let rssi = report.rssi else { return }

@@ -91,6 +91,7 @@ final class BrowserSession {
     drawTimer?.cancel()
     radio.onNote = notes
     for task in tasks.values { task.cancel() }
+    context.process.memory.hear(browser.everybody)
     context.session.onClient = onClient
     await release(before)
     try outcome.get()

@@ -164,6 +164,7 @@ struct MacFromAdv: ListeningCommand {
     guard let peer else {
       try await radio.listen(ScanParameters(), for: limit) { report, _ in
         guard let sender = report.peer else { return .goOn }
+        context.process.memory.hear(report)
         try await found.add(report.data, sender: sender)
         return first && found.search.found > 0 ? .end : .goOn
       } onDrop: {

@@ -117,6 +117,7 @@ struct Scan: ListeningCommand {
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(
       options, sort: sort, showsOctets: raw, formats: AdvertisingFormats(keys: keys, device: device), context.output, log)
+    defer { context.process.memory.hear(view.heard) }
     do { try await listen(view, in: context) } catch {
       // The table as it was when it ended; a scan that never began has none.
       try await view.finish(after: error)

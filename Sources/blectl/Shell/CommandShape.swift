@@ -7,12 +7,19 @@ struct CommandShape: Sendable, Equatable {
   /// What a word is.
   enum Word: Sendable, Equatable {
     case peer
+    /// A device, by nothing but its address or an alias.
+    case address
     /// A device of the session.
     case link
     case attribute(AttributeUse)
     /// `@FILE`, or something that nobody can guess.
     case value
     case file
+    /// Files whose names end so, and folders.
+    case files([String])
+    case adapter
+    /// `read-back` and such, or `notify:` with an attribute behind it.
+    case verification([String])
     case choice([String])
     /// Of the setting that is named before it.
     case setting
@@ -27,6 +34,8 @@ struct CommandShape: Sendable, Equatable {
   /// What is to be done with an attribute decides which may be named.
   enum AttributeUse: Sendable, Equatable {
     case any, reading, writing, listening
+    /// Large things: without responses, where there is something that takes them so.
+    case sending
 
     func allows(_ properties: Properties) -> Bool {
       switch self {
@@ -34,6 +43,7 @@ struct CommandShape: Sendable, Equatable {
       case .reading: properties.contains(.read)
       case .writing: !properties.isDisjoint(with: [.write, .writeWithoutResponse])
       case .listening: !properties.isDisjoint(with: [.notify, .indicate])
+      case .sending: properties.contains(.writeWithoutResponse)
       }
     }
   }
@@ -73,7 +83,7 @@ extension CommandShape {
     self.init(name, CommandDescription(of: command))
   }
 
-  private init(_ name: String, _ description: CommandDescription) {
+  init(_ name: String, _ description: CommandDescription) {
     let use = Self.use(name)
     let options = description.options.map {
       Option(names: $0.names, hint: $0.hint, value: $0.takesValue ? Self.value($0) : nil, isRepeating: $0.isRepeating)
@@ -83,6 +93,9 @@ extension CommandShape {
       switch name {
       // What else it takes is for the command line.
       case "connect": [.peer]
+      case "run": [.files(["blectl"])]
+      case "sim": [.files(["json", "jsonc"])]
+      case "-e": [.free, .peer]
       case "help": [.command]
       case "use", "disconnect": [.link]
       case "set": [.choice(ShellSettings.names), .setting]
@@ -94,7 +107,8 @@ extension CommandShape {
   private static func use(_ command: String) -> AttributeUse {
     switch command {
     case "read": .reading
-    case "write", "send-file", "tune": .writing
+    case "write": .writing
+    case "send-file", "tune": .sending
     case "notify", "subscribe", "unsubscribe", "wait": .listening
     default: .any
     }
@@ -115,7 +129,15 @@ extension CommandShape {
 
   private static func value(_ option: CommandDescription.Argument) -> Word {
     if !Set(["--expect", "--fail-on", "--ack"]).isDisjoint(with: option.names) { return .attribute(.listening) }
-    return option.names.contains("--write") ? .attribute(.writing) : choice(option)
+    if option.names.contains("--write") { return .attribute(.writing) }
+    if option.names.contains("--device") { return .files(["json", "jsonc"]) }
+    return switch option.valueName {
+    case "peer": .peer
+    case "address": .address
+    case "spec": .adapter
+    case "how": .verification(option.values)
+    default: choice(option)
+    }
   }
 
   private static func choice(_ argument: CommandDescription.Argument) -> Word {

@@ -3,19 +3,21 @@ import Text
 
 /// What can stand at the cursor. Asks nobody but what it is given, so that it answers at once.
 struct Completer {
-  let model: CompletionModel
+  var model: CompletionModel
   /// What is behind a command's name; nil for a name that is none.
   let shape: (String) -> CommandShape?
   /// What another device has than that of the prompt; nil where that is not known.
   var attributesOf: (String) -> [CompletionModel.Attribute]? = { _ in nil }
-  /// The names in a folder (empty: this one), folders with a slash behind them.
-  let files: (String) -> [String]
+  /// The names in a folder (empty: this one), folders with a slash behind them; nil: whoever asks knows files better.
+  var files: ((String) -> [String])?
 
   /// What can follow, and where it begins.
   struct Answer: Equatable {
     var entries: [CompletionModel.Entry] = []
     /// Stands before each of them in the same word: `--as=`, `@`.
     var prefix = ""
+    /// Files may follow too, where this does not list them: those that end so, or with an empty list all.
+    var files: [String]?
   }
 
   func complete(_ line: String) -> LineEditor.Completion? {
@@ -42,7 +44,7 @@ struct Completer {
   }
 
   /// What is longer in none of them, and the same in all.
-  private static func commonBeginning(_ texts: [String]) -> String {
+  static func commonBeginning(_ texts: [String]) -> String {
     guard var common = texts.first else { return "" }
     for text in texts {
       while !text.hasPrefix(common) { common.removeLast() }
@@ -53,54 +55,70 @@ struct Completer {
   // MARK: What it is
 
   private func answer(_ typed: TypedWords) -> Answer {
-    if typed.isShell { return typed.words.isEmpty ? Answer() : named(typed.last, in: typed.last) }
+    if typed.isShell { return typed.words.isEmpty ? Answer() : named(typed.last) }
     guard let name = typed.words.first else { return filtered(commands, by: typed.last) }
     guard let shape = shape(name) else { return Answer() }
-    return answer(shape, Array(typed.words.dropFirst()), typed.last)
+    return answer(shape, Given(Array(typed.words.dropFirst()), to: shape), typed.last)
+  }
+
+  /// The words behind a command's name: what was given, without names or with one, and the option whose value is still to come.
+  struct Given {
+    var options: [(name: String, value: String?)] = []
+    var words: [String] = []
+    var pending: CommandShape.Option?
+    /// No options come any more.
+    var onlyWords = false
+
+    init(_ words: [String], to shape: CommandShape) {
+      var rest = words[...]
+      while let word = rest.popFirst() {
+        if onlyWords || !word.hasPrefix("-") || word == "-" {
+          self.words.append(word)
+        } else if word == "--" {
+          onlyWords = true
+        } else if let sign = word.firstIndex(of: "=") {
+          options.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
+        } else {
+          let option = shape.option(word)
+          let value = option?.value == nil ? nil : rest.popFirst()
+          options.append((word, value))
+          if option?.value != nil, value == nil { pending = option }
+        }
+      }
+    }
   }
 
   private var commands: [CompletionModel.Entry] {
     model.commands.map { CompletionModel.Entry(text: $0.name, keys: [$0.name], hint: $0.hint) }
   }
 
-  private func answer(_ shape: CommandShape, _ words: [String], _ last: String) -> Answer {
-    var given: [String] = []
-    var named: [String] = []
-    var rest = words[...]
-    var onlyWords = false
-    var pending: CommandShape.Option?
-    while let word = rest.popFirst() {
-      if onlyWords || !word.hasPrefix("-") || word == "-" {
-        named.append(word)
-      } else if word == "--" {
-        onlyWords = true
-      } else {
-        let name = String(word.prefix { $0 != "=" })
-        given.append(name)
-        if let option = shape.option(name), option.value != nil, !word.contains("="), rest.popFirst() == nil { pending = option }
-      }
-    }
-    if let pending, let value = pending.value {
-      var answer = self.word(value, last)
-      // What is expected or written stands behind the attribute.
-      if case .attribute = value {
-        let sign = pending.names.contains("--write") ? "=" : ""
-        answer.entries = answer.entries.map { .init(text: $0.text + sign, keys: $0.keys, hint: $0.hint, isOther: $0.isOther, goesOn: true) }
-      }
-      return answer
-    }
-    if !onlyWords, last.hasPrefix("-") { return options(shape, given, last) }
-    return positional(shape, named, last)
+  func answer(_ shape: CommandShape, _ given: Given, _ last: String) -> Answer {
+    if let pending = given.pending { return value(of: pending, last, shape, given) }
+    if !given.onlyWords, last.hasPrefix("-") { return options(shape, given, last) }
+    return positional(shape, given.words, last)
   }
 
-  private func options(_ shape: CommandShape, _ given: [String], _ last: String) -> Answer {
-    if let sign = last.firstIndex(of: "="), let value = shape.option(String(last[..<sign]))?.value {
+  private func value(of option: CommandShape.Option, _ last: String, _ shape: CommandShape, _ given: Given) -> Answer {
+    guard let value = option.value else { return Answer() }
+    let peer = shape.words.first == .peer ? given.words.first : nil
+    var answer = word(value, last, of: peer.flatMap { !model.isConnected || Self.isPeer($0) ? $0 : nil })
+    // What is expected or written stands behind the attribute.
+    if case .attribute = value {
+      let sign = option.names.contains("--write") ? "=" : ""
+      answer.entries = answer.entries.map { .init(text: $0.text + sign, keys: $0.keys, hint: $0.hint, isOther: $0.isOther, goesOn: true) }
+    }
+    return answer
+  }
+
+  private func options(_ shape: CommandShape, _ given: Given, _ last: String) -> Answer {
+    if let sign = last.firstIndex(of: "="), let option = shape.option(String(last[..<sign])) {
       let prefix = String(last[...sign])
-      var answer = word(value, String(last.dropFirst(prefix.count)))
+      var answer = value(of: option, String(last.dropFirst(prefix.count)), shape, given)
       answer.prefix = prefix + answer.prefix
       return answer
     }
-    let entries = shape.options.filter { $0.isRepeating || Set($0.names).isDisjoint(with: given) }.compactMap { option in
+    let names = given.options.map(\.name)
+    let entries = shape.options.filter { $0.isRepeating || Set($0.names).isDisjoint(with: names) }.compactMap { option in
       option.names.last { $0.hasPrefix("--") }.map { CompletionModel.Entry(text: $0, keys: [$0], hint: option.hint) }
     }
     return filtered(entries, by: last)
@@ -153,23 +171,47 @@ struct Completer {
     word.hasPrefix("@") || word.contains(":") || word.utf8.count == 12 && Hex.decode(word) != nil
   }
 
-  private func word(_ word: CommandShape.Word, _ last: String) -> Answer {
+  /// - Parameter peer: whose attribute it is; nil: the device of the prompt.
+  private func word(_ word: CommandShape.Word, _ last: String, of peer: String? = nil) -> Answer {
+    func attributes(_ use: CommandShape.AttributeUse) -> [CompletionModel.Entry] {
+      CompletionModel.attributes((peer.map { attributesOf($0) } ?? model.attributes) ?? [], for: use)
+    }
     switch word {
     case .peer: return filtered(model.peers(), by: last)
     case .link: return filtered(model.peers(onlyLinks: true), by: last)
-    case .attribute(let use): return filtered(CompletionModel.attributes(model.attributes ?? [], for: use), by: last)
+    case .address: return filtered(model.peers(onlyAddresses: true), by: last)
+    case .attribute(let use): return filtered(attributes(use), by: last)
+    case .adapter: return adapters(last)
+    case .verification(let choices):
+      if let rest = last.after("notify:") {
+        var answer = filtered(attributes(.listening), by: rest)
+        answer.prefix = "notify:"
+        return answer
+      }
+      return filtered(choices.map { .init(text: $0, keys: [$0], hint: "", goesOn: $0.hasSuffix(":")) }, by: last)
     case .choice(let texts): return filtered(texts.map { CompletionModel.Entry(text: $0, keys: [$0.lowercased()], hint: "") }, by: last)
     case .command: return filtered(commands, by: last)
     case .deviceCommand:
       return filtered(model.deviceCommands.map { .init(text: $0.name, keys: [$0.name.lowercased()], hint: $0.hint) }, by: last)
-    case .file: return named(last, in: last)
+    case .file: return named(last)
+    case .files(let endings): return named(last, endings)
     case .value:
-      guard last.hasPrefix("@") else { return Answer() }
-      var answer = named(String(last.dropFirst()), in: String(last.dropFirst()))
+      guard let path = last.after("@") else { return Answer() }
+      var answer = named(path)
       answer.prefix = "@"
       return answer
     case .free, .setting, .deviceParameter: return Answer()
     }
+  }
+
+  private func adapters(_ last: String) -> Answer {
+    for (prefix, endings) in [("sim:", ["json", "jsonc"]), ("replay:", []), ("unix:", []), ("serial:", [])] {
+      guard let path = last.after(prefix), prefix != "serial:" || path.hasPrefix("/") else { continue }
+      var answer = named(path, endings)
+      answer.prefix = prefix
+      return answer
+    }
+    return filtered(model.adapters, by: last)
   }
 
   private func filtered(_ entries: [CompletionModel.Entry], by typed: String) -> Answer {
@@ -179,11 +221,14 @@ struct Completer {
     return Answer(entries: matching)
   }
 
-  /// Files whose path begins so. Those that are hidden only when that is asked for.
-  private func named(_ path: String, in typed: String) -> Answer {
+  /// Files whose path begins so. Those that are hidden only when that is asked for; those that end otherwise when there are no others.
+  func named(_ path: String, _ endings: [String] = []) -> Answer {
+    guard let files else { return Answer(files: endings) }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     let begin = path.dropFirst(folder.count)
-    let names = files(folder).filter { $0.hasPrefix(begin) && (begin.hasPrefix(".") || !$0.hasPrefix(".")) }.sorted()
+    let all = files(folder).filter { $0.hasPrefix(begin) && (begin.hasPrefix(".") || !$0.hasPrefix(".")) }.sorted()
+    let wanted = all.filter { name in name.hasSuffix("/") || endings.contains { name.hasSuffix(".\($0)") } }
+    let names = endings.isEmpty || wanted.isEmpty ? all : wanted
     return Answer(entries: names.map { .init(text: folder + $0, keys: [(folder + $0).lowercased()], hint: "", goesOn: $0.hasSuffix("/")) })
   }
 }

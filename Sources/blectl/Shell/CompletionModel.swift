@@ -42,6 +42,10 @@ struct CompletionModel: Sendable {
   var attributes: [Attribute]?
   /// Of the device's file, once it was asked for.
   var deviceCommands: [DeviceCommand] = []
+  /// Radios, as `--adapter` takes them.
+  var adapters: [Entry] = []
+  /// `@last` can be said.
+  var knowsLast = true
   /// Commands may leave out PEER.
   var isConnected = false
 
@@ -65,11 +69,11 @@ struct CompletionModel: Sendable {
 
   /// By name where that is enough and can be typed, else by address.
   /// - Parameter onlyLinks: only those of the session.
-  func peers(onlyLinks: Bool = false) -> [Entry] {
+  func peers(onlyLinks: Bool = false, onlyAddresses: Bool = false) -> [Entry] {
     var named: [String: Int] = [:]
     for device in devices { if let name = device.name { named[name.lowercased(), default: 0] += 1 } }
     var entries: [Entry] = []
-    if !onlyLinks { entries.append(Entry(text: "@last", keys: ["@last"], hint: "the device connected last")) }
+    if !onlyLinks, knowsLast { entries.append(Entry(text: "@last", keys: ["@last"], hint: "the device connected last")) }
     entries += aliases.filter { !onlyLinks || linkAliases.contains($0) }.sorted().map {
       Entry(text: "@\($0)", keys: ["@\($0)".lowercased(), $0.lowercased()], hint: "alias")
     }
@@ -80,7 +84,7 @@ struct CompletionModel: Sendable {
         entries.append(Entry(text: device.address, keys: [address, bare], hint: device.hint))
         continue
       }
-      let isOne = named[name.lowercased()] == 1 && Self.canBeTyped(name)
+      let isOne = named[name.lowercased()] == 1 && Self.canBeTyped(name) && !onlyAddresses
       let hints = [isOne ? device.address : DisplayText.escape(name), device.hint].filter { !$0.isEmpty }
       // Whoever types the address gets the address.
       entries.append(
@@ -95,12 +99,20 @@ struct CompletionModel: Sendable {
     return entries
   }
 
+  /// For whoever takes an address and nothing else.
+  mutating func keepPlainAddresses() {
+    devices = devices.map { .init(address: String($0.address.prefix { $0 != "/" }), name: $0.name, hint: $0.hint) }
+    aliases = []
+    knowsLast = false
+  }
+
   /// A pattern that means this name only, of characters that print.
   private static func canBeTyped(_ name: String) -> Bool {
     DisplayText.isPrintable(Array(name.utf8)) && !name.contains { "*?[]\\".contains($0) } && name.utf8.count <= 64
   }
 
   static func attributes(_ attributes: [Attribute], for use: CommandShape.AttributeUse) -> [Entry] {
+    let use = use == .sending && !attributes.contains { use.allows($0.properties) } ? .writing : use
     var seen: [UUID: Int] = [:]
     var entries: [Entry] = []
     for attribute in attributes {

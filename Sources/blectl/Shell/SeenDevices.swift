@@ -4,7 +4,7 @@ import GAP
 import Operations
 import Text
 
-/// The devices that were heard in this session, whatever for, and those that were connected before: to be named without looking for them again.
+/// The devices that were heard, whatever for, and those that were connected before: to be named without looking for them again.
 @LoopActor
 final class SeenDevices {
   private var order = RecentSet<PeerAddress>(capacity: 1000)
@@ -17,10 +17,15 @@ final class SeenDevices {
     facts[peer] = (name, report.rssi ?? facts[peer]?.rssi)
   }
 
-  func add(_ device: KnownDevices.Device) {
-    if let forgotten = order.insert(device.peer).forgotten { facts[forgotten] = nil }
-    facts[device.peer] = facts[device.peer] ?? (device.name, nil)
+  func add(_ device: KnownDevices.Device) { add(device.peer, name: device.name, rssi: nil) }
+
+  func add(_ peer: PeerAddress, name: String?, rssi: Int8?) {
+    if let forgotten = order.insert(peer).forgotten { facts[forgotten] = nil }
+    facts[peer] = (facts[peer]?.name ?? name, rssi ?? facts[peer]?.rssi)
   }
+
+  /// For who comes later.
+  var heard: [HeardDevices.Device] { order.elements.map { .init($0, name: facts[$0]?.name, rssi: facts[$0]?.rssi) } }
 
   /// The strongest first; those that were not heard last.
   var devices: [CompletionModel.Device] {

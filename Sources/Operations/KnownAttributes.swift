@@ -1,0 +1,122 @@
+package import ATT
+package import Bluetooth
+package import GATT
+import Text
+
+/// What the last whole discovery of a device found, for whoever wants to name an attribute without connecting. Kept as a log like `HeardDevices`.
+package struct KnownAttributes: Sendable, Equatable {
+  package struct Item: Sendable, Equatable {
+    package let service: UUID
+    package let uuid: UUID
+    /// Of its value.
+    package let handle: AttributeHandle
+    package let properties: Properties
+
+    package init(service: UUID, uuid: UUID, handle: AttributeHandle, properties: Properties) {
+      self.service = service
+      self.uuid = uuid
+      self.handle = handle
+      self.properties = properties
+    }
+  }
+
+  /// Those of one device.
+  package struct Record: Sendable, Equatable {
+    /// Which adapter it was connected by: on another air the address may be another device's.
+    package let air: String
+    package let peer: PeerAddress
+    /// As it was heard.
+    package let name: String?
+    /// By which it was found, where that is not its address.
+    package let selector: PeerSelector?
+    /// Characteristics, in the order of their handles.
+    package let items: [Item]
+
+    package init(air: String, peer: PeerAddress, name: String?, selector: PeerSelector?, items: [Item]) {
+      self.air = air
+      self.peer = peer
+      self.name = name.flatMap { $0.utf8.count > HeardDevices.longestName ? nil : $0 }
+      if case .address? = selector { self.selector = nil } else { self.selector = selector }
+      self.items = Array(items.prefix(KnownAttributes.longest))
+    }
+
+    /// - Parameter selector: what somebody typed.
+    package func isMeant(by selector: PeerSelector) -> Bool {
+      selector.means(peer, named: name) || self.selector.map { selector.isSame(as: $0) } ?? false
+    }
+  }
+
+  /// The latest first; each device of an air once.
+  package private(set) var records: [Record] = []
+
+  /// Characteristics of a device; one that has more is not known beyond.
+  package static let longest = 256
+  /// How many devices are remembered, and how many octets of them: less than what the log is written anew from.
+  package static let capacity = 64
+  static let size = 48 << 10
+
+  /// - Parameter limit: how many records are enough.
+  package init(parsing log: [UInt8], limit: Int = KnownAttributes.capacity, where isWanted: (Record) -> Bool = { _ in true }) {
+    for line in log.split(separator: 0x0A).reversed() where records.count < limit {
+      guard let record = Record(parsing: line), isWanted(record),
+        !records.contains(where: { $0.air == record.air && $0.peer == record.peer })
+      else { continue }
+      records.append(record)
+    }
+  }
+
+  /// The shortest log that says the same, as far as there is room.
+  package var log: [UInt8] {
+    var (lines, size): ([[UInt8]], Int) = ([], 0)
+    for line in records.lazy.map(\.line) {
+      size += line.count
+      guard size <= Self.size else { break }
+      lines.append(line)
+    }
+    return lines.reversed().flatMap(\.self)
+  }
+}
+
+extension KnownAttributes.Record {
+  /// Nil for what is no record.
+  init?(parsing line: some Collection<UInt8>) {
+    guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, case .array(let entries)? = tree["attributes"]?.kind,
+      case .address(let address, let type?)? = tree["peer"]?.string.flatMap({ PeerSelector($0) })
+    else { return nil }
+    let items = entries.prefix(KnownAttributes.longest).compactMap { entry -> KnownAttributes.Item? in
+      guard let service = entry["service"]?.string.flatMap({ UUID($0) }), let uuid = entry["uuid"]?.string.flatMap({ UUID($0) }),
+        let handle = entry["handle"]?.integer.flatMap({ UInt16(exactly: $0) }), handle > 0,
+        let properties = entry["properties"]?.integer.flatMap({ UInt8(exactly: $0) })
+      else { return nil }
+      return .init(
+        service: service, uuid: uuid, handle: AttributeHandle(rawValue: handle), properties: Properties(rawValue: properties))
+    }
+    self.init(
+      air: air, peer: PeerAddress(address, type), name: tree["name"]?.string,
+      selector: tree["found_by"]?.string.flatMap { PeerSelector($0) }, items: items)
+  }
+
+  /// One line of the log.
+  package var line: [UInt8] {
+    var json = JSONLine()
+    json.string("air", air)
+    json.string("peer", peer.description)
+    if let name { json.string("name", name) }
+    if let selector { json.string("found_by", selector.description) }
+    json.objects("attributes", items) { json, item in
+      json.string("service", item.service.description)
+      json.string("uuid", item.uuid.description)
+      json.integer("handle", item.handle.rawValue)
+      json.integer("properties", item.properties.rawValue)
+    }
+    return json.finished()
+  }
+}
+
+extension KnownAttributes.Item {
+  package static func all(of table: AttributeTable) -> [Self] {
+    table.services.flatMap { service in
+      service.characteristics.map { .init(service: service.uuid, uuid: $0.uuid, handle: $0.valueHandle, properties: $0.properties) }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import LinuxIO
+import Operations
+
+/// What a command hears and finds, kept for the completion of later command lines: written once, when it ends. Nothing is kept of a simulated or a
+/// recorded air, whose devices stand in its file.
+@LoopActor
+final class AirMemory {
+  private let adapter: @LoopActor () throws -> AdapterSpec
+  private let configuration: Configuration
+  private let seen = SeenDevices()
+  /// The latest last.
+  private var found: [KnownAttributes.Record] = []
+
+  init(_ configuration: Configuration, adapter: @escaping @LoopActor () throws -> AdapterSpec) {
+    self.configuration = configuration
+    self.adapter = adapter
+  }
+
+  private var air: String? { try? adapter().air }
+
+  func hear(_ report: AdvertisingReport) { seen.add(report) }
+
+  func hear(_ devices: [DeviceView]) {
+    guard air != nil else { return }
+    // Of too many those that were added first are forgotten.
+    for device in devices.sorted(by: { $0.rssi ?? -128 < $1.rssi ?? -128 }) { seen.add(device.peer, name: device.name, rssi: device.rssi) }
+  }
+
+  /// At the end of a link.
+  func keep(_ connection: Connection) {
+    guard let air else { return }
+    seen.add(connection.peer, name: connection.name, rssi: nil)
+    guard let table = connection.client.table else { return }
+    found.removeAll { $0.peer == connection.peer }
+    found.append(
+      .init(
+        air: air, peer: connection.peer, name: connection.name, selector: connection.selector, items: KnownAttributes.Item.all(of: table)))
+    if found.count > KnownAttributes.capacity { found.removeFirst() }
+  }
+
+  /// A home that cannot be written is not worth a message.
+  func write() {
+    let devices = seen.heard
+    guard let air, !devices.isEmpty else { return }
+    try? configuration.remember(
+      HeardDevices.Record(air: air, time: EventLoop.shared.wallClock / 1_000_000_000, devices: devices), found)
+  }
+}
+
+extension AdapterSpec {
+  /// Those who hear the same devices share it: all adapters of the machine. Nil where the devices stand in a file.
+  var air: String? {
+    switch self {
+    case .kernel, .user: "hci"
+    case .stream(let address): address.description
+    case .simulation, .replay: nil
+    }
+  }
+}

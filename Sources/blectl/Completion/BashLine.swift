@@ -1,0 +1,96 @@
+import Text
+
+/// What is typed at a prompt of bash, up to the cursor, and how a word has to go on there. The words that bash itself makes of the line are useless:
+/// it ends them at each of COMP_WORDBREAKS, colons among them, and forgets their quotes. All is done by Unicode scalars: a combining mark behind a
+/// quotation mark or a backquote does not change what that means to a shell.
+struct BashLine: Equatable {
+  /// The complete ones, without their quotes; the program's name is the first.
+  private(set) var words: [String] = []
+  /// The one at the cursor, without its quotes; empty behind a blank.
+  private(set) var last = ""
+  /// The beginning of `last` that stays in the line, whatever replaces the rest: up to the last of COMP_WORDBREAKS, or to an open quote.
+  private(set) var kept = ""
+  /// The quotation mark that nothing closes.
+  private(set) var quote: Unicode.Scalar?
+  /// The word is the file of a redirection.
+  private(set) var isRedirected = false
+
+  private var isInWord = false
+
+  /// - Parameter breaks: COMP_WORDBREAKS.
+  init(_ line: String, breaks: String) {
+    var isEscaped = false
+    var openedAt = ""
+    for scalar in line.unicodeScalars {
+      if isEscaped {
+        isEscaped = false
+        if quote == "\"", !"\"\\$`".unicodeScalars.contains(scalar) { add("\\") }
+        add(scalar)
+        continue
+      }
+      switch (quote, scalar) {
+      case ("'", "'"), ("\"", "\""): quote = nil
+      case (nil, "'"), (nil, "\""):
+        (quote, openedAt, isInWord) = (scalar, last, true)
+      case (nil, "\\"), ("\"", "\\"): isEscaped = true
+      case (nil, " "), (nil, "\t"), (nil, "\n"): endWord()
+      case (nil, ";"), (nil, "|"), (nil, "&"), (nil, "("), (nil, ")"):
+        endWord()
+        (words, isRedirected) = ([], false)
+      case (nil, "<"), (nil, ">"):
+        // The number of a descriptor is part of it.
+        if last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { forgetWord() }
+        endWord()
+        isRedirected = true
+      default:
+        // Readline's word begins at these two, and behind the others.
+        let begins = quote == nil && breaks.unicodeScalars.contains(scalar)
+        if begins, scalar == "@" || scalar == "$" { kept = last }
+        add(scalar)
+        if begins, scalar != "@", scalar != "$" { kept = last }
+      }
+    }
+    if quote != nil { kept = openedAt }
+    if isEscaped { add("\\") }
+  }
+
+  private mutating func add(_ scalar: Unicode.Scalar) {
+    last.unicodeScalars.append(scalar)
+    isInWord = true
+  }
+
+  private mutating func forgetWord() { (last, kept, isInWord) = ("", "", false) }
+
+  private mutating func endWord() {
+    guard isInWord else { return }
+    if !isRedirected { words.append(last) }
+    isRedirected = false
+    forgetWord()
+  }
+
+  /// What readline has to put in place of its word, so that the whole word is `text`. Nil where that cannot be said.
+  func replacement(for text: String) -> String? {
+    let scalars = text.unicodeScalars
+    let count = kept.unicodeScalars.count
+    guard String(String.UnicodeScalarView(scalars.prefix(count))).lowercased() == kept.lowercased() else { return nil }
+    let rest = scalars.dropFirst(count)
+    // A backslash would stay in front of it.
+    if quote == "\"", rest.contains("!") { return nil }
+    var replacement = String.UnicodeScalarView()
+    for scalar in rest {
+      switch quote {
+      case "'":
+        replacement.append(contentsOf: scalar == "'" ? Array("'\\''".unicodeScalars) : [scalar])
+        continue
+      case "\"": if "\"\\$`".unicodeScalars.contains(scalar) { replacement.append("\\") }
+      default:
+        let isHarmless = Self.harmless.contains(scalar) || !(replacement.isEmpty && kept.isEmpty) && scalar == "#"
+        if scalar.isASCII, !isHarmless { replacement.append("\\") }
+      }
+      replacement.append(scalar)
+    }
+    return String(replacement)
+  }
+
+  private static let harmless = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%".unicodeScalars)
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import Bluetooth
+import DeviceFiles
+import EventLoop
+import LinuxIO
+import Operations
+import Text
+
+/// What can stand at the cursor of a shell's line, by what is known of the air and of the devices.
+@LoopActor
+struct CommandLineCompletion {
+  private let configuration: Configuration
+  /// Seconds since 1970-01-01T00:00:00Z.
+  private let now: Int64
+
+  init(_ environment: [String: String], now: Int64) {
+    configuration = Configuration(environment: environment)
+    self.now = now
+  }
+
+  /// - Parameter words: the complete ones behind the program's name.
+  /// - Returns: nil when there is no such command.
+  func answer(_ words: [String], _ last: String) async -> Completer.Answer? {
+    let (leading, rest) = Arguments.leading(words)
+    guard let shape = CommandShape(completing: rest.first) else { return nil }
+    let given = Completer.Given(leading + rest.dropFirst(), to: shape)
+    var completer = Completer(model: CompletionModel(), shape: { _ in nil })
+    if shape.words.contains(.command) { completer.model.commands = Self.commands }
+    completer.model.adapters = adapters()
+    // Files are read only for what is asked for.
+    let isName = !given.onlyWords && given.pending == nil && last.hasPrefix("-") && !last.contains("=")
+    guard !isName, shape.namesDevices, let spec = try? configuration.adapter(given.value(of: "-i", "--adapter")) else {
+      return completer.answer(shape, given, last)
+    }
+    let air = KnownAir(spec, configuration, now: now)
+    let known = try? await configuration.knownDevices()
+    completer.model.devices = air.devices
+    completer.model.knowsLast = !(known?.devices.isEmpty ?? true)
+    completer.model.aliases = known.map { Array($0.aliases.keys) } ?? []
+    func facts(_ peer: String) -> KnownAir.Facts? {
+      switch PeerArgument(argument: peer) {
+      case .selector(let selector)?: air.facts(of: selector)
+      case .alias(let name)?: known?.aliases[name].flatMap { air.facts(of: $0) }
+      case .last?: known?.devices.last.flatMap { air.facts(of: .address($0.peer.address, $0.peer.type)) }
+      case .current?, nil: nil
+      }
+    }
+    completer.attributesOf = { facts($0)?.attributes }
+    if shape.words.contains(.deviceCommand) {
+      let file = given.value(of: "--device")
+      let named = file.flatMap { try? DeviceLibrary.loadAtOnce($0) }
+      let device = file != nil ? named : given.words.first.flatMap(facts).flatMap { fitting($0, spec) }
+      completer.model.deviceCommands = device?.commands.map(CompletionModel.DeviceCommand.init) ?? []
+    }
+    if rest.first == Gatttool.name { completer.model.keepPlainAddresses() }
+    return completer.answer(shape, given, last)
+  }
+
+  private static var commands: [(name: String, hint: String)] {
+    Blectl.configuration.subcommands.compactMap { type in
+      type.configuration.commandName.map { ($0, String(type.configuration.abstract.prefix { $0 != "." })) }
+    }
+  }
+
+  /// The one device file that fits, as far as is known.
+  private func fitting(_ facts: KnownAir.Facts, _ spec: AdapterSpec) -> DeviceDescription? {
+    DeviceLibrary.known(configuration, spec).lazy.compactMap { devices -> DeviceDescription? in
+      let fitting = devices.filter { facts.fits($0.match) }
+      return fitting.count == 1 ? fitting.first : nil
+    }.first
+  }
+
+  /// The machine's, and all other forms.
+  private func adapters() -> [CompletionModel.Entry] {
+    func entry(_ text: String, _ hint: String) -> CompletionModel.Entry {
+      .init(text: text, keys: [text.lowercased()], hint: hint, goesOn: text.hasSuffix(":"))
+    }
+    let numbers = FolderNames.list("/sys/class/bluetooth/", home: nil).compactMap { name in
+      name.after("hci").flatMap { Int($0.prefix { $0 != "/" }) }
+    }.sorted()
+    let ports = FolderNames.list("/dev/", home: nil).filter { $0.hasPrefix("ttyACM") || $0.hasPrefix("ttyUSB") }.sorted()
+    return numbers.map { entry("hci\($0)", "the kernel's") } + numbers.map { entry("user:\($0)", "for us alone") }
+      + [entry("sim", "the simulated air"), entry("sim:", "of a file"), entry("replay:", "a trace")]
+      + ports.map { entry("serial:/dev/\($0)", "H4") }
+      + [entry("tcp:", "HOST:PORT"), entry("unix:", "PATH"), entry("serial:", "DEV[@BAUD]")]
+  }
+}
+
+extension CommandShape {
+  /// Behind the options that every command has, or behind a command's name.
+  fileprivate init?(completing name: String?) {
+    switch name {
+    case nil:
+      let options = CommandShape("", CommandDescription(of: CompletedCommandLine.self)).options
+      self.init("", hint: "", options: options, words: [.command])
+    case "help": self.init("help", hint: "", words: [.command])
+    case Gatttool.name:
+      self.init(
+        Gatttool.name, hint: "",
+        options: GatttoolOptions.Entry.all.map { entry in
+          let value: Word =
+            switch entry.name {
+            case .adapter: .adapter
+            case .device: .address
+            case .addressType: .choice(["public", "random"])
+            case .securityLevel: .choice(["low", "medium", "high"])
+            default: .free
+            }
+          let names = (entry.letter.map { ["-\($0)"] } ?? []) + ["--\(entry.name.rawValue)"]
+          return Option(names: names, hint: entry.help, value: entry.kind == .flag ? nil : value, isRepeating: false)
+        })
+    case let name?:
+      guard let command = Blectl.command(named: name) else { return nil }
+      self.init(name, CommandDescription(of: command))
+    }
+  }
+
+  fileprivate var namesDevices: Bool {
+    words.contains(.peer) || options.contains { $0.value == .peer || $0.value == .address }
+  }
+}
+
+extension Completer.Given {
+  /// The last value that an option was given by one of its names.
+  fileprivate func value(of names: String...) -> String? { options.last { names.contains($0.name) }?.value }
+}
+
+/// What may stand before a command's name, as the parser describes it. The root that parses declares none of it, for the start's sake.
+private struct CompletedCommandLine: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: Blectl.configuration.commandName, version: Blectl.version)
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var step: StepOptions
+}

@@ -1,0 +1,32 @@
+import EventLoop
+import Terminal
+
+/// `blectl ---complete SHELL …`, as the completion scripts ask it. It touches no radio, and says nothing but candidates: whatever is wrong, there are
+/// none.
+struct CompletionRequest {
+  static let word = "---complete"
+
+  let dialect: ShellDialect
+  let question: ShellDialect.Question
+
+  /// - Parameter arguments: with the program's name.
+  static func isAsked(by arguments: [String]) -> Bool { arguments.count > 1 && arguments[1] == word }
+
+  /// Nil for what no script asks.
+  init?(_ arguments: [String]) {
+    guard Self.isAsked(by: arguments), arguments.count > 2, let dialect = ShellDialect(rawValue: arguments[2]),
+      let question = dialect.question(Array(arguments.dropFirst(3)))
+    else { return nil }
+    self.dialect = dialect
+    self.question = question
+  }
+
+  func run(_ environment: [String: String]) {
+    let question = question
+    let answer = try? EventLoop.shared.run {
+      await CommandLineCompletion(environment, now: EventLoop.shared.wallClock / 1_000_000_000).answer(question.words, question.last)
+    }
+    guard let answer else { return }
+    _ = Output.writeWaiting(.output, dialect.text(of: answer, to: question))
+  }
+}

@@ -1,0 +1,98 @@
+import LinuxIO
+import Text
+
+/// The shells that ask for completion, and how each of them is told: by lines of which the first says how, and the others are candidates.
+enum ShellDialect: String, CaseIterable {
+  case bash, zsh, fish
+
+  /// What is typed, as the shell tells it.
+  struct Question: Equatable {
+    /// The complete ones, without the program's name.
+    var words: [String] = []
+    var last = ""
+    /// Of bash.
+    var line: BashLine?
+  }
+
+  /// - Parameter arguments: of bash the line up to the cursor and COMP_WORDBREAKS; else the words, of which the last is at the cursor.
+  /// - Returns: nil when there is nothing that blectl has to say.
+  func question(_ arguments: [String]) -> Question? {
+    guard self == .bash else {
+      guard let last = arguments.last else { return nil }
+      return Question(words: Array(arguments.dropLast()), last: last)
+    }
+    guard let text = arguments.first else { return nil }
+    let line = BashLine(text, breaks: arguments.dropFirst().first ?? "")
+    // Variables that are set for one command.
+    let words = line.words.drop { $0.contains("=") }
+    return words.isEmpty || line.isRedirected ? nil : Question(words: Array(words.dropFirst()), last: line.last, line: line)
+  }
+
+  /// The first line is empty or of words: `nospace` (nothing may be put behind the one candidate), `menu` (they begin with something else than what
+  /// was typed), `files N ENDING…` (and files; N characters of the word stand before their path).
+  func text(of answer: Completer.Answer, to question: Question) -> String {
+    var entries = answer.entries.map { entry in
+      CompletionModel.Entry(
+        text: answer.prefix + entry.text, keys: entry.keys.map { answer.prefix.lowercased() + $0 }, hint: Self.shown(entry.hint),
+        isOther: entry.isOther, goesOn: entry.goesOn)
+    }.filter { DisplayText.isPrintable(Array($0.text.utf8)) }
+    let wanted = question.last.lowercased()
+    // Who begins as it was typed is meant, before those that are found by something else.
+    let literal = entries.filter { $0.text.lowercased().hasPrefix(wanted) }
+    var words: [String] = []
+    if self != .fish, literal.isEmpty, !entries.isEmpty { words.append("menu") }
+    if self != .fish, !literal.isEmpty { entries = literal }
+    var lines: [String]
+    switch self {
+    case .bash: lines = bash(entries, question, &words)
+    case .zsh:
+      lines = entries.map { ($0.goesOn ? "+" : "=") + Self.coloned($0.text) + ($0.hint.isEmpty ? "" : ":\(Self.coloned($0.hint))") }
+    case .fish: lines = entries.map { "\($0.text)\t\($0.hint)" }
+    }
+    if let endings = answer.files {
+      let before = answer.prefix.unicodeScalars.count
+      if self == .zsh || before == 0 || question.line.map({ $0.kept.hasSuffix(answer.prefix) }) ?? false {
+        words += ["files", "\(before)"] + endings
+      } else {
+        lines += files(endings, answer.prefix, question, &words)
+      }
+    }
+    return ([words.joined(separator: " ")] + lines).map { $0 + "\n" }.joined()
+  }
+
+  private func bash(_ entries: [CompletionModel.Entry], _ question: Question, _ words: inout [String]) -> [String] {
+    let texts = entries.compactMap { question.line?.replacement(for: $0.text) }
+    if texts.count == 1, entries.contains(where: \.goesOn) { words.append("nospace") }
+    // Readline puts what they have in common in place of what was typed: all must be found by it as well.
+    if words.contains("menu"), texts.count > 1 {
+      let common = Completer.commonBeginning(entries.map(\.text)).lowercased()
+      if common.isEmpty || !entries.allSatisfy({ $0.isFound(by: common) }) { return [] }
+    }
+    return texts
+  }
+
+  /// Where the shell's own way would take what stands before a path for a part of it.
+  private func files(_ endings: [String], _ prefix: String, _ question: Question, _ words: inout [String]) -> [String] {
+    let path = question.last.after(prefix) ?? ""
+    let completer = Completer(model: CompletionModel(), shape: { _ in nil }, files: { FolderNames.list($0, home: nil) })
+    let entries = completer.named(path, endings).entries.filter { DisplayText.isPrintable(Array($0.text.utf8)) }
+    guard self == .bash else { return entries.map { "\(prefix)\($0.text)\t" } }
+    return bash(entries.map { .init(text: prefix + $0.text, keys: [], hint: "", goesOn: $0.goesOn) }, question, &words)
+  }
+
+  /// A hint may hold what a device said.
+  private static func shown(_ hint: String) -> String {
+    DisplayText.isPrintable(Array(hint.utf8))
+      ? DisplayText.clip(hint, to: 100) : hint.isEmpty ? "" : DisplayText.clip(DisplayText.escape(hint), to: 100)
+  }
+
+  /// For `_describe`, to which a colon begins what it is.
+  private static func coloned(_ text: String) -> String {
+    var escaped = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == ":" || scalar == "\\" { escaped.append("\\") }
+      escaped.append(scalar)
+    }
+    return String(escaped)
+  }
+}

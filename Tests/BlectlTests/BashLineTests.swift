@@ -1,0 +1,74 @@
+import Testing
+
+@testable import blectl
+
+/// What is typed at a prompt of bash, and what may be put there: nothing that a stranger's device is called may run.
+@Suite struct BashLineTests {
+  private static let breaks = " \t\n\"'@><=;|&(:"
+
+  @Test(arguments: [
+    ("blectl read ", ["blectl", "read"], "", ""), ("blectl re", ["blectl"], "re", ""), ("", [], "", ""),
+    ("blectl read name:Ba", ["blectl", "read"], "name:Ba", "name:"), ("blectl read C0:FF:E", ["blectl", "read"], "C0:FF:E", "C0:FF:"),
+    ("blectl read --as=u1", ["blectl", "read"], "--as=u1", "--as="), ("blectl read @la", ["blectl", "read"], "@la", ""),
+    ("blectl read x ffe1@29", ["blectl", "read", "x"], "ffe1@29", "ffe1"),
+    // In a quote that is open everything behind it is readline's word; in one that is closed nothing begins a word.
+    ("blectl read 'name:Two W", ["blectl", "read"], "name:Two W", ""),
+    ("blectl read name:'Two W", ["blectl", "read"], "name:Two W", "name:"),
+    ("blectl read 'a:b'c", ["blectl", "read"], "a:bc", ""), ("blectl read \"a\\\"b\\c", ["blectl", "read"], "a\"b\\c", ""),
+    ("blectl read name\\:Two\\ W", ["blectl", "read"], "name:Two W", ""), ("blectl '' ", ["blectl", ""], "", ""),
+    ("blectl read a\\", ["blectl", "read"], "a\\", ""),
+    // Another command, and where its output goes.
+    ("sudo id; blectl sc", ["blectl"], "sc", ""), ("blectl scan 2>/dev/null re", ["blectl", "scan"], "re", ""),
+    ("blectl scan --log>x ", ["blectl", "scan", "--log"], "", ""),
+  ])
+  func whatIsTyped(_ text: String, _ words: [String], _ last: String, _ kept: String) {
+    let line = BashLine(text, breaks: Self.breaks)
+    #expect(line.words == words && line.last == last && line.kept == kept && !line.isRedirected, "\(line)")
+  }
+
+  @Test func theFileOfARedirectionIsNobodysBusiness() {
+    for text in ["blectl scan >", "blectl scan > f", "blectl scan 2>> f"] { #expect(BashLine(text, breaks: Self.breaks).isRedirected) }
+  }
+
+  @Test func whatReplacesReadlinesWord() {
+    func replacement(_ typed: String, _ text: String) -> String? {
+      BashLine("blectl read " + typed, breaks: Self.breaks).replacement(for: text)
+    }
+    #expect(replacement("name:Ba", "name:Band-7") == "Band-7")
+    #expect(replacement("c0:f", "C0:FF:EE:00:00:07/public") == "FF:EE:00:00:07/public")
+    #expect(replacement("ban", "name:Band-7") == "name:Band-7")
+    #expect(replacement("@la", "@last") == "@last")
+    #expect(replacement("a:b", "name:a:b") == nil)
+    #expect(replacement("", "#x") == "\\#x" && replacement("a", "a#x") == "a#x")
+    #expect(replacement("'name:T", "name:Two Words") == "name:Two Words")
+    // No way to say it there.
+    #expect(replacement("\"name:a", "name:a!b") == nil && replacement("'name:a", "name:a!b") == "name:a!b")
+  }
+
+  /// However a quote was begun, bash reads the name again, and nothing else.
+  @Test(arguments: ["", "'", "\""]) func hostileNames(_ quote: String) throws {
+    let names = [
+      "$(id)", "`id`", "it's", "\"", "a;id", "a&&id", "a|id", ">x", "<(id)", "{a,b}", "~root", "*?[a]", "\\", "größe", "two  words",
+      "${HOME}",
+      "-rf", "%1", "^a^b",
+      // A shell sees the backquote, whatever stands above it.
+      "`\u{301}id`\u{301}", "$\u{301}(id)", "\"\u{301}$(id)",
+    ]
+    for name in names {
+      let line = BashLine("blectl read \(quote)", breaks: Self.breaks)
+      let replacement = try #require(line.replacement(for: name))
+      let read = BashLine("blectl read \(quote)\(replacement)\(quote) ", breaks: Self.breaks)
+      #expect(read.words == ["blectl", "read", name], "\(replacement)")
+      guard quote.isEmpty else { continue }
+      // Every character that means anything stands behind a backslash.
+      var scalars = replacement.unicodeScalars[...]
+      while let scalar = scalars.popFirst() {
+        if scalar == "\\" {
+          _ = scalars.popFirst()
+        } else {
+          #expect(!"$`\"'\\;|&<>(){}[]*?!~ #".unicodeScalars.contains(scalar), "\(replacement)")
+        }
+      }
+    }
+  }
+}

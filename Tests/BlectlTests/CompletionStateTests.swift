@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the completion scripts are told by the real executable, and what the others leave for it.
+@Suite(.timeLimit(.minutes(15))) struct CompletionStateTests {
+  static let now = 1_800_000_000
+
+  /// A folder of state: two scans, an alias, the attributes of one device, and lines that are nothing.
+  static func folder() throws -> String {
+    let folder = TemporaryFolder.path()
+    let now = now
+    let files = [
+      "heard": """
+      {"heard":\(now - 7200),"air":"hci","devices":[{"peer":"D1:00:00:00:00:09/random","name":"Two Words","rssi":-30}]}
+      {"heard":
+      {"heard":\(now - 300),"air":"hci","devices":[{"peer":"D1:00:00:00:00:02/random","name":"$(touch PWNED)\\n","rssi":-80},\
+      {"peer":"D1:00:00:00:00:01/random","name":"it's $(touch PWNED)","rssi":-50},{"peer":"5C:11:0A:93:77:20/random","rssi":-90}]}
+      {"heard":\(now),"air":"tcp:rig:7000","devices":[{"peer":"D1:00:00:00:00:0A/random","name":"Elsewhere","rssi":-1}]}
+      \u{0}\u{1}
+
+      """,
+      "attributes": """
+      {"air":"hci","peer":"D1:00:00:00:00:09/random","name":"Two Words","found_by":"mac:A4:C1:38:00:11:22","attributes":[\
+      {"service":"180f","uuid":"2a19","handle":18,"properties":18},{"service":"fee0","uuid":"ff01","handle":20,"properties":16},\
+      {"service":"fee0","uuid":"ff02","handle":22,"properties":4},{"service":"fee0","uuid":"ff03","handle":24,"properties":8}]}
+
+      """,
+      "devices": """
+      {"alias":"words","peer":"name:Two Words"}
+      {"connected":"2026-01-01T00:00:01.000Z","peer":"D1:00:00:00:00:09/random"}
+
+      """,
+    ]
+    try FileManager.default.createDirectory(atPath: folder + "/blectl", withIntermediateDirectories: true)
+    for (name, text) in files { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/blectl/\(name)")) }
+    return folder
+  }
+
+  /// The lines that the executable says to fish.
+  private static func ask(_ words: String, _ state: String) throws -> [String] {
+    let words = words.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    let result = try Blectl.run(
+      ["---complete", "fish"] + words, environment: ["XDG_STATE_HOME": state], adapter: nil, virtual: false)
+    #expect(result.status == 0 && result.errors.isEmpty, "\(words): \(result.errors)")
+    return result.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+  }
+
+  /// Folders, other kinds of files, octets that are nothing: no candidates, and not a word about it.
+  @Test func aStateThatIsNoneSaysNothing() throws {
+    let folder = TemporaryFolder.path()
+    for (name, contents) in [("heard", Data(repeating: 0xFF, count: 100_000)), ("devices", Data("{\"alias\":\"$(id)\"}".utf8))] {
+      try FileManager.default.createDirectory(atPath: folder + "/blectl/attributes", withIntermediateDirectories: true)
+      try contents.write(to: URL(fileURLWithPath: "\(folder)/blectl/\(name)"))
+    }
+    #expect(try Self.ask("read ", folder) == [""])
+    #expect(try Self.ask("read name:x ", folder) == [""])
+    for arguments in [
+      ["---complete"], ["---complete", "ksh", "x"], ["---complete", "bash"], ["---complete", "bash", "blectl > "], ["---complete", "zsh"],
+    ] {
+      let result = try Blectl.run(arguments, environment: ["XDG_STATE_HOME": folder])
+      #expect(result.status == 0 && result.output.isEmpty && result.errors.isEmpty, "\(arguments)")
+    }
+  }
+
+  /// What a command hears and finds, the next line knows: also when it fails; but not what is in a simulated air.
+  @Test func commandsLeaveWhatTheyHear() throws {
+    let air = try ListeningAir()
+    let state = TemporaryFolder.path()
+    func run(_ arguments: [String], adapter: String) throws -> ProcessResult {
+      try Blectl.run(arguments, environment: ["XDG_STATE_HOME": state], adapter: adapter, virtual: adapter == "sim")
+    }
+    #expect(try run(["services", "name:Band-7"], adapter: "sim").status == 0)
+    #expect(!FileManager.default.fileExists(atPath: state + "/blectl/heard"))
+    #expect(try run(["read", "name:Band-7", "ffff"], adapter: air.adapter).status == 2)
+    let peers = try Self.ask("-i \(air.adapter) read name:", state)
+    #expect(peers.contains { $0.hasPrefix("name:Band-7\tC0:FF:EE:00:00:07/public -64 dBm, ") }, "\(peers)")
+    #expect(try run(["services", "c0:ff:ee:00:00:07"], adapter: air.adapter).status == 0)
+    let attributes = try Self.ask("-i \(air.adapter) notify name:Band-7 heart", state)
+    #expect(attributes == ["", "heart_rate_measurement\t180d/2a37, notify"])
+    // They are on no other air.
+    #expect(try Self.ask("read name:", state) == [""])
+    for name in ["heard", "attributes"] {
+      let mode = try FileManager.default.attributesOfItem(atPath: "\(state)/blectl/\(name)")[.posixPermissions] as? Int
+      #expect(mode == 0o600, "\(name)")
+      // What is a link to nowhere stays one, and nobody is told.
+      try FileManager.default.removeItem(atPath: "\(state)/blectl/\(name)")
+      try FileManager.default.createSymbolicLink(atPath: "\(state)/blectl/\(name)", withDestinationPath: "/dev/null")
+    }
+    let again = try run(["services", "name:Band-7", "--quiet"], adapter: air.adapter)
+    #expect(again.status == 0 && again.errors.isEmpty)
+    #expect(try Self.ask("-i \(air.adapter) read name:", state) == [""])
+    _ = air.end()
+  }
+}
