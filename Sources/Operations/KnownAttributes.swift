@@ -58,7 +58,7 @@ package struct KnownAttributes: Sendable, Equatable {
   /// - Parameter limit: how many records are enough.
   package init(parsing log: [UInt8], limit: Int = KnownAttributes.capacity, where isWanted: (Record) -> Bool = { _ in true }) {
     for line in log.split(separator: 0x0A).reversed() where records.count < limit {
-      guard let record = Record(parsing: line), isWanted(record),
+      guard Record.head(of: line).map(isWanted) ?? true, let record = Record(parsing: line), isWanted(record),
         !records.contains(where: { $0.air == record.air && $0.peer == record.peer })
       else { continue }
       records.append(record)
@@ -78,6 +78,14 @@ package struct KnownAttributes: Sendable, Equatable {
 }
 
 extension KnownAttributes.Record {
+  /// Whose attributes they are, without reading them, as far as the line is one of ours; nil where it is not.
+  fileprivate static func head(of line: ArraySlice<UInt8>) -> Self? {
+    let mark = Array(#","attributes":["#.utf8)
+    // No string can have it: in one, a quotation mark stands behind a backslash.
+    guard let place = line.indices.first(where: { line[$0] == mark[0] && line[$0...].starts(with: mark) }) else { return nil }
+    return Self(parsing: line[..<place] + mark + Array("]}".utf8))
+  }
+
   /// Nil for what is no record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, case .array(let entries)? = tree["attributes"]?.kind,

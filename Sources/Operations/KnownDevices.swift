@@ -67,6 +67,12 @@ package struct KnownDevices: Sendable, Equatable {
     return nil
   }
 
+  /// What names mean, without reading what is said of devices.
+  package static func aliases(in log: [UInt8]) -> [String: PeerSelector] {
+    let lines = log.split(separator: 0x0A).filter { $0.starts(with: Record.aliasStart) }
+    return Self(parsing: Array(lines.joined(separator: [0x0A]))).aliases
+  }
+
   /// The name that a device was heard by last, without reading the whole log. - Returns: nil when it never was.
   package static func name(of peer: PeerAddress, in log: [UInt8]) -> String? {
     for line in log.split(separator: 0x0A).reversed() {
@@ -83,6 +89,9 @@ package struct KnownDevices: Sendable, Equatable {
 }
 
 extension KnownDevices.Record {
+  /// Of the line of an alias.
+  fileprivate static let aliasStart = Array("{\"alias\":".utf8)
+
   /// Nil for what is no record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)) else { return nil }

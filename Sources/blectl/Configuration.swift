@@ -80,10 +80,23 @@ struct Configuration: Sendable {
   @LoopActor
   func knownDevices() async throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     let known = KnownDevices(parsing: deviceLog)
-    let own = try await aliases().compactMapValues { text -> PeerSelector? in
+    return (known.devices, known.aliases.merging(try await selectors()) { $1 })
+  }
+
+  /// For whoever is in a hurry: the device that was connected last, and all aliases. A configuration that is wrong has none.
+  @LoopActor
+  func lastDevice() async -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
+    let log = deviceLog
+    let own = try? await selectors()
+    return (KnownDevices.last(in: log)?.peer, KnownDevices.aliases(in: log).merging(own ?? [:]) { $1 })
+  }
+
+  /// Those aliases of the configuration file that name a device themselves.
+  @LoopActor
+  private func selectors() async throws -> [String: PeerSelector] {
+    try await aliases().compactMapValues { text in
       if case .selector(let selector)? = PeerArgument(argument: text) { selector } else { nil }
     }
-    return (known.devices, known.aliases.merging(own) { $1 })
   }
 
   // MARK: Transfers

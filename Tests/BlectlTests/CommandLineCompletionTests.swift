@@ -33,6 +33,7 @@ import Testing
       ("gatttool -b d1:00:00:00:00:09", ["D1:00:00:00:00:09\tTwo Words -30 dBm, 2 h ago"]),
       // Of another radio: what was heard there, and nothing of a simulated air that is not in it.
       ("-i tcp:rig:7000 read name:", ["name:Elsewhere\tD1:00:00:00:00:0A/random -1 dBm, just now"]),
+      ("-isim read name:b", ["name:Band-7\tC0:FF:EE:00:00:07/public -64 dBm"]),
       ("read -i sim name:b", ["name:Band-7\tC0:FF:EE:00:00:07/public -64 dBm"]),
       ("read -i sim name:Band-7 b", ["battery_level\t180f/2a19, read notify"]),
       ("-i sim call mac:A4:C1:38:00:11:22 ", ["open\topens the door"]),

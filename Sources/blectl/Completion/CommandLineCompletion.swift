@@ -26,22 +26,22 @@ struct CommandLineCompletion {
     let given = Completer.Given(leading + rest.dropFirst(), to: shape)
     var completer = Completer(model: CompletionModel(), shape: { _ in nil })
     if shape.words.contains(.command) { completer.model.commands = Self.commands }
-    completer.model.adapters = adapters()
     // Files are read only for what is asked for.
+    if given.pending?.value == .adapter || last.hasPrefix("--adapter=") { completer.model.adapters = adapters() }
     let isName = !given.onlyWords && given.pending == nil && last.hasPrefix("-") && !last.contains("=")
     guard !isName, shape.namesDevices, let spec = try? configuration.adapter(given.value(of: "-i", "--adapter")) else {
       return completer.answer(shape, given, last)
     }
     let air = KnownAir(spec, configuration, now: now)
-    let known = try? await configuration.knownDevices()
+    let (latest, aliases) = await configuration.lastDevice()
     completer.model.devices = air.devices
-    completer.model.knowsLast = !(known?.devices.isEmpty ?? true)
-    completer.model.aliases = known.map { Array($0.aliases.keys) } ?? []
+    completer.model.knowsLast = latest != nil
+    completer.model.aliases = Array(aliases.keys)
     func facts(_ peer: String) -> KnownAir.Facts? {
       switch PeerArgument(argument: peer) {
       case .selector(let selector)?: air.facts(of: selector)
-      case .alias(let name)?: known?.aliases[name].flatMap { air.facts(of: $0) }
-      case .last?: known?.devices.last.flatMap { air.facts(of: .address($0.peer.address, $0.peer.type)) }
+      case .alias(let name)?: aliases[name].flatMap { air.facts(of: $0) }
+      case .last?: latest.flatMap { air.facts(of: .address($0.address, $0.type)) }
       case .current?, nil: nil
       }
     }

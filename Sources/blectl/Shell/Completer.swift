@@ -78,6 +78,9 @@ struct Completer {
           onlyWords = true
         } else if let sign = word.firstIndex(of: "=") {
           options.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
+        } else if !word.hasPrefix("--"), word.count > 2, let option = shape.option(String(word.prefix(2))), option.value != nil {
+          // `-isim`
+          options.append((String(word.prefix(2)), String(word.dropFirst(2))))
         } else {
           let option = shape.option(word)
           let value = option?.value == nil ? nil : rest.popFirst()

@@ -108,7 +108,7 @@ struct CompletionModel: Sendable {
 
   /// A pattern that means this name only, of characters that print.
   private static func canBeTyped(_ name: String) -> Bool {
-    DisplayText.isPrintable(Array(name.utf8)) && !name.contains { "*?[]\\".contains($0) } && name.utf8.count <= 64
+    DisplayText.isPrintable(Array(name.utf8)) && !name.utf8.contains { "*?[]\\".utf8.contains($0) } && name.utf8.count <= 64
   }
 
   static func attributes(_ attributes: [Attribute], for use: CommandShape.AttributeUse) -> [Entry] {

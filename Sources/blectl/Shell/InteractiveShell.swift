@@ -75,6 +75,11 @@ final class InteractiveShell {
     guard let known = try? await process.configuration.knownDevices() else { return }
     aliases = known.aliases
     for device in known.devices { seen.add(device) }
+    guard let air = try? process.adapter().air else { return }
+    for record in process.configuration.heard(on: air).records.reversed() {
+      // How strong they were then says nothing now.
+      for device in record.devices { seen.add(device.peer, name: device.name, rssi: nil) }
+    }
   }
 
   /// Ctrl-C ends it, and nothing else.
