@@ -10,16 +10,23 @@ import Foundation
     .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace,
   ]
 
+  /// libFuzzer runs itself again to merge, with its own arguments only.
+  private static let variable = "FUZZ_TARGET"
+
   static func main() throws {
+    EventLoop.shared.useVirtualTime()
     let arguments = CommandLine.arguments
+    if let name = ProcessInfo.processInfo.environment[variable] {
+      unsafe chosen = targets.first { $0.name == name }
+      exit(drive(arguments))
+    }
     guard arguments.count >= 3, let target = targets.first(where: { $0.name == arguments[1] }) else {
       print(targets.map(\.name).joined(separator: "\n"))
       exit(arguments.count == 1 ? 0 : 64)
     }
-    let folder = URL(fileURLWithPath: arguments[2])
+    let prepared = try prepare(target, URL(fileURLWithPath: arguments[2]))
     let options = Array(arguments.dropFirst(3))
-    let prepared = try prepare(target, folder)
-    EventLoop.shared.useVirtualTime()
+    unsafe setenv(variable, target.name, 1)
     unsafe chosen = target
     exit(drive([arguments[0]] + (options.allSatisfy { $0.hasPrefix("-") } ? prepared : []) + options))
   }

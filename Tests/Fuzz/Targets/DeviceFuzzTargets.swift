@@ -14,10 +14,13 @@ extension FuzzTarget {
     ]
   ) { DeviceFuzz.parse($0) }
 
-  /// Packets for the commands of the example devices.
-  static let packets = FuzzTarget("packets", seeds: devices.flatMap { DeviceFuzz.seeds($0) }, words: ["\u{5D}", "\u{1}", "\u{0}"]) {
-    bytes in
-    for device in devices { DeviceFuzz.packets(bytes, of: device) }
+  /// Packets for the commands of the example device that the first octet says.
+  static let packets = FuzzTarget(
+    "packets", seeds: devices.enumerated().flatMap { number, device in DeviceFuzz.seeds(device).map { [UInt8(number)] + $0 } },
+    words: ["\u{5D}", "\u{1}", "\u{0}"]
+  ) { bytes in
+    guard let choice = bytes.first else { return }
+    DeviceFuzz.packets(Array(bytes.dropFirst()), of: devices[Int(choice) % devices.count])
   }
 
   private static let devices = files("man/examples", [".json"]).compactMap { try? DeviceFile.parse($0, name: "seed") }
