@@ -74,7 +74,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: state + "/blectl/heard"))
     #expect(try run(["read", "name:Band-7", "ffff"], adapter: air.adapter).status == 2)
     let peers = try Self.ask("-i \(air.adapter) read name:", state)
-    #expect(peers.contains { $0.hasPrefix("name:Band-7\tC0:FF:EE:00:00:07/public -64 dBm, ") }, "\(peers)")
+    #expect(peers.contains { $0.hasPrefix("name:Band-7\tC0:FF:EE:00:00:07/public -") && $0.contains(" dBm, ") }, "\(peers)")
     #expect(try run(["services", "c0:ff:ee:00:00:07"], adapter: air.adapter).status == 0)
     let attributes = try Self.ask("-i \(air.adapter) notify name:Band-7 heart", state)
     #expect(attributes == ["", "heart_rate_measurement\t180d/2a37, notify"])
