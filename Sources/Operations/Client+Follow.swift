@@ -58,13 +58,17 @@ extension Client {
     var count = 0
     // With an end of its own and no count it is content with what comes.
     let isNeeded = limits.end == nil || limits.count != nil
-    while let (event, uuid) = try await values.next(
-      until: limits.patience.map { EventLoop.shared.now.advanced(by: $0) }, isNeeded: isNeeded)
-    {
+    while true {
+      let value =
+        if let ready = try values.ready() {
+          ready
+        } else {
+          try await values.next(until: limits.patience.map { EventLoop.shared.now.advanced(by: $0) }, isNeeded: isNeeded)
+        }
+      guard let (event, uuid) = value else { return values.isClosed ? .end : .silence }
       try await take(event, uuid)
       count += 1
       if count == limits.count { return .count }
     }
-    return values.isClosed ? .end : .silence
   }
 }

@@ -16,6 +16,8 @@ package final class Connection {
   let limits: Session.Limits
   /// What was heard of it when it was found; empty when it was not.
   package var payloads: [[UInt8]] = []
+  /// See `identify(in:)`.
+  var identity: JSONLine.Members?
   /// Commands of its device file.
   let calls = TurnQueue()
   /// How many there were.
@@ -94,6 +96,7 @@ package final class Connection {
   func move(to link: any Link, _ client: Client) {
     self.link = link
     self.client = client
+    identity = nil
   }
 
   func isRestored() { legacy = nil }

@@ -112,8 +112,8 @@ extension KnownAttributes.Record {
     if let name { json.string("name", name) }
     if let selector { json.string("found_by", selector.description) }
     json.objects("attributes", items) { json, item in
-      json.string("service", item.service.description)
-      json.string("uuid", item.uuid.description)
+      json.uuid("service", item.service)
+      json.uuid("uuid", item.uuid)
       json.integer("handle", item.handle.rawValue)
       json.integer("properties", item.properties.rawValue)
     }

@@ -133,10 +133,12 @@ package final class SubscribedValues {
   /// - Returns: nil at `deadline`, and when `close(at:)` says so (see `isClosed`).
   /// - Throws: why the link ended, once nothing is left; of one that is needed, why none comes; CancellationError.
   package func next(until deadline: LoopClock.Instant?, isNeeded: Bool = false) async throws -> (ValueEvent, UUID)? {
-    if let (event, uuid, _) = try values.ready() { return (event, uuid) }
     guard isNeeded else { return try await nextToShow(until: deadline).map { ($0.0, $0.1) } }
     return try await values.next(until: deadline, vain: { [client] in client.exhausted }).map { ($0.0, $0.1) }
   }
+
+  /// The next value when it is there already: `next` without an asynchronous call.
+  package func ready() throws -> (ValueEvent, UUID)? { try values.ready().map { ($0.0, $0.1) } }
 
   /// As `next`, with how `add` said that it is to be shown.
   package func nextToShow(until deadline: LoopClock.Instant?) async throws -> (ValueEvent, UUID, ValueFormat)? {

@@ -85,18 +85,22 @@ package final class Output {
 
   /// One JSON record; waits for room.
   package func record(_ build: (inout JSONLine) -> Void) async throws {
-    let bytes = complete(Self.record(build))
-    if try !writeAtOnce(bytes) { try await streams.out.write(bytes) }
+    try await write(Self.record(build))
   }
 
   /// Octets as they are; waits for room.
   package func write(_ bytes: [UInt8]) async throws {
+    if try writeAtOnce(bytes) { return }
     let bytes = complete(bytes)
-    if try !writeAtOnce(bytes) { try await streams.out.write(bytes) }
+    onResult?(bytes)
+    try await streams.out.write(bytes)
   }
 
-  /// - Returns: false when there is no room, and only `onResult` was told.
-  private func writeAtOnce(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
+  /// `write` when nobody has to be waited for: an asynchronous call costs as much as a short record.
+  /// - Returns: false when somebody has, and nothing was done.
+  package func writeAtOnce(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
+    guard hidesResults || streams.out.takesAtOnce else { return false }
+    let bytes = complete(bytes)
     onResult?(bytes)
     return hidesResults ? true : try streams.out.writeAtOnce(bytes)
   }

@@ -111,10 +111,13 @@ package final class Sink {
     try take(bytes)
   }
 
+  /// Nobody has to be waited for before the next record.
+  var takesAtOnce: Bool { hasRoom && !EventLoop.shared.isShareSpent && failure == nil }
+
   /// `write` when nobody has to be waited for: an asynchronous call costs as much as a short record.
   /// - Returns: false when somebody has, and nothing was done.
   package func writeAtOnce(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
-    guard hasRoom, !EventLoop.shared.isShareSpent, failure == nil else { return false }
+    guard takesAtOnce else { return false }
     EventLoop.shared.spendStep()
     try take(bytes)
     return true

@@ -5,19 +5,25 @@ package struct CRC32: Hashable, Sendable {
   package init() {}
 
   /// Eight octets at a time: a transfer of a gigabyte passes here.
-  package mutating func add(_ octets: ArraySlice<UInt8>) {
-    let tables = Self.tables
+  package mutating func add(_ slice: ArraySlice<UInt8>) {
+    let (octets, tables) = (slice.span, Self.tables.span)
+    // Looked at once, it need not be at each octet.
+    guard tables.count == 2048 else { return }
     var state = state
-    var index = octets.startIndex
-    while octets.endIndex - index >= 8 {
-      state ^= UInt32(octets[index]) | UInt32(octets[index + 1]) << 8 | UInt32(octets[index + 2]) << 16 | UInt32(octets[index + 3]) << 24
-      let first = tables[0x700 + Int(state & 0xFF)] ^ tables[0x600 + Int(state >> 8 & 0xFF)]
-      let second = tables[0x500 + Int(state >> 16 & 0xFF)] ^ tables[0x400 + Int(state >> 24)]
-      let third = tables[0x300 + Int(octets[index + 4])] ^ tables[0x200 + Int(octets[index + 5])]
-      state = first ^ second ^ third ^ tables[0x100 + Int(octets[index + 6])] ^ tables[Int(octets[index + 7])]
-      index += 8
+    var index = 0
+    while octets.count &- index >= 8 {
+      state ^= UInt32(octets[index]) | UInt32(octets[index &+ 1]) << 8
+      state ^= UInt32(octets[index &+ 2]) << 16 | UInt32(octets[index &+ 3]) << 24
+      let first = tables[0x700 &+ Int(state & 0xFF)] ^ tables[0x600 &+ Int(state >> 8 & 0xFF)]
+      let second = tables[0x500 &+ Int(state >> 16 & 0xFF)] ^ tables[0x400 &+ Int(state >> 24)]
+      let third = tables[0x300 &+ Int(octets[index &+ 4])] ^ tables[0x200 &+ Int(octets[index &+ 5])]
+      state = first ^ second ^ third ^ tables[0x100 &+ Int(octets[index &+ 6])] ^ tables[Int(octets[index &+ 7])]
+      index &+= 8
     }
-    for octet in octets[index...] { state = tables[Int((state ^ UInt32(octet)) & 0xFF)] ^ (state >> 8) }
+    while index < octets.count {
+      state = tables[Int((state ^ UInt32(octets[index])) & 0xFF)] ^ (state >> 8)
+      index &+= 1
+    }
     self.state = state
   }
 

@@ -35,10 +35,12 @@ package enum DisplayText {
   }
 
   /// Whether the octets are strict UTF-8, not empty, and would appear as they are (a backslash counts as harmless).
-  package static func isPrintable(_ octets: [UInt8]) -> Bool {
+  package static func isPrintable(_ octets: [UInt8]) -> Bool { isPrintable(octets[...]) }
+
+  package static func isPrintable(_ octets: ArraySlice<UInt8>) -> Bool {
     // Whatever follows: most values are no text, and end here.
     if octets.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return false }
-    var rest = octets[...]
+    var rest = octets
     while !rest.isEmpty {
       guard let (scalar, count) = scalar(rest), isSafe(scalar) else { return false }
       rest = rest.dropFirst(count)
@@ -47,8 +49,8 @@ package enum DisplayText {
   }
 
   /// What C calls the string: the octets but for the zeros that end it.
-  package static func withoutTrailingNULs(_ octets: [UInt8]) -> [UInt8] {
-    octets.last == 0 ? Array(octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1)) : octets
+  package static func withoutTrailingNULs(_ octets: [UInt8]) -> ArraySlice<UInt8> {
+    octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1)
   }
 
   /// Whether the octets are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).

@@ -32,17 +32,38 @@ package enum Hex {
 
   @inline(__always)
   private static func text(_ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ octet: (Int) -> UInt8) -> String {
-    let letters: UInt8 = letterCase == .lower ? 0x57 : 0x37
-    let text = [UInt8](capacity: count * (separator == nil ? 2 : 3)) { text in
-      for index in 0..<count {
-        if let separator, index > 0 { text.append(separator) }
-        let octet = octet(index)
-        let (high, low) = (octet >> 4, octet & 15)
-        text.append((high < 10 ? 0x30 : letters) &+ high)
-        text.append((low < 10 ? 0x30 : letters) &+ low)
-      }
-    }
+    let text = [UInt8](capacity: capacity(count, separator)) { write(count, separator, letterCase, octet, to: &$0) }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  // MARK: Into text that is being made
+
+  package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+    text.append(addingCapacity: capacity(bytes.count, nil)) { write(bytes.count, nil, .lower, { bytes[$0] }, to: &$0) }
+  }
+
+  package static func append(
+    _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: LetterCase = .lower, to text: inout [UInt8]
+  ) {
+    text.append(addingCapacity: capacity(octets, separator)) {
+      write(octets, separator, letterCase, { UInt8(truncatingIfNeeded: number >> UInt64(8 * (octets - 1 - $0))) }, to: &$0)
+    }
+  }
+
+  private static func capacity(_ count: Int, _ separator: UInt8?) -> Int { count * (separator == nil ? 2 : 3) }
+
+  @inline(__always)
+  private static func write(
+    _ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ octet: (Int) -> UInt8, to text: inout OutputSpan<UInt8>
+  ) {
+    let letters: UInt8 = letterCase == .lower ? 0x57 : 0x37
+    for index in 0..<count {
+      if let separator, index > 0 { text.append(separator) }
+      let octet = octet(index)
+      let (high, low) = (octet >> 4, octet & 15)
+      text.append((high < 10 ? 0x30 : letters) &+ high)
+      text.append((low < 10 ? 0x30 : letters) &+ low)
+    }
   }
 
   /// Takes `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`, and an odd number of digits with a leading zero understood (`b99` = `0b 99`).

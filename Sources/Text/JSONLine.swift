@@ -1,10 +1,10 @@
 /// Writes one JSON object as one line, fields in the order given. (Encoders of the standard libraries sort or shuffle keys and cost ten
 /// times as much; a busy air gives thousands of records a second.)
 package struct JSONLine {
-  private var bytes: [UInt8] = [UInt8(ascii: "{")]
+  private(set) var bytes: [UInt8]
   private var needsComma = false
 
-  package init() { bytes.reserveCapacity(384) }
+  package init() { bytes = [UInt8](capacity: 384) { $0.append(UInt8(ascii: "{")) } }
 
   package consuming func finished() -> [UInt8] {
     bytes.append(UInt8(ascii: "}"))
@@ -12,53 +12,87 @@ package struct JSONLine {
     return bytes
   }
 
-  package mutating func string(_ key: String, _ value: String?) {
+  package mutating func string(_ key: Text, _ value: String?) {
     self.key(key)
     if let value { text(value) } else { raw("null") }
   }
 
-  package mutating func integer(_ key: String, _ value: (some BinaryInteger)?) {
+  package mutating func integer(_ key: Text, _ value: (some BinaryInteger)?) {
     self.key(key)
     raw(value.map { String($0) } ?? "null")
   }
 
-  /// Of the type that is known here: any other takes ten times as long.
-  package mutating func integer(_ key: String, _ value: Int?) {
+  // Of types that are known here: any other takes ten times as long.
+
+  package mutating func integer(_ key: Text, _ value: Int?) {
     self.key(key)
-    if let value { raw(value.description) } else { raw("null") }
+    if let value { digits(value) } else { raw("null") }
+  }
+
+  package mutating func integer(_ key: Text, _ value: UInt16) { integer(key, Int(value)) }
+
+  /// Two digits an octet.
+  package mutating func hex(_ key: Text, _ octets: [UInt8]) {
+    self.key(key)
+    quoted { Hex.append(octets, to: &$0) }
+  }
+
+  /// See `Hex.encode(_:octets:separator:_:)`.
+  package mutating func hex(
+    _ key: Text, _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: Hex.LetterCase = .lower
+  ) {
+    self.key(key)
+    quoted { Hex.append(number, octets: octets, separator: separator, letterCase, to: &$0) }
+  }
+
+  /// See `Timestamp`. - Parameter nanoseconds: since 1970-01-01T00:00:00Z.
+  package mutating func time(_ key: Text, _ nanoseconds: Int64) {
+    self.key(key)
+    quoted { Timestamp.append(nanoseconds, to: &$0) }
+  }
+
+  package mutating func members(_ members: Members) {
+    guard !members.bytes.isEmpty else { return }
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+    bytes.append(contentsOf: members.bytes)
   }
 
   /// Shortest decimal that reads back the same; null for what JSON cannot say.
-  package mutating func number(_ key: String, _ value: Double?) {
+  package mutating func number(_ key: Text, _ value: Double?) {
     self.key(key)
     if let value, value.isFinite { raw(value.description) } else { raw("null") }
   }
 
   /// Numbers as they are written, in JSON's grammar: more digits than a binary float keeps.
-  package mutating func literal(_ key: String, _ number: String) {
+  package mutating func literal(_ key: Text, _ number: String) {
     self.key(key)
     raw(number)
   }
 
-  package mutating func literals(_ key: String, _ numbers: [String]) {
+  package mutating func literals(_ key: Text, _ numbers: [String]) {
     array(key, numbers) { $0.raw($1) }
   }
 
-  package mutating func bool(_ key: String, _ value: Bool?) {
+  package mutating func bool(_ key: Text, _ value: Bool?) {
     self.key(key)
     raw(value.map { $0 ? "true" : "false" } ?? "null")
   }
 
-  package mutating func strings(_ key: String, _ values: [String]) {
+  package mutating func strings(_ key: Text, _ values: [String]) {
     array(key, values) { $0.text($1) }
   }
 
-  package mutating func object(_ key: String, _ build: (inout Self) -> Void) {
+  package mutating func texts(_ key: Text, _ values: [Text]) {
+    array(key, values) { $0.text($1) }
+  }
+
+  package mutating func object(_ key: Text, _ build: (inout Self) -> Void) {
     self.key(key)
     braces(build)
   }
 
-  package mutating func objects<Item>(_ key: String, _ items: some Sequence<Item>, _ build: (inout Self, Item) -> Void) {
+  package mutating func objects<Item>(_ key: Text, _ items: some Sequence<Item>, _ build: (inout Self, Item) -> Void) {
     array(key, items) { json, item in json.braces { build(&$0, item) } }
   }
 
@@ -70,7 +104,7 @@ package struct JSONLine {
     needsComma = true
   }
 
-  private mutating func array<Item>(_ key: String, _ items: some Sequence<Item>, _ element: (inout Self, Item) -> Void) {
+  private mutating func array<Item>(_ key: Text, _ items: some Sequence<Item>, _ element: (inout Self, Item) -> Void) {
     self.key(key)
     bytes.append(UInt8(ascii: "["))
     var isFirst = true
@@ -83,11 +117,31 @@ package struct JSONLine {
     needsComma = true
   }
 
-  private mutating func key(_ key: String) {
+  private mutating func key(_ key: Text) {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
     text(key)
     bytes.append(UInt8(ascii: ":"))
+  }
+
+  private mutating func text(_ value: Text) {
+    switch value.content {
+    case .literal(let text): quoted { $0.append(contentsOf: text.utf8) }
+    case .text(let text): self.text(text)
+    case .hex(let number, let octets): quoted { Hex.append(number, octets: octets, to: &$0) }
+    }
+  }
+
+  @inline(__always)
+  private mutating func quoted(_ append: (inout [UInt8]) -> Void) {
+    bytes.append(UInt8(ascii: "\""))
+    append(&bytes)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func digits(_ value: Int) {
+    guard value < 0 || value > 9 else { return bytes.append(0x30 &+ UInt8(truncatingIfNeeded: value)) }
+    raw(value.description)
   }
 
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }

@@ -1,30 +1,39 @@
 /// RFC 3339 in UTC with milliseconds, from nanoseconds since 1970. (A calendar library for this one format would cost start-up time.)
 package enum Timestamp {
   package static func text(_ nanoseconds: Int64) -> String {
+    var text: [UInt8] = []
+    append(nanoseconds, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Behind text that is being made.
+  package static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
+    text.append(addingCapacity: 24) { write(nanoseconds, to: &$0) }
+  }
+
+  private static func write(_ nanoseconds: Int64, to text: inout OutputSpan<UInt8>) {
     let milliseconds = nanoseconds.flooredDivision(by: 1_000_000)
     let seconds = milliseconds.flooredDivision(by: 1000)
     let day = seconds.flooredDivision(by: 86_400)
     let (year, month, date) = civil(day)
     let second = seconds - day * 86_400
     // Nanoseconds in 64 bits reach from 1677 to 2262.
-    var text: [UInt8] = []
-    text.reserveCapacity(24)
-    func add(_ number: Int64, _ digits: Int, before mark: Unicode.Scalar) {
-      var place: Int64 = digits == 4 ? 1000 : digits == 3 ? 100 : 10
-      while place > 0 {
-        text.append(0x30 &+ UInt8(truncatingIfNeeded: number / place % 10))
-        place /= 10
-      }
-      text.append(UInt8(ascii: mark))
+    add(year, 4, before: "-", to: &text)
+    add(month, 2, before: "-", to: &text)
+    add(date, 2, before: "T", to: &text)
+    add(second / 3600, 2, before: ":", to: &text)
+    add(second / 60 % 60, 2, before: ":", to: &text)
+    add(second % 60, 2, before: ".", to: &text)
+    add(milliseconds - seconds * 1000, 3, before: "Z", to: &text)
+  }
+
+  private static func add(_ number: Int64, _ digits: Int, before mark: Unicode.Scalar, to text: inout OutputSpan<UInt8>) {
+    var place: Int64 = digits == 4 ? 1000 : digits == 3 ? 100 : 10
+    while place > 0 {
+      text.append(0x30 &+ UInt8(truncatingIfNeeded: number / place % 10))
+      place /= 10
     }
-    add(year, 4, before: "-")
-    add(month, 2, before: "-")
-    add(date, 2, before: "T")
-    add(second / 3600, 2, before: ":")
-    add(second / 60 % 60, 2, before: ":")
-    add(second % 60, 2, before: ".")
-    add(milliseconds - seconds * 1000, 3, before: "Z")
-    return String(decoding: text, as: UTF8.self)
+    text.append(UInt8(ascii: mark))
   }
 
   /// `2026-11-22` for a day number counted from 1970-01-01.

@@ -8,9 +8,9 @@ enum AdvertisedText {
     json.object("decoded") { object in
       for item in data {
         if item.fields.isEmpty, item.problem != nil {
-          object.string(item.format, nil)
+          object.string(.init(item.format), nil)
         } else {
-          object.object(item.format) { fields(&$0, item.fields) }
+          object.object(.init(item.format)) { fields(&$0, item.fields) }
         }
       }
     }
@@ -29,12 +29,12 @@ enum AdvertisedText {
   private static func fields(_ json: inout JSONLine, _ fields: [DecodedData.Field]) {
     for field in fields {
       switch field.value {
-      case .text(let value): json.string(field.name, value)
-      case .integer(let value): json.integer(field.name, value)
-      case .number(let value): json.number(field.name, value)
-      case .bool(let value): json.bool(field.name, value)
-      case .texts(let values): json.strings(field.name, values)
-      case .records(let records): json.objects(field.name, records) { self.fields(&$0, $1) }
+      case .text(let value): json.string(.init(field.name), value)
+      case .integer(let value): json.integer(.init(field.name), value)
+      case .number(let value): json.number(.init(field.name), value)
+      case .bool(let value): json.bool(.init(field.name), value)
+      case .texts(let values): json.strings(.init(field.name), values)
+      case .records(let records): json.objects(.init(field.name), records) { self.fields(&$0, $1) }
       case .described(let value, _): DeviceValueRecord.write(NamedValue(field.name, value), &json)
       }
     }

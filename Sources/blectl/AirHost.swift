@@ -109,7 +109,7 @@ final class AirHost {
       $0.string("event", "client")
       $0.integer("client", host.number)
       $0.string("state", state)
-      $0.string("address", host.address.description)
+      $0.address("address", host.address)
       $0.integer("clients", pool.hosts.count { $0.number != nil })
       more(&$0)
     }

@@ -82,7 +82,7 @@ enum CallText {
   }
 
   private static func literal(_ key: String, _ number: String?, _ json: inout JSONLine) {
-    if let number { json.literal(key, number) } else { json.string(key, nil) }
+    if let number { json.literal(.init(key), number) } else { json.string(.init(key), nil) }
   }
 
   /// `days=1 to 30, 3 unless given  how many days`

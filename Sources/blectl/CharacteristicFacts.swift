@@ -48,7 +48,7 @@ struct CharacteristicFacts {
   func json(_ json: inout JSONLine, name: (UUID) -> String?) {
     if let userDescription { json.string("user_description", userDescription) }
     json.objects("descriptors", characteristic.descriptors) { json, descriptor in
-      json.string("uuid", descriptor.uuid.description)
+      json.uuid("uuid", descriptor.uuid)
       json.integer("handle", descriptor.handle.number)
       json.string("name", name(descriptor.uuid))
       write(&json, descriptor.handle) { json, value in
@@ -66,7 +66,7 @@ struct CharacteristicFacts {
   private func write(_ json: inout JSONLine, _ handle: AttributeHandle, decoded: (inout JSONLine, [UInt8]) -> Void) {
     switch values[handle] {
     case .success(let value)?:
-      json.string("value", Hex.encode(value))
+      json.hex("value", value)
       decoded(&json, value)
     case .failure(let error)?:
       json.string("value", nil)

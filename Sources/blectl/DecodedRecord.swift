@@ -11,7 +11,7 @@ enum DecodedRecord {
         json.string("decoded", text)
       } else {
         json.object("decoded") { json in
-          for field in decoded.fields { json.object(field.key) { write(&$0, field) } }
+          for field in decoded.fields { json.object(.init(field.key)) { write(&$0, field) } }
         }
       }
     } catch {
@@ -54,9 +54,9 @@ enum DecodedRecord {
       for flag in flags {
         let key = AssignedNumbers.snake(flag.name)
         if flag.isSingleBit {
-          json.bool(key, flag.value == 1)
+          json.bool(.init(key), flag.value == 1)
         } else {
-          json.object(key) {
+          json.object(.init(key)) {
             $0.integer("value", flag.value)
             if let meaning = flag.meaning { $0.string("name", meaning) }
           }
@@ -64,9 +64,9 @@ enum DecodedRecord {
       }
     case .text(let text), .date(let text): json.string("value", text)
     case .uuid(let uuid):
-      json.string("value", uuid.description)
+      json.uuid("value", uuid)
       if let name = CharacteristicDescription.unit(uuid) ?? AssignedNumbers.name(of: uuid) { json.string("name", name) }
-    case .octets(let octets), .identifier(let octets): json.string("value", Hex.encode(octets))
+    case .octets(let octets), .identifier(let octets): json.hex("value", octets)
     }
     if let unit = field.unit { json.string("unit", unit) }
   }

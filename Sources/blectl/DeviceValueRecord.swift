@@ -6,11 +6,11 @@ enum DeviceValueRecord {
   static func write(_ named: NamedValue, _ json: inout JSONLine) {
     let name = named.name
     switch named.value {
-    case .integer(let number): json.integer(name, number)
-    case .number(let number): json.number(name, number)
-    case .text(let text): json.string(name, text)
-    case .bytes(let octets): json.string(name, Hex.encode(octets))
-    case .object(let members): json.object(name) { for member in members { write(member, &$0) } }
+    case .integer(let number): json.integer(.init(name), number)
+    case .number(let number): json.number(.init(name), number)
+    case .text(let text): json.string(.init(name), text)
+    case .bytes(let octets): json.hex(.init(name), octets)
+    case .object(let members): json.object(.init(name)) { for member in members { write(member, &$0) } }
     case .list(let items): write(items, name, &json)
     }
   }
@@ -18,13 +18,13 @@ enum DeviceValueRecord {
   /// Items are alike, but that some numbers have names.
   private static func write(_ items: [DeviceValue], _ name: String, _ json: inout JSONLine) {
     if items.contains(where: { if case .object = $0 { true } else { false } }) {
-      json.objects(name, items) { json, item in
+      json.objects(.init(name), items) { json, item in
         if case .object(let members) = item { for member in members { write(member, &json) } }
       }
     } else if items.allSatisfy({ $0.double != nil }) {
-      json.literals(name, items.map(literal))
+      json.literals(.init(name), items.map(literal))
     } else {
-      json.strings(name, items.map(\.plainText))
+      json.strings(.init(name), items.map(\.plainText))
     }
   }
 

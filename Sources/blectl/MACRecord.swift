@@ -13,7 +13,7 @@ enum MACRecord {
       try await output.record {
         $0.string("event", "mac")
         $0.string("mac", mac.text)
-        $0.string("address", sender?.address.description)
+        $0.address("address", sender?.address)
         $0.string("source", mac.source)
         $0.string("rule", mac.rule)
         $0.integer("offset", mac.offset)

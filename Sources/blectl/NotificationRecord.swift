@@ -12,7 +12,8 @@ import Text
 enum NotificationRecord {
   static func show(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ output: Output) async throws {
     try ValueText.check(event.value, format)
-    try await output.write(octets(event, uuid, format, from: peer, output))
+    let octets = octets(event, uuid, format, from: peer, output)
+    if try !output.writeAtOnce(octets) { try await output.write(octets) }
   }
 
   /// As it is to be written.
@@ -22,19 +23,19 @@ enum NotificationRecord {
   ) -> [UInt8] {
     RecordedCommand.present?.received(event, uuid, peer.client)
     if output.style.isLive, !output.style.json { return brief(event, uuid, format, of: device, output) }
-    let time = Timestamp.text(event.wallClock)
     if output.style.json {
       return Output.record {
         $0.string("event", event.isIndication ? "indication" : "notification")
-        $0.string("time", time)
-        $0.string("uuid", uuid?.description)
+        $0.time("time", event.wallClock)
+        $0.uuid("uuid", uuid)
         $0.integer("handle", event.handle.number)
-        $0.string("value", Hex.encode(event.value))
+        $0.hex("value", event.value)
         $0.string("text", ValueText.text(event.value))
         ValueText.write(&$0, event.value, of: uuid, as: format)
         peer.identify(in: &$0)
       }
     } else {
+      let time = Timestamp.text(event.wallClock)
       let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)
       return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.forEyes(value))")
     }

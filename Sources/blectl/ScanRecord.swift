@@ -10,25 +10,17 @@ enum ScanRecord {
     _ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats
   ) {
     json.string("event", "advertisement")
-    json.string("time", Timestamp.text(time))
-    json.string("address", report.peer?.address.description)
+    json.time("time", time)
+    json.address("address", report.peer?.address)
     json.string("address_type", report.peer?.type.rawValue)
     json.integer("rssi", report.rssi.map { Int($0) })
     json.string("pdu", report.pdu.rawValue)
     json.bool("connectable", report.isConnectable)
     json.string("name", advertisement.displayName)
-    json.strings("services", advertisement.serviceUUIDs.map(\.description))
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
-    json.object("manufacturer_data") { object in
-      for (company, data) in merged(manufacturerData.map { (Hex.encode($0.company), $0.data) }) {
-        object.string(company, Hex.encode(data))
-      }
-    }
-    json.object("service_data") { object in
-      for (uuid, data) in merged(serviceData.map { ($0.uuid.description, $0.data) }) { object.string(uuid, Hex.encode(data)) }
-    }
+    lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
     json.integer("tx_power", (report.txPower ?? advertisement.txPower).map { Int($0) })
-    json.string("raw", Hex.encode(report.data))
+    json.hex("raw", report.data)
     json.string("phy", report.primaryPHY.name)
     if let secondary = report.secondaryPHY { json.string("secondary_phy", secondary.name) }
     if let sid = report.sid { json.integer("sid", sid) }
@@ -38,12 +30,25 @@ enum ScanRecord {
     if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
   }
 
+  static func lists(
+    _ json: inout JSONLine, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],
+    _ serviceData: [(uuid: UUID, data: [UInt8])]
+  ) {
+    json.texts("services", services.map { .init($0) })
+    json.object("manufacturer_data") { object in
+      for item in merged(manufacturerData, by: \.company) { object.hex(.init(hex: UInt64(item.company), octets: 2), item.data) }
+    }
+    json.object("service_data") { object in
+      for item in merged(serviceData, by: \.uuid) { object.hex(.init(item.uuid), item.data) }
+    }
+  }
+
   /// A JSON object has each key once: of two structures with the same id the last is shown; `raw` has both.
-  static func merged(_ items: [(String, [UInt8])]) -> [(String, [UInt8])] {
+  private static func merged<Item, ID: Equatable>(_ items: [Item], by id: (Item) -> ID) -> [Item] {
     guard items.count > 1 else { return items }
-    var result: [(String, [UInt8])] = []
+    var result: [Item] = []
     for item in items {
-      if let index = result.firstIndex(where: { $0.0 == item.0 }) { result[index] = item } else { result.append(item) }
+      if let index = result.firstIndex(where: { id($0) == id(item) }) { result[index] = item } else { result.append(item) }
     }
     return result
   }

@@ -51,7 +51,8 @@ final class ScanView {
     if isLive { return try redraw() }
     guard let record else { return }
     if output.style.json {
-      try await output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, formats) }
+      let octets = Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, formats) }
+      if try !output.writeAtOnce(octets) { try await output.write(octets) }
     } else {
       try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats))
       if !showsOctets, output.style.verbosity > 0 {

@@ -12,7 +12,7 @@ enum ServiceTree {
 
   static func json(_ json: inout JSONLine, _ service: Service, _ values: Values, _ names: Names) {
     json.string("event", "service")
-    json.string("uuid", service.uuid.description)
+    json.uuid("uuid", service.uuid)
     json.integer("handle", service.handle.number)
     json.integer("end_handle", service.endHandle.number)
     json.bool("primary", service.isPrimary)
@@ -21,10 +21,10 @@ enum ServiceTree {
       $0.integer("handle", $1.handle.number)
       $0.integer("start_handle", $1.startHandle.number)
       $0.integer("end_handle", $1.endHandle.number)
-      $0.string("uuid", $1.uuid?.description)
+      $0.uuid("uuid", $1.uuid)
     }
     json.objects("characteristics", service.characteristics) { json, characteristic in
-      json.string("uuid", characteristic.uuid.description)
+      json.uuid("uuid", characteristic.uuid)
       json.integer("handle", characteristic.handle.number)
       json.integer("value_handle", characteristic.valueHandle.number)
       json.strings("properties", characteristic.properties.names)

@@ -35,7 +35,38 @@ import Text
 
   @Test func nothingThatATerminalObeysIsPassed() {
     var json = JSONLine()
-    json.string("é\u{202E}", "\u{1B}\u{9B}\u{2028}\u{E0001}ü")
+    json.string(.init("é\u{202E}" as String), "\u{1B}\u{9B}\u{2028}\u{E0001}ü")
     #expect(String(decoding: json.finished(), as: UTF8.self) == #"{"é\u202e":"\u001b\u009b\u2028\udb40\udc01ü"}"# + "\n")
+  }
+
+  /// What is written without a string in between is what the string would be.
+  @Test(arguments: [Int64.min, -1_000_001, -1, 0, 9, 1_700_000_000_123_456_789, .max])
+  func withoutStrings(_ number: Int64) {
+    let octets = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    var (json, plain) = (JSONLine(), JSONLine())
+    json.hex("octets", octets)
+    plain.string("octets", Hex.encode(octets))
+    json.hex("address", UInt64(truncatingIfNeeded: number), octets: 6, separator: UInt8(ascii: ":"), .upper)
+    plain.string("address", Hex.encode(octets[..<6].reversed(), separator: UInt8(ascii: ":"), .upper))
+    json.time("time", number)
+    plain.string("time", Timestamp.text(number))
+    json.integer("number", Int(number))
+    plain.literal("number", "\(number)")
+    json.texts("texts", ["a", .init("\u{1B}" as String), .init(hex: UInt64(octets[0]), octets: 1)])
+    plain.strings("texts", ["a", "\u{1B}", Hex.encode(octets[0])])
+    #expect(String(decoding: json.finished(), as: UTF8.self) == String(decoding: plain.finished(), as: UTF8.self))
+  }
+
+  @Test func membersAreMadeOnce() {
+    var json = JSONLine()
+    let (none, some) = (
+      JSONLine.Members { _ in },
+      JSONLine.Members {
+        $0.integer("a", 1); $0.string("b", "\"")
+      }
+    )
+    for members in [none, some, none, some] { json.members(members) }
+    json.bool("c", true)
+    #expect(String(decoding: json.finished(), as: UTF8.self) == #"{"a":1,"b":"\"","a":1,"b":"\"","c":true}"# + "\n")
   }
 }

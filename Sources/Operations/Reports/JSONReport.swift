@@ -14,7 +14,7 @@ package enum JSONReport {
     json.string("peer", result.peer)
     json.string("status", result.status)
     json.literal("seconds", ReportText.exact(result.duration))
-    json.string("start", Timestamp.text(result.start))
+    json.time("start", result.start)
     if case .skipped(let why) = result.outcome { json.string("reason", why) }
     if let problem = result.problem { json.object("error") { error(&$0, problem) } }
     json.strings("notes", result.notes)
@@ -31,7 +31,7 @@ package enum JSONReport {
     json.integer("skipped", summary.skipped)
     json.integer("not_run", summary.notRun)
     json.literal("seconds", ReportText.exact(summary.duration))
-    json.string("start", Timestamp.text(summary.start))
+    json.time("start", summary.start)
   }
 
   private static func error(_ json: inout JSONLine, _ problem: TestProblem) {
@@ -68,7 +68,7 @@ package enum JSONReport {
   private static func packet(_ json: inout JSONLine, _ packet: TestPacket) {
     json.literal("seconds", ReportText.exact(packet.at))
     json.string("direction", packet.direction == .sent ? "sent" : "received")
-    json.string("pdu", Hex.encode(packet.octets))
+    json.hex("pdu", packet.octets)
     json.string("text", packet.text)
   }
 }

@@ -156,7 +156,7 @@ extension Predicate {
     guard !operand.text.isEmpty else { throw PredicateMistake(reason: "nothing is looked for: the text is empty") }
     switch value {
     case .octets(let all): return Verdict(place.holds(all, try Self.octets(operand, .auto)))
-    case .formatted(let all, .utf8): return Verdict(place.holds(DisplayText.withoutTrailingNULs(all), Array(operand.text.utf8)))
+    case .formatted(let all, .utf8): return Verdict(place.holds(Array(DisplayText.withoutTrailingNULs(all)), Array(operand.text.utf8)))
     case .formatted(let all, let format):
       // One number does not begin in the midst of another.
       guard let wanted = try Self.numbers(operand, format) else { return Verdict(place.holds(all, try Self.octets(operand, format))) }

@@ -27,7 +27,7 @@ struct Adapters: LoopCommand {
         try await context.output.record {
           $0.string("event", "adapter")
           $0.string("name", adapter.name)
-          $0.string("address", adapter.address?.description)
+          $0.address("address", adapter.address)
           $0.bool("up", adapter.isUp)
           $0.string("bus", adapter.bus)
           $0.bool("le", adapter.le)

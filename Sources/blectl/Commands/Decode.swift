@@ -162,9 +162,9 @@ struct Decode: LoopCommand {
         try await context.output.record { json in
           json.string("event", "value")
           if let line { json.integer("line", line) }
-          json.string("uuid", uuid.description)
+          json.uuid("uuid", uuid)
           json.string("name", AssignedNumbers.name(of: uuid))
-          json.string("value", Hex.encode(octets))
+          json.hex("value", octets)
           json.string("text", ValueText.text(octets))
           DecodedRecord.write(&json, octets, of: uuid)
         }

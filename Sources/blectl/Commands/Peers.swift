@@ -27,7 +27,7 @@ struct Peers: LoopCommand {
       for peer in peers {
         try await output.record {
           $0.string("event", "peer")
-          $0.string("address", peer.address?.description)
+          $0.address("address", peer.address)
           $0.string("address_type", peer.type?.rawValue)
           $0.string("name", peer.name)
           $0.bool("connected", peer.isConnected)

@@ -49,9 +49,9 @@ struct Read: PeerCommand {
         if output.style.json {
           try await output.record {
             $0.string("event", "value")
-            $0.string("uuid", found.uuid?.description)
+            $0.uuid("uuid", found.uuid)
             $0.integer("handle", found.handle.number)
-            $0.string("value", Hex.encode(found.value))
+            $0.hex("value", found.value)
             $0.string("text", ValueText.text(found.value))
             ValueText.write(&$0, found.value, of: found.uuid, as: format)
             connection.identify(in: &$0)

@@ -95,7 +95,7 @@ struct Write: PeerCommand {
     if output.style.json {
       try await output.record {
         $0.string("event", "written")
-        $0.string("uuid", target.uuid?.description)
+        $0.uuid("uuid", target.uuid)
         $0.integer("handle", target.handle.number)
         $0.integer("bytes", count)
         $0.string("mode", plan.mode.rawValue)

@@ -14,7 +14,7 @@ enum PacketRecord {
     json.string("name", packet.name)
     json.object("fields") { write(&$0, packet.fields, names) }
     if let problem = packet.problem { json.string("error", "\(problem)") }
-    json.string("raw", Hex.encode(octets))
+    json.hex("raw", octets)
   }
 
   private static func write(_ json: inout JSONLine, _ fields: [PacketField], _ names: Names) {
@@ -22,30 +22,30 @@ enum PacketRecord {
   }
 
   private static func write(_ json: inout JSONLine, _ field: PacketField, _ names: Names) {
-    let key = field.name
+    let key = JSONLine.Text(field.name)
     switch field.value {
     case .number(let number): json.integer(key, number)
     case .code(let number, let name):
       json.integer(key, number)
-      json.string(key + "_name", name)
+      json.string(.init(field.name + "_name"), name)
     case .status(let code):
       json.integer(key, code.rawValue)
-      json.string(key + "_name", code.snakeName)
+      json.string(.init(field.name + "_name"), code.snakeName)
     case .attError(let code):
       json.integer(key, code.rawValue)
-      json.string(key + "_name", code.snakeName)
+      json.string(.init(field.name + "_name"), code.snakeName)
     case .mask(let bits, let octets):
       // More than a binary float keeps.
       if octets > 6 { json.string(key, PacketText.hex(bits, octets)) } else { json.integer(key, bits) }
     case .quantity(let number, let factor, let unit):
       json.integer(key, number)
-      if factor != 1 { json.number("\(key)_\(unit)", Double(number) * factor) }
+      if factor != 1 { json.number(.init("\(field.name)_\(unit)"), Double(number) * factor) }
     case .choice(let value, let name): json.string(key, name ?? "0x\(Hex.encode([value]))")
     case .flag(let flag): json.bool(key, flag)
-    case .address(let address): json.string(key, address.description)
-    case .uuid(let uuid): named(&json, key, uuid)
+    case .address(let address): json.address(key, address)
+    case .uuid(let uuid): named(&json, field.name, uuid)
     case .text(let octets): json.string(key, String(decoding: octets, as: UTF8.self))
-    case .octets(let octets): json.string(key, Hex.encode(octets))
+    case .octets(let octets): json.hex(key, octets)
     case .advertising(let octets): advertising(&json, key, octets)
     case .attribute(let handle):
       json.integer(key, handle.rawValue)
@@ -53,7 +53,7 @@ enum PacketRecord {
       named(&json, "uuid", name.type)
       if let characteristic = name.characteristic { json.string("characteristic", characteristic.description) }
     case .value(let octets, let handle, let isWhole):
-      json.string(key, Hex.encode(octets))
+      json.hex(key, octets)
       guard isWhole, let uuid = handle.flatMap(names)?.type else { break }
       DecodedRecord.write(&json, octets, of: uuid)
     case .packet(let packet, let layer, let octets):
@@ -63,12 +63,12 @@ enum PacketRecord {
   }
 
   private static func named(_ json: inout JSONLine, _ key: String, _ uuid: UUID) {
-    json.string(key, uuid.description)
-    if let name = AssignedNumbers.name(of: uuid) { json.string(key + "_name", name) }
+    json.uuid(.init(key), uuid)
+    if let name = AssignedNumbers.name(of: uuid) { json.string(.init(key + "_name"), name) }
   }
 
-  private static func advertising(_ json: inout JSONLine, _ key: String, _ octets: [UInt8]) {
-    json.string(key, Hex.encode(octets))
+  private static func advertising(_ json: inout JSONLine, _ key: JSONLine.Text, _ octets: [UInt8]) {
+    json.hex(key, octets)
     structures(&json, Advertisement(octets))
   }
 
@@ -76,7 +76,7 @@ enum PacketRecord {
     json.objects("structures", advertisement.structures) { json, structure in
       json.integer("type", structure.type)
       json.string("name", ADType.name(structure.type))
-      json.string("data", Hex.encode(structure.data))
+      json.hex("data", structure.data)
     }
   }
 }

@@ -73,12 +73,12 @@ struct TraceListing {
       return try await output.record { json in
         json.string("event", "packet")
         json.integer("number", item.number)
-        json.string("time", Timestamp.text(item.record.wallClock))
+        json.time("time", item.record.wallClock)
         if showsAdapter { json.integer("adapter", item.record.adapter) }
         json.string("direction", item.record.direction == .hostToController ? "sent" : "received")
         if let link = item.link {
           json.integer("connection_handle", link.handle.rawValue)
-          json.string("address", link.peer?.address.description)
+          json.address("address", link.peer?.address)
         }
         PacketRecord.write(&json, item.packet, item.octets ?? item.record.packet, layer: item.layer.rawValue, names: names)
         if let (number, after) = item.answers {

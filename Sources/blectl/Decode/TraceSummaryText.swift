@@ -128,7 +128,7 @@ struct TraceSummaryText {
       for (name, count) in [
         ("packets", summary.packets), ("commands", summary.commands), ("events", summary.events), ("data", summary.data),
         ("reports", summary.reports), ("malformed", summary.malformed), ("lost", lost),
-      ] { json.integer(name, count) }
+      ] { json.integer(.init(name), count) }
       json.number("seconds", Double(duration / 1000) / 1_000_000)
       json.objects("refused", refusals) { json, item in
         json.integer("command", item.0.opcode)
@@ -147,10 +147,10 @@ struct TraceSummaryText {
     json.string("event", "link")
     json.integer("adapter", link.adapter)
     json.integer("connection_handle", link.handle.rawValue)
-    json.string("address", link.peer?.address.description)
+    json.address("address", link.peer?.address)
     json.string("address_type", link.peer?.type.rawValue)
     json.string("role", link.isCentral.map { $0 ? "central" : "peripheral" })
-    json.string("time", Timestamp.text(link.begin))
+    json.time("time", link.begin)
     json.number("seconds", Double(Self.length(link) / 1000) / 1_000_000)
     json.integer("mtu", summary.mtus[index] ?? 23)
     json.integer("reason", link.reason?.rawValue)
@@ -162,10 +162,10 @@ struct TraceSummaryText {
       if let handle = subject.handle {
         json.integer("handle", handle.rawValue)
         let name = decoder.name(handle, of: subject.server)
-        json.string("uuid", name?.type.description)
+        json.uuid("uuid", name?.type)
         if let characteristic = name?.characteristic { json.string("characteristic", characteristic.description) }
       }
-      if let type = subject.type { json.string("type", type.description) }
+      if let type = subject.type { json.uuid("type", type) }
       json.integer("count", entry.count)
       json.integer("octets", entry.octets)
       json.integer("answers", entry.answers)

@@ -49,7 +49,7 @@ struct Rssi: PeerCommand {
         if output.style.json {
           try await output.record {
             $0.string("event", "rssi")
-            $0.string("time", Timestamp.text(EventLoop.shared.wallClock))
+            $0.time("time", EventLoop.shared.wallClock)
             $0.integer("rssi", rssi)
             connection.identify(in: &$0)
           }

@@ -137,7 +137,7 @@ extension Shell {
       output.style.json
       ? try? output.offerRecord(reserve: Output.reserve) {
         $0.string("event", event)
-        $0.string("time", Timestamp.text(EventLoop.shared.wallClock))
+        $0.time("time", EventLoop.shared.wallClock)
         lane.connection?.identify(in: &$0)
         members(&$0)
       } : false

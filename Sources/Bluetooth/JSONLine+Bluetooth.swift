@@ -1,0 +1,21 @@
+package import Text
+
+// How addresses and UUIDs stand in records: without the string that `description` makes.
+
+extension JSONLine {
+  package mutating func address(_ key: Text, _ address: Address?) {
+    guard let address else { return string(key, nil) }
+    hex(key, address.rawValue, octets: 6, separator: UInt8(ascii: ":"), .upper)
+  }
+
+  package mutating func uuid(_ key: Text, _ uuid: UUID?) {
+    guard let short = uuid?.short else { return string(key, uuid?.description) }
+    hex(key, UInt64(short), octets: 2)
+  }
+}
+
+extension JSONLine.Text {
+  package init(_ uuid: UUID) {
+    if let short = uuid.short { self.init(hex: UInt64(short), octets: 2) } else { self.init(uuid.description) }
+  }
+}

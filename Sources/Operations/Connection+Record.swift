@@ -1,0 +1,19 @@
+import Bluetooth
+import EventLoop
+package import Text
+
+extension Connection {
+  /// Which device a record is about. - Parameter json: the record; the name is null when the device was not heard.
+  @LoopActor
+  package func identify(in json: inout JSONLine) {
+    let members =
+      identity
+      ?? JSONLine.Members {
+        $0.address("address", peer.address)
+        $0.string("address_type", peer.type.rawValue)
+        $0.string("name", name)
+      }
+    identity = members
+    json.members(members)
+  }
+}

@@ -1,0 +1,34 @@
+extension JSONLine {
+  /// The name of a member, or an element of an array.
+  package struct Text: ExpressibleByStringLiteral, Sendable {
+    enum Content: Sendable {
+      /// One of our own, which has nothing to escape: it is not looked at.
+      case literal(String)
+      case text(String)
+      /// A number of so many octets.
+      case hex(UInt64, Int)
+    }
+
+    let content: Content
+
+    /// - Parameter literal: printable ASCII without quotation marks and backslashes.
+    package init(stringLiteral literal: String) { content = .literal(literal) }
+
+    /// Whatever it is.
+    package init(_ text: String) { content = .text(text) }
+
+    /// The `octets` lowest octets of a number, most significant first, two digits each.
+    package init(hex number: UInt64, octets: Int) { content = .hex(number, octets) }
+  }
+
+  /// Members that are made once, for many objects.
+  package struct Members: Sendable {
+    let bytes: [UInt8]
+
+    package init(_ build: (inout JSONLine) -> Void) {
+      var json = JSONLine()
+      build(&json)
+      bytes = Array(json.bytes.dropFirst())
+    }
+  }
+}
