@@ -76,7 +76,7 @@ import Testing
     ),
     (
       findings([up], ProcessRights(effective: 0, bounding: full), fileSystem: Mount(point: "/", type: "overlay")), "rights",
-      "blectl' (it is on an overlay"
+      "blectl'` (it is on an overlay"
     ),
     (findings([up], nil), nil, ""),
   ]
@@ -164,6 +164,8 @@ import Testing
     let finding = Finding(state: .note, subject: "hci0", message: "one two three four five six seven eight nine ten")
     #expect(finding.lines(6, columns: 32) == ["! hci0    one two three four", "          five six seven eight", "          nine ten"])
     #expect(finding.lines(6, columns: nil).count == 1 && finding.lines(6, columns: 20).count == 1)
+    let command = Finding(state: .note, subject: "hci0", message: "first: `one two three four` and `five six`")
+    #expect(command.lines(4, columns: 30) == ["! hci0  first:", "        `one two three four`", "        and `five six`"])
     let terminal = try PseudoTerminal([Blectl.path, "-i", "unix:/nobody", "doctor"], columns: 50, rows: 10)
     let shown = terminal.finish().text.split(whereSeparator: \.isNewline)
     #expect(shown.count > 1 && shown.allSatisfy { $0.count <= 50 } && shown.first?.hasPrefix("✗ unix:/nobody  ") == true, "\(shown)")

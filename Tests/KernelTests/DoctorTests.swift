@@ -82,7 +82,7 @@ extension KernelTests {
       }
       try Guest.must("cp", Blectl.path, "/tmp/blectl")
       #expect(
-        try asNobody("/tmp/blectl").first?.contains("sudo setcap cap_net_raw,cap_net_admin=p /tmp/blectl (it is on an overlay") == true)
+        try asNobody("/tmp/blectl").first?.contains("sudo setcap cap_net_raw,cap_net_admin=p /tmp/blectl` (it is on an overlay") == true)
       #expect(try asNobody("/tmp/blectl", "--bounding-set", "-all").first?.contains("--cap-add NET_RAW") == true)
       #expect(try asNobody("/tmp/blectl", "--no-new-privs").first?.contains("no_new_privs") == true)
       try Guest.must("mkdir", "-p", "/tmp/nosuid")

@@ -69,9 +69,9 @@ extension Examination {
         "and setcap fails where the program is, \(path), because that file system\(fileSystem.map { " (\($0.type) at \($0.point))" } ?? "") keeps no capabilities: copy the program to another one first, "
           + "`sudo install \(path) /usr/local/bin/blectl && \(Failure.setcap("/usr/local/bin/blectl"))`"
       } else if fileSystem?.type == "overlay" {
-        "\(Failure.setcap(executable)) (it is on an overlay: that lasts as long as the container, or the live system)"
+        "`\(Failure.setcap(executable))` (it is on an overlay: that lasts as long as the container, or the live system)"
       } else {
-        Failure.setcap(executable)
+        "`\(Failure.setcap(executable))`"
       }
     return Finding(state: .failure, subject: "rights", message: "\(lacking): \(advice)")
   }

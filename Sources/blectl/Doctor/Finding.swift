@@ -28,8 +28,21 @@ struct Finding: Equatable, Sendable {
     let head = "\(mark) \(subject)\(String(repeating: " ", count: max(0, width - subject.count)))  "
     // Beside a long name there may be no room to speak of.
     guard let columns, columns - head.count >= 20 else { return [head + message] }
-    return DisplayText.fold(message, to: columns - head.count).enumerated().map { index, line in
-      (index == 0 ? head : String(repeating: " ", count: head.count)) + line
+    let room = columns - head.count
+    // A command is copied from one line.
+    let parts = message.split(separator: "`", omittingEmptySubsequences: false).map { String($0) }
+    let kept: [String] = parts.indices.map { index in
+      index % 2 == 1 && parts[index].count + 2 <= room ? Self.exchange(parts[index], " ", Self.blank) : parts[index]
+    }
+    let lines: [String] = DisplayText.fold(kept.joined(separator: "`"), to: room)
+    return lines.indices.map { index in
+      let start = index == 0 ? head : String(repeating: " ", count: head.count)
+      return start + Self.exchange(lines[index], Self.blank, " ")
     }
   }
+
+  private static func exchange(_ text: String, _ old: Character, _ new: Character) -> String { String(text.map { $0 == old ? new : $0 }) }
+
+  /// What no message has, and no line ends at.
+  private static let blank: Character = "\u{A0}"
 }
