@@ -44,12 +44,19 @@ extension FuzzTarget {
   /// Lines of recorded advertisements, and of the files in which devices and transfers are remembered.
   static let lines = FuzzTarget(
     "lines",
-    seeds: ["020106", "C0:FF:EE:00:00:07 0201060303e1ff", "C0:FF:EE:00:00:07/random -58 dBm ADV_IND 020106", "anonymous ? 020106"].map {
-      Array($0.utf8)
-    },
+    seeds: [
+      "020106", "C0:FF:EE:00:00:07 0201060303e1ff", "C0:FF:EE:00:00:07/random -58 dBm ADV_IND 020106", "anonymous ? 020106",
+      #"{"raw":"020106","address":"C0:FF:EE:00:00:07","address_type":"random"}"#,
+      #"{"peer":"C0:FF:EE:00:00:07/random","name":"a","connected":"2026-01-01T00:00:00.000Z"}"#, #"{"alias":"b","peer":"name:a*"}"#,
+      #"{"peer":"C0:FF:EE:00:00:07/random","attribute":"fff6","offset":5,"crc32":7}"#,
+      #"{"peer":"C0:FF:EE:00:00:07/random","attribute":"fff6","gap_us":5,"interval_us":7500,"air_us":3}"#,
+      #"{"heard":1,"air":"sim","devices":[{"peer":"C0:FF:EE:00:00:07/random","name":"a","rssi":-5}]}"#,
+      #"{"air":"sim","peer":"C0:FF:EE:00:00:07/random","attributes":[{"service":"180f","uuid":"2a19","handle":3,"properties":2}]}"#,
+    ].map { Array($0.utf8) },
     words: [
-      "\"raw\"", "\"address\"", "\"address_type\"", "\"peer\"", "\"name\"", "\"alias\"", "\"time\"", "\"attribute\"", "\"offset\"",
-      "\"crc32\"", "\"gap_us\"", "\"interval_us\"", "\"air_us\"", "C0:FF:EE:00:00:07/random", "null",
+      "\"raw\"", "\"address\"", "\"address_type\"", "\"peer\"", "\"name\"", "\"alias\"", "\"connected\"", "\"attribute\"", "\"offset\"",
+      "\"crc32\"", "\"air\"", "\"heard\"", "\"devices\"", "\"rssi\"", "\"found_by\"", "\"attributes\"", "\"service\"", "\"uuid\"",
+      "\"handle\"", "\"properties\"", "\"gap_us\"", "\"interval_us\"", "\"air_us\"", "C0:FF:EE:00:00:07/random", "null",
     ]
   ) { bytes in
     for (number, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -60,5 +67,9 @@ extension FuzzTarget {
     expect(KnownDevices.last(in: bytes)?.peer == devices.devices.last?.peer, "another device is the last one")
     let memory = TransferMemory(parsing: bytes)
     expect(TransferMemory(parsing: memory.log).log == memory.log, "what is written of transfers is read as others")
+    let heard = HeardDevices(parsing: bytes)
+    expect(HeardDevices(parsing: heard.log) == heard, "what is written of heard devices is read as others")
+    let attributes = KnownAttributes(parsing: bytes)
+    expect(KnownAttributes(parsing: attributes.log) == attributes, "what is written of attributes is read as others")
   }
 }

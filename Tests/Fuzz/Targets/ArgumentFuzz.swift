@@ -4,7 +4,8 @@ import Text
 @testable import blectl
 
 extension FuzzTarget {
-  /// A command line, as the program, a session, a program that drives one, and gatttool's users type it. Nothing of it is done.
+  /// A command line, as the program, a session, a program that drives one, and gatttool's users type it, and as shells complete it. Nothing of it is
+  /// done.
   static let arguments = FuzzTarget(
     "arguments",
     seeds: [
@@ -21,7 +22,7 @@ extension FuzzTarget {
       "\"id\":", "\"command\":", "-h ", "-V", "--", "=", "@", "'", "\"", ";", "-1", "1e309", "0x", "nan", "sim:", "replay:", "tcp:[::1]:1",
     ]
   ) { bytes in
-    VirtualTime.run { take(String(decoding: bytes, as: UTF8.self)) }
+    VirtualTime.run { await take(String(decoding: bytes, as: UTF8.self)) }
   }
 
   private static let options = Blectl.commandNames.compactMap { Blectl.command(named: $0) }.flatMap { Arguments.options(of: $0) }.map {
@@ -29,11 +30,13 @@ extension FuzzTarget {
   }
 
   @LoopActor
-  private static func take(_ text: String) {
+  private static func take(_ text: String) async {
     _ = (try? CommandRequest(text, line: 1), try? AdapterSpec(text))
+    _ = KernelVersion(release: text, version: text, signature: text)
+    if text.utf8.count % 4 == 3 { return await complete(text) }
     for words in (try? ShellWords.commands(in: text)) ?? [] {
-      // The parser takes its time: one of the three.
-      switch text.utf8.count % 3 {
+      // The parser takes its time: one of them.
+      switch text.utf8.count % 4 {
       case 0: commandLine(words)
       case 1: _ = try? ShellLine(words, ShellSettings())
       default: _ = (try? GatttoolOptions(words), try? Gatttool.command(of: ["blectl"] + words))
@@ -49,6 +52,20 @@ extension FuzzTarget {
     } catch {
       let usage = UsageText(error, arguments)
       expect(!usage.sentence.isEmpty && !usage.sentence.contains("\n"), "what is wrong is no sentence: \(usage.sentence)")
+    }
+  }
+
+  /// What each shell would be told at the end of the line; no command is run for it.
+  @LoopActor
+  private static func complete(_ text: String) async {
+    for shell in ShellDialect.allCases {
+      let typed =
+        shell == .bash
+        ? ["blectl " + text, " \t\n\"'@><=;|&(:"] : text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+      guard let question = shell.question(typed),
+        let answer = await CommandLineCompletion([:], now: 0).answer(question.words, question.last)
+      else { continue }
+      expect(shell.text(of: answer, to: question).hasSuffix("\n"), "a line of candidates has no end")
     }
   }
 }

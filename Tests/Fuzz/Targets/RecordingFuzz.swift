@@ -18,7 +18,9 @@ extension FuzzTarget {
 
   /// A trace in each format, decoded.
   static let trace = FuzzTarget(
-    "trace", seeds: [session(.h4), session(.monitor), capture(session(.h4))], words: ["\u{A}\r\r\n", "\u{4}\u{3E}", "\0\0\0"]
+    "trace",
+    seeds: [session(.h4), session(.monitor), capture(session(.h4)), pcap(187), pcap(201), pcap(254)] + files("Tests/Vectors", [".btsnoop"]),
+    words: ["\u{A}\r\r\n", "\u{4}\u{3E}", "\0\0\0"]
   ) { bytes in
     guard var ahead = try? TraceReader(bytes) else { return }
     var (reader, databases) = (ahead, LearnedDatabases())
@@ -36,6 +38,24 @@ extension FuzzTarget {
   /// The same packets as pcapng.
   private static func capture(_ file: [UInt8]) -> [UInt8] {
     Pcapng.header + ((try? Snoop.parse(file)) ?? []).flatMap { Pcapng.packet($0) }
+  }
+
+  /// The same packets as pcap: H4 (187), behind the direction (201), behind what the Linux monitor says (254).
+  private static func pcap(_ link: UInt8) -> [UInt8] {
+    func number(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+    var file: [UInt8] = [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + number(0) + number(0) + number(0xFFFF) + number(Int(link))
+    for (index, record) in ((try? Snoop.parse(session(.h4))) ?? []).enumerated() {
+      let isSent = record.direction == .hostToController
+      let before: [UInt8] =
+        switch link {
+        case 201: [0, 0, 0, isSent ? 0 : 1]
+        case 254: [0, 0, 0, record.packet.first == Packet.aclIndicator ? (isSent ? 4 : 5) : isSent ? 2 : 3]
+        default: []
+        }
+      let octets = before + (link == 254 ? Array(record.packet.dropFirst()) : record.packet)
+      file += number(index) + number(0) + number(octets.count) + number(octets.count) + octets
+    }
+    return file
   }
 
   private static let questions: [[UInt8]] = [
