@@ -67,7 +67,7 @@ extension FuzzTarget {
     expect(again["text"]?.string == tree.string ?? tree.noun, "our own JSON says something else")
   }
 
-  private static func write(_ tree: JSONTree, _ key: String, to line: inout JSONLine) {
+  private static func write(_ tree: JSONTree, _ key: JSONLine.Text, to line: inout JSONLine) {
     switch tree.kind {
     case .null: line.string(key, nil)
     case .bool(let value): line.bool(key, value)
@@ -75,7 +75,7 @@ extension FuzzTarget {
     case .string(let text): line.string(key, text)
     // One level of them: what is read may be as deep as is read again.
     case .array(let items): line.strings(key, items.compactMap(\.string))
-    case .object(let members): for member in members { line.string(member.key, member.value.string) }
+    case .object(let members): for member in members { line.string(.init(member.key), member.value.string) }
     }
   }
 }
