@@ -50,7 +50,7 @@ enum Arguments {
     return true
   }
 
-  static var namesWithValue: [String] { ProcessOptions.namesWithValue + StepOptions.namesWithValue }
+  static var namesWithValue: [String] { ProcessOptions.namesWithValue }
 
   /// `write PEER ATTR -5 --as i8` → `write PEER ATTR --as i8 -- -5`: VALUE is the last argument, and no option begins with a digit.
   static func valueLast(_ words: [String]) -> [String] {

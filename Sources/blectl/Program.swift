@@ -11,7 +11,6 @@ import Text
 /// the parser first parses everything twice in search of `--generate-completion-script`.
 protocol LoopCommand: ParsableCommand, Sendable {
   var process: ProcessOptions { get }
-  var step: StepOptions { get }
   /// Whether it shows or takes names of UUIDs or companies.
   var usesNames: Bool { get }
   /// Whether its time is the machine's, also where the simulated air would run faster.
@@ -24,6 +23,7 @@ protocol LoopCommand: ParsableCommand, Sendable {
 }
 
 extension LoopCommand {
+  var step: StepOptions { process.step }
   var runsUntilStopped: Bool { false }
   var usesNames: Bool { true }
   var isTimeReal: Bool { false }

@@ -16,7 +16,6 @@ struct Adapters: LoopCommand {
     discussion: "Shows address, state, bus and what they can do.")
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   var usesNames: Bool { false }
 

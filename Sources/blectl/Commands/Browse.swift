@@ -13,7 +13,6 @@ struct Browse: LoopCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "Connect this one at once: an address, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS.")
   var peer: PeerArgument?

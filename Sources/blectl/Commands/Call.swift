@@ -18,7 +18,6 @@ struct Call: PeerCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: ArgumentHelp("One of the commands of the device file.", valueName: "device-command"))

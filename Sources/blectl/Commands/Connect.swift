@@ -18,7 +18,6 @@ struct Connect: PeerCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "- says that standard input is meant, whatever it is.")

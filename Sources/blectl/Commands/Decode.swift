@@ -26,7 +26,6 @@ struct Decode: LoopCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "adv, att, hci, value or trace.")
   var what: What

@@ -18,7 +18,6 @@ struct Doctor: LoopCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   var usesNames: Bool { false }
 

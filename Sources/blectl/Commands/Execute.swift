@@ -15,7 +15,6 @@ struct Execute: LoopCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "The commands, in one word: 'read 2a19; write ffe1 01'.")
   var commands: String

@@ -25,7 +25,6 @@ struct Gatttool: LoopCommand {
   var words: [String] = []
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   var usesNames: Bool { false }
 

@@ -22,7 +22,6 @@ struct MacFromAdv: ListeningCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "A device to listen to; all when left out.")
   var peer: PeerArgument?

@@ -17,7 +17,6 @@ struct Notify: PeerCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "What to subscribe to.")
@@ -42,9 +41,12 @@ struct Notify: PeerCommand {
   var reconnect = false
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"), help: ArgumentHelp("How to show values (default: auto): \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
-  var format: ValueFormat = .auto
+  var chosenFormat: ValueFormat?
+
+  /// A default value would cost a search of all that conforms to anything at each start.
+  var format: ValueFormat { chosenFormat ?? .auto }
 
   func validate() throws {
     if attributes.isEmpty { throw ValidationError("Name at least one characteristic.") }

@@ -16,7 +16,6 @@ struct Peers: LoopCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   var usesNames: Bool { false }
 

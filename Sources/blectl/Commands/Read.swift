@@ -17,16 +17,18 @@ struct Read: PeerCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "What to read: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2901, battery_level.")
   var attributes: [String]
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"), help: ArgumentHelp("How to show values (default: auto): \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
-  var format: ValueFormat = .auto
+  var chosenFormat: ValueFormat?
+
+  /// A default value would cost a search of all that conforms to anything at each start.
+  var format: ValueFormat { chosenFormat ?? .auto }
 
   @Flag(help: "Write the octets themselves.")
   var raw = false

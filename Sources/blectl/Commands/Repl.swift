@@ -13,7 +13,6 @@ struct Repl: LoopCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "Connect this device first.")
   var peer: PeerArgument?

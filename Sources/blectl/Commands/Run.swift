@@ -15,7 +15,6 @@ struct Run: LoopCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "Scripts, folders of them (*.blectl), or - for standard input.", completion: .file())
   var files: [String]

@@ -20,7 +20,6 @@ struct Scan: ListeningCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,

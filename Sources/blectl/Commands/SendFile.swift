@@ -23,7 +23,6 @@ struct SendFile: PeerCommand {
   static let limit = 64 << 30
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "The characteristic to write to.")

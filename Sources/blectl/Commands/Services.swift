@@ -13,7 +13,6 @@ struct Services: PeerCommand {
     abstract: "Show the whole GATT tree: services, characteristics, properties, descriptors.")
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Flag(help: "Also read what is readable, values and descriptors, and show what it means.")

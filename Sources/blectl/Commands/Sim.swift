@@ -27,7 +27,6 @@ struct Sim: LoopCommand {
   var file: String?
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   var usesNames: Bool { false }
   var isTimeReal: Bool { true }

@@ -17,7 +17,6 @@ struct Write: PeerCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "What to write: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2902.")

@@ -130,5 +130,4 @@ private struct CompletedCommandLine: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: Blectl.configuration.commandName, version: Blectl.version)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 }

@@ -20,8 +20,9 @@ struct ProcessOptions: ParsableArguments {
   @Flag(name: [.short, .long], help: "Say what is done; twice: every ATT PDU.")
   var verbose: Int
 
-  @Option(help: ArgumentHelp("Colour: auto, always or never.", valueName: "when"))
-  var color: ColorChoice = .auto
+  // Without a default value, for which the parser would search all that conforms to anything.
+  @Option(help: ArgumentHelp("Colour: auto (the default), always or never.", valueName: "when"))
+  var color: ColorChoice?
 
   @Option(
     help: ArgumentHelp("Write everything that crosses HCI to a btsnoop file; - is pcapng on standard output.", valueName: "file"),
@@ -32,8 +33,22 @@ struct ProcessOptions: ParsableArguments {
     help: ArgumentHelp("Write what is done and what comes as a script for blectl run.", valueName: "file"), completion: .file())
   var record: String?
 
+  // Of one command, and not of the process: see `step`. A group of its own would cost each start ten times what the option does.
+  @Option(
+    name: [.customShort("t", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"))
+  var timeout: Double?
+
   /// Those that take a value, for moving them behind the command's name.
-  static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record"]
+  static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record", "-t", "--timeout"]
+
+  func validate() throws {
+    if let timeout, !(timeout > 0 && timeout <= 86_400) {
+      throw ValidationError("--timeout takes seconds, more than 0 and up to 86400, not \(timeout.plainText)")
+    }
+  }
+
+  var step: StepOptions { StepOptions(timeout: timeout) }
 
   var outputStyle: Output.Style {
     var style = Output.Style()
@@ -41,7 +56,7 @@ struct ProcessOptions: ParsableArguments {
     style.json = json
     style.quiet = quiet
     style.verbosity = verbose
-    style.color = color
+    style.color = color ?? .auto
     return style
   }
 }

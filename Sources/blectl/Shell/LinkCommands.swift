@@ -15,7 +15,6 @@ struct Rssi: PeerCommand {
     abstract: "Show how strong the peer's signal is.", discussion: "One reading, unless --count or --every ask for more.")
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Option(
@@ -75,7 +74,6 @@ struct Params: PeerCommand {
       """)
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Option(
@@ -109,7 +107,6 @@ struct MTU: PeerCommand {
       "A client may exchange the MTU once on each link; most commands do so when they connect, and --mtu tells them what to offer.")
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "The ATT_MTU to offer, 23 to 517.")

@@ -197,7 +197,7 @@ final class Shell {
     style.json = style.json || options.json
     style.quiet = style.quiet || options.quiet
     style.verbosity = max(style.verbosity, options.verbose)
-    if options.color != .auto { style.color = options.color }
+    if let color = options.color, color != .auto { style.color = color }
     style.isLive = isTyped
     if capture != nil { style.json = true }
     let output = Output(style, sharing: process.output)

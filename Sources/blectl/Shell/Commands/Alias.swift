@@ -13,7 +13,6 @@ struct Alias: SessionCommand {
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "1 to 64 characters.")
   var name: String?

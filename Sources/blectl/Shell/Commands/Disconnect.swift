@@ -10,7 +10,6 @@ struct Disconnect: SessionCommand, PeerCommand {
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   var usesNames: Bool { false }

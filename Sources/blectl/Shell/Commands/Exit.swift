@@ -10,7 +10,6 @@ struct Exit: SessionCommand {
   static let otherName = "quit"
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: ArgumentHelp("Nothing.", visibility: .private))
   var words: [String] = []

@@ -9,7 +9,6 @@ struct Help: SessionCommand {
   static let turn = ShellTurn.atOnce
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "A command.")
   var name: String?

@@ -13,7 +13,6 @@ struct SetSetting: SessionCommand {
   static let turn = ShellTurn.atOnce
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "format, timeout or reconnect; without it all are shown.", completion: .list(ShellSettings.names))
   var name: String?

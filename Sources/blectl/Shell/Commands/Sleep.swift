@@ -7,7 +7,6 @@ struct Sleep: SessionCommand {
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "Seconds, up to a year.")
   var seconds: Double

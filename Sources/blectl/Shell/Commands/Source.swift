@@ -10,7 +10,6 @@ struct Source: SessionCommand {
   static let turn = ShellTurn.beforeOthers
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "The file. # begins a comment; a line that ends in \\ goes on.", completion: .file())
   var file: String

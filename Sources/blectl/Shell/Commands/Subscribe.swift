@@ -11,7 +11,6 @@ struct Subscribe: SessionCommand, PeerCommand {
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "What to subscribe to.")
@@ -52,7 +51,6 @@ struct Unsubscribe: SessionCommand, PeerCommand {
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "What not to show any more.")

@@ -7,7 +7,6 @@ struct Use: SessionCommand {
   static let turn = ShellTurn.atOnce
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
 
   @Argument(help: "A device that this session has connected.")
   var peer: PeerArgument

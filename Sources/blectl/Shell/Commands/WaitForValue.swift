@@ -17,7 +17,6 @@ struct WaitForValue: SessionCommand, PeerCommand {
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup var process: ProcessOptions
-  @OptionGroup var step: StepOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: ArgumentHelp("The characteristic, and what the value begins with.", valueName: "attr[=hex|=\"text\"]"))
