@@ -64,7 +64,9 @@ import Testing
       let file = TemporaryPath()
       try SystemCall.call { unsafe mkfifo(file.path, 0o600) }
       let path = file.path
-      let contents = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(3))) { try await InputFile.read(path, limit: 10) }
+      let contents = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(3))) {
+        try await InputFile.read(path, limit: 10, writerWithin: .seconds(3600))
+      }
       #expect(contents == nil)
     }
   }

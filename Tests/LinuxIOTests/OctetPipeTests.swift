@@ -154,7 +154,7 @@ import Testing
       try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
       let name = path.path
       let deadline = EventLoop.shared.now.advanced(by: .seconds(3))
-      #expect(try await withDeadline(deadline) { try await OctetFile.open(name, limit: 10).count } == nil)
+      #expect(try await withDeadline(deadline) { try await OctetFile.open(name, limit: 10, writerWithin: .seconds(3600)).count } == nil)
       let reader = try SystemCall.open(path.path, O_RDONLY | O_NONBLOCK)
       let writer = try SystemCall.open(path.path, O_WRONLY | O_NONBLOCK)
       _ = try SystemCall.write(writer.rawValue, [1, 2, 3])
