@@ -111,7 +111,7 @@ package struct Advertisement: Hashable, Sendable {
     var walk = Walk(bytes)
     while let part = walk.next() {
       if let reason = Self.defect(type: part.type, count: part.data.count) {
-        let type = Hex.encode(CollectionOfOne(part.type))
+        let type = Hex.encode(part.type)
         values.append(MalformedPacket("AD type 0x\(type): \(reason)", at: part.data.lowerBound - 2))
       }
     }

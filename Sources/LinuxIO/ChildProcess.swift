@@ -33,7 +33,7 @@ package enum ChildProcess {
 
   /// Runs `sh -c` with nothing to read, and its errors left out.
   /// - Parameter limit: milliseconds; what runs longer is ended.
-  /// - Returns: what it has written to its standard output, at most 64 KiB of it; nil when that took longer, or it has failed.
+  /// - Returns: what it has written to its standard output, nil when that took longer, is 64 KiB or more, or it has failed.
   /// - Throws: CancellationError.
   package static func output(of command: String, within limit: Int) async throws -> [UInt8]? {
     var ends: [Int32] = [-1, -1]
@@ -67,7 +67,7 @@ package enum ChildProcess {
     } catch { octets = .failure(error) }
     kill(-process, SIGKILL)
     let status = try? result(of: process)
-    _ = reader.rawValue
+    _ = reader.rawValue  // Open until here.
     guard let octets = try octets.get(), status == 0 else { return nil }
     return octets
   }

@@ -91,18 +91,24 @@ package final class Output {
   /// Octets as they are; waits for room.
   package func write(_ bytes: [UInt8]) async throws {
     if try writeAtOnce(bytes) { return }
-    let bytes = complete(bytes)
-    onResult?(bytes)
-    try await streams.out.write(bytes)
+    // Nobody reads what is hidden, and still others get their turn.
+    if hidesResults { try await EventLoop.shared.waitForTurn() } else { try await streams.out.untilRoom() }
+    try put(bytes)
   }
 
   /// `write` when nobody has to be waited for: an asynchronous call costs as much as a short record.
   /// - Returns: false when somebody has, and nothing was done.
   package func writeAtOnce(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
-    guard hidesResults || streams.out.takesAtOnce else { return false }
+    guard hidesResults ? !EventLoop.shared.isShareSpent : streams.out.takesAtOnce else { return false }
+    EventLoop.shared.spendStep()
+    try put(bytes)
+    return true
+  }
+
+  private func put(_ bytes: [UInt8]) throws(OutputFailure) {
     let bytes = complete(bytes)
     onResult?(bytes)
-    return hidesResults ? true : try streams.out.writeAtOnce(bytes)
+    if !hidesResults { try streams.out.take(bytes) }
   }
 
   /// A record with the members of all records.

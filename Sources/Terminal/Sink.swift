@@ -106,24 +106,15 @@ package final class Sink {
   /// Waits for room and writes what can be written at once; the rest is taken.
   /// - Throws: OutputFailure; CancellationError.
   package func write(_ bytes: [UInt8]) async throws {
-    if try writeAtOnce(bytes) { return }
-    try await untilRoom()
+    if takesAtOnce { EventLoop.shared.spendStep() } else { try await untilRoom() }
     try take(bytes)
   }
 
   /// Nobody has to be waited for before the next record.
   var takesAtOnce: Bool { hasRoom && !EventLoop.shared.isShareSpent && failure == nil }
 
-  /// `write` when nobody has to be waited for: an asynchronous call costs as much as a short record.
-  /// - Returns: false when somebody has, and nothing was done.
-  package func writeAtOnce(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
-    guard takesAtOnce else { return false }
-    EventLoop.shared.spendStep()
-    try take(bytes)
-    return true
-  }
-
-  private func take(_ bytes: [UInt8]) throws(OutputFailure) {
+  /// Whatever waits already.
+  func take(_ bytes: [UInt8]) throws(OutputFailure) {
     append(bytes)
     if !isBlocked, !isHeld || queued >= Self.enough { writeSome() } else { setWatch() }
     if let failure { throw failure }

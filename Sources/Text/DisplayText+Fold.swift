@@ -8,7 +8,7 @@ extension DisplayText {
       if isSafe(scalar) {
         visible.unicodeScalars.append(scalar)
       } else if scalar.isASCII {
-        visible += "\\x" + Hex.encode(CollectionOfOne(UInt8(truncatingIfNeeded: scalar.value)))
+        visible += "\\x" + Hex.encode(UInt8(truncatingIfNeeded: scalar.value))
       } else {
         visible += "\\u{" + String(scalar.value, radix: 16) + "}"
       }

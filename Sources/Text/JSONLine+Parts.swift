@@ -12,7 +12,10 @@ extension JSONLine {
     let content: Content
 
     /// - Parameter literal: printable ASCII without quotation marks and backslashes.
-    package init(stringLiteral literal: String) { content = .literal(literal) }
+    package init(stringLiteral literal: String) {
+      assert(JSONLine.isPlain(literal.utf8.span), "to be escaped: \(literal)")
+      content = .literal(literal)
+    }
 
     /// Whatever it is.
     package init(_ text: String) { content = .text(text) }

@@ -160,7 +160,7 @@ package struct JSONLine {
   }
 
   /// Printable ASCII without quotes and backslashes. Without a branch for each octet, so that many are compared at a time.
-  private static func isPlain(_ octets: Span<UInt8>) -> Bool {
+  static func isPlain(_ octets: Span<UInt8>) -> Bool {
     var others: UInt8 = 0
     for index in octets.indices {
       let octet = octets[index]

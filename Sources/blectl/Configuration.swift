@@ -121,13 +121,13 @@ struct Configuration: Sendable {
     KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
   }
 
-  /// - Throws: FileError.
-  func remember(_ heard: HeardDevices.Record, _ found: [KnownAttributes.Record]) throws(FileError) {
+  /// A home that cannot be written is not worth a message; one of the files may be a link to nowhere.
+  func remember(_ heard: HeardDevices.Record, _ found: [KnownAttributes.Record]) {
     if let path = heardPath {
-      try StateLog.append(heard.line, to: path, limit: Self.logLimit) { HeardDevices(parsing: $0).log }
+      try? StateLog.append(heard.line, to: path, limit: Self.logLimit) { HeardDevices(parsing: $0).log }
     }
     guard let path = attributesPath, !found.isEmpty else { return }
-    try StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }
+    try? StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }
   }
 
   /// A state that cannot be read is none.

@@ -44,14 +44,15 @@ final class ScanView {
   /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
   func add(_ report: AdvertisingReport, at time: Int64) async throws {
     let record = watch.add(report, at: isLive ? time : nil)
-    if let log, let record {
-      try await log.write(Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, formats) })
+    let octets = record.flatMap { record in
+      log == nil && !output.style.json
+        ? nil : Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, formats) }
     }
+    if let log, let octets { try await log.write(octets) }
     // The table shows the strength of known devices too.
     if isLive { return try redraw() }
     guard let record else { return }
-    if output.style.json {
-      let octets = Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, formats) }
+    if output.style.json, let octets {
       if try !output.writeAtOnce(octets) { try await output.write(octets) }
     } else {
       try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats))

@@ -19,7 +19,9 @@ import Testing
     ("blectl read a\\", ["blectl", "read"], "a\\", ""),
     // Another command, and where its output goes.
     ("sudo id; blectl sc", ["blectl"], "sc", ""), ("blectl scan 2>/dev/null re", ["blectl", "scan"], "re", ""),
-    ("blectl scan --log>x ", ["blectl", "scan", "--log"], "", ""),
+    ("blectl scan --log>x ", ["blectl", "scan", "--log"], "", ""), ("blectl scan 2>&1 --dur", ["blectl", "scan"], "--dur", ""),
+    ("blectl scan &>x re", ["blectl", "scan"], "re", ""), ("blectl scan >|x re", ["blectl", "scan"], "re", ""),
+    ("sleep 1 & blectl sc", ["blectl"], "sc", ""), ("id | blectl sc", ["blectl"], "sc", ""),
   ])
   func whatIsTyped(_ text: String, _ words: [String], _ last: String, _ kept: String) {
     let line = BashLine(text, breaks: Self.breaks)
@@ -27,7 +29,9 @@ import Testing
   }
 
   @Test func theFileOfARedirectionIsNobodysBusiness() {
-    for text in ["blectl scan >", "blectl scan > f", "blectl scan 2>> f"] { #expect(BashLine(text, breaks: Self.breaks).isRedirected) }
+    for text in ["blectl scan >", "blectl scan > f", "blectl scan 2>> f", "blectl scan &> f", "blectl scan >| f"] {
+      #expect(BashLine(text, breaks: Self.breaks).isRedirected)
+    }
   }
 
   @Test func whatReplacesReadlinesWord() {

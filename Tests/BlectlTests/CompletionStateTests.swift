@@ -78,6 +78,13 @@ import Testing
     #expect(try run(["services", "c0:ff:ee:00:00:07"], adapter: air.adapter).status == 0)
     let attributes = try Self.ask("-i \(air.adapter) notify name:Band-7 heart", state)
     #expect(attributes == ["", "heart_rate_measurement\t180d/2a37, notify"])
+    // One may be a link to nowhere without the other.
+    let other = TemporaryFolder.path()
+    try FileManager.default.createDirectory(atPath: other + "/blectl", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(atPath: other + "/blectl/heard", withDestinationPath: "/dev/null")
+    let alone = try Blectl.run(
+      ["services", "c0:ff:ee:00:00:07"], environment: ["XDG_STATE_HOME": other], adapter: air.adapter, virtual: false)
+    #expect(alone.status == 0 && FileManager.default.fileExists(atPath: other + "/blectl/attributes"))
     // They are on no other air.
     #expect(try Self.ask("read name:", state) == [""])
     for name in ["heard", "attributes"] {

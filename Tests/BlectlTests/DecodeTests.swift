@@ -78,7 +78,7 @@ import Testing
         result.errors == """
           blectl: line 2 of \(name) is not hex: "word"
           blectl: line 6 of \(name) has an odd number of digits, so one is missing: "0a120"
-          blectl: 2 of 6 lines of \(name) could not be read; 1 of 6 ATT PDUs do not follow their format: line 5: Attribute Handle: 2 octets wanted, \
+          blectl: 2 of 6 lines of \(name) could not be read; 1 of 4 ATT PDUs do not follow their format: line 5: Attribute Handle: 2 octets wanted, \
           1 left (at octet 1)
 
           """, "\(result.errors)")

@@ -20,7 +20,8 @@ import Text
       var json = JSONLine()
       PacketRecord.write(&json, item.packet, item.octets ?? record.packet, layer: item.layer.rawValue, names: names)
     }
-    _ = TraceSummaryText(decoder, duration: 1, lost: 0).lines(columns: 80)
+    let text = TraceSummaryText(decoder, duration: 1, lost: 0)
+    _ = text.totals(columns: 80) + text.links.flatMap { text.lines(of: $0, columns: 80) }
   }
 
   /// The kernel's trace with each packet cut at each octet, and with others in its place.

@@ -47,6 +47,24 @@ import Text
     }
   }
 
+  /// Results that are hidden wait for nobody who reads, and all the same others come to their turn; what is told is told once.
+  @Test func hiddenResultsGiveOthersTheirTurn() async throws {
+    try await onLoop {
+      let output = output(SlowReader(), SlowReader())
+      output.hidesResults = true
+      var told = 0
+      output.onResult = { _ in told += 1 }
+      var hasTurned = false
+      let other = EventLoop.shared.spawn { hasTurned = true }
+      for _ in 0..<100_000 where !hasTurned { try await output.line("") }
+      let before = told
+      #expect(hasTurned && before > 1 && before < 100_000)
+      await other.value
+      try await output.line("")
+      #expect(told == before + 1)
+    }
+  }
+
   @Test func withJSONEveryMessageIsARecord() async throws {
     try await onLoop {
       let (out, err) = (SlowReader(), SlowReader())

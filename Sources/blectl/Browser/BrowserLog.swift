@@ -54,8 +54,6 @@ struct BrowserLog {
 
   mutating func scroll(by lines: Int, seen: Int) { below = max(0, min(entries.count - seen, below - lines)) }
 
-  mutating func scrollToEnd() { below = 0 }
-
   /// What `count` lines show.
   func seen(_ count: Int) -> ArraySlice<Entry> {
     let end = max(0, entries.count - below)

@@ -144,6 +144,8 @@ struct MacFromAdv: ListeningCommand {
     var number = 0
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       number += 1
+      EventLoop.shared.spendStep()
+      if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
       guard let (data, sender) = try OfflineAdvertisement.parse(line, number: number) else { continue }
       try await found.add(data, sender: sender, line: number)
       if first, found.search.found > 0 { return }

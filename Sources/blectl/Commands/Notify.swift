@@ -41,7 +41,7 @@ struct Notify: PeerCommand {
   var reconnect = false
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("How to show values (default: auto): \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"), help: ArgumentHelp("How to show values, auto unless given: \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 

@@ -23,7 +23,7 @@ struct Read: PeerCommand {
   var attributes: [String]
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("How to show values (default: auto): \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"), help: ArgumentHelp("How to show values, auto unless given: \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 

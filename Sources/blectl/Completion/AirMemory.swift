@@ -42,11 +42,10 @@ final class AirMemory {
     if found.count > KnownAttributes.capacity { found.removeFirst() }
   }
 
-  /// A home that cannot be written is not worth a message.
   func write() {
     let devices = seen.heard
     guard let air, !devices.isEmpty else { return }
-    try? configuration.remember(
+    configuration.remember(
       HeardDevices.Record(air: air, time: EventLoop.shared.wallClock / 1_000_000_000, devices: devices), found)
   }
 }

@@ -21,7 +21,8 @@ struct BashLine: Equatable {
   init(_ line: String, breaks: String) {
     var isEscaped = false
     var openedAt = ""
-    for scalar in line.unicodeScalars {
+    let scalars = Array(line.unicodeScalars)
+    for (index, scalar) in scalars.enumerated() {
       if isEscaped {
         isEscaped = false
         if quote == "\"", !"\"\\$`".unicodeScalars.contains(scalar) { add("\\") }
@@ -34,6 +35,8 @@ struct BashLine: Equatable {
         (quote, openedAt, isInWord) = (scalar, last, true)
       case (nil, "\\"), ("\"", "\\"): isEscaped = true
       case (nil, " "), (nil, "\t"), (nil, "\n"): endWord()
+      case (nil, "&") where isRedirected && !isInWord, (nil, "|") where isRedirected && !isInWord: break  // 2>&1, >|file
+      case (nil, "&") where index + 1 < scalars.count && scalars[index + 1] == ">": endWord()  // &>file
       case (nil, ";"), (nil, "|"), (nil, "&"), (nil, "("), (nil, ")"):
         endWord()
         (words, isRedirected) = ([], false)

@@ -52,7 +52,8 @@ struct DecodeProblems {
     if unreadable > 0 { messages.append("\(unreadable) of \(all) lines of \(input) could not be read") }
     if let first {
       let place = first.line.map { "line \($0): " } ?? ""
-      let what = all == 1 ? "the \(kind) does not follow its format" : "\(malformed) of \(all) \(kind)s do not follow their format"
+      let decoded = all - unreadable
+      let what = decoded == 1 ? "the \(kind) does not follow its format" : "\(malformed) of \(decoded) \(kind)s do not follow their format"
       messages.append("\(what): \(place)\(first.problem)")
     }
     if !messages.isEmpty { throw Failure(unreadable > 0 ? .input : .protocolViolation, messages.joined(separator: "; ")) }

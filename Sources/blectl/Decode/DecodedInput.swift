@@ -58,7 +58,8 @@ struct DecodedInput {
       contents = try await Self.file(word, limit, context)
     }
     if Self.isText(contents, isCut: isStream) {
-      source = isStream ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
+      // Without octets it has ended: on a terminal nobody says so twice.
+      source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
       return
     }
     if Self.isTrace(contents) { throw Failure(.usage, "\(name) is a trace: decode trace reads it") }
@@ -75,6 +76,9 @@ struct DecodedInput {
       return octets.map { .octets($0) }
     case .text(let text):
       guard !text.isEmpty else { return nil }
+      // Of many lines nothing may come that waits for anybody.
+      EventLoop.shared.spendStep()
+      if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
       let line = text.prefix { $0 != UInt8(ascii: "\n") }
       source = .text(text[line.endIndex...].dropFirst())
       return item(Array(line))

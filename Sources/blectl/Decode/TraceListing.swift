@@ -14,7 +14,7 @@ struct TraceListing {
   private var decoder: TraceDecoder
   /// Of the first packet.
   private var start: Int64?
-  private var end: Int64 = 0
+  private var end: Int64?
   private let showsAdapter: Bool
 
   /// Reads the trace to learn the attributes of everybody in it. Takes turns with everything else on the loop.
@@ -47,7 +47,7 @@ struct TraceListing {
       }
       guard let record else { break }
       if start == nil { start = record.wallClock }
-      end = max(end, record.wallClock)
+      end = max(end ?? record.wallClock, record.wallClock)
       let item = decoder.decode(record)
       if packets {
         try await show(item)
@@ -56,13 +56,15 @@ struct TraceListing {
         if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
       }
     }
-    let (since, _) = end.subtractingReportingOverflow(start ?? end)
+    let (since, _) = (end ?? 0).subtractingReportingOverflow(start ?? end ?? 0)
     let text = TraceSummaryText(decoder, duration: max(0, since), lost: reader.drops)
     if output.style.json {
       try await text.records(output)
     } else {
       if packets { try await output.line("") }
-      for line in text.lines(columns: output.outIsTerminal ? output.width : nil) { try await output.line(line) }
+      let columns = output.outIsTerminal ? output.width : nil
+      for line in text.totals(columns: columns) { try await output.line(line) }
+      for link in text.links { for line in text.lines(of: link, columns: columns) { try await output.line(line) } }
     }
     if let problem { throw problem }
   }

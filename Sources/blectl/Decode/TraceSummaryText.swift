@@ -12,10 +12,12 @@ struct TraceSummaryText {
   private let decoder: TraceDecoder
   private let duration: Int64
   private let lost: Int
+  private let showsAdapter: Bool
 
   /// - Parameter duration: nanoseconds from the first packet to the last.
   init(_ decoder: TraceDecoder, duration: Int64, lost: Int) {
     (self.decoder, self.duration, self.lost) = (decoder, duration, lost)
+    showsAdapter = Set(decoder.allLinks.map(\.adapter)).count > 1
   }
 
   private var summary: TraceSummary { decoder.summary }
@@ -27,17 +29,26 @@ struct TraceSummaryText {
 
   // MARK: For people
 
+  /// The links that are described, one after the other because there may be very many: see `lines(of:)`.
+  var links: [Int] { decoder.allLinks.indices.filter { !decoder.allLinks[$0].isClassic } }
+
+  func lines(of link: Int, columns: Int?) -> [String] { fit(["", head(decoder.allLinks[link], link)] + table(link, columns), columns) }
+
+  private func fit(_ lines: [String], _ columns: Int?) -> [String] {
+    guard let columns else { return lines }
+    return lines.flatMap { line in line.isEmpty ? [""] : Self.hanging(line, columns) }
+  }
+
+  /// What it all comes to.
   /// - Parameter columns: of a terminal, which the lines are to fit; nil: they are as long as they are.
-  func lines(columns: Int?) -> [String] {
+  func totals(columns: Int?) -> [String] {
     var counts = "\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: \(summary.commands) command(s), "
     counts += "\(summary.events) event(s), \(summary.data) of data; \(summary.reports) advertising report(s)"
     var lines = [counts]
     if summary.malformed > 0 { lines.append("\(summary.malformed) packet(s) do not follow their format") }
     if lost > 0 { lines.append("\(lost) packet(s) were lost when it was recorded") }
     for (refusal, count) in refusals { lines.append("refused \(count) ×: \(Self.command(refusal.opcode)): \(refusal.status)") }
-    for (index, link) in decoder.allLinks.enumerated() where !link.isClassic { lines += ["", head(link, index)] + table(index, columns) }
-    guard let columns else { return lines }
-    return lines.flatMap { line in line.isEmpty ? [""] : Self.hanging(line, columns) }
+    return fit(lines, columns)
   }
 
   /// What does not fit is below, indented.
@@ -47,7 +58,7 @@ struct TraceSummaryText {
 
   private func head(_ link: TraceLinks.Link, _ index: Int) -> String {
     var facts = [link.peer.map { "\($0)" } ?? "a device that the trace does not name"]
-    if Set(decoder.allLinks.map(\.adapter)).count > 1 { facts.append("of hci\(link.adapter)") }
+    if showsAdapter { facts.append("of hci\(link.adapter)") }
     if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
     facts.append("\(TraceListing.seconds(Self.length(link))) s")
     facts.append("MTU \(summary.mtus[index] ?? 23)")

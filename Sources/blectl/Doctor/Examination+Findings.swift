@@ -66,7 +66,7 @@ extension Examination {
       } else if rights.isNosuid {
         "and setcap counts nothing where the program is, \(path), because that file system is mounted nosuid: install the package, or run it with sudo"
       } else if !rights.keepsCapabilities {
-        "and setcap fails where the program is, \(path), because that file system\(fileSystem.map { " (\($0.type) at \($0.point))" } ?? "") keeps no capabilities: copy the program to another one first, "
+        "and setcap fails where the program is, \(path), because that file system\(fileSystem.map { " (\(DisplayText.escape($0.type)) at \(DisplayText.escape($0.point)))" } ?? "") keeps no capabilities: copy the program to another one first, "
           + "`sudo install \(path) /usr/local/bin/blectl && \(Failure.setcap("/usr/local/bin/blectl"))`"
       } else if fileSystem?.type == "overlay" {
         "`\(Failure.setcap(executable))` (it is on an overlay: that lasts as long as the container, or the live system)"

@@ -2,7 +2,7 @@ import ArgumentParser
 import Terminal
 
 /// Options that belong to the process: the radio, the output, the trace. Every command takes them, before or after its name; a session that stays
-/// open has one of each, whatever its commands are.
+/// open has one of each, whatever its commands are. And `--timeout`, which is of one command.
 struct ProcessOptions: ParsableArguments {
   @Option(
     name: [.customShort("i", allowingJoined: true), .long],

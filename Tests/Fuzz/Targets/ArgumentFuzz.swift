@@ -65,7 +65,9 @@ extension FuzzTarget {
       guard let question = shell.question(typed),
         let answer = await CommandLineCompletion([:], now: 0).answer(question.words, question.last)
       else { continue }
-      expect(shell.text(of: answer, to: question).hasSuffix("\n"), "a line of candidates has no end")
+      let told = shell.text(of: answer, to: question)
+      expect(
+        told.hasSuffix("\n") && !told.utf8.contains { $0 < 0x20 && $0 != 0x0A && $0 != 0x09 }, "candidates that a terminal obeys: \(told)")
     }
   }
 }
