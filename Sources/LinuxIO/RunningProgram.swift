@@ -19,6 +19,14 @@ package struct RunningProgram: Hashable, Sendable {
       .compactMap { number in SmallFile.line(of: "/proc/\(number)/comm").map { RunningProgram(process: number, name: $0) } }
   }
 
+  /// Whether `all` are the machine's: this process is in no PID namespace of its own, as one of a container is, and /proc hides nobody (hidepid).
+  package static var areAllSeen: Bool {
+    var status = stat()
+    // PROC_PID_INIT_INO of linux/proc_ns.h: the namespace in which the machine was started.
+    guard unsafe stat("/proc/self/ns/pid", &status) == 0, status.st_ino == 0xEFFF_FFFC else { return false }
+    return unsafe access("/proc/1/comm", F_OK) == 0
+  }
+
   /// Which of these sockets, by their inodes, it has open; none where this process may not look: it takes the same user, or CAP_SYS_PTRACE.
   package func sockets(among inodes: Set<UInt64>) -> Set<UInt64> {
     let folder = "/proc/\(process)/fd"

@@ -40,7 +40,9 @@ struct UsageText {
       let said = "\(name) does not take \(DisplayText.quote(value))"
       if let hint = hint(value, for: place) { return "\(said): \(hint)" + (name == "PEER" ? ". A PEER is \(PeerOptions.forms)" : "") }
       if !choices.isEmpty { return "\(said); it takes \(choices)" }
-      return takes.isEmpty ? "\(said)." : "\(said); it is: \(takes.prefix(1).lowercased())\(takes.dropFirst())"
+      let help = takes.isEmpty ? "." : ": \(takes.prefix(1).lowercased())\(takes.dropFirst())"
+      if let kind = kind(of: place) { return "\(said); it takes \(kind)\(help)" }
+      return takes.isEmpty ? "\(said)." : "\(said); it is\(help)"
     }
     if let option = message.after("Unknown option '") {
       let name = String(option.prefix { $0 != "'" })
@@ -49,7 +51,18 @@ struct UsageText {
       return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
     }
     if message.hasPrefix("Missing"), !takes.isEmpty { return message.filter { $0 != "'" } + ": \(takes)" }
-    return DisplayText.escape(message)
+    // The parser makes lines of a list.
+    return DisplayText.escape(message.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+  }
+
+  /// What the value's name says of it.
+  private static func kind(of place: String) -> String? {
+    switch place.split(separator: "<").last?.prefix(while: { $0 != ">" }) {
+    case "seconds": "seconds, as 5 or 0.5"
+    case "ms": "milliseconds"
+    case "n", "dBm": "a number"
+    default: nil
+    }
   }
 
   /// The parts of `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.`

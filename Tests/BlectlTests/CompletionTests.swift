@@ -72,6 +72,19 @@ import Testing
   /// A completion of fish is the word, a tab and what it is.
   @Test func fish() throws { try Self.checkAll("fish --no-config", "source") { "complete -C '\($0)' | cut -f 1" } }
 
+  /// Files in a folder whose name has a blank, however that is typed.
+  @Test func fishFiles() throws {
+    let folder = try Self.folder()
+    try FileManager.default.createDirectory(atPath: folder + "/a b/sub", withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: folder + "/a b/t.bin"))
+    let typed = ["\(folder)/a\\\\ b/", "\\'\(folder)/a b/", "\"\(folder)/a b/"]
+    let script = try TemporaryFolder.file(
+      Array("source \(folder)/fish\n\(typed.map { "complete -C 'blectl decode trace \($0)'\n" }.joined())".utf8))
+    let result = try Shell.run("PATH=\(folder)/bin:$PATH fish --no-config \(script)")
+    let offered = result.output.split(separator: "\n").map(String.init)
+    #expect(result.errors.isEmpty && offered == Array(repeating: ["\(folder)/a b/sub/", "\(folder)/a b/t.bin"], count: 3).flatMap(\.self))
+  }
+
   /// A device whose name is a trap, one whose name has a blank, behind a quote, and an address, which has colons, with an attribute behind it.
   @Test(arguments: ["bash", "zsh", "fish"]) func atAPrompt(_ shell: String) throws {
     let folder = try Self.folder()

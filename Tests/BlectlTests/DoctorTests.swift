@@ -25,13 +25,13 @@ import Testing
   /// What is asked of the machine: adapters or none at all, and the rights of the process.
   private static func findings(
     _ adapters: [Examination.Adapter]?, _ rights: ProcessRights? = ProcessRights(effective: full, bounding: full), wanted: Int? = nil,
-    blocked: RFKill.State? = nil, fileSystem: Mount? = nil, version: KernelVersion? = nil, daemons: [Int] = [],
+    blocked: RFKill.State? = nil, fileSystem: Mount? = nil, version: KernelVersion? = nil, daemons: [Int] = [], seesAll: Bool = true,
     hci: SocketUsers = SocketUsers(), l2cap: SocketUsers = SocketUsers()
   ) -> [Finding] {
     Examination(
       kernel: "6.1.0-27-amd64", version: version, adapters: adapters.map { .success($0) } ?? .failure(.kernelWithoutBluetooth),
       wanted: wanted, platformBlock: blocked.map { block("dell-bluetooth", $0) }, rights: rights, executable: "/opt/my tools/blectl",
-      fileSystem: fileSystem, daemons: daemons, hci: hci, l2cap: l2cap
+      fileSystem: fileSystem, daemons: daemons, seesAllProcesses: seesAll, hci: hci, l2cap: l2cap
     ).findings
   }
 
@@ -54,7 +54,10 @@ import Testing
     (findings([adapter { $0.isTaken = true }]), "hci0", "end that program first"),
     (findings([adapter { $0.isTaken = true }], daemons: [612], hci: users), "hci0", "; it is python3 (process 900): `kill 900`"),
     (findings([adapter { $0.isTaken = true }], hci: users), "hci0", "; it is one of bluetoothd (process 612), python3 (process 900)"),
-    (findings([adapter { $0.isTaken = true }], hci: SocketUsers(unknown: 2)), "hci0", "another user's: `sudo blectl doctor` names it"),
+    (
+      findings([adapter { $0.isTaken = true }], hci: SocketUsers(unknown: 2)), "hci0",
+      "another user's: `sudo '/opt/my tools/blectl' doctor` names it"
+    ),
     (findings([adapter { $0.le = false }]), "hci0", "choose another adapter with -i"),
     // One that can be used is enough, unless another one is wanted.
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }]), nil, ""),
@@ -108,7 +111,8 @@ import Testing
     ),
     (findings([held], l2cap: users), [("hci0", "bluetoothd (process 612) or python3 (process 900) or another program holds")]),
     (findings([held], l2cap: SocketUsers(programs: [users.programs[1]])), [("hci0", "python3 (process 900) holds a link to")]),
-    (findings([held], wanted: 1), []),
+    (findings([held], wanted: 1), []), (findings([up], seesAll: false), [("bluetoothd", "may run: not all processes can be seen")]),
+    (findings([up], daemons: [612], seesAll: false), []),
     (findings([up], daemons: [612], hci: users), [("HCI", "python3 (process 900) has a socket of it open: who only listens")]),
     (findings([used { $0.isDiscovering = true }], daemons: [612]), [("hci0", "bluetoothd scans with it now")]),
     (
@@ -134,7 +138,11 @@ import Testing
   @Test(
     arguments: [
       (up, [], "does not run"),
-      (up, [612], "runs (process 612); it takes links that nobody else has; which devices it connects to by itself only"),
+      (up, [612], "runs (process 612); whether it scans is not known: neither busctl nor dbus-send brings an answer of it; it takes links"),
+      (
+        up, [612],
+        "; it takes links that nobody else has; which devices it connects to by itself only root may know: `sudo '/opt/my tools/b"
+      ),
       (used { ($0.isDiscovering, $0.autoConnections) = (false, []) }, [3, 4], "runs (process 3, 4) and does not scan now; it takes"),
       (used { $0.autoConnections = [] }, [612], "there is no device that it connects to by itself"),
     ] as [(Examination.Adapter, [Int], String)])
@@ -166,6 +174,8 @@ import Testing
     #expect(finding.lines(6, columns: nil).count == 1 && finding.lines(6, columns: 20).count == 1)
     let command = Finding(state: .note, subject: "hci0", message: "first: `one two three four` and `five six`")
     #expect(command.lines(4, columns: 30) == ["! hci0  first:", "        `one two three four`", "        and `five six`"])
+    let long = Finding(state: .note, subject: "hci0", message: "first: `one two three four five`, and `six`")
+    #expect(long.lines(4, columns: 28) == ["! hci0  first:", "one two three four five", "        and `six`"])
     let terminal = try PseudoTerminal([Blectl.path, "-i", "unix:/nobody", "doctor"], columns: 50, rows: 10)
     let shown = terminal.finish().text.split(whereSeparator: \.isNewline)
     #expect(shown.count > 1 && shown.allSatisfy { $0.count <= 50 } && shown.first?.hasPrefix("✗ unix:/nobody  ") == true, "\(shown)")

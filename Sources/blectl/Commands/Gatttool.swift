@@ -43,6 +43,7 @@ struct Gatttool: LoopCommand {
       throw ValidationError(
         "\(DisplayText.quote(stray)) is no option that every command has, so it stands behind the command, not before it.")
     }
+    if command.process.json { throw ValidationError("The lines of gatttool are no JSON: --json is not for it.") }
     command.words = words
     return command
   }

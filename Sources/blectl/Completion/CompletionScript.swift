@@ -103,7 +103,11 @@ enum CompletionScript {
             if test (count $how) -gt 2
                 __fish_complete_suffix .$how[3]
             else
-                __fish_complete_path $current
+                # What fish has for it takes the word as typed in one version, and without its quotes in another.
+                set -l begin (string replace -r '^~/' "$HOME/" -- $last)
+                for file in $begin*
+                    test -d $file; and echo $file/; or echo $file
+                end
             end
         end
     end

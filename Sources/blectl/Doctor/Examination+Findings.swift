@@ -39,7 +39,7 @@ extension Examination {
   /// Who may have an adapter's user channel, which is an HCI socket.
   private var owner: String {
     let programs = strangers(hci)
-    if programs.isEmpty { return hci.unknown > 0 ? "; it is another user's: `sudo blectl doctor` names it" : "" }
+    if programs.isEmpty { return hci.unknown > 0 ? "; it is another user's: `\(asRoot)` names it" : "" }
     return programs.count > 1 ? "; it is one of \(Self.names(programs))" : "; it is \(Self.names(programs)): `kill \(programs[0].process)`"
   }
 

@@ -8,14 +8,27 @@ extension Examination {
 
   var others: [Finding] { [daemon] + chosen.flatMap { scans($0) + automatic($0) + held($0) } + programs }
 
+  /// With the program's path, which root's PATH may be without.
+  var asRoot: String { "sudo \(Failure.quoted(executable)) doctor" }
+
   private var daemon: Finding {
+    if daemons.isEmpty, !seesAllProcesses {
+      return Finding(
+        state: .note, subject: "bluetoothd",
+        message:
+          "may run: not all processes can be seen from here (a container, or /proc hides them); it may scan, and have links that others want"
+      )
+    }
     guard !daemons.isEmpty else { return Finding(state: .ok, subject: "bluetoothd", message: "does not run; blectl does not need it") }
     var message = "runs (process \(daemons.map(String.init).joined(separator: ", ")))"
     let answers = chosen.compactMap(\.isDiscovering)
     if !answers.isEmpty, !answers.contains(true) { message += " and does not scan now" }
+    if answers.isEmpty, !chosen.isEmpty {
+      message += "; whether it scans is not known: neither busctl nor dbus-send brings an answer of it"
+    }
     message += "; it takes links that nobody else has"
     if chosen.contains(where: { $0.autoConnections == nil }) {
-      message += "; which devices it connects to by itself only root may know: `sudo blectl doctor`"
+      message += "; which devices it connects to by itself only root may know: `\(asRoot)`"
     } else if chosen.allSatisfy({ $0.autoConnections == [] }) {
       message += "; there is no device that it connects to by itself"
     }

@@ -39,6 +39,8 @@ struct Examination: Sendable {
   var fileSystem: Mount?
   /// Process numbers of bluetoothd.
   var daemons: [Int] = []
+  /// False where there may be others.
+  var seesAllProcesses = true
   /// Who has HCI sockets open, and who has L2CAP's.
   var hci = SocketUsers()
   var l2cap = SocketUsers()
@@ -62,7 +64,8 @@ struct Examination: Sendable {
       },
       adapters: .success([]), wanted: wanted, platformBlock: RFKill().platformBlock, rights: ProcessRights(),
       executable: executable ?? "blectl", fileSystem: executable.flatMap { Mount(of: $0) },
-      daemons: programs.filter { $0.name == "bluetoothd" }.map(\.process), hci: SocketUsers(.hci, among: programs),
+      daemons: programs.filter { $0.name == "bluetoothd" }.map(\.process), seesAllProcesses: RunningProgram.areAllSeen,
+      hci: SocketUsers(.hci, among: programs),
       l2cap: SocketUsers(.l2cap, among: programs))
     do throws(AdapterProblem) {
       examination.adapters = .success(try AdapterList.adapters().map { Adapter(info: $0) })

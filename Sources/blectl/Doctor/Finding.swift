@@ -29,16 +29,28 @@ struct Finding: Equatable, Sendable {
     // Beside a long name there may be no room to speak of.
     guard let columns, columns - head.count >= 20 else { return [head + message] }
     let room = columns - head.count
-    // A command is copied from one line.
-    let parts = message.split(separator: "`", omittingEmptySubsequences: false).map { String($0) }
-    let kept: [String] = parts.indices.map { index in
-      index % 2 == 1 && parts[index].count + 2 <= room ? Self.exchange(parts[index], " ", Self.blank) : parts[index]
+    var lines: [String] = []
+    var text = ""
+    func fold() {
+      for line in DisplayText.fold(text.trimmed, to: room) where !text.trimmed.isEmpty {
+        lines.append((lines.isEmpty ? head : String(repeating: " ", count: head.count)) + Self.exchange(line, Self.blank, " "))
+      }
+      text = ""
     }
-    let lines: [String] = DisplayText.fold(kept.joined(separator: "`"), to: room)
-    return lines.indices.map { index in
-      let start = index == 0 ? head : String(repeating: " ", count: head.count)
-      return start + Self.exchange(lines[index], Self.blank, " ")
+    // A command is copied from one line: where there is no room for it, from one that the terminal folds.
+    for (index, part) in message.split(separator: "`", omittingEmptySubsequences: false).map({ String($0) }).enumerated() {
+      if index % 2 == 0 {
+        // No line begins with the comma behind the command.
+        text += text.isEmpty && !lines.isEmpty ? String(part.drop { ",;. ".contains($0) }) : part
+      } else if part.count + 2 <= room {
+        text += "`" + Self.exchange(part, " ", Self.blank) + "`"
+      } else {
+        fold()
+        lines.append(part)
+      }
     }
+    fold()
+    return lines
   }
 
   private static func exchange(_ text: String, _ old: Character, _ new: Character) -> String { String(text.map { $0 == old ? new : $0 }) }
