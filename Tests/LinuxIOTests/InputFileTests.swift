@@ -45,7 +45,9 @@ import Testing
       var queue = OutputQueue()
       queue.append(contents)
       let reading = EventLoop.shared.spawn { () async -> Result<[UInt8], any Error> in
-        do { return .success(try await InputFile.read(file.path, limit: 1_000_000)) } catch { return .failure(error) }
+        do {
+          return .success(try await InputFile.read(file.path, limit: 1_000_000, writerWithin: .seconds(3600)))
+        } catch { return .failure(error) }
       }
       // The reader waits for a writer without blocking the loop; then the writer is slower than the reader.
       try await EventLoop.shared.sleep(for: .seconds(1))

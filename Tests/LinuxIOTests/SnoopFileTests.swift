@@ -76,7 +76,7 @@ private final class Reader: Sendable {
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
       var waits = 0
-      let opening = EventLoop.shared.spawn { try? await SnoopFile.open(path) { waits += 1 } }
+      let opening = EventLoop.shared.spawn { try? await SnoopFile.open(path, readerWithin: .seconds(3600)) { waits += 1 } }
       for _ in 0..<10 { try await EventLoop.shared.sleep(for: .milliseconds(50)) }
       #expect(waits == 1)
       let reader = try SystemCall.open(path, O_RDONLY | O_NONBLOCK)
