@@ -181,8 +181,8 @@ package struct JSONLine {
 
   private mutating func escape(_ scalar: Unicode.Scalar) {
     for unit in scalar.utf16 {
-      let digits = String(unit, radix: 16)
-      raw("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+      raw("\\u")
+      Hex.append(UInt64(unit), octets: 2, to: &bytes)
     }
   }
 
@@ -197,7 +197,7 @@ package struct JSONLine {
       case 0x09: raw("\\t")
       case 0..<0x20, 0x7F:
         raw("\\u00")
-        bytes.append(contentsOf: [byte >> 4, byte & 15].map { $0 < 10 ? 0x30 + $0 : 0x57 + $0 })
+        Hex.append(UInt64(byte), octets: 1, to: &bytes)
       default: bytes.append(byte)
       }
     }

@@ -14,7 +14,7 @@ struct TraceListing {
   private var decoder: TraceDecoder
   /// Of the first packet.
   private var start: Int64?
-  private var end: Int64?
+  private var end: Int64 = 0
   private let showsAdapter: Bool
 
   /// Reads the trace to learn the attributes of everybody in it. Takes turns with everything else on the loop.
@@ -46,8 +46,8 @@ struct TraceListing {
         break
       }
       guard let record else { break }
-      if start == nil { start = record.wallClock }
-      end = max(end ?? record.wallClock, record.wallClock)
+      if start == nil { (start, end) = (record.wallClock, record.wallClock) }
+      end = max(end, record.wallClock)
       let item = decoder.decode(record)
       if packets {
         try await show(item)
@@ -56,7 +56,7 @@ struct TraceListing {
         if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
       }
     }
-    let (since, _) = (end ?? 0).subtractingReportingOverflow(start ?? end ?? 0)
+    let (since, _) = end.subtractingReportingOverflow(start ?? end)
     let text = TraceSummaryText(decoder, duration: max(0, since), lost: reader.drops)
     if output.style.json {
       try await text.records(output)
