@@ -26,7 +26,7 @@ enum VirtualTime {
   static func run(_ body: @escaping @LoopActor () async throws -> Void) {
     try? EventLoop.shared.run {
       try? await body()
-      try await EventLoop.shared.sleep(for: .seconds(1))
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
     }
   }
 }

@@ -12,10 +12,10 @@ package enum DeviceFuzz {
     packets(Array(bytes.suffix(256)), of: device)
   }
 
-  /// Packets, each behind its length, given to every command of a device. What is taken for an answer must be one.
+  /// Packets, each behind its length, given to commands of a device, if none are said to its first 16. What is taken for an answer must be one.
   /// - Returns: how many packets were taken for an answer.
   @discardableResult
-  package static func packets(_ bytes: [UInt8], of device: DeviceDescription) -> Int {
+  package static func packets(_ bytes: [UInt8], of device: DeviceDescription, for commands: [DeviceCommand]? = nil) -> Int {
     var count = 0
     var packets: [[UInt8]] = []
     var rest = bytes[...]
@@ -23,7 +23,7 @@ package enum DeviceFuzz {
       packets.append(Array(rest.prefix(Int(length & 0x3F))))
       rest = rest.dropFirst(Int(length & 0x3F))
     }
-    for command in device.commands.prefix(16) {
+    for command in commands ?? Array(device.commands.prefix(16)) {
       guard let answer = command.answer else { continue }
       // What `seeds` answers to: fields that are in both say the same.
       let values = command.request.fields.map { NamedValue($0.name, sample($0)) }

@@ -14,14 +14,17 @@ extension FuzzTarget {
     ]
   ) { DeviceFuzz.parse($0) }
 
-  /// Packets for the commands of the example device that the first octet says.
+  /// Packets for a command of the example devices: the one that the first octet says.
   static let packets = FuzzTarget(
-    "packets", seeds: devices.enumerated().flatMap { number, device in DeviceFuzz.seeds(device).map { [UInt8(number)] + $0 } },
+    "packets",
+    seeds: commands.enumerated().flatMap { number, one in DeviceFuzz.seeds(one.device).map { [UInt8(truncatingIfNeeded: number)] + $0 } },
     words: ["\u{5D}", "\u{1}", "\u{0}"]
   ) { bytes in
     guard let choice = bytes.first else { return }
-    DeviceFuzz.packets(Array(bytes.dropFirst()), of: devices[Int(choice) % devices.count])
+    let (device, command) = commands[Int(choice) % commands.count]
+    DeviceFuzz.packets(Array(bytes.dropFirst()), of: device, for: [command])
   }
 
-  private static let devices = files("man/examples", [".json"]).compactMap { try? DeviceFile.parse($0, name: "seed") }
+  private static let commands = files("man/examples", [".json"]).compactMap { try? DeviceFile.parse($0, name: "seed") }
+    .flatMap { device in device.commands.filter { $0.answer != nil }.map { (device: device, command: $0) } }
 }

@@ -13,7 +13,8 @@ extension FuzzTarget {
   static let host = FuzzTarget("host") { bytes in
     VirtualTime.run {
       let controller = VirtualController(air: air())
-      await use(HostCentral(Interference(controller, Tape(bytes)), name: "fuzz"))
+      let interference = Interference(controller, Tape(bytes))
+      await use(HostCentral(interference, name: "fuzz")) { interference.isOver }
       controller.close()
     }
   }
@@ -60,9 +61,10 @@ extension FuzzTarget {
     return air
   }
 
-  /// All that a command does with a host, one after the other, whatever comes of it; the host says the end of everything by itself.
+  /// All that a command does with a host, one after the other, whatever comes of it, until nothing can come of it any more; the host says the end of
+  /// everything by itself.
   @LoopActor
-  private static func use(_ central: HostCentral, _ peers: [PeerAddress] = []) async {
+  private static func use(_ central: HostCentral, _ peers: [PeerAddress] = [], until isOver: @LoopActor () -> Bool = { false }) async {
     do {
       try await central.start()
       var seen = peers
@@ -72,18 +74,18 @@ extension FuzzTarget {
           if let peer = report.peer, report.isConnectable, !seen.contains(peer) { seen.append(peer) }
         }
       }
-      for peer in seen.prefix(2) { try? await use(central.connect(peer, timeout: .seconds(5), retries: 1)) }
+      for peer in seen.prefix(2) where !isOver() { try? await use(central.connect(peer, timeout: .seconds(5), retries: 1), until: isOver) }
     } catch {}
     await central.close()
   }
 
   @LoopActor
-  private static func use(_ link: any GAP.Link) async throws {
+  private static func use(_ link: any GAP.Link, until isOver: @LoopActor () -> Bool) async throws {
     let client = Client(link.channel)
     _ = try? await link.requestDataLength(251)
     _ = try? await link.requestPHY(.le2M)
     _ = try? await client.exchangeMTU()
-    if let table = try? await client.discover() {
+    if !isOver(), let table = try? await client.discover() {
       for one in table.characteristics.prefix(3) where one.properties.contains(.read) { _ = try? await client.read(one.valueHandle) }
       if let one = table.characteristics.first(where: { $0.properties.contains(.notify) }),
         let subscription = try? await client.subscribe(one)
@@ -91,8 +93,7 @@ extension FuzzTarget {
         _ = try? await subscription.next(until: EventLoop.shared.now.advanced(by: .milliseconds(1500)))
       }
     }
-    _ = try? await link.requestInterval(.milliseconds(15))
-    _ = try? await link.parameters()
+    if !isOver() { _ = (try? await link.requestInterval(.milliseconds(15)), try? await link.parameters()) }
     await link.disconnect()
   }
 }
@@ -110,6 +111,9 @@ private final class Interference: HCI.Transport {
     self.controller = controller
     self.tape = tape
   }
+
+  /// Nothing is interfered with from here on.
+  var isOver: Bool { tape.isAtEnd }
 
   func send(_ packet: [UInt8]) { controller.send(packet) }
 

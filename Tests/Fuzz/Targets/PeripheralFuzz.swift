@@ -45,7 +45,7 @@ extension FuzzTarget {
         let choice = tape.octet()
         switch choice {
         case 0..<200: client.deliver(tape.octets(Int(choice)))
-        case ..<248: try await EventLoop.shared.sleep(for: .milliseconds(1 << Int(choice & 0xF)))
+        case ..<248: try await EventLoop.shared.sleep(for: .milliseconds(1 << Int(choice % 12)))
         default:
           client.lose()
           client.connect()
