@@ -4,6 +4,10 @@ import Decoding
 import HCI
 import L2CAP
 import Replay
+import Terminal
+import Text
+
+@testable import blectl
 
 extension FuzzTarget {
   /// A recording, and its devices asked for what is in it and for more.
@@ -16,23 +20,24 @@ extension FuzzTarget {
     }
   }
 
-  /// A trace in each format, decoded.
+  /// A trace in each format, as `decode` shows it: for people or programs, with its packets or summed up.
   static let trace = FuzzTarget(
     "trace",
     seeds: [session(.h4), session(.monitor), capture(session(.h4)), pcap(187), pcap(201), pcap(254)] + files("Tests/Vectors", [".btsnoop"]),
     words: ["\u{A}\r\r\n", "\u{4}\u{3E}", "\0\0\0"]
   ) { bytes in
-    guard var ahead = try? TraceReader(bytes) else { return }
-    var (reader, databases) = (ahead, LearnedDatabases())
-    while let record = try? ahead.next() { databases.learn(record) }
-    databases.finish()
-    var decoder = TraceDecoder(databases)
-    while let record = try? reader.next() {
-      let item = decoder.decode(record)
-      guard let server = item.server, case .attribute(let handle)? = item.packet["handle"] else { continue }
-      _ = decoder.name(handle, of: server)
+    VirtualTime.run {
+      var style = Output.Style()
+      style.json = bytes.count & 1 == 1
+      let output = Output(style) { _ in nil }
+      output.hidesResults = true
+      output.onResult = { shown in
+        expect(shown.last == 0x0A && !shown.contains { $0 < 0x20 && $0 != 0x0A }, "a terminal obeys \(shown)")
+        if style.json, bytes.count & 12 == 12 { expect((try? JSONTree.parse(shown)) != nil, "our own JSON is not read") }
+      }
+      var listing = try await TraceListing(bytes, output)
+      try await listing.show(packets: bytes.count & 2 == 2)
     }
-    for index in decoder.allLinks.indices { _ = decoder.summary.conversations(index) }
   }
 
   /// The same packets as pcapng.
