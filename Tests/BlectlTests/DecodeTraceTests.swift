@@ -59,6 +59,20 @@ import Text
     }
   }
 
+  /// A clock that was never set, or set while it was recorded: the trace begins with its first packet, and lasts till the latest.
+  @Test(
+    arguments: [
+      (-2_000_000_000, 1_000_000, ["0.000000", "0.001000"], "in 0.001000 s"),
+      (5_000_000_000, -7_000_000_000, ["0.000000", "-7.000000"], "in 0.000000 s"),
+    ] as [(Int64, Int64, [String], String)])
+  func beginsWithItsFirstPacket(_ first: Int64, _ later: Int64, _ times: [String], _ whole: String) throws {
+    let records = [first, first + later].map { Snoop.Record(packet: Reset().encoded, direction: .hostToController, wallClock: $0).encoded }
+    let result = try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + records.flatMap { $0 })
+    let lines = result.text.split(whereSeparator: \.isNewline)
+    #expect(lines.prefix(2).map { $0.split(separator: " ").dropFirst().first.map(String.init) } == times, "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("2 packet(s) \(whole): ") }, "\(lines)")
+  }
+
   /// What a crash leaves behind.
   @Test func showsWhatIsThereOfACutFile() throws {
     let trace = try Self.trace("adapters")

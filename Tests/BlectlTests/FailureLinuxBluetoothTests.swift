@@ -63,8 +63,8 @@ import Testing
       "Bluetooth LE is switched off on hci0: try `sudo btmgmt -i hci0 le on`"),
     Row(
       AdapterProblem.notPermitted("hci0", to: .scanning), .adapter, 1, "eperm",
-      "scanning on hci0 needs the capability CAP_NET_RAW (CAP_NET_ADMIN too for user:N); give it to the program once: sudo setcap "
-        + "cap_net_raw,cap_net_admin=p \(program)"),
+      "scanning on hci0 needs the capability CAP_NET_RAW (CAP_NET_ADMIN too for user:N); give it to the program once with `sudo setcap "
+        + "cap_net_raw,cap_net_admin=p \(program)`; if that changes nothing, `blectl doctor` says why"),
     Row(
       AdapterProblem.taken("hci0"), .adapter, 87, "eusers",
       "another program owns hci0 through its HCI user channel; end that program first (`sudo btmon` shows it)"),

@@ -55,6 +55,8 @@ import Testing
     (#"wait ff01="zz""#, #"ATTR does not take "ff01=zz": "zz" is not hex; text stands in quotes: 'ff01="zz"'"#),
     ("sleep -1", "sleep takes seconds from 0 to 31536000, not -1"),
     ("set timeout -1", "timeout takes seconds, more than 0 and up to 86400, or default, not \"-1\""),
+    ("scan -d 1e9", "--duration takes seconds from 0 to 31536000, not 1000000000"),
+    ("write name:x 2a19 00 --gap 70000", "--gap takes milliseconds from 0 to 60000, not 70000"),
     ("read name:x 2a19 -t 0", "--timeout takes seconds, more than 0 and up to 86400, not 0"), ("exit now", "exit stands alone"),
   ])
   func itIsSaidWell(_ line: String, _ mention: String) throws {

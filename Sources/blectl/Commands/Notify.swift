@@ -52,7 +52,7 @@ struct Notify: PeerCommand {
     if attributes.isEmpty { throw ValidationError("Name at least one characteristic.") }
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
     if let duration, !(duration >= 0 && duration <= 31_536_000) {
-      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration)")
+      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
     }
   }
 

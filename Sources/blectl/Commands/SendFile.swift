@@ -69,7 +69,7 @@ struct SendFile: PeerCommand {
   var dataLength: Int?
 
   func validate() throws {
-    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
+    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap.plainText)") }
     if let ackEvery, ackEvery < 1 { throw ValidationError("--ack-every takes 1 or more, not \(ackEvery)") }
     if offset < 0 { throw ValidationError("--offset takes 0 or more, not \(offset)") }
     if !(0...1000).contains(reconnect) { throw ValidationError("--reconnect takes 0 to 1000, not \(reconnect)") }

@@ -51,7 +51,7 @@ struct Write: PeerCommand {
   static let flags = ["--json", "--quiet", "--verbose", "--empty", "--read-back"] + PeerOptions.flags
 
   func validate() throws {
-    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap)") }
+    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap.plainText)") }
   }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.readsValue(value, as: "VALUE") }

@@ -38,8 +38,8 @@ extension Failure {
     case .notPermitted(let name, let use):
       self.init(
         .adapter,
-        "\(Self.words(use)) on \(name) needs the capability CAP_NET_RAW (CAP_NET_ADMIN too for user:N); give it to the program once: "
-          + Self.setcap(ThisProcess.executable() ?? "blectl"), .notPermitted)
+        "\(Self.words(use)) on \(name) needs the capability CAP_NET_RAW (CAP_NET_ADMIN too for user:N); give it to the program once with "
+          + "`\(Self.setcap(ThisProcess.executable() ?? "blectl"))`; if that changes nothing, `blectl doctor` says why", .notPermitted)
     case .taken(let name):
       self.init(
         .adapter, "another program owns \(name) through its HCI user channel; end that program first (`sudo btmon` shows it)", .tooManyUsers

@@ -156,7 +156,7 @@ struct Failure: Error, Equatable {
 
 extension Double {
   /// As people type it, without a fraction when there is none: `20`, `0.5`.
-  var plainText: String { self == rounded() && abs(self) < 1e9 ? "\(Int(self))" : "\(self)" }
+  var plainText: String { self == rounded() && abs(self) < 1e15 ? "\(Int(self))" : "\(self)" }
 }
 
 extension Duration {
