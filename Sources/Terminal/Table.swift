@@ -17,13 +17,14 @@ package struct Table {
       for (index, cell) in row.enumerated() where index < widths.count { widths[index] = max(widths[index], DisplayText.width(cell)) }
     }
     return all.map { row in
-      var line = ""
+      var (line, gap) = ("", 0)
+      // No blanks behind the last thing that is said.
       for (index, cell) in row.enumerated() {
-        let isLast = index == row.count - 1
-        line += cell
-        if !isLast, index < widths.count {
-          line += String(repeating: " ", count: max(0, widths[index] - DisplayText.width(cell)) + 2)
+        if !cell.isEmpty {
+          line += String(repeating: " ", count: gap) + cell
+          gap = 0
         }
+        if index < widths.count { gap += widths[index] - DisplayText.width(cell) + 2 }
       }
       return width.map { DisplayText.clip(line, to: $0) } ?? line
     }

@@ -14,4 +14,11 @@ import Testing
     table.add(["x", "0123456789"])
     #expect(table.lines(width: 8) == ["A  B", "x  0123…"])
   }
+
+  @Test func nothingStandsBehindWhatIsThere() {
+    var table = Table(["NAME", "STATE", "ERRORS"])
+    table.add(["a", "", ""])
+    table.add(["b", "", "1"])
+    #expect(table.lines(width: nil) == ["NAME  STATE  ERRORS", "a", "b            1"])
+  }
 }

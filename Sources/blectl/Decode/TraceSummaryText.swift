@@ -82,7 +82,7 @@ struct TraceSummaryText {
     let numbers = ["COUNT", "OCTETS", "MEAN", "LONGEST"]
     var whole = Table(["  WHO", "WHAT", "ABOUT"] + numbers + ["ERRORS"])
     for row in rows { whole.add(row.what + [row.about] + row.numbers + [row.failures]) }
-    let lines = whole.lines(width: nil).map { line in String(line.reversed().drop { $0 == " " }.reversed()) }
+    let lines = whole.lines(width: nil)
     guard let columns, lines.contains(where: { DisplayText.width($0) > columns }) else { return lines }
     // What it is about, and what failed, below each.
     var narrow = Table(["  WHO", "WHAT"] + numbers)
