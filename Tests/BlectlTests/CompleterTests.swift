@@ -57,14 +57,16 @@ import Text
     ("read 2a1", "read 2a19 "), ("read batt", "read battery_level "), ("read BATT", "read battery_level "),
     ("read 0x0012", "read 0x0012 "),
     // By what the firmware calls it.
-    ("subscribe answ", "subscribe ff01 "), ("write comm", "write ff02 "),
+    ("subscribe answ", "subscribe ff01 "), ("write comm", "write ff02[1] "),
+    // By the service that it is in, when nothing else begins so.
+    ("read 180f", "read 180f/2a19 "), ("read 180F/2", "read 180f/2a19 "),
     // The second of two.
     ("read ff", "read ff02[2] "), ("write 0x001d", "write 0x001d "),
     // A command's options, and their values.
     ("write --read", "write --read-back "), ("write --as f32l", "write --as f32le "), ("write --as=f32l", "write --as=f32le "),
     ("write --phy 2", "write --phy 2m "), ("write --mode re", "write --mode re"),
     // What is expected stands behind it.
-    ("write --expect hea", "write --expect heart_rate_measurement"), ("notify 2a37 --write comm", "notify 2a37 --write ff02="),
+    ("write --expect hea", "write --expect heart_rate_measurement"), ("notify 2a37 --write comm", "notify 2a37 --write ff02[1]="),
     // Files.
     ("write ff02 @code.", "write ff02 @code.bin "), ("write ff02 @codes", "write ff02 @codes/"),
     ("write ff02 @codes/", "write ff02 @codes/a.bin "),
@@ -80,7 +82,8 @@ import Text
   @Test(arguments: [
     ("connect band", "connect name:Band-7 "), ("connect name:Ba", "connect name:Band-7 "),
     ("connect c0", "connect C0:FF:EE:00:00:07/public "),
-    ("connect c0ffee", "connect C0:FF:EE:00:00:07/public "), ("connect @mi", "connect @mine "), ("connect @la", "connect @last "),
+    ("connect c0ffee", "connect C0:FF:EE:00:00:07/public "), ("connect c0-ff-", "connect C0:FF:EE:00:00:07/public "),
+    ("connect @mi", "connect @mine "), ("connect @la", "connect @last "),
     ("connect two", "connect 'name:Two Words' "), ("connect 'name:two", "connect 'name:Two Words' "),
     ("connect \"two w", "connect 'name:Two Words' "), ("connect 5c", "connect 5C:11:0A:93:77:20/random "),
     // A name that two have, one that nobody can type, and one that is a pattern: by the address.
@@ -107,7 +110,7 @@ import Text
     #expect(readable.text.isEmpty)
     let notifying = try #require(Self.complete("subscribe ")).candidates.map(\.text)
     #expect(notifying == ["battery_level", "heart_rate_measurement", "ff01"])
-    #expect(try #require(Self.complete("write ")).candidates.map(\.text) == ["ff02", "ff02[2]"])
+    #expect(try #require(Self.complete("write ")).candidates.map(\.text) == ["ff02[1]", "ff02[2]"])
     #expect(try #require(Self.complete("write --mode ")).candidates.map(\.text) == ["auto", "request", "command", "long", "reliable"])
     let gates = try #require(Self.complete("connect gate", connected: false)).candidates
     #expect(gates.map(\.text) == ["D1:00:00:00:00:01/random", "D1:00:00:00:00:02/random"] && gates[0].hint.contains("GateLock"))

@@ -110,6 +110,14 @@ import Text
         "ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several (ffe1[2]) or "
           + "the handle (0x0016)"
       ),
+      // The service is named, and there are two.
+      (
+        .ambiguous(
+          try Selector("ffe0/ffe1"),
+          [attribute, .characteristic(item, Service(uuid: UUID(0xFFE0), handle: 0x20, endHandle: 0x26, isPrimary: true))]), "ambiguous",
+        "ffe0/ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several (ffe0/ffe1[2]) or "
+          + "the handle (0x0016)"
+      ),
       (
         .invalidSelector("1\u{1b}[31m", .wrongIndex), "usage",
         "1\\x1b[31m does not name an attribute: [N] takes a number from 1. Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, ffe1[2]), a descriptor "

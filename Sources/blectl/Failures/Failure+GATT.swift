@@ -31,7 +31,7 @@ extension Failure {
     case .ambiguous(let selector, let found):
       let list = found.prefix(16).map(\.description).joined(separator: ", ") + (found.count > 16 ? ", … (\(found.count) in all)" : "")
       let handle = found.first.map { " (\($0.handle))" } ?? ""
-      let service = Self.isInOneService(found) ? "" : "the service (SERVICE/\(selector)), "
+      let service = selector.service != nil || Self.isInOneService(found) ? "" : "the service (SERVICE/\(selector)), "
       self.init(
         .ambiguous, "\(selector) is ambiguous: \(list). Name \(service)the one of several (\(selector)[2]) or the handle\(handle)")
     case .sendsNoValues(let item):

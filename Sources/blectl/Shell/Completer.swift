@@ -221,7 +221,8 @@ struct Completer {
     let wanted = typed.lowercased()
     var seen: Set<String> = []
     let matching = entries.filter { $0.isFound(by: wanted) && !(typed.isEmpty && $0.isOther) && seen.insert($0.text).inserted }
-    return Answer(entries: matching)
+    let short = matching.filter { !$0.isLastResort }
+    return Answer(entries: short.isEmpty ? matching : short)
   }
 
   /// Files whose path begins so. Those that are hidden only when that is asked for; those that end otherwise when there are no others.

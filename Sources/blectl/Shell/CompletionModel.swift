@@ -58,6 +58,8 @@ struct CompletionModel: Sendable {
     let hint: String
     /// Another way to name what an entry before it names: nobody needs to see both who has not typed anything.
     var isOther = false
+    /// A long way to name it: only who means no other can mean this.
+    var isLastResort = false
     /// Something may follow without a blank.
     var goesOn = false
 
@@ -79,9 +81,9 @@ struct CompletionModel: Sendable {
     }
     for device in devices where device.isLink || !onlyLinks {
       let address = device.address.lowercased()
-      let bare = address.filter { $0 != ":" }
+      let keys = [address, address.filter { $0 != ":" }, String(address.map { $0 == ":" ? "-" : $0 })]
       guard let name = device.name, !name.isEmpty else {
-        entries.append(Entry(text: device.address, keys: [address, bare], hint: device.hint))
+        entries.append(Entry(text: device.address, keys: keys, hint: device.hint))
         continue
       }
       let isOne = named[name.lowercased()] == 1 && Self.canBeTyped(name) && !onlyAddresses
@@ -93,7 +95,7 @@ struct CompletionModel: Sendable {
           hint: hints.joined(separator: " ")))
       entries.append(
         Entry(
-          text: device.address, keys: [address, bare],
+          text: device.address, keys: keys,
           hint: [DisplayText.escape(name), device.hint].filter { !$0.isEmpty }.joined(separator: " "), isOther: true))
     }
     return entries
@@ -111,17 +113,26 @@ struct CompletionModel: Sendable {
     DisplayText.isPrintable(Array(name.utf8)) && !name.utf8.contains { "*?[]\\".utf8.contains($0) } && name.utf8.count <= 64
   }
 
+  /// Which one each is of those that are named so: `[2]`; nothing for the only one.
+  private static func indexes(_ names: [some Hashable]) -> [String] {
+    let counts = names.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    var seen = counts.mapValues { _ in 0 }
+    return names.map { name in
+      seen[name, default: 0] += 1
+      return counts[name, default: 0] > 1 ? "[\(seen[name, default: 0])]" : ""
+    }
+  }
+
   static func attributes(_ attributes: [Attribute], for use: CommandShape.AttributeUse) -> [Entry] {
     let use = use == .sending && !attributes.contains { use.allows($0.properties) } ? .writing : use
-    var seen: [UUID: Int] = [:]
+    let paths = attributes.map { attribute in attribute.service.map { "\($0)/\(attribute.uuid)" } }
+    let (indexes, pathIndexes) = (indexes(attributes.map(\.uuid)), indexes(paths))
     var entries: [Entry] = []
-    for attribute in attributes {
-      let count = (seen[attribute.uuid] ?? 0) + 1
-      seen[attribute.uuid] = count
-      guard use.allows(attribute.properties) else { continue }
-      let index = count > 1 ? "[\(count)]" : ""
+    for (number, attribute) in attributes.enumerated() {
       let uuid = "\(attribute.uuid)"
-      let path = attribute.service.map { "\($0)/\(uuid)" } ?? uuid
+      let index = indexes[number]
+      let path = paths[number].map { $0 + pathIndexes[number] }
+      guard use.allows(attribute.properties) else { continue }
       let name = AssignedNumbers.snakeName(of: attribute.uuid).flatMap { $0.isEmpty ? nil : $0 }
       let text = (name ?? uuid) + index
       let handle = attribute.handle.description
@@ -131,11 +142,12 @@ struct CompletionModel: Sendable {
       entries.append(
         Entry(
           text: text, keys: [text.lowercased(), attribute.description?.lowercased()].compactMap(\.self),
-          hint: hint(name == nil ? handle : path)))
+          hint: hint(name == nil ? handle : path ?? uuid)))
       if name != nil {
         entries.append(Entry(text: uuid + index, keys: [(uuid + index).lowercased()], hint: hint(name ?? ""), isOther: true))
       }
       entries.append(Entry(text: handle, keys: [handle.lowercased()], hint: hint(text), isOther: true))
+      if let path { entries.append(Entry(text: path, keys: [path.lowercased()], hint: hint(text), isOther: true, isLastResort: true)) }
     }
     return entries
   }
