@@ -29,6 +29,7 @@ enum FieldType: Sendable {
     "reason": .status, "addr": .address, "address": .address, "addrtype": .choice(addressTypes), "company": .company, "version": .version,
     "opcode": .opcode, "ms1.25": .quantity(1.25, "ms", octets: 2), "ms0.625": .quantity(0.625, "ms", octets: 2),
     "ms10": .quantity(10, "ms", octets: 2), "us": .quantity(1, "us", octets: 2), "ms0.625x24": .quantity(0.625, "ms", octets: 3),
+    "ms1.25x8": .quantity(1.25, "ms", octets: 1),
     "dbm": .quantity(1, "dBm", octets: -1), "phy": .choice(["none", "1m", "2m", "coded"]), "role": .choice(["central", "peripheral"]),
     "rest": .rest, "ad": .advertising(size: nil), "ad31": .advertising(size: 31),
   ]

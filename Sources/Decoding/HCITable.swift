@@ -21,10 +21,11 @@ package enum HCITable {
     return table
   }()
 
-  static let events = events(HCIEventTable.events)
-  static let subevents = events(HCIEventTable.subevents)
+  static let events = table(HCIEventTable.events)
+  static let subevents = table(HCIEventTable.subevents)
 
-  private static func events(_ text: String) -> [UInt8: Event] {
+  /// Lines of code, name and format.
+  static func table(_ text: String) -> [UInt8: Event] {
     var table: [UInt8: Event] = [:]
     for line in lines(text) {
       guard line.count >= 2, let code = UInt8(line[0], radix: 16) else { continue }

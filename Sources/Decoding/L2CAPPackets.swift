@@ -60,7 +60,7 @@ extension DecodedPacket {
     if problem == nil, !reader.isAtEnd { problem = MalformedPacket("\(name): \(reader.remaining) trailing octet(s)", at: reader.offset) }
   }
 
-  private static let signals = table(
+  private static let signals = HCITable.table(
     """
     01; Command Reject; reason:x16 data:rest
     06; Disconnection Request; destination_cid:x16 source_cid:x16
@@ -80,7 +80,7 @@ extension DecodedPacket {
     "io_capability:display_only|display_yes_no|keyboard_only|no_input_no_output|keyboard_display oob:not_present|present "
     + "authentication_requirements:x8 maximum_key_size:u8 initiator_key_distribution:x8 responder_key_distribution:x8"
 
-  private static let pairing = table(
+  private static let pairing = HCITable.table(
     """
     01; Pairing Request; \(features)
     02; Pairing Response; \(features)
@@ -97,13 +97,4 @@ extension DecodedPacket {
     0d; Pairing DHKey Check; dhkey_check:hex16
     0e; Keypress Notification; notification_type:u8
     """)
-
-  private static func table(_ text: String) -> [UInt8: (name: String, format: PacketFormat)] {
-    var table: [UInt8: (name: String, format: PacketFormat)] = [:]
-    for line in text.split(separator: "\n") {
-      let parts = line.split(separator: ";").map { part in String(part.drop { $0 == " " }) }
-      if parts.count == 3, let code = UInt8(parts[0], radix: 16) { table[code] = (parts[1], PacketFormat(parts[2])) }
-    }
-    return table
-  }
 }

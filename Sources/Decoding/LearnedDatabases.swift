@@ -13,7 +13,7 @@ package struct LearnedDatabases: Sendable {
     package let adapter: UInt16
     /// Nil: the adapter's own.
     package let peer: PeerAddress?
-    /// Of a peer without an address: the link.
+    /// Of a peer without an address: the link, and of what a sniffer has heard twice that, and one more for the central.
     package let link: Int?
   }
 
@@ -49,6 +49,10 @@ package struct LearnedDatabases: Sendable {
   }
 
   package static func server(_ link: TraceLinks.Link, _ index: Int, isHost: Bool) -> Server {
+    if link.accessAddress != nil {
+      let party = isHost ? link.central : link.peer
+      return Server(adapter: link.adapter, peer: party, link: party == nil ? 2 * index + (isHost ? 1 : 0) : nil)
+    }
     if isHost { return Server(adapter: link.adapter, peer: nil, link: nil) }
     return Server(adapter: link.adapter, peer: link.peer, link: link.peer == nil ? index : nil)
   }

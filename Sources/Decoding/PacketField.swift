@@ -27,7 +27,7 @@ package struct DecodedPacket: Sendable, Equatable {
 }
 
 /// What a packet is one of.
-package enum PacketLayer: String, Sendable { case hci, att, signalling, smp, l2cap }
+package enum PacketLayer: String, Sendable { case hci, ll, att, signalling, smp, l2cap }
 
 package struct PacketField: Sendable, Equatable {
   /// The specification's, in snake case: `scan_interval`.

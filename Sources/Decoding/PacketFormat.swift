@@ -4,7 +4,7 @@ package import Bluetooth
 ///
 /// Types: `u8 u16 u24 u32 u48 i8` numbers, least significant octet first; `x8 x16 x24 x32 x64` bits; `bool`; `a|b|c` an octet whose values from 0
 /// have these names, `-` none; `handle` of a link; `status`; `addr`; `addrtype`; `company`; `opcode`; `version`; `ms1.25`, `ms0.625`, `ms10`, `us`: 16 bits
-/// in such units; `ms1.25x24`: three octets of them; `dbm`; `hexN` octets; `rest` all that is left; `text248` a text that NULs fill up; `ad` a length and
+/// in such units; `ms0.625x24`, `ms1.25x8`: three octets of them, one octet; `dbm`; `hexN` octets; `rest` all that is left; `text248` a text that NULs fill up; `ad` a length and
 /// AD structures; `ad31` the same in 31 octets. `each:count` and `bits:mask`: what follows is there as often as an earlier field says.
 package struct PacketFormat: Sendable {
   private let fields: [Field]

@@ -14,7 +14,7 @@ package struct TraceDecoder: Sendable {
     package let record: Snoop.Record
     package let layer: PacketLayer
     package let packet: DecodedPacket
-    /// Of that layer; nil for HCI, whose octets are the record's.
+    /// Of that layer; nil for HCI, whose octets are the record's packet.
     package let octets: [UInt8]?
     package let link: TraceLinks.Link?
     /// Whose attributes it is about.
@@ -49,12 +49,17 @@ package struct TraceDecoder: Sendable {
   package mutating func decode(_ record: Snoop.Record) -> Item {
     number += 1
     let (index, frame) = links.add(record)
+    var record = record
+    if let air = record.air, let sender = links.connections[air.accessAddress]?.sender {
+      record.direction = sender == .central ? .hostToController : .controllerToHost
+    }
     summary.count(record)
     let link = index.map { links.links[$0] }
+    if let air = record.air, frame == nil { return item(air: air, record, index) }
     guard let frame, let index, let link else {
       var packet = DecodedPacket(hci: record.packet)
       if record.missing > 0 {
-        packet.problem = MalformedPacket("\(record.missing) octet(s) of its end were not recorded", at: record.packet.count)
+        packet.problem = Self.cut(record.missing, at: record.packet.count)
       }
       summary.add(packet, record, index)
       return Item(
@@ -65,6 +70,18 @@ package struct TraceDecoder: Sendable {
     let (layer, packet) = DecodedPacket.carried(by: frame.frame)
     summary.add(packet, record, index)
     return Item(number: number, record: record, layer: layer, packet: packet, octets: octets, link: link, server: nil, answers: nil)
+  }
+
+  private mutating func item(air: AirPacket, _ record: Snoop.Record, _ index: Int?) -> Item {
+    let link = index.map { links.links[$0] }
+    var packet = DecodedPacket(air: air, isEncrypted: link?.isEncrypted == true && !air.isDecrypted)
+    if packet.problem == nil, record.missing > 0 { packet.problem = Self.cut(record.missing, at: air.pdu.count) }
+    summary.add(packet, record, index)
+    return Item(number: number, record: record, layer: .ll, packet: packet, octets: air.pdu, link: link, server: nil, answers: nil)
+  }
+
+  private static func cut(_ missing: Int, at offset: Int) -> MalformedPacket {
+    MalformedPacket("\(missing) octet(s) of its end were not recorded", at: offset)
   }
 
   private mutating func decode(att octets: [UInt8], _ record: Snoop.Record, _ index: Int, isHost: Bool) -> Item {

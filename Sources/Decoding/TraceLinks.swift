@@ -8,9 +8,16 @@ import Replay
 package struct TraceLinks: Sendable {
   package struct Link: Sendable {
     package let adapter: UInt16
+    /// Of no meaning where a sniffer has heard it.
     package let handle: ConnectionHandle
-    /// Nil where the trace does not have its beginning.
+    /// Of what a sniffer has heard.
+    package var accessAddress: UInt32?
+    /// Nil where the trace does not have its beginning. Of what a sniffer has heard, the peripheral.
     package var peer: PeerAddress?
+    /// Of what a sniffer has heard.
+    package var central: PeerAddress?
+    /// Nobody but the two can read what goes over it now.
+    package var isEncrypted = false
     /// The adapter's role; nil where nobody knows.
     package var isCentral: Bool?
     /// It is BR/EDR's: what its channels carry is not looked at.
@@ -30,7 +37,9 @@ package struct TraceLinks: Sendable {
     package let frame: L2CAPFrame
   }
 
-  package private(set) var links: [Link] = []
+  package internal(set) var links: [Link] = []
+  /// By access address.
+  var connections: [UInt32: AirConnection] = [:]
   private var live: [UInt32: Int] = [:]
   private var streams: [Int: (out: Recombination, in: Recombination)] = [:]
   private var count = 0
@@ -41,6 +50,7 @@ package struct TraceLinks: Sendable {
   package mutating func add(_ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
     defer { count += 1 }
     guard record.missing == 0 else { return (nil, nil) }
+    if let air = record.air { return add(air: air, record) }
     switch record.packet.first {
     case Packet.eventIndicator: return (event(record), nil)
     case Packet.commandIndicator: return (command(record), nil)
@@ -49,20 +59,35 @@ package struct TraceLinks: Sendable {
       let index = link(data.handle, record)
       let isFromHost = record.direction == .hostToController
       if links[index].isClassic { return (index, nil) }
-      var stream = streams.removeValue(forKey: index) ?? (Recombination(), Recombination())
-      let frame = isFromHost ? stream.out.add(data) : stream.in.add(data)
-      streams[index] = stream
-      return (index, frame.map { Frame(link: index, isFromHost: isFromHost, frame: $0) })
+      return (index, recombine(index, data.payload, isStart: data.boundary != .continuing, isFromHost: isFromHost))
     default: return (nil, nil)
     }
+  }
+
+  mutating func recombine(_ index: Int, _ fragment: [UInt8], isStart: Bool, isFromHost: Bool) -> Frame? {
+    var stream = streams.removeValue(forKey: index) ?? (Recombination(), Recombination())
+    let frame = isFromHost ? stream.out.add(fragment, isStart: isStart) : stream.in.add(fragment, isStart: isStart)
+    streams[index] = stream
+    return frame.map { Frame(link: index, isFromHost: isFromHost, frame: $0) }
+  }
+
+  /// - Parameter complete: sets what is known of it besides.
+  /// - Returns: its index.
+  mutating func appendLink(
+    _ record: Snoop.Record, handle: ConnectionHandle = ConnectionHandle(0), _ complete: (inout Link) -> Void = { _ in }
+  ) -> Int {
+    var link = Link(adapter: record.adapter, handle: handle, begin: record.wallClock, end: record.wallClock, firstPacket: count)
+    complete(&link)
+    links.append(link)
+    return links.count - 1
   }
 
   private static func key(_ handle: ConnectionHandle, _ adapter: UInt16) -> UInt32 { UInt32(adapter) << 16 | UInt32(handle.rawValue) }
 
   private mutating func begin(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int {
-    links.append(Link(adapter: record.adapter, handle: handle, begin: record.wallClock, end: record.wallClock, firstPacket: count))
-    live[Self.key(handle, record.adapter)] = links.count - 1
-    return links.count - 1
+    let index = appendLink(record, handle: handle)
+    live[Self.key(handle, record.adapter)] = index
+    return index
   }
 
   private mutating func link(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int {

@@ -44,6 +44,11 @@ package struct TraceSummary: Sendable {
   package private(set) var commands = 0
   package private(set) var events = 0
   package private(set) var data = 0
+  /// Of what a sniffer has heard: how many are advertising channels', and how many arrived with a wrong CRC.
+  package private(set) var advertising = 0
+  package private(set) var damaged = 0
+  /// Packets that a sniffer has heard.
+  package private(set) var air = 0
   package private(set) var reports = 0
   /// Packets that do not follow their format.
   package private(set) var malformed = 0
@@ -69,6 +74,11 @@ package struct TraceSummary: Sendable {
 
   mutating func count(_ record: Snoop.Record) {
     packets += 1
+    if let packet = record.air {
+      air += 1
+      if packet.isIntact == false { damaged += 1 } else if packet.isAdvertising { advertising += 1 }
+      return
+    }
     switch record.packet.first {
     case Packet.commandIndicator: commands += 1
     case Packet.eventIndicator: events += 1
@@ -77,7 +87,7 @@ package struct TraceSummary: Sendable {
   }
 
   mutating func add(_ packet: DecodedPacket, _ record: Snoop.Record, _ link: Int?) {
-    if packet.problem != nil { malformed += 1 }
+    if packet.problem != nil, record.air?.isIntact != false { malformed += 1 }
     guard record.packet.first == Packet.eventIndicator else { return }
     if packet["num_reports"] != nil, case .list(let items)? = packet["items"] { reports += items.count }
     if case .code(let opcode, _)? = packet["command"], case .status(let status)? = packet["status"], status != .success {

@@ -1,6 +1,6 @@
 import Bluetooth
 
-/// How a packet of a pcap or pcapng file is an HCI packet: by its link-layer header type (tcpdump's list).
+/// How a packet of a pcap or pcapng file is an HCI packet, or one of the air: by its link-layer header type (tcpdump's list).
 enum CaptureLink: UInt32, Sendable {
   /// The indicator, then the packet.
   case h4 = 187
@@ -8,17 +8,20 @@ enum CaptureLink: UInt32, Sendable {
   case h4WithDirection = 201
   /// The Linux monitor's: adapter and opcode, two octets each, most significant first.
   case monitor = 254
+  /// What sniffers have heard: see `AirPacket`.
+  case air = 251
+  case airWithHeader = 256
+  case nordic = 272
 
-  /// - Throws: MalformedPacket that says what the packets are, where they are not HCI's.
+  /// - Throws: MalformedPacket that says what the packets are, where they are neither.
   init(_ type: UInt32, at offset: Int) throws(MalformedPacket) {
     guard let link = Self(rawValue: type) else {
       let reason =
         switch type {
-        case 251, 256: "link type \(type): packets of the air, from a sniffer, and not of a host; record on the host to see HCI"
         case 161, 255: "link type \(type): packets of BR/EDR's air, and not of a host"
         case 1, 113, 276: "link type \(type): a capture of a network, without Bluetooth in it"
         case 189, 220, 249: "link type \(type): USB packets, which are not read; record hciN or bluetooth-monitor instead of the USB bus"
-        default: "link type \(type), 187, 201 or 254 wanted"
+        default: "link type \(type), 187, 201, 251, 254, 256 or 272 wanted"
         }
       throw MalformedPacket(reason, at: offset)
     }
@@ -48,7 +51,19 @@ enum CaptureLink: UInt32, Sendable {
       var record = Snoop.Record(packet: [indicator] + reader.rest(), direction: direction, wallClock: wallClock)
       record.adapter = UInt16(truncatingIfNeeded: Self.number(adapter))
       return record
+    case .air: return Self.record(try? AirPacket.plain(octets), wallClock)
+    case .airWithHeader: return Self.record(try? AirPacket.withHeader(octets), wallClock)
+    case .nordic: return Self.record((try? AirPacket.nordic(octets)).flatMap(\.self), wallClock)
     }
+  }
+
+  /// A connection is looked at from its central's side.
+  private static func record(_ packet: AirPacket?, _ wallClock: Int64) -> Snoop.Record? {
+    guard let packet else { return nil }
+    var record = Snoop.Record(
+      packet: [], direction: packet.sender == .central ? .hostToController : .controllerToHost, wallClock: wallClock)
+    record.air = packet
+    return record
   }
 
   private static func number(_ octets: ArraySlice<UInt8>) -> UInt32 { octets.reduce(0) { $0 << 8 | UInt32($1) } }

@@ -13,6 +13,8 @@ package enum Snoop {
     package var adapter: UInt16 = 0
     /// Octets of its end that were not recorded.
     package var missing = 0
+    /// Of what a sniffer has heard, which is no packet of HCI's: `packet` is empty then.
+    package var air: AirPacket?
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {
       self.packet = packet

@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func refusesWhatHasNoHCI() {
-    let types: [(UInt64, String)] = [(251, "of the air"), (256, "of the air"), (1, "a network"), (220, "USB"), (99, "187, 201 or 254")]
+    let types: [(UInt64, String)] = [(255, "of BR/EDR's air"), (1, "a network"), (220, "USB"), (99, "187, 201, 251, 254, 256 or 272")]
     for (type, mention) in types {
       let error = #expect(throws: MalformedPacket.self) { try Self.read(Self.pcap(type, isLittle: true, nanoseconds: false)) }
       #expect(error?.reason.contains(mention) ?? false, "\(type): \(String(describing: error))")

@@ -59,7 +59,9 @@ struct MacFromAdv: ListeningCommand {
   @OptionGroup var link: LinkOptions
 
   func validate() throws {
-    if !(duration >= 0 && duration <= 31_536_000) { throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)") }
+    if !(duration >= 0 && duration <= 31_536_000) {
+      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
+    }
     if peer != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender belongs to --hex.") }
     if !connect, link.mtu != nil || link.phy != nil || link.interval != nil || link.retries != nil {

@@ -76,7 +76,9 @@ struct Scan: ListeningCommand {
   var raw = false
 
   func validate() throws {
-    if !(duration >= 0 && duration <= 31_536_000) { throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)") }
+    if !(duration >= 0 && duration <= 31_536_000) {
+      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
+    }
     if let minRssi, !(-127...20).contains(minRssi) { throw ValidationError("--min-rssi takes -127 to 20 dBm, not \(minRssi)") }
     if name.contains("") { throw ValidationError("--name is empty, as an unset variable is; without --name every name passes.") }
     if log == "-" { throw ValidationError("--log takes the name of a file; the records on standard output are --json.") }

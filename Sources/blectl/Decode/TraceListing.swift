@@ -77,9 +77,17 @@ struct TraceListing {
         json.integer("number", item.number)
         json.time("time", item.record.wallClock)
         if showsAdapter { json.integer("adapter", item.record.adapter) }
-        json.string("direction", item.record.direction == .hostToController ? "sent" : "received")
+        if let air = item.record.air {
+          json.string("access_address", PacketText.hex(UInt64(air.accessAddress), 4))
+          json.integer("channel", air.channel)
+          json.integer("rssi", air.rssi)
+          json.string("phy", air.phy?.name)
+          if !air.isAdvertising { json.string("sender", item.record.direction == .hostToController ? "central" : "peripheral") }
+        } else {
+          json.string("direction", item.record.direction == .hostToController ? "sent" : "received")
+        }
         if let link = item.link {
-          json.integer("connection_handle", link.handle.rawValue)
+          if link.accessAddress == nil { json.integer("connection_handle", link.handle.rawValue) }
           json.address("address", link.peer?.address)
         }
         PacketRecord.write(&json, item.packet, item.octets ?? item.record.packet, layer: item.layer.rawValue, names: names)
@@ -98,7 +106,10 @@ struct TraceListing {
     var head =
       Self.pad(String(item.number), 5) + Self.pad(Self.seconds(since), 13) + (item.record.direction == .hostToController ? " < " : " > ")
     if showsAdapter { head += "hci\(item.record.adapter) " }
-    if let link = item.link { head += PacketText.hex(UInt64(link.handle.rawValue), 2) + " " }
+    if let air = item.record.air {
+      head += [air.channel.map { "ch \($0)" }, air.rssi.map { "\($0) dBm" }].compactMap { $0.map { $0 + " " } }.joined()
+    }
+    if let link = item.link { head += link.text + " " }
     try await output.line(head + lines[0])
     for line in lines.dropFirst() { try await output.line(String(repeating: " ", count: 18) + line) }
   }

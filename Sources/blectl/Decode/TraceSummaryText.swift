@@ -42,9 +42,16 @@ struct TraceSummaryText {
   /// What it all comes to.
   /// - Parameter columns: of a terminal, which the lines are to fit; nil: they are as long as they are.
   func totals(columns: Int?) -> [String] {
-    var counts = "\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: \(summary.commands) command(s), "
-    counts += "\(summary.events) event(s), \(summary.data) of data; \(summary.reports) advertising report(s)"
-    var lines = [counts]
+    var counts: [String] = []
+    if summary.packets > summary.air || summary.air == 0 {
+      counts = ["\(summary.commands) command(s)", "\(summary.events) event(s)", "\(summary.data) of data"]
+    }
+    if summary.air > 0 {
+      counts += ["\(summary.advertising) of advertising", "\(summary.air - summary.advertising - summary.damaged) of connections"]
+      counts.append("\(summary.damaged) with a wrong CRC")
+    }
+    let reports = summary.packets > summary.air || summary.air == 0 ? "; \(summary.reports) advertising report(s)" : ""
+    var lines = ["\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: " + counts.joined(separator: ", ") + reports]
     if summary.malformed > 0 { lines.append("\(summary.malformed) packet(s) do not follow their format") }
     if lost > 0 { lines.append("\(lost) packet(s) were lost when it was recorded") }
     for (refusal, count) in refusals { lines.append("refused \(count) ×: \(Self.command(refusal.opcode)): \(refusal.status)") }
@@ -57,13 +64,16 @@ struct TraceSummaryText {
   }
 
   private func head(_ link: TraceLinks.Link, _ index: Int) -> String {
-    var facts = [link.peer.map { "\($0)" } ?? "a device that the trace does not name"]
+    let unknown = "a device that the trace does not name"
+    var facts = [link.peer.map { "\($0)" } ?? unknown]
+    if link.accessAddress != nil { facts = ["\(facts[0]) as peripheral", "\(link.central.map { "\($0)" } ?? unknown) as central"] }
     if showsAdapter { facts.append("of hci\(link.adapter)") }
     if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
     facts.append("\(TraceListing.seconds(Self.length(link))) s")
     facts.append("MTU \(summary.mtus[index] ?? 23)")
+    if link.isEncrypted { facts.append("encrypted") }
     facts.append(link.reason.map { "ended: \($0)" } ?? "up at the end")
-    return "Link \(PacketText.hex(UInt64(link.handle.rawValue), 2)) with " + facts.joined(separator: ", ")
+    return "Link \(link.text) with " + facts.joined(separator: ", ")
   }
 
   private func table(_ link: Int, _ columns: Int?) -> [String] {
@@ -74,7 +84,7 @@ struct TraceSummaryText {
       let mean = entry.answers > 0 ? TraceListing.milliseconds(entry.time / Int64(entry.answers)) : "-"
       return Row(
         about: about(conversation.subject), failures: failures(conversation).joined(separator: ", "),
-        what: ["  " + (conversation.isFromHost ? "host" : "peer"), conversation.subject.opcode.description],
+        what: ["  " + who(conversation, link), conversation.subject.opcode.description],
         numbers: [
           String(entry.count), String(entry.octets), mean, entry.answers > 0 ? TraceListing.milliseconds(entry.longest) : "-",
         ])
@@ -96,6 +106,11 @@ struct TraceSummaryText {
       }
     }
     return folded
+  }
+
+  private func who(_ conversation: TraceSummary.Conversation, _ link: Int) -> String {
+    decoder.allLinks[link].accessAddress == nil
+      ? conversation.isFromHost ? "host" : "peer" : conversation.isFromHost ? "central" : "peripheral"
   }
 
   private struct Row {
@@ -139,7 +154,9 @@ struct TraceSummaryText {
       for (name, count) in [
         ("packets", summary.packets), ("commands", summary.commands), ("events", summary.events), ("data", summary.data),
         ("reports", summary.reports), ("malformed", summary.malformed), ("lost", lost),
-      ] { json.integer(.init(name), count) }
+      ] + (summary.air > 0 ? [("air", summary.air), ("advertising", summary.advertising), ("damaged", summary.damaged)] : []) {
+        json.integer(.init(name), count)
+      }
       json.number("seconds", Double(duration / 1000) / 1_000_000)
       json.objects("refused", refusals) { json, item in
         json.integer("command", item.0.opcode)
@@ -157,7 +174,14 @@ struct TraceSummaryText {
   private func write(_ json: inout JSONLine, _ link: TraceLinks.Link, _ index: Int) {
     json.string("event", "link")
     json.integer("adapter", link.adapter)
-    json.integer("connection_handle", link.handle.rawValue)
+    if let address = link.accessAddress {
+      json.string("access_address", PacketText.hex(UInt64(address), 4))
+      json.address("central_address", link.central?.address)
+      json.string("central_address_type", link.central?.type.rawValue)
+      json.bool("encrypted", link.isEncrypted)
+    } else {
+      json.integer("connection_handle", link.handle.rawValue)
+    }
     json.address("address", link.peer?.address)
     json.string("address_type", link.peer?.type.rawValue)
     json.string("role", link.isCentral.map { $0 ? "central" : "peripheral" })
@@ -168,7 +192,7 @@ struct TraceSummaryText {
     json.string("reason_name", link.reason?.snakeName)
     json.objects("conversations", summary.conversations(index)) { json, conversation in
       let (subject, entry) = (conversation.subject, conversation.entry)
-      json.string("from", conversation.isFromHost ? "host" : "peer")
+      json.string("from", who(conversation, index))
       json.string("name", subject.opcode.description)
       if let handle = subject.handle {
         json.integer("handle", handle.rawValue)
@@ -190,4 +214,9 @@ struct TraceSummaryText {
       }
     }
   }
+}
+
+extension TraceLinks.Link {
+  /// Its connection handle, or its access address where a sniffer has heard it.
+  var text: String { accessAddress.map { PacketText.hex(UInt64($0), 4) } ?? PacketText.hex(UInt64(handle.rawValue), 2) }
 }

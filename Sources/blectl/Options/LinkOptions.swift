@@ -27,7 +27,9 @@ struct LinkOptions: ParsableArguments {
 
   func validate() throws {
     if let mtu, !(23...517).contains(mtu) { throw ValidationError("--mtu takes 23 to 517 octets, not \(mtu)") }
-    if let interval, !(interval >= 7.5 && interval <= 4000) { throw ValidationError("--interval takes 7.5 to 4000 ms, not \(interval.plainText)") }
+    if let interval, !(interval >= 7.5 && interval <= 4000) {
+      throw ValidationError("--interval takes 7.5 to 4000 ms, not \(interval.plainText)")
+    }
     if let retries, !(0...100).contains(retries) { throw ValidationError("--retries takes 0 to 100, not \(retries)") }
   }
 

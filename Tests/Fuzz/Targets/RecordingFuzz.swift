@@ -23,7 +23,8 @@ extension FuzzTarget {
   /// A trace in each format, as `decode` shows it: for people or programs, with its packets or summed up.
   static let trace = FuzzTarget(
     "trace",
-    seeds: [session(.h4), session(.monitor), capture(session(.h4)), pcap(187), pcap(201), pcap(254)] + files("Tests/Vectors", [".btsnoop"]),
+    seeds: [session(.h4), session(.monitor), capture(session(.h4)), pcap(187), pcap(201), pcap(254)]
+      + files("Tests/Vectors", [".btsnoop", ".pcap"]),
     words: ["\u{A}\r\r\n", "\u{4}\u{3E}", "\0\0\0"]
   ) { bytes in
     VirtualTime.run {

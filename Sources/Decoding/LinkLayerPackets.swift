@@ -1,0 +1,219 @@
+import Bluetooth
+package import HCI
+import Text
+
+extension DecodedPacket {
+  /// A Link Layer packet that a sniffer heard (Vol 6 Part B §2.3, §2.4). - Parameter isEncrypted: nobody can read its payload.
+  package init(air packet: AirPacket, isEncrypted: Bool) {
+    var reader = ByteReader(packet.pdu)
+    guard let header = try? reader.uint8("header"), let length = try? reader.uint8("length") else {
+      self.init("Link Layer PDU", problem: MalformedPacket("Link Layer PDU: header is cut", at: 0))
+      return
+    }
+    if packet.isAdvertising {
+      self.init(advertising: packet, header, Int(length), &reader)
+    } else if packet.auxiliary == .sync {
+      self.init("AUX_SYNC_IND")
+      if isWhole(Int(length), reader) { extended(&reader) } else { cut(Int(length), &reader) }
+    } else {
+      self.init(data: header, Int(length), &reader, isEncrypted: isEncrypted)
+    }
+    if packet.isIntact == false { fields.append(PacketField("crc", .choice(0, "wrong"))) }
+  }
+
+  private func isWhole(_ length: Int, _ reader: ByteReader) -> Bool { reader.remaining == length }
+
+  private mutating func cut(_ length: Int, _ reader: inout ByteReader) {
+    problem = MalformedPacket("\(name): length \(length), \(reader.remaining) octet(s) there", at: reader.offset)
+    fields.append(PacketField("octets", .octets(reader.rest())))
+  }
+
+  private mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader) {
+    guard problem == nil else { return }
+    guard let format else {
+      if !reader.isAtEnd { fields.append(PacketField("octets", .octets(reader.rest()))) }
+      return
+    }
+    problem = format.read(&reader, name, into: &fields)
+    if problem == nil, !reader.isAtEnd { problem = MalformedPacket("\(name): \(reader.remaining) trailing octet(s)", at: reader.offset) }
+  }
+
+  // MARK: Advertising physical channels (§2.3)
+
+  private init(advertising packet: AirPacket, _ header: UInt8, _ length: Int, _ reader: inout ByteReader) {
+    let isPrimary = packet.channel.map { $0 >= 37 } ?? true
+    let type = header & 0x0F
+    self.init(Self.advertisingName(type, isPrimary: isPrimary, packet.auxiliary))
+    guard isWhole(length, reader) else {
+      cut(length, &reader)
+      return
+    }
+    let (transmitter, receiver) = (header >> 6 & 1, header >> 7)
+    switch type {
+    case 0, 2, 4, 6:
+      address("advertiser", transmitter, &reader)
+      if problem == nil { fields.append(PacketField("data", .advertising(reader.rest()))) }
+    case 1:
+      address("advertiser", transmitter, &reader)
+      address("target", receiver, &reader)
+      read(PacketFormat(""), &reader)
+    case 3:
+      address("scanner", transmitter, &reader)
+      address("advertiser", receiver, &reader)
+      read(PacketFormat(""), &reader)
+    case 5:
+      address("initiator", transmitter, &reader)
+      address("advertiser", receiver, &reader)
+      read(Self.connectData, &reader)
+    case 7, 8: extended(&reader)
+    default: read(nil, &reader)
+    }
+  }
+
+  /// - Parameter isRandom: TxAdd or RxAdd: 1, or 0 for a public address.
+  private mutating func address(_ role: String, _ isRandom: UInt8, _ reader: inout ByteReader) {
+    guard problem == nil else { return }
+    fields.append(PacketField("\(role)_address_type", .choice(isRandom, isRandom == 0 ? "public" : "random")))
+    problem = PacketFormat("\(role)_address:addr").read(&reader, name, into: &fields)
+  }
+
+  private static func advertisingName(_ type: UInt8, isPrimary: Bool, _ auxiliary: AirPacket.Auxiliary?) -> String {
+    switch (type, isPrimary) {
+    case (0, _): "ADV_IND"
+    case (1, _): "ADV_DIRECT_IND"
+    case (2, _): "ADV_NONCONN_IND"
+    case (3, true): "SCAN_REQ"
+    case (3, false): "AUX_SCAN_REQ"
+    case (4, _): "SCAN_RSP"
+    case (5, true): "CONNECT_IND"
+    case (5, false): "AUX_CONNECT_REQ"
+    case (6, _): "ADV_SCAN_IND"
+    case (7, true): "ADV_EXT_IND"
+    case (7, false):
+      switch auxiliary {
+      case .chain: "AUX_CHAIN_IND"
+      case .scanResponse: "AUX_SCAN_RSP"
+      case .sync: "AUX_SYNC_IND"
+      // Where the sniffer does not say: nothing in the packet does.
+      case .advertising, nil: "AUX_ADV_IND"
+      }
+    case (8, _): "AUX_CONNECT_RSP"
+    default: "Advertising PDU 0x\(Hex.encode([type]))"
+    }
+  }
+
+  private static let connectData = PacketFormat(
+    "access_address:x32 crc_init:x24 window_size:ms1.25x8 window_offset:ms1.25 interval:ms1.25 latency:u16 timeout:ms10 channel_map:hex5 "
+      + "hop_and_sleep_clock_accuracy:x8")
+
+  /// Common Extended Advertising Payload (§2.3.4).
+  private mutating func extended(_ reader: inout ByteReader) {
+    do throws(MalformedPacket) {
+      let first = try reader.uint8("extended header length")
+      let modes = ["neither", "connectable", "scannable", "-"]
+      fields.append(PacketField("mode", .choice(first >> 6, first >> 6 < 3 ? modes[Int(first >> 6)] : nil)))
+      var header = ByteReader(try reader.slice(Int(first & 0x3F), "extended header"))
+      if let flags = try? header.uint8("flags") {
+        let formats = [
+          "advertiser_address:addr", "target_address:addr", "cte_info:x8", "advertising_data_info:x16", "aux_pointer:x24",
+          "sync_info:hex18",
+          "tx_power:dbm",
+        ]
+        for (bit, format) in formats.enumerated() where flags >> UInt8(bit) & 1 == 1 && problem == nil {
+          problem = PacketFormat(format).read(&header, name, into: &fields)
+        }
+        if !header.isAtEnd, problem == nil { fields.append(PacketField("additional_controller_data", .octets(header.rest()))) }
+      }
+    } catch { problem = MalformedPacket("\(name): extended header is cut, \(reader.remaining) octet(s) left", at: reader.offset) }
+    if !reader.isAtEnd { fields.append(PacketField("data", .advertising(reader.rest()))) }
+  }
+
+  // MARK: Data physical channels (§2.4)
+
+  private init(data header: UInt8, _ length: Int, _ reader: inout ByteReader, isEncrypted: Bool) {
+    let kind = header & 3
+    let sequence = [
+      PacketField("nesn", .number(Int64(header >> 2 & 1))),
+      PacketField("sn", .number(Int64(header >> 3 & 1))),
+      PacketField("md", .flag(header & 0x10 != 0)),
+    ]
+    var extra: [PacketField] = []
+    if header & 0x20 != 0 { _ = PacketFormat("cte_info:x8").read(&reader, "header", into: &extra) }
+    guard isEncrypted || kind != 3 || length == 0 else {
+      self.init(control: length, &reader)
+      fields += extra + sequence
+      return
+    }
+    self.init(
+      length == 0 && kind == 1 ? "Empty PDU" : isEncrypted ? "Encrypted PDU" : kind == 0 ? "Reserved PDU" : "LL Data PDU")
+    if length > 0 { fields.append(PacketField("kind", .choice(kind, ["reserved", "continuation", "start", "control"][Int(kind)]))) }
+    fields += extra + sequence
+    guard isWhole(length, reader) else {
+      cut(length, &reader)
+      return
+    }
+    if length > 0 { fields.append(PacketField(isEncrypted ? "encrypted" : "fragment", .octets(reader.rest()))) }
+  }
+
+  private init(control length: Int, _ reader: inout ByteReader) {
+    guard let opcode = try? reader.uint8("opcode") else {
+      self.init("LL Control PDU", problem: MalformedPacket("LL Control PDU: opcode is cut", at: reader.offset))
+      return
+    }
+    let known = Self.control[opcode]
+    self.init(known?.name ?? "LL Control PDU 0x\(Hex.encode([opcode]))")
+    if isWhole(length - 1, reader) { read(known?.format, &reader) } else { cut(length - 1, &reader) }
+  }
+
+  private static let parameters =
+    "interval_min:ms1.25 interval_max:ms1.25 latency:u16 timeout:ms10 preferred_periodicity:u8 reference_connection_event_count:u16 offset0:x16 "
+    + "offset1:x16 offset2:x16 offset3:x16 offset4:x16 offset5:x16"
+  private static let lengths = "max_rx_octets:u16 max_rx_time:us max_tx_octets:u16 max_tx_time:us"
+
+  /// §2.4.2. `?`: the format is not written down here.
+  private static let control = HCITable.table(
+    """
+    00; LL_CONNECTION_UPDATE_IND; window_size:ms1.25x8 window_offset:ms1.25 interval:ms1.25 latency:u16 timeout:ms10 instant:u16
+    01; LL_CHANNEL_MAP_IND; channel_map:hex5 instant:u16
+    02; LL_TERMINATE_IND; reason:status
+    03; LL_ENC_REQ; random:x64 ediv:x16 skd_c:hex8 iv_c:hex4
+    04; LL_ENC_RSP; skd_p:hex8 iv_p:hex4
+    05; LL_START_ENC_REQ;
+    06; LL_START_ENC_RSP;
+    07; LL_UNKNOWN_RSP; unknown_type:x8
+    08; LL_FEATURE_REQ; feature_set:x64
+    09; LL_FEATURE_RSP; feature_set:x64
+    0a; LL_PAUSE_ENC_REQ;
+    0b; LL_PAUSE_ENC_RSP;
+    0c; LL_VERSION_IND; version company subversion:u16
+    0d; LL_REJECT_IND; reason:status
+    0e; LL_PERIPHERAL_FEATURE_REQ; feature_set:x64
+    0f; LL_CONNECTION_PARAM_REQ; \(parameters)
+    10; LL_CONNECTION_PARAM_RSP; \(parameters)
+    11; LL_REJECT_EXT_IND; reject_opcode:x8 reason:status
+    12; LL_PING_REQ;
+    13; LL_PING_RSP;
+    14; LL_LENGTH_REQ; \(lengths)
+    15; LL_LENGTH_RSP; \(lengths)
+    16; LL_PHY_REQ; tx_phys:x8 rx_phys:x8
+    17; LL_PHY_RSP; tx_phys:x8 rx_phys:x8
+    18; LL_PHY_UPDATE_IND; phy_c_to_p:x8 phy_p_to_c:x8 instant:u16
+    19; LL_MIN_USED_CHANNELS_IND; phys:x8 min_used_channels:u8
+    1a; LL_CTE_REQ; cte_request:x8
+    1b; LL_CTE_RSP;
+    1c; LL_PERIODIC_SYNC_IND; ?
+    1d; LL_CLOCK_ACCURACY_REQ; sleep_clock_accuracy:u8
+    1e; LL_CLOCK_ACCURACY_RSP; sleep_clock_accuracy:u8
+    1f; LL_CIS_REQ; ?
+    20; LL_CIS_RSP; ?
+    21; LL_CIS_IND; ?
+    22; LL_CIS_TERMINATE_IND; cig_id:u8 cis_id:u8 reason:status
+    23; LL_POWER_CONTROL_REQ; phy:x8 delta:i8 tx_power:dbm
+    24; LL_POWER_CONTROL_RSP; flags:x8 delta:i8 tx_power:dbm acceptable_power_reduction:u8
+    25; LL_POWER_CHANGE_IND; phy:x8 flags:x8 delta:i8 tx_power:dbm
+    26; LL_SUBRATE_REQ; subrate_min:u16 subrate_max:u16 max_latency:u16 continuation_number:u16 timeout:ms10
+    27; LL_SUBRATE_IND; subrate_factor:u16 subrate_base_event:u16 latency:u16 continuation_number:u16 timeout:ms10
+    28; LL_CHANNEL_REPORTING_IND; enable:u8 min_spacing:u8 max_delay:u8
+    29; LL_CHANNEL_STATUS_IND; channel_classification:hex10
+    """)
+}

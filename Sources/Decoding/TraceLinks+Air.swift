@@ -1,0 +1,101 @@
+import Bluetooth
+import HCI
+import L2CAP
+
+/// What is known of a connection whose packets a sniffer hears.
+struct AirConnection: Sendable {
+  let link: Int
+  /// Of the last packet.
+  var sender: AirPacket.Sender?
+  /// When that ended, nanoseconds since 1970.
+  var end: Int64 = .min
+  /// The last PDU of each side that had a payload, without what a repetition may change: who gets no acknowledgement sends it again.
+  var last: [AirPacket.Sender: [UInt8]] = [:]
+  /// What comes next is encrypted.
+  var startsEncryption = false
+}
+
+extension TraceLinks {
+  /// - Returns: the connection that a packet belongs to, if any, and the frame that it completes.
+  mutating func add(air packet: AirPacket, _ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
+    let isIntact = packet.isIntact != false
+    if packet.isAdvertising { return (isIntact ? begin(packet, record) : nil, nil) }
+    // Periodic advertising has access addresses as well, and noise has any.
+    let known = connections[packet.accessAddress]
+    guard packet.auxiliary == nil, isIntact || known != nil else { return (nil, nil) }
+    var connection = known ?? AirConnection(link: begin(packet.accessAddress, record))
+    defer { connections[packet.accessAddress] = connection }
+    let sender = packet.sender ?? connection.nextSender(at: record.wallClock)
+    (connection.sender, connection.end) = (sender, Self.later(record.wallClock, by: packet.duration))
+    links[connection.link].end = max(links[connection.link].end, record.wallClock)
+    guard isIntact else { return (connection.link, nil) }
+    if connection.startsEncryption {
+      connection.startsEncryption = false
+      links[connection.link].isEncrypted = true
+    }
+    guard packet.pdu.count > 2, packet.pdu[1] > 0, !links[connection.link].isEncrypted || packet.isDecrypted else {
+      return (connection.link, nil)
+    }
+    // LLID and sequence number.
+    let told = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
+    guard connection.last.updateValue(told, forKey: sender) != told else { return (connection.link, nil) }
+    return (connection.link, take(packet, from: sender, &connection))
+  }
+
+  private mutating func take(_ packet: AirPacket, from sender: AirPacket.Sender, _ connection: inout AirConnection) -> Frame? {
+    let header = packet.pdu[0]
+    var payload = Array(packet.pdu.dropFirst(header & 0x20 != 0 ? 3 : 2))
+    switch header & 3 {
+    case 3:
+      switch (payload.first, payload.count) {
+      case (0x02, 2): links[connection.link].reason = ControllerErrorCode(rawValue: payload[1])
+      case (0x05, 1): connection.startsEncryption = true
+      case (0x0B, 1): links[connection.link].isEncrypted = false
+      default: break
+      }
+      return nil
+    case 1, 2:
+      let isStart = header & 3 == 2
+      // Some sniffers leave the MIC behind what they have decrypted.
+      if packet.isDecrypted, isStart, payload.count >= 8, Int(payload[0]) | Int(payload[1]) << 8 == payload.count - 8 {
+        payload.removeLast(4)
+      }
+      return recombine(connection.link, payload, isStart: isStart, isFromHost: sender == .central)
+    default: return nil
+    }
+  }
+
+  /// CONNECT_IND and AUX_CONNECT_REQ say what the connection's access address will be (Vol 6 Part B §2.3.3.1).
+  private mutating func begin(_ packet: AirPacket, _ record: Snoop.Record) -> Int? {
+    guard packet.pdu.count == 2 + 34, packet.pdu[0] & 0x0F == 5 else { return nil }
+    var reader = ByteReader(packet.pdu[2...])
+    guard let initiator = try? reader.address("initiator"), let advertiser = try? reader.address("advertiser"),
+      let address = try? reader.uint32("access address")
+    else { return nil }
+    let index = begin(address, record)
+    links[index].central = PeerAddress(initiator, packet.pdu[0] & 0x40 == 0 ? .public : .random)
+    links[index].peer = PeerAddress(advertiser, packet.pdu[0] & 0x80 == 0 ? .public : .random)
+    connections[address] = AirConnection(link: index)
+    return index
+  }
+
+  private mutating func begin(_ accessAddress: UInt32, _ record: Snoop.Record) -> Int {
+    appendLink(record) { $0.accessAddress = accessAddress }
+  }
+
+  /// - Parameter microseconds: not negative.
+  private static func later(_ time: Int64, by microseconds: Int64) -> Int64 {
+    let (sum, overflow) = time.addingReportingOverflow(microseconds * 1000)
+    return overflow ? .max : sum
+  }
+}
+
+extension AirConnection {
+  /// Where the sniffer does not say: the central begins, and whoever is heard T_IFS after a packet, 150 µs, is the other one (Vol 6 Part B §4.1.1).
+  fileprivate func nextSender(at time: Int64) -> AirPacket.Sender {
+    let (gap, overflow) = time.subtractingReportingOverflow(end)
+    // Sniffers' clocks count whole microseconds, and some say when a packet's access address was heard.
+    guard !overflow, (0...250_000).contains(gap), let sender else { return .central }
+    return sender == .central ? .peripheral : .central
+  }
+}

@@ -1,0 +1,120 @@
+package import Bluetooth
+
+/// A Link Layer packet as a sniffer heard it (Vol 6 Part B §2.1, §2.2), without its preamble and its CRC.
+package struct AirPacket: Sendable, Equatable {
+  package enum Sender: String, Sendable { case central, peripheral }
+
+  package var accessAddress: UInt32
+  /// Header and payload; shorter than the header says where the sniffer has not kept all of it.
+  package var pdu: [UInt8]
+  /// The Link Layer's channel index: 0…36 data, 37…39 primary advertising (Vol 6 Part B §1.4.1). Nil: the sniffer does not say; so for what follows.
+  package var channel: UInt8?
+  /// dBm.
+  package var rssi: Int8?
+  package var phy: PHY?
+  /// Of a connection, who sent it.
+  package var sender: Sender?
+  /// Of an extended advertising PDU on a secondary channel, which of them it is.
+  package var auxiliary: Auxiliary?
+  package var isIntact: Bool?
+  /// It was encrypted on the air, and is not any more.
+  package var isDecrypted = false
+
+  package enum Auxiliary: UInt8, Sendable { case advertising, chain, sync, scanResponse }
+
+  /// Of all advertising but the periodic (Vol 6 Part B §2.1.2).
+  package static let advertisingAccessAddress: UInt32 = 0x8E89_BED6
+
+  package var isAdvertising: Bool { accessAddress == Self.advertisingAccessAddress }
+
+  /// Microseconds that it takes on the air, with preamble and CRC (Vol 6 Part B §2.1, §2.2). Coded: with S=8, of which the sniffer may not say more.
+  package var duration: Int64 {
+    switch phy {
+    case .le2M: Int64(2 + 4 + pdu.count + 3) * 4
+    case .coded: 80 + 256 + 16 + 24 + Int64(pdu.count + 3) * 64 + 24
+    case .le1M, nil: Int64(1 + 4 + pdu.count + 3) * 8
+    }
+  }
+
+  /// Access address, PDU and CRC. - Parameter isCoded: the Coding Indicator stands behind the access address.
+  private init(_ reader: inout ByteReader, isCoded: Bool) throws(MalformedPacket) {
+    accessAddress = try reader.uint32("access address")
+    if isCoded { _ = try reader.uint8("coding indicator") }
+    let octets = reader.rest()
+    // CTEInfo, of which the length says nothing, makes the header of data longer (Vol 6 Part B §2.4).
+    let header = accessAddress != Self.advertisingAccessAddress && octets.first.map { $0 & 0x20 != 0 } == true ? 3 : 2
+    pdu = octets.count >= 2 ? Array(octets.prefix(header + Int(octets[1]))) : octets
+  }
+}
+
+// MARK: How sniffers write it down
+
+extension AirPacket {
+  /// LINKTYPE_BLUETOOTH_LE_LL (251): the packet only.
+  static func plain(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
+    var reader = ByteReader(octets)
+    return try AirPacket(&reader, isCoded: false)
+  }
+
+  /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): RF channel, signal, noise, offences, reference access address, flags, packet.
+  static func withHeader(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
+    var reader = ByteReader(octets)
+    let channel = try reader.uint8("RF channel")
+    let signal = try reader.int8("signal power")
+    _ = try reader.slice(6, "noise power")
+    let flags = try reader.uint16("flags")
+    let phy: PHY? = PHY(rawValue: UInt8(flags >> 14) + 1)
+    var packet = try AirPacket(&reader, isCoded: phy == .coded)
+    (packet.channel, packet.phy) = (index(ofRF: channel), phy)
+    if flags & 0x0002 != 0 { packet.rssi = signal }
+    packet.isDecrypted = flags & 0x0008 != 0
+    if flags & 0x0400 != 0 { packet.isIntact = flags & 0x0800 != 0 }
+    switch flags >> 7 & 7 {
+    case 1: packet.auxiliary = Auxiliary(rawValue: UInt8(flags >> 12 & 3))
+    case 2: packet.sender = .central
+    case 3: packet.sender = .peripheral
+    default: break
+    }
+    return packet
+  }
+
+  /// LINKTYPE_NORDIC_BLE (272), from version 1 of its protocol: board, header, and of events that are packets what is known of them.
+  /// - Returns: nil for other events.
+  static func nordic(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket? {
+    var reader = ByteReader(octets)
+    _ = try reader.slice(3, "lengths")
+    let version = try reader.uint8("version")
+    _ = try reader.uint16("counter")
+    let kind = try reader.uint8("kind")
+    guard version >= 1, kind == 6 || kind == 2 && version > 1 else { return nil }
+    let length = try reader.uint8("length")
+    let flags = try reader.uint8("flags")
+    let channel = try reader.uint8("channel")
+    let rssi = try reader.uint8("RSSI")
+    _ = try reader.slice(max(0, Int(length) - 4), "event counter and time")
+    let phy = PHY(rawValue: (flags >> 4 & 7) + 1)
+    var packet = try AirPacket(&reader, isCoded: phy == .coded)
+    (packet.channel, packet.phy, packet.isIntact) = (channel, phy, flags & 1 != 0)
+    // It is written without its sign.
+    packet.rssi = Int8(exactly: -Int(rssi))
+    if !packet.isAdvertising {
+      packet.sender = flags & 2 != 0 ? .central : .peripheral
+      packet.isDecrypted = flags & 0x0C == 0x0C
+    } else if channel < 37 {
+      packet.auxiliary = Auxiliary(rawValue: flags >> 1 & 3)
+    }
+    return packet
+  }
+
+  /// Vol 6 Part B §1.4.1, Table 1.2. - Parameter channel: 0…39, from 2402 MHz in steps of 2.
+  private static func index(ofRF channel: UInt8) -> UInt8? {
+    switch channel {
+    case 0: 37
+    case 12: 38
+    case 39: 39
+    case 1...11: channel - 1
+    case 13...38: channel - 2
+    default: nil
+    }
+  }
+}
