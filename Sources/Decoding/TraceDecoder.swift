@@ -75,6 +75,7 @@ package struct TraceDecoder: Sendable {
   private mutating func item(air: AirPacket, _ record: Snoop.Record, _ index: Int?) -> Item {
     let link = index.map { links.links[$0] }
     var packet = DecodedPacket(air: air, isEncrypted: link?.isEncrypted == true && !air.isDecrypted)
+    if links.connections[air.accessAddress]?.isRepeated == true { packet.fields.append(PacketField("repeated", .flag(true))) }
     if packet.problem == nil, record.missing > 0 { packet.problem = Self.cut(record.missing, at: air.pdu.count) }
     summary.add(packet, record, index)
     return Item(number: number, record: record, layer: .ll, packet: packet, octets: air.pdu, link: link, server: nil, answers: nil)

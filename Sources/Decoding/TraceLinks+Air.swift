@@ -5,11 +5,15 @@ import L2CAP
 /// What is known of a connection whose packets a sniffer hears.
 struct AirConnection: Sendable {
   let link: Int
-  /// Of the last packet.
+  /// The last packet: whose, and when it was heard, nanoseconds since 1970.
   var sender: AirPacket.Sender?
-  /// When that ended, nanoseconds since 1970.
-  var end: Int64 = .min
-  /// The last PDU of each side that had a payload, without what a repetition may change: who gets no acknowledgement sends it again.
+  var time: Int64 = 0
+  /// Microseconds that it took.
+  var duration: Int64 = 0
+  var channel: UInt8?
+  /// The last packet was heard before.
+  var isRepeated = false
+  /// The last PDU of each side, without what a repetition may change: who gets no acknowledgement sends it again.
   var last: [AirPacket.Sender: [UInt8]] = [:]
   /// What comes next is encrypted.
   var startsEncryption = false
@@ -25,20 +29,24 @@ extension TraceLinks {
     guard packet.auxiliary == nil, isIntact || known != nil else { return (nil, nil) }
     var connection = known ?? AirConnection(link: begin(packet.accessAddress, record))
     defer { connections[packet.accessAddress] = connection }
-    let sender = packet.sender ?? connection.nextSender(at: record.wallClock)
-    (connection.sender, connection.end) = (sender, Self.later(record.wallClock, by: packet.duration))
+    let sender = packet.sender ?? connection.sender(of: packet, at: record.wallClock)
+    (connection.sender, connection.time, connection.duration, connection.channel) = (
+      sender, record.wallClock, packet.duration, packet.channel
+    )
     links[connection.link].end = max(links[connection.link].end, record.wallClock)
+    connection.isRepeated = false
     guard isIntact else { return (connection.link, nil) }
     if connection.startsEncryption {
       connection.startsEncryption = false
       links[connection.link].isEncrypted = true
     }
-    guard packet.pdu.count > 2, packet.pdu[1] > 0, !links[connection.link].isEncrypted || packet.isDecrypted else {
-      return (connection.link, nil)
-    }
-    // LLID and sequence number.
+    guard packet.pdu.count >= 2 else { return (connection.link, nil) }
+    // LLID and sequence number: of a new PDU that is the other one.
     let told = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
-    guard connection.last.updateValue(told, forKey: sender) != told else { return (connection.link, nil) }
+    connection.isRepeated = connection.last.updateValue(told, forKey: sender) == told
+    guard !connection.isRepeated, packet.pdu[1] > 0,
+      !links[connection.link].isEncrypted || packet.isDecrypted
+    else { return (connection.link, nil) }
     return (connection.link, take(packet, from: sender, &connection))
   }
 
@@ -82,20 +90,16 @@ extension TraceLinks {
   private mutating func begin(_ accessAddress: UInt32, _ record: Snoop.Record) -> Int {
     appendLink(record) { $0.accessAddress = accessAddress }
   }
-
-  /// - Parameter microseconds: not negative.
-  private static func later(_ time: Int64, by microseconds: Int64) -> Int64 {
-    let (sum, overflow) = time.addingReportingOverflow(microseconds * 1000)
-    return overflow ? .max : sum
-  }
 }
 
 extension AirConnection {
-  /// Where the sniffer does not say: the central begins, and whoever is heard T_IFS after a packet, 150 µs, is the other one (Vol 6 Part B §4.1.1).
-  fileprivate func nextSender(at time: Int64) -> AirPacket.Sender {
-    let (gap, overflow) = time.subtractingReportingOverflow(end)
-    // Sniffers' clocks count whole microseconds, and some say when a packet's access address was heard.
-    guard !overflow, (0...250_000).contains(gap), let sender else { return .central }
-    return sender == .central ? .peripheral : .central
+  /// Where the sniffer does not say: the central begins on each channel, and whoever is heard T_IFS after a packet, 150 µs, is the other one
+  /// (Vol 6 Part B §4.1.1, §4.5.1).
+  fileprivate func sender(of packet: AirPacket, at time: Int64) -> AirPacket.Sender {
+    let (since, overflow) = time.subtractingReportingOverflow(self.time)
+    guard let sender, !overflow, (0...100_000_000).contains(since), channel == packet.channel else { return .central }
+    // Some sniffers say when a packet begins, some when it has ended, and all in their own microseconds.
+    let isReply = [duration, packet.duration].contains { (0...250_000).contains(since - $0 * 1000) }
+    return isReply ? (sender == .central ? .peripheral : .central) : .central
   }
 }

@@ -51,10 +51,10 @@ import Text
     for mention in [
       "    1     0.000000 > ch 37 -60 dBm ADV_IND  advertiser address type public, advertiser address C0:FF:EE:00:00:07, data Flags",
       "ADV_NONCONN_IND  advertiser address type public", ", crc wrong\n", " > ch 12 -60 dBm AUX_ADV_IND  mode neither",
-      "< ch 14 -60 dBm 0x50654321 Read Request  0x0006 ffe1\n", "LL Data PDU  kind continuation, nesn 1, sn 0, md off\n",
-      "> ch 20 -60 dBm 0x50654321 Read Response  0x0006 ffe1, value 010203",
+      "< ch 19 -60 dBm 0x50654321 Read Request  0x0006 ffe1\n", "LL Data PDU  kind continuation, nesn 1, sn 0, md off\n",
+      "> ch 3 -60 dBm 0x50654321 Read Response  0x0006 ffe1, value 010203",
       "Error Response  request Read Request, 0x0003 2a00 Device Name, error Read",
-      "> ch 1 -60 dBm 0x50654321 LL_START_ENC_REQ", "< ch 6 -60 dBm 0x50654321 Encrypted PDU  kind control",
+      "> ch 29 -60 dBm 0x50654321 LL_START_ENC_REQ", "< ch 13 -60 dBm 0x50654321 Encrypted PDU  kind control",
       "53 packet(s) in 0.708974 s: 8 of advertising, 43 of connections, 2 with a wrong CRC\n",
       "Link 0x50654321 with C0:FF:EE:00:00:07/public as peripheral, 11:22:33:44:55:66/random as central, ",
       "MTU 100, encrypted, up at the end",
@@ -62,6 +62,7 @@ import Text
       "  peripheral  Handle Value Notification   0x0006 ffe1              1      2 ",
     ] { #expect(result.text.contains(mention), "\(mention) is not in \(result.text)") }
     // What was heard twice counts once.
+    #expect(result.text.components(separatedBy: ", repeated on\n").count == 3)
     #expect(result.text.components(separatedBy: "Write Response").count == 2)
   }
 
