@@ -40,7 +40,7 @@ extension TraceLinks {
       connection.startsEncryption = false
       links[connection.link].isEncrypted = true
     }
-    guard packet.pdu.count >= 2 else { return (connection.link, nil) }
+    guard packet.isWhole else { return (connection.link, nil) }
     // LLID and sequence number: of a new PDU that is the other one.
     let told = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
     connection.isRepeated = connection.last.updateValue(told, forKey: sender) == told
@@ -51,9 +51,9 @@ extension TraceLinks {
   }
 
   private mutating func take(_ packet: AirPacket, from sender: AirPacket.Sender, _ connection: inout AirConnection) -> Frame? {
-    let header = packet.pdu[0]
-    var payload = Array(packet.pdu.dropFirst(header & 0x20 != 0 ? 3 : 2))
-    switch header & 3 {
+    let kind = packet.pdu[0] & 3
+    var payload = Array(packet.pdu.dropFirst(packet.headerLength))
+    switch kind {
     case 3:
       switch (payload.first, payload.count) {
       case (0x02, 2): links[connection.link].reason = ControllerErrorCode(rawValue: payload[1])
@@ -63,7 +63,7 @@ extension TraceLinks {
       }
       return nil
     case 1, 2:
-      let isStart = header & 3 == 2
+      let isStart = kind == 2
       // Some sniffers leave the MIC behind what they have decrypted.
       if packet.isDecrypted, isStart, payload.count >= 8, Int(payload[0]) | Int(payload[1]) << 8 == payload.count - 8 {
         payload.removeLast(4)

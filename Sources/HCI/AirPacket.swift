@@ -27,6 +27,12 @@ package struct AirPacket: Sendable, Equatable {
 
   package var isAdvertising: Bool { accessAddress == Self.advertisingAccessAddress }
 
+  /// Octets: data may have CTEInfo in it, of which the length says nothing (Vol 6 Part B §2.4).
+  package var headerLength: Int { !isAdvertising && pdu.first.map { $0 & 0x20 != 0 } == true ? 3 : 2 }
+
+  /// It is as long as its header says.
+  package var isWhole: Bool { pdu.count >= 2 && pdu.count == headerLength + Int(pdu[1]) }
+
   /// Microseconds that it takes on the air, with preamble and CRC (Vol 6 Part B §2.1, §2.2). Coded: with S=8, of which the sniffer may not say more.
   package var duration: Int64 {
     switch phy {
@@ -40,10 +46,8 @@ package struct AirPacket: Sendable, Equatable {
   private init(_ reader: inout ByteReader, isCoded: Bool) throws(MalformedPacket) {
     accessAddress = try reader.uint32("access address")
     if isCoded { _ = try reader.uint8("coding indicator") }
-    let octets = reader.rest()
-    // CTEInfo, of which the length says nothing, makes the header of data longer (Vol 6 Part B §2.4).
-    let header = accessAddress != Self.advertisingAccessAddress && octets.first.map { $0 & 0x20 != 0 } == true ? 3 : 2
-    pdu = octets.count >= 2 ? Array(octets.prefix(header + Int(octets[1]))) : octets
+    pdu = reader.rest()
+    if pdu.count >= 2 { pdu = Array(pdu.prefix(headerLength + Int(pdu[1]))) }
   }
 }
 
