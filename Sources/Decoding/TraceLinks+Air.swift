@@ -13,8 +13,10 @@ struct AirConnection: Sendable {
   var channel: UInt8?
   /// The last packet was heard before.
   var isRepeated = false
-  /// The last PDU of each side, without what a repetition may change: who gets no acknowledgement sends it again.
-  var last: [AirPacket.Sender: [UInt8]] = [:]
+  /// Nanoseconds between its events; where the sniffer has not heard it, what is common.
+  var interval: Int64 = 50_000_000
+  /// The last PDU of each side, without what a repetition may change, and when it was heard.
+  var last: [AirPacket.Sender: (pdu: [UInt8], time: Int64)] = [:]
   /// What comes next is encrypted.
   var startsEncryption = false
 }
@@ -41,9 +43,7 @@ extension TraceLinks {
       links[connection.link].isEncrypted = true
     }
     guard packet.isWhole else { return (connection.link, nil) }
-    // LLID and sequence number: of a new PDU that is the other one.
-    let told = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
-    connection.isRepeated = connection.last.updateValue(told, forKey: sender) == told
+    connection.isRepeated = connection.repeats(packet, from: sender, at: record.wallClock)
     guard !connection.isRepeated, packet.pdu[1] > 0,
       !links[connection.link].isEncrypted || packet.isDecrypted
     else { return (connection.link, nil) }
@@ -56,6 +56,7 @@ extension TraceLinks {
     switch kind {
     case 3:
       switch (payload.first, payload.count) {
+      case (0x00, 12): connection.setInterval(payload[4...])
       case (0x02, 2): links[connection.link].reason = ControllerErrorCode(rawValue: payload[1])
       case (0x05, 1): connection.startsEncryption = true
       case (0x0B, 1): links[connection.link].isEncrypted = false
@@ -83,7 +84,10 @@ extension TraceLinks {
     let index = begin(address, record)
     links[index].central = PeerAddress(initiator, packet.pdu[0] & 0x40 == 0 ? .public : .random)
     links[index].peer = PeerAddress(advertiser, packet.pdu[0] & 0x80 == 0 ? .public : .random)
-    connections[address] = AirConnection(link: index)
+    var connection = AirConnection(link: index)
+    // Behind the CRC's beginning, the window's size and its offset.
+    connection.setInterval(packet.pdu[24...])
+    connections[address] = connection
     return index
   }
 
@@ -93,6 +97,21 @@ extension TraceLinks {
 }
 
 extension AirConnection {
+  /// - Parameter octets: two or more: units of 1.25 ms, least significant first.
+  fileprivate mutating func setInterval(_ octets: ArraySlice<UInt8>) {
+    interval = octets.prefix(2).reversed().reduce(0) { $0 << 8 | Int64($1) } * 1_250_000
+  }
+
+  /// Who gets no acknowledgement sends the same again, with the same sequence number, in this event or the next one. A sniffer misses packets: what comes
+  /// later may well be another one.
+  fileprivate mutating func repeats(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64) -> Bool {
+    // LLID and sequence number.
+    let pdu = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
+    guard let before = last.updateValue((pdu, time), forKey: sender), before.pdu == pdu else { return false }
+    let (since, overflow) = time.subtractingReportingOverflow(before.time)
+    return !overflow && since <= interval + interval / 2
+  }
+
   /// Where the sniffer does not say: the central begins on each channel, and whoever is heard T_IFS after a packet, 150 µs, is the other one
   /// (Vol 6 Part B §4.1.1, §4.5.1).
   fileprivate func sender(of packet: AirPacket, at time: Int64) -> AirPacket.Sender {

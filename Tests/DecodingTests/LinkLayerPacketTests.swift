@@ -93,4 +93,17 @@ import Text
     let packet = try Self.air("0009" + Self.address.filter { $0 != " " } + "020106", data: false) { $0.isIntact = false }
     #expect(DecodedPacket(air: packet, isEncrypted: false)["crc"] == .choice(0, "wrong"))
   }
+
+  /// The same again is a repetition in the next event, here of 50 ms; later it is what a sniffer has heard of what is new.
+  @Test func whatComesLaterIsNoRepetition() throws {
+    var decoder = TraceDecoder(LearnedDatabases())
+    let layers = try [Int64(0), 40, 440].map { milliseconds -> PacketLayer in
+      var record = Snoop.Record(packet: [], direction: .controllerToHost, wallClock: milliseconds * 1_000_000)
+      record.air = try Self.air("0a08" + "04000400" + "1b0600aa", data: true) { $0.sender = .peripheral }
+      let item = decoder.decode(record)
+      #expect((item.packet["repeated"] != nil) == (item.layer == .ll), "\(item.packet)")
+      return item.layer
+    }
+    #expect(layers == [.att, .ll, .att])
+  }
 }
