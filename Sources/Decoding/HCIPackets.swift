@@ -32,7 +32,7 @@ extension DecodedPacket {
     }
     let known = HCITable.commands[opcode]
     self.init(known?.name ?? Self.unknown(opcode), [PacketField("opcode", .mask(UInt64(opcode), octets: 2))])
-    if reader.remaining == Int(length) { read(known?.parameters, &reader) } else { fail(length: Int(length), &reader) }
+    if reader.remaining == Int(length) { read(known?.parameters, &reader, else: "parameters") } else { fail(length: Int(length), &reader) }
   }
 
   private static func unknown(_ opcode: UInt16) -> String {
@@ -52,17 +52,17 @@ extension DecodedPacket {
       if isLength { complete(&reader) }
     case 0x0F:
       self.init("Command Status")
-      if isLength { read(PacketFormat("status credits:u8 command:opcode"), &reader) }
+      if isLength { read(PacketFormat("status credits:u8 command:opcode"), &reader, else: "parameters") }
     case 0x3E:
       guard let subevent = try? reader.uint8("subevent") else {
         self.init("LE Meta event", problem: MalformedPacket("LE Meta event: no subevent", at: reader.offset))
         return
       }
       self.init(HCITable.subevents[subevent]?.name ?? "LE subevent 0x\(Hex.encode([subevent]))")
-      if isLength { read(HCITable.subevents[subevent]?.format, &reader) }
+      if isLength { read(HCITable.subevents[subevent]?.format, &reader, else: "parameters") }
     default:
       self.init(HCITable.events[code]?.name ?? "Event 0x\(Hex.encode([code]))")
-      if isLength { read(HCITable.events[code]?.format, &reader) }
+      if isLength { read(HCITable.events[code]?.format, &reader, else: "parameters") }
     }
     if !isLength { fail(length: Int(length), &reader) }
   }
@@ -112,22 +112,5 @@ extension DecodedPacket {
       fields.append(PacketField("fragment", .octets(octets)))
       if recombination.dropped > 0 { problem = MalformedPacket("\(name): more octets than its L2CAP frame says", at: 5) }
     }
-  }
-
-  private mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader) {
-    guard let format else { return rest(&reader, "parameters") }
-    problem = format.read(&reader, name, into: &fields)
-    if problem == nil, !reader.isAtEnd {
-      problem = MalformedPacket("\(name): \(reader.remaining) trailing octet(s)", at: reader.offset)
-    }
-  }
-
-  private mutating func rest(_ reader: inout ByteReader, _ name: String) {
-    if !reader.isAtEnd { fields.append(PacketField(name, .octets(reader.rest()))) }
-  }
-
-  private mutating func fail(length: Int, _ reader: inout ByteReader) {
-    problem = MalformedPacket("\(name): length \(length), \(reader.remaining) octet(s) there", at: reader.offset)
-    rest(&reader, "octets")
   }
 }

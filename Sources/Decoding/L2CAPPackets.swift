@@ -51,15 +51,6 @@ extension DecodedPacket {
     read(known?.format, &reader, else: "data")
   }
 
-  private mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader, else rest: String) {
-    guard let format else {
-      if !reader.isAtEnd { fields.append(PacketField(rest, .octets(reader.rest()))) }
-      return
-    }
-    problem = format.read(&reader, name, into: &fields)
-    if problem == nil, !reader.isAtEnd { problem = MalformedPacket("\(name): \(reader.remaining) trailing octet(s)", at: reader.offset) }
-  }
-
   private static let signals = HCITable.table(
     """
     01; Command Reject; reason:x16 data:rest

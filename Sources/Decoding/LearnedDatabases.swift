@@ -49,7 +49,7 @@ package struct LearnedDatabases: Sendable {
   }
 
   package static func server(_ link: TraceLinks.Link, _ index: Int, isHost: Bool) -> Server {
-    if link.accessAddress != nil {
+    if link.isOfAir {
       let party = isHost ? link.central : link.peer
       return Server(adapter: link.adapter, peer: party, link: party == nil ? 2 * index + (isHost ? 1 : 0) : nil)
     }

@@ -14,28 +14,11 @@ extension DecodedPacket {
       self.init(advertising: packet, header, Int(length), &reader)
     } else if packet.auxiliary == .sync {
       self.init("AUX_SYNC_IND")
-      if isWhole(Int(length), reader) { extended(&reader) } else { cut(Int(length), &reader) }
+      if reader.remaining == Int(length) { extended(&reader) } else { fail(length: Int(length), &reader) }
     } else {
       self.init(data: header, Int(length), &reader, isEncrypted: isEncrypted)
     }
     if packet.isIntact == false { fields.append(PacketField("crc", .choice(0, "wrong"))) }
-  }
-
-  private func isWhole(_ length: Int, _ reader: ByteReader) -> Bool { reader.remaining == length }
-
-  private mutating func cut(_ length: Int, _ reader: inout ByteReader) {
-    problem = MalformedPacket("\(name): length \(length), \(reader.remaining) octet(s) there", at: reader.offset)
-    fields.append(PacketField("octets", .octets(reader.rest())))
-  }
-
-  private mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader) {
-    guard problem == nil else { return }
-    guard let format else {
-      if !reader.isAtEnd { fields.append(PacketField("octets", .octets(reader.rest()))) }
-      return
-    }
-    problem = format.read(&reader, name, into: &fields)
-    if problem == nil, !reader.isAtEnd { problem = MalformedPacket("\(name): \(reader.remaining) trailing octet(s)", at: reader.offset) }
   }
 
   // MARK: Advertising physical channels (§2.3)
@@ -44,8 +27,8 @@ extension DecodedPacket {
     let isPrimary = packet.channel.map { $0 >= 37 } ?? true
     let type = header & 0x0F
     self.init(Self.advertisingName(type, isPrimary: isPrimary, packet.auxiliary))
-    guard isWhole(length, reader) else {
-      cut(length, &reader)
+    guard reader.remaining == length else {
+      fail(length: length, &reader)
       return
     }
     let (transmitter, receiver) = (header >> 6 & 1, header >> 7)
@@ -56,17 +39,17 @@ extension DecodedPacket {
     case 1:
       address("advertiser", transmitter, &reader)
       address("target", receiver, &reader)
-      read(PacketFormat(""), &reader)
+      read(PacketFormat(""), &reader, else: "octets")
     case 3:
       address("scanner", transmitter, &reader)
       address("advertiser", receiver, &reader)
-      read(PacketFormat(""), &reader)
+      read(PacketFormat(""), &reader, else: "octets")
     case 5:
       address("initiator", transmitter, &reader)
       address("advertiser", receiver, &reader)
-      read(Self.connectData, &reader)
+      read(Self.connectData, &reader, else: "octets")
     case 7, 8: extended(&reader)
-    default: read(nil, &reader)
+    default: read(nil, &reader, else: "octets")
     }
   }
 
@@ -148,8 +131,8 @@ extension DecodedPacket {
       length == 0 && kind == 1 ? "Empty PDU" : isEncrypted ? "Encrypted PDU" : kind == 0 ? "Reserved PDU" : "LL Data PDU")
     if length > 0 { fields.append(PacketField("kind", .choice(kind, ["reserved", "continuation", "start", "control"][Int(kind)]))) }
     fields += extra + sequence
-    guard isWhole(length, reader) else {
-      cut(length, &reader)
+    guard reader.remaining == length else {
+      fail(length: length, &reader)
       return
     }
     if length > 0 { fields.append(PacketField(isEncrypted ? "encrypted" : "fragment", .octets(reader.rest()))) }
@@ -162,7 +145,7 @@ extension DecodedPacket {
     }
     let known = Self.control[opcode]
     self.init(known?.name ?? "LL Control PDU 0x\(Hex.encode([opcode]))")
-    if isWhole(length - 1, reader) { read(known?.format, &reader) } else { cut(length - 1, &reader) }
+    if reader.remaining == length - 1 { read(known?.format, &reader, else: "octets") } else { fail(length: length - 1, &reader) }
   }
 
   private static let parameters =

@@ -29,7 +29,7 @@ extension TraceLinks {
     // Periodic advertising has access addresses as well, and noise has any.
     let known = connections[packet.accessAddress]
     guard packet.auxiliary == nil, isIntact || known != nil else { return (nil, nil) }
-    var connection = known ?? AirConnection(link: begin(packet.accessAddress, record))
+    var connection = known ?? AirConnection(link: append(.accessAddress(packet.accessAddress), record))
     defer { connections[packet.accessAddress] = connection }
     let sender = packet.sender ?? connection.sender(of: packet, at: record.wallClock)
     (connection.sender, connection.time, connection.duration, connection.channel) = (
@@ -81,7 +81,7 @@ extension TraceLinks {
     guard let initiator = try? reader.address("initiator"), let advertiser = try? reader.address("advertiser"),
       let address = try? reader.uint32("access address")
     else { return nil }
-    let index = begin(address, record)
+    let index = append(.accessAddress(address), record)
     links[index].central = PeerAddress(initiator, packet.pdu[0] & 0x40 == 0 ? .public : .random)
     links[index].peer = PeerAddress(advertiser, packet.pdu[0] & 0x80 == 0 ? .public : .random)
     var connection = AirConnection(link: index)
@@ -89,10 +89,6 @@ extension TraceLinks {
     connection.setInterval(packet.pdu[24...])
     connections[address] = connection
     return index
-  }
-
-  private mutating func begin(_ accessAddress: UInt32, _ record: Snoop.Record) -> Int {
-    appendLink(record) { $0.accessAddress = accessAddress }
   }
 }
 

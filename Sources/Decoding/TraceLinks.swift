@@ -8,10 +8,7 @@ import Replay
 package struct TraceLinks: Sendable {
   package struct Link: Sendable {
     package let adapter: UInt16
-    /// Of no meaning where a sniffer has heard it.
-    package let handle: ConnectionHandle
-    /// Of what a sniffer has heard.
-    package var accessAddress: UInt32?
+    package let identity: Identity
     /// Nil where the trace does not have its beginning. Of what a sniffer has heard, the peripheral.
     package var peer: PeerAddress?
     /// Of what a sniffer has heard.
@@ -29,6 +26,16 @@ package struct TraceLinks: Sendable {
     package var reason: ControllerErrorCode?
     /// The first packet, counted from 0.
     package let firstPacket: Int
+
+    /// A sniffer has heard it: it has two sides, neither of which is ours.
+    package var isOfAir: Bool { if case .accessAddress = identity { true } else { false } }
+  }
+
+  /// What its packets say that they belong to.
+  package enum Identity: Sendable, Equatable {
+    case handle(ConnectionHandle)
+    /// Of what a sniffer has heard.
+    case accessAddress(UInt32)
   }
 
   package struct Frame: Sendable {
@@ -71,21 +78,16 @@ package struct TraceLinks: Sendable {
     return frame.map { Frame(link: index, isFromHost: isFromHost, frame: $0) }
   }
 
-  /// - Parameter complete: sets what is known of it besides.
   /// - Returns: its index.
-  mutating func appendLink(
-    _ record: Snoop.Record, handle: ConnectionHandle = ConnectionHandle(0), _ complete: (inout Link) -> Void = { _ in }
-  ) -> Int {
-    var link = Link(adapter: record.adapter, handle: handle, begin: record.wallClock, end: record.wallClock, firstPacket: count)
-    complete(&link)
-    links.append(link)
+  mutating func append(_ identity: Identity, _ record: Snoop.Record) -> Int {
+    links.append(Link(adapter: record.adapter, identity: identity, begin: record.wallClock, end: record.wallClock, firstPacket: count))
     return links.count - 1
   }
 
   private static func key(_ handle: ConnectionHandle, _ adapter: UInt16) -> UInt32 { UInt32(adapter) << 16 | UInt32(handle.rawValue) }
 
   private mutating func begin(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int {
-    let index = appendLink(record, handle: handle)
+    let index = append(.handle(handle), record)
     live[Self.key(handle, record.adapter)] = index
     return index
   }

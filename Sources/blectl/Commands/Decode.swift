@@ -18,8 +18,8 @@ struct Decode: LoopCommand {
       Lines of scans (--raw, --json) are advertising data too, and those of -vv ATT PDUs. Those of standard input are shown as they come. No radio is \
       used: -i and -t have no effect.
 
-      trace is a whole file of btsnoop, pcap or pcapng, of a host or of a sniffer: its packets, with the names of attributes as the trace tells them, and at the end who asked \
-      what on each link, how long it took and what failed. --summary shows only that.
+      trace is a whole file of btsnoop, pcap or pcapng, of a host or of a sniffer: its packets, with the names of attributes as the trace tells \
+      them, and at the end who asked what on each link, how long it took and what failed. --summary shows only that.
 
       Exits 5 when something does not follow its format; what could be read of it is shown. A line that is no octets is said on standard error, and \
       makes it 66.

@@ -87,7 +87,7 @@ struct TraceListing {
           json.string("direction", item.record.direction == .hostToController ? "sent" : "received")
         }
         if let link = item.link {
-          if link.accessAddress == nil { json.integer("connection_handle", link.handle.rawValue) }
+          if case .handle(let handle) = link.identity { json.integer("connection_handle", handle.rawValue) }
           json.address("address", link.peer?.address)
         }
         PacketRecord.write(&json, item.packet, item.octets ?? item.record.packet, layer: item.layer.rawValue, names: names)

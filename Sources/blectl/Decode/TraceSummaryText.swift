@@ -42,15 +42,15 @@ struct TraceSummaryText {
   /// What it all comes to.
   /// - Parameter columns: of a terminal, which the lines are to fit; nil: they are as long as they are.
   func totals(columns: Int?) -> [String] {
-    var counts: [String] = []
+    var (counts, reports): ([String], String) = ([], "")
     if summary.packets > summary.air || summary.air == 0 {
+      reports = "; \(summary.reports) advertising report(s)"
       counts = ["\(summary.commands) command(s)", "\(summary.events) event(s)", "\(summary.data) of data"]
     }
     if summary.air > 0 {
       counts += ["\(summary.advertising) of advertising", "\(summary.air - summary.advertising - summary.damaged) of connections"]
       counts.append("\(summary.damaged) with a wrong CRC")
     }
-    let reports = summary.packets > summary.air || summary.air == 0 ? "; \(summary.reports) advertising report(s)" : ""
     var lines = ["\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: " + counts.joined(separator: ", ") + reports]
     if summary.malformed > 0 { lines.append("\(summary.malformed) packet(s) do not follow their format") }
     if lost > 0 { lines.append("\(lost) packet(s) were lost when it was recorded") }
@@ -66,7 +66,7 @@ struct TraceSummaryText {
   private func head(_ link: TraceLinks.Link, _ index: Int) -> String {
     let unknown = "a device that the trace does not name"
     var facts = [link.peer.map { "\($0)" } ?? unknown]
-    if link.accessAddress != nil { facts = ["\(facts[0]) as peripheral", "\(link.central.map { "\($0)" } ?? unknown) as central"] }
+    if link.isOfAir { facts = ["\(facts[0]) as peripheral", "\(link.central.map { "\($0)" } ?? unknown) as central"] }
     if showsAdapter { facts.append("of hci\(link.adapter)") }
     if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
     facts.append("\(TraceListing.seconds(Self.length(link))) s")
@@ -109,8 +109,12 @@ struct TraceSummaryText {
   }
 
   private func who(_ conversation: TraceSummary.Conversation, _ link: Int) -> String {
-    decoder.allLinks[link].accessAddress == nil
-      ? conversation.isFromHost ? "host" : "peer" : conversation.isFromHost ? "central" : "peripheral"
+    switch (decoder.allLinks[link].isOfAir, conversation.isFromHost) {
+    case (false, true): "host"
+    case (false, false): "peer"
+    case (true, true): "central"
+    case (true, false): "peripheral"
+    }
   }
 
   private struct Row {
@@ -174,13 +178,13 @@ struct TraceSummaryText {
   private func write(_ json: inout JSONLine, _ link: TraceLinks.Link, _ index: Int) {
     json.string("event", "link")
     json.integer("adapter", link.adapter)
-    if let address = link.accessAddress {
+    switch link.identity {
+    case .handle(let handle): json.integer("connection_handle", handle.rawValue)
+    case .accessAddress(let address):
       json.string("access_address", PacketText.hex(UInt64(address), 4))
       json.address("central_address", link.central?.address)
       json.string("central_address_type", link.central?.type.rawValue)
       json.bool("encrypted", link.isEncrypted)
-    } else {
-      json.integer("connection_handle", link.handle.rawValue)
     }
     json.address("address", link.peer?.address)
     json.string("address_type", link.peer?.type.rawValue)
@@ -217,6 +221,10 @@ struct TraceSummaryText {
 }
 
 extension TraceLinks.Link {
-  /// Its connection handle, or its access address where a sniffer has heard it.
-  var text: String { accessAddress.map { PacketText.hex(UInt64($0), 4) } ?? PacketText.hex(UInt64(handle.rawValue), 2) }
+  var text: String {
+    switch identity {
+    case .handle(let handle): PacketText.hex(UInt64(handle.rawValue), 2)
+    case .accessAddress(let address): PacketText.hex(UInt64(address), 4)
+    }
+  }
 }
