@@ -3,7 +3,7 @@ package import HCI
 import Text
 
 extension DecodedPacket {
-  /// A Link Layer packet that a sniffer heard (Vol 6 Part B §2.3, §2.4). - Parameter isEncrypted: nobody can read its payload.
+  /// A Link Layer packet that a sniffer heard (Vol 6 Part B §2.3, §2.4, §2.6). - Parameter isEncrypted: nobody can read its payload.
   package init(air packet: AirPacket, isEncrypted: Bool) {
     var reader = ByteReader(packet.pdu)
     guard let header = try? reader.uint8("header"), let length = try? reader.uint8("length") else {
@@ -15,6 +15,8 @@ extension DecodedPacket {
     } else if packet.auxiliary == .sync {
       self.init("AUX_SYNC_IND")
       if reader.remaining == Int(length) { extended(&reader) } else { fail(length: Int(length), &reader) }
+    } else if let stream = packet.stream {
+      self.init(stream, header, Int(length), &reader)
     } else {
       self.init(data: header, Int(length), &reader, isEncrypted: isEncrypted)
     }
@@ -115,11 +117,7 @@ extension DecodedPacket {
 
   private init(data header: UInt8, _ length: Int, _ reader: inout ByteReader, isEncrypted: Bool) {
     let kind = header & 3
-    let sequence = [
-      PacketField("nesn", .number(Int64(header >> 2 & 1))),
-      PacketField("sn", .number(Int64(header >> 3 & 1))),
-      PacketField("md", .flag(header & 0x10 != 0)),
-    ]
+    let sequence = Self.sequence(header) + [PacketField("md", .flag(header & 0x10 != 0))]
     var extra: [PacketField] = []
     if header & 0x20 != 0 { _ = PacketFormat("cte_info:x8").read(&reader, "header", into: &extra) }
     guard isEncrypted || kind != 3 || length == 0 else {
@@ -136,6 +134,26 @@ extension DecodedPacket {
       return
     }
     if length > 0 { fields.append(PacketField(isEncrypted ? "encrypted" : "fragment", .octets(reader.rest()))) }
+  }
+
+  // MARK: Isochronous physical channels (§2.6)
+
+  private init(_ stream: AirPacket.IsochronousStream, _ header: UInt8, _ length: Int, _ reader: inout ByteReader) {
+    self.init(stream == .connected ? "CIS PDU" : "BIS PDU")
+    let kinds = ["unframed, end of its SDU", "unframed", "framed", stream == .connected ? nil : "control"]
+    fields = [PacketField("kind", .choice(header & 3, kinds[Int(header & 3)]))]
+    switch stream {
+    case .connected:
+      fields += Self.sequence(header)
+      fields += [PacketField("cie", .flag(header & 0x10 != 0)), PacketField("npi", .flag(header & 0x40 != 0))]
+    case .broadcast:
+      fields += [PacketField("cssn", .number(Int64(header >> 2 & 7))), PacketField("cstf", .flag(header & 0x20 != 0))]
+    }
+    if reader.remaining == length { rest(&reader, "octets") } else { fail(length: length, &reader) }
+  }
+
+  private static func sequence(_ header: UInt8) -> [PacketField] {
+    [PacketField("nesn", .number(Int64(header >> 2 & 1))), PacketField("sn", .number(Int64(header >> 3 & 1)))]
   }
 
   private init(control length: Int, _ reader: inout ByteReader) {

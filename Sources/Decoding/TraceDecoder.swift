@@ -50,7 +50,7 @@ package struct TraceDecoder: Sendable {
     number += 1
     let (index, frame) = links.add(record)
     var record = record
-    if let air = record.air, let sender = links.connections[air.accessAddress]?.sender {
+    if let air = record.air, let sender = air.sender ?? links.connections[air.accessAddress]?.sender {
       record.direction = sender == .central ? .hostToController : .controllerToHost
     }
     summary.count(record)

@@ -26,9 +26,9 @@ extension TraceLinks {
   mutating func add(air packet: AirPacket, _ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
     let isIntact = packet.isIntact != false
     if packet.isAdvertising { return (isIntact ? begin(packet, record) : nil, nil) }
-    // Periodic advertising has access addresses as well, and noise has any.
+    // Noise has any access address.
     let known = connections[packet.accessAddress]
-    guard packet.auxiliary == nil, isIntact || known != nil else { return (nil, nil) }
+    guard packet.isOfConnection, isIntact || known != nil else { return (nil, nil) }
     var connection = known ?? AirConnection(link: append(.accessAddress(packet.accessAddress), record))
     defer { connections[packet.accessAddress] = connection }
     let sender = packet.sender ?? connection.sender(of: packet, at: record.wallClock)

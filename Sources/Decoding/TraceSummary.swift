@@ -44,11 +44,12 @@ package struct TraceSummary: Sendable {
   package private(set) var commands = 0
   package private(set) var events = 0
   package private(set) var data = 0
-  /// Of what a sniffer has heard: how many are advertising channels', and how many arrived with a wrong CRC.
-  package private(set) var advertising = 0
-  package private(set) var damaged = 0
   /// Packets that a sniffer has heard.
   package private(set) var air = 0
+  /// Of these: with a wrong CRC; of those without, what is advertising, periodic advertising too, and what is of isochronous streams.
+  package private(set) var damaged = 0
+  package private(set) var advertising = 0
+  package private(set) var isochronous = 0
   package private(set) var reports = 0
   /// Packets that do not follow their format.
   package private(set) var malformed = 0
@@ -76,7 +77,13 @@ package struct TraceSummary: Sendable {
     packets += 1
     if let packet = record.air {
       air += 1
-      if packet.isIntact == false { damaged += 1 } else if packet.isAdvertising { advertising += 1 }
+      if packet.isIntact == false {
+        damaged += 1
+      } else if packet.stream != nil {
+        isochronous += 1
+      } else if !packet.isOfConnection {
+        advertising += 1
+      }
       return
     }
     switch record.packet.first {

@@ -16,19 +16,26 @@ package struct AirPacket: Sendable, Equatable {
   package var sender: Sender?
   /// Of an extended advertising PDU on a secondary channel, which of them it is.
   package var auxiliary: Auxiliary?
+  /// Of an isochronous stream, of which kind that is.
+  package var stream: IsochronousStream?
   package var isIntact: Bool?
   /// It was encrypted on the air, and is not any more.
   package var isDecrypted = false
 
   package enum Auxiliary: UInt8, Sendable { case advertising, chain, sync, scanResponse }
 
+  package enum IsochronousStream: Sendable { case connected, broadcast }
+
   /// Of all advertising but the periodic (Vol 6 Part B §2.1.2).
   package static let advertisingAccessAddress: UInt32 = 0x8E89_BED6
 
   package var isAdvertising: Bool { accessAddress == Self.advertisingAccessAddress }
 
+  /// Neither advertising, nor periodic advertising, which has access addresses of its own as well, nor isochronous.
+  package var isOfConnection: Bool { !isAdvertising && auxiliary == nil && stream == nil }
+
   /// Octets: data may have CTEInfo in it, of which the length says nothing (Vol 6 Part B §2.4).
-  package var headerLength: Int { !isAdvertising && pdu.first.map { $0 & 0x20 != 0 } == true ? 3 : 2 }
+  package var headerLength: Int { isOfConnection && pdu.first.map { $0 & 0x20 != 0 } == true ? 3 : 2 }
 
   /// It is as long as its header says.
   package var isWhole: Bool { pdu.count >= 2 && pdu.count == headerLength + Int(pdu[1]) }
@@ -47,6 +54,10 @@ package struct AirPacket: Sendable, Equatable {
     accessAddress = try reader.uint32("access address")
     if isCoded { _ = try reader.uint8("coding indicator") }
     pdu = reader.rest()
+  }
+
+  /// Without its CRC: once it is known what it is, on which its header's length depends.
+  private mutating func trim() {
     if pdu.count >= 2 { pdu = Array(pdu.prefix(headerLength + Int(pdu[1]))) }
   }
 }
@@ -57,7 +68,9 @@ extension AirPacket {
   /// LINKTYPE_BLUETOOTH_LE_LL (251): the packet only.
   static func plain(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
     var reader = ByteReader(octets)
-    return try AirPacket(&reader, isCoded: false)
+    var packet = try AirPacket(&reader, isCoded: false)
+    packet.trim()
+    return packet
   }
 
   /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): RF channel, signal, noise, offences, reference access address, flags, packet.
@@ -77,8 +90,12 @@ extension AirPacket {
     case 1: packet.auxiliary = Auxiliary(rawValue: UInt8(flags >> 12 & 3))
     case 2: packet.sender = .central
     case 3: packet.sender = .peripheral
+    case 4: (packet.sender, packet.stream) = (.central, .connected)
+    case 5: (packet.sender, packet.stream) = (.peripheral, .connected)
+    case 6: packet.stream = .broadcast
     default: break
     }
+    packet.trim()
     return packet
   }
 
@@ -107,6 +124,7 @@ extension AirPacket {
     } else if channel < 37 {
       packet.auxiliary = Auxiliary(rawValue: flags >> 1 & 3)
     }
+    packet.trim()
     return packet
   }
 

@@ -95,6 +95,28 @@ import Text
     #expect(link.records("conversations").map { $0.string("from") }.contains("central"))
   }
 
+  @Test func whatIsOfNoConnectionMakesNone() throws {
+    // RF channel 4, flags: whole, and AUX_SYNC_IND, CIS PDU of the central, BIS PDU of which bit 5 belongs to its header.
+    let others: [(flags: UInt16, pdu: String)] = [
+      (0x2C81, "07060020020105ff"), (0x0E01, "0902abcd"), (0x0F01, "2a0201ff"),
+    ]
+    var file = try Self.file()
+    for (flags, pdu) in others {
+      let header: [UInt8] = [4, 0xC4, 0x80, 0, 0x78, 0x56, 0x34, 0x12, UInt8(truncatingIfNeeded: flags), UInt8(flags >> 8)]
+      let packet = header + [0x78, 0x56, 0x34, 0x12] + (try #require(Hex.decode(pdu))) + [1, 2, 3]
+      file += [UInt8](repeating: 0, count: 8) + [UInt8(packet.count), 0, 0, 0, UInt8(packet.count), 0, 0, 0] + packet
+    }
+    let records = try Blectl.run(["decode", "trace", "-", "--json"], input: file).records
+    let packets = records.filter { $0.string("access_address") == "0x12345678" }
+    #expect(packets.map { $0.string("name") } == ["AUX_SYNC_IND", "CIS PDU", "BIS PDU"])
+    #expect(packets.map { $0.string("sender") } == [nil, "central", nil])
+    let whole = try #require(records.first { $0.string("event") == "trace" })
+    #expect(whole.int("advertising") == 9 && whole.int("isochronous") == 2 && whole.int("malformed") == 0, "\(whole)")
+    #expect(records.filter { $0.string("event") == "link" }.count == 1)
+    let text = try Blectl.run(["decode", "trace", "--summary", "-"], input: file).text
+    #expect(text.contains("9 of advertising, 43 of connections, 2 isochronous, 2 with a wrong CRC\n"), "\(text)")
+  }
+
   @Test func itIsNoRecordingOfAHost() throws {
     let path = TemporaryPath()
     try Data(Self.file()).write(to: URL(fileURLWithPath: path.path))

@@ -75,6 +75,19 @@ import Text
     for (field, value) in fields { #expect(packet[field] == value, "\(field): \(packet)") }
   }
 
+  @Test(
+    arguments: [
+      ("4903010203", .connected, "CIS PDU", ["kind": .choice(1, "unframed"), "sn": .number(1), "npi": .flag(true), "octets": .octets([1, 2, 3])]),
+      ("2b020102", .broadcast, "BIS PDU", ["kind": .choice(3, "control"), "cssn": .number(2), "cstf": .flag(true), "octets": .octets([1, 2])]),
+    ] as [(String, AirPacket.IsochronousStream, String, [String: PacketField.Value])])
+  func isochronous(_ hex: String, _ stream: AirPacket.IsochronousStream, _ name: String, _ fields: [String: PacketField.Value]) throws {
+    let packet = DecodedPacket(air: try Self.air(hex, data: true) { $0.stream = stream }, isEncrypted: false)
+    #expect(packet.name == name && packet.problem == nil, "\(packet)")
+    for (field, value) in fields { #expect(packet[field] == value, "\(field): \(packet)") }
+    let cut = DecodedPacket(air: try Self.air(hex, data: true) { ($0.stream, $0.pdu[1]) = (stream, 9) }, isEncrypted: false)
+    #expect(cut.problem?.description.contains("length 9") == true, "\(cut)")
+  }
+
   @Test func whatIsCutIsSaid() throws {
     var reader = try TraceReader(Array(Vectors.own("sniffer.pcap")))
     var count = 0

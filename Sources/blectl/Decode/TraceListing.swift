@@ -82,7 +82,7 @@ struct TraceListing {
           json.integer("channel", air.channel)
           json.integer("rssi", air.rssi)
           json.string("phy", air.phy?.name)
-          if !air.isAdvertising { json.string("sender", item.record.direction == .hostToController ? "central" : "peripheral") }
+          if air.sender != nil || air.isOfConnection && item.link != nil { json.string("sender", item.record.direction == .hostToController ? "central" : "peripheral") }
         } else {
           json.string("direction", item.record.direction == .hostToController ? "sent" : "received")
         }

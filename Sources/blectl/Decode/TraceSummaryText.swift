@@ -48,7 +48,9 @@ struct TraceSummaryText {
       counts = ["\(summary.commands) command(s)", "\(summary.events) event(s)", "\(summary.data) of data"]
     }
     if summary.air > 0 {
-      counts += ["\(summary.advertising) of advertising", "\(summary.air - summary.advertising - summary.damaged) of connections"]
+      let rest = summary.air - summary.advertising - summary.isochronous - summary.damaged
+      counts += ["\(summary.advertising) of advertising", "\(rest) of connections"]
+      if summary.isochronous > 0 { counts.append("\(summary.isochronous) isochronous") }
       counts.append("\(summary.damaged) with a wrong CRC")
     }
     var lines = ["\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: " + counts.joined(separator: ", ") + reports]
@@ -151,6 +153,10 @@ struct TraceSummaryText {
 
   // MARK: For programs
 
+  private var air: [(String, Int)] {
+    [("air", summary.air), ("advertising", summary.advertising), ("isochronous", summary.isochronous), ("damaged", summary.damaged)]
+  }
+
   @LoopActor
   func records(_ output: Output) async throws {
     try await output.record { json in
@@ -158,7 +164,7 @@ struct TraceSummaryText {
       for (name, count) in [
         ("packets", summary.packets), ("commands", summary.commands), ("events", summary.events), ("data", summary.data),
         ("reports", summary.reports), ("malformed", summary.malformed), ("lost", lost),
-      ] + (summary.air > 0 ? [("air", summary.air), ("advertising", summary.advertising), ("damaged", summary.damaged)] : []) {
+      ] + (summary.air > 0 ? air : []) {
         json.integer(.init(name), count)
       }
       json.number("seconds", Double(duration / 1000) / 1_000_000)
