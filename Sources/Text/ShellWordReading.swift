@@ -41,13 +41,10 @@ package struct ShellWordReading {
 
   package mutating func take(_ character: Character) {
     defer { taken += 1 }
-    let scalars = character.unicodeScalars
-    if let first = scalars.first, first.isASCII, character.utf8.count > 1, !character.isNewline {
-      // A quotation mark or a blank is one also where a combining mark behind it makes another character of it.
-      for scalar in scalars { takeOne(Character(scalar)) }
-    } else {
-      takeOne(character)
-    }
+    // CR and LF are one character.
+    if character.isNewline { return takeOne(character) }
+    // A quotation mark or a blank is one also where a mark behind it, or a sign before it (U+0602), makes another character of it.
+    for scalar in character.unicodeScalars { takeOne(Character(scalar)) }
   }
 
   private mutating func takeOne(_ character: Character) {
