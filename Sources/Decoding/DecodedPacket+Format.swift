@@ -17,9 +17,9 @@ extension DecodedPacket {
     if !reader.isAtEnd { fields.append(PacketField(name, .octets(reader.rest()))) }
   }
 
-  /// It is not as long as it says.
-  mutating func fail(length: Int, _ reader: inout ByteReader) {
-    problem = MalformedPacket("\(name): length \(length), \(reader.remaining) octet(s) there", at: reader.offset)
+  /// It is not as long as it says. - Parameter there: what is, where some of that was read; nil: what is left.
+  mutating func fail(length: Int, there: Int? = nil, _ reader: inout ByteReader) {
+    problem = MalformedPacket("\(name): length \(length), \(there ?? reader.remaining) octet(s) there", at: reader.offset)
     rest(&reader, "octets")
   }
 }

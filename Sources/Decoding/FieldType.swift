@@ -13,7 +13,7 @@ enum FieldType: Sendable {
   case company
   case version
   case opcode
-  /// - Parameter octets: of the number.
+  /// - Parameter octets: of the number; negative: of one with a sign.
   case quantity(Double, String, octets: Int)
   case octets(Int)
   case rest
@@ -26,11 +26,12 @@ enum FieldType: Sendable {
     "u8": .unsigned(1), "u16": .unsigned(2), "u24": .unsigned(3), "u32": .unsigned(4), "u48": .unsigned(6), "i8": .signed,
     "x8": .mask(1), "x16": .mask(2), "x24": .mask(3), "x32": .mask(4), "x64": .mask(8), "bool": .flag, "handle": .handle,
     "status": .status,
-    "reason": .status, "addr": .address, "address": .address, "addrtype": .choice(addressTypes), "company": .company, "version": .version,
+    "reason": .status, "addr": .address, "address": .address, "addrtype": .choice(addressTypes),
+    "ownaddrtype": .choice(["public", "random", "resolvable_or_public", "resolvable_or_random"]), "company": .company, "version": .version,
     "opcode": .opcode, "ms1.25": .quantity(1.25, "ms", octets: 2), "ms0.625": .quantity(0.625, "ms", octets: 2),
     "ms10": .quantity(10, "ms", octets: 2), "us": .quantity(1, "us", octets: 2), "ms0.625x24": .quantity(0.625, "ms", octets: 3),
     "ms1.25x8": .quantity(1.25, "ms", octets: 1),
-    "dbm": .quantity(1, "dBm", octets: -1), "phy": .choice(["none", "1m", "2m", "coded"]), "role": .choice(["central", "peripheral"]),
+    "dbm": .quantity(1, "dBm", octets: -1), "db0.1": .quantity(0.1, "dB", octets: -2), "phy": .choice(["none", "1m", "2m", "coded"]), "role": .choice(["central", "peripheral"]),
     "rest": .rest, "ad": .advertising(size: nil), "ad31": .advertising(size: 31),
   ]
 
@@ -70,8 +71,9 @@ enum FieldType: Sendable {
       let opcode = try reader.uint16("field")
       return .code(Int64(opcode), HCITable.commands[opcode]?.name)
     case .quantity(let factor, let unit, let octets):
-      let number = octets < 0 ? Int64(try reader.int8("field")) : Int64(truncatingIfNeeded: try reader.unsigned(octets))
-      return .quantity(number, factor: factor, unit: unit)
+      let number = Int64(truncatingIfNeeded: try reader.unsigned(abs(octets)))
+      let isNegative = octets < 0 && number >> Int64(8 * -octets - 1) == 1
+      return .quantity(isNegative ? number - 1 << Int64(8 * -octets) : number, factor: factor, unit: unit)
     case .octets(let count): return .octets(try reader.bytes(count, "field"))
     case .rest: return .octets(reader.rest())
     case .text(let count):

@@ -184,14 +184,14 @@ enum HCICommandTable {
     2002; LE Read Buffer Size; ; le_acl_length:u16 le_acl_count:u8
     2003; LE Read Local Supported Features; ; le_features:x64
     2005; LE Set Random Address; random_address:addr;
-    2006; LE Set Advertising Parameters; interval_min:ms0.625 interval_max:ms0.625 advertising_type:adv_ind|adv_direct_ind_high|adv_scan_ind|adv_nonconn_ind|adv_direct_ind_low own_address_type:addrtype peer_address_type:addrtype peer_address:addr channel_map:x8 filter_policy:u8;
+    2006; LE Set Advertising Parameters; interval_min:ms0.625 interval_max:ms0.625 advertising_type:adv_ind|adv_direct_ind_high|adv_scan_ind|adv_nonconn_ind|adv_direct_ind_low own_address_type:ownaddrtype peer_address_type:addrtype peer_address:addr channel_map:x8 filter_policy:u8;
     2007; LE Read Advertising Physical Channel TX Power; ; tx_power:dbm
     2008; LE Set Advertising Data; advertising_data:ad31;
     2009; LE Set Scan Response Data; scan_response_data:ad31;
     200a; LE Set Advertising Enable; enable:bool;
-    200b; LE Set Scan Parameters; scan_type:passive|active scan_interval:ms0.625 scan_window:ms0.625 own_address_type:addrtype filter_policy:u8;
+    200b; LE Set Scan Parameters; scan_type:passive|active scan_interval:ms0.625 scan_window:ms0.625 own_address_type:ownaddrtype filter_policy:u8;
     200c; LE Set Scan Enable; enable:bool filter_duplicates:bool;
-    200d; LE Create Connection; scan_interval:ms0.625 scan_window:ms0.625 filter_policy:u8 peer_address_type:addrtype peer_address:addr own_address_type:addrtype interval_min:ms1.25 interval_max:ms1.25 latency:u16 supervision_timeout:ms10 min_ce_length:ms0.625 max_ce_length:ms0.625;
+    200d; LE Create Connection; scan_interval:ms0.625 scan_window:ms0.625 filter_policy:u8 peer_address_type:addrtype peer_address:addr own_address_type:ownaddrtype interval_min:ms1.25 interval_max:ms1.25 latency:u16 supervision_timeout:ms10 min_ce_length:ms0.625 max_ce_length:ms0.625;
     200e; LE Create Connection Cancel; ;
     200f; LE Read Filter Accept List Size; ; size:u8
     2010; LE Clear Filter Accept List; ;
@@ -232,7 +232,7 @@ enum HCICommandTable {
     2033; LE Receiver Test [v2]; ?; ?
     2034; LE Transmitter Test [v2]; ?; ?
     2035; LE Set Advertising Set Random Address; advertising_handle:u8 random_address:addr;
-    2036; LE Set Extended Advertising Parameters; advertising_handle:u8 event_properties:x16 primary_interval_min:ms0.625x24 primary_interval_max:ms0.625x24 primary_channel_map:x8 own_address_type:addrtype peer_address_type:addrtype peer_address:addr filter_policy:u8 tx_power:dbm primary_phy:phy secondary_max_skip:u8 secondary_phy:phy sid:u8 scan_request_notification_enable:bool; selected_tx_power:dbm
+    2036; LE Set Extended Advertising Parameters; advertising_handle:u8 event_properties:x16 primary_interval_min:ms0.625x24 primary_interval_max:ms0.625x24 primary_channel_map:x8 own_address_type:ownaddrtype peer_address_type:addrtype peer_address:addr filter_policy:u8 tx_power:dbm primary_phy:phy secondary_max_skip:u8 secondary_phy:phy sid:u8 scan_request_notification_enable:bool; selected_tx_power:dbm
     2037; LE Set Extended Advertising Data; advertising_handle:u8 operation:intermediate_fragment|first_fragment|last_fragment|complete|unchanged fragment_preference:u8 advertising_data:ad;
     2038; LE Set Extended Scan Response Data; advertising_handle:u8 operation:intermediate_fragment|first_fragment|last_fragment|complete|unchanged fragment_preference:u8 scan_response_data:ad;
     2039; LE Set Extended Advertising Enable; enable:bool num_sets:u8 each:num_sets advertising_handle:u8 duration:ms10 max_extended_advertising_events:u8;
@@ -243,9 +243,9 @@ enum HCICommandTable {
     203e; LE Set Periodic Advertising Parameters; advertising_handle:u8 interval_min:ms1.25 interval_max:ms1.25 properties:x16;
     203f; LE Set Periodic Advertising Data; advertising_handle:u8 operation:intermediate_fragment|first_fragment|last_fragment|complete|unchanged advertising_data:ad;
     2040; LE Set Periodic Advertising Enable; enable:u8 advertising_handle:u8;
-    2041; LE Set Extended Scan Parameters; own_address_type:addrtype filter_policy:u8 scanning_phys:x8 bits:scanning_phys scan_type:passive|active scan_interval:ms0.625 scan_window:ms0.625;
+    2041; LE Set Extended Scan Parameters; own_address_type:ownaddrtype filter_policy:u8 scanning_phys:x8 bits:scanning_phys scan_type:passive|active scan_interval:ms0.625 scan_window:ms0.625;
     2042; LE Set Extended Scan Enable; enable:bool filter_duplicates:off|on|each_period duration:ms10 period:u16;
-    2043; LE Extended Create Connection; filter_policy:u8 own_address_type:addrtype peer_address_type:addrtype peer_address:addr initiating_phys:x8 bits:initiating_phys scan_interval:ms0.625 scan_window:ms0.625 interval_min:ms1.25 interval_max:ms1.25 latency:u16 supervision_timeout:ms10 min_ce_length:ms0.625 max_ce_length:ms0.625;
+    2043; LE Extended Create Connection; filter_policy:u8 own_address_type:ownaddrtype peer_address_type:addrtype peer_address:addr initiating_phys:x8 bits:initiating_phys scan_interval:ms0.625 scan_window:ms0.625 interval_min:ms1.25 interval_max:ms1.25 latency:u16 supervision_timeout:ms10 min_ce_length:ms0.625 max_ce_length:ms0.625;
     2044; LE Periodic Advertising Create Sync; options:x8 sid:u8 advertiser_address_type:addrtype advertiser_address:addr skip:u16 sync_timeout:ms10 sync_cte_type:x8;
     2045; LE Periodic Advertising Create Sync Cancel; ;
     2046; LE Periodic Advertising Terminate Sync; sync_handle:u16;
@@ -254,7 +254,7 @@ enum HCICommandTable {
     2049; LE Clear Periodic Advertiser List; ;
     204a; LE Read Periodic Advertiser List Size; ; size:u8
     204b; LE Read Transmit Power; ; min_tx_power:dbm max_tx_power:dbm
-    204c; LE Read RF Path Compensation; ; tx_path_compensation:u16 rx_path_compensation:u16
+    204c; LE Read RF Path Compensation; ; tx_path_compensation:db0.1 rx_path_compensation:db0.1
     204d; LE Write RF Path Compensation; ?; ?
     204e; LE Set Privacy Mode; peer_identity_address_type:addrtype peer_identity_address:addr privacy_mode:network|device;
     204f; LE Receiver Test [v3]; ?; ?
@@ -311,7 +311,7 @@ enum HCICommandTable {
     2082; LE Set Periodic Advertising Subevent Data; ?; ?
     2083; LE Set Periodic Advertising Response Data; ?; ?
     2084; LE Set Periodic Sync Subevent; ?; ?
-    2085; LE Extended Create Connection [v2]; advertising_handle:u8 subevent:u8 filter_policy:u8 own_address_type:addrtype peer_address_type:addrtype peer_address:addr initiating_phys:x8 bits:initiating_phys scan_interval:ms0.625 scan_window:ms0.625 interval_min:ms1.25 interval_max:ms1.25 latency:u16 supervision_timeout:ms10 min_ce_length:ms0.625 max_ce_length:ms0.625;
+    2085; LE Extended Create Connection [v2]; advertising_handle:u8 subevent:u8 filter_policy:u8 own_address_type:ownaddrtype peer_address_type:addrtype peer_address:addr initiating_phys:x8 bits:initiating_phys scan_interval:ms0.625 scan_window:ms0.625 interval_min:ms1.25 interval_max:ms1.25 latency:u16 supervision_timeout:ms10 min_ce_length:ms0.625 max_ce_length:ms0.625;
     2086; LE Set Periodic Advertising Parameters [v2]; ?; ?
     2087; LE Read All Local Supported Features; ?; ?
     2088; LE Read All Remote Features; ?; ?

@@ -45,7 +45,8 @@ extension DecodedPacket {
       self.init("HCI event", problem: MalformedPacket("HCI event: header is cut", at: 1))
       return
     }
-    let isLength = reader.remaining == Int(length)
+    let there = reader.remaining
+    let isLength = there == Int(length)
     switch code {
     case 0x0E:
       self.init("Command Complete")
@@ -64,7 +65,7 @@ extension DecodedPacket {
       self.init(HCITable.events[code]?.name ?? "Event 0x\(Hex.encode([code]))")
       if isLength { read(HCITable.events[code]?.format, &reader, else: "parameters") }
     }
-    if !isLength { fail(length: Int(length), &reader) }
+    if !isLength { fail(length: Int(length), there: there, &reader) }
   }
 
   private mutating func complete(_ reader: inout ByteReader) {

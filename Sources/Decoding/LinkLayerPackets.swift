@@ -10,11 +10,8 @@ extension DecodedPacket {
       self.init("Link Layer PDU", problem: MalformedPacket("Link Layer PDU: header is cut", at: 0))
       return
     }
-    if packet.isAdvertising {
+    if packet.isAdvertising || packet.auxiliary != nil {
       self.init(advertising: packet, header, Int(length), &reader)
-    } else if packet.auxiliary == .sync {
-      self.init("AUX_SYNC_IND")
-      if reader.remaining == Int(length) { extended(&reader) } else { fail(length: Int(length), &reader) }
     } else if let stream = packet.stream {
       self.init(stream, header, Int(length), &reader)
     } else {
@@ -26,7 +23,7 @@ extension DecodedPacket {
   // MARK: Advertising physical channels (§2.3)
 
   private init(advertising packet: AirPacket, _ header: UInt8, _ length: Int, _ reader: inout ByteReader) {
-    let isPrimary = packet.channel.map { $0 >= 37 } ?? true
+    let isPrimary = packet.auxiliary == nil && packet.channel.map { $0 >= 37 } ?? true
     let type = header & 0x0F
     self.init(Self.advertisingName(type, isPrimary: isPrimary, packet.auxiliary))
     guard reader.remaining == length else {

@@ -3,8 +3,8 @@ package import Bluetooth
 /// The fields of a packet's parameters, in order, as a table writes them: `enable:bool interval:ms1.25 handles:rest`.
 ///
 /// Types: `u8 u16 u24 u32 u48 i8` numbers, least significant octet first; `x8 x16 x24 x32 x64` bits; `bool`; `a|b|c` an octet whose values from 0
-/// have these names, `-` none; `handle` of a link; `status`; `addr`; `addrtype`; `company`; `opcode`; `version`; `ms1.25`, `ms0.625`, `ms10`, `us`: 16 bits
-/// in such units; `ms0.625x24`, `ms1.25x8`: three octets of them, one octet; `dbm`; `hexN` octets; `rest` all that is left; `text248` a text that NULs fill up; `ad` a length and
+/// have these names, `-` none; `handle` of a link; `status`; `addr`; `addrtype`; `ownaddrtype`; `company`; `opcode`; `version`; `ms1.25`, `ms0.625`, `ms10`, `us`: 16 bits
+/// in such units; `ms0.625x24`, `ms1.25x8`: three octets of them, one octet; `dbm`; `db0.1`; `hexN` octets; `rest` all that is left; `text248` a text that NULs fill up; `ad` a length and
 /// AD structures; `ad31` the same in 31 octets. `each:count` and `bits:mask`: what follows is there as often as an earlier field says.
 package struct PacketFormat: Sendable {
   private let fields: [Field]

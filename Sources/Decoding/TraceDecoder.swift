@@ -26,20 +26,20 @@ package struct TraceDecoder: Sendable {
   private let databases: LearnedDatabases
   private var links = TraceLinks()
   private var number = 0
-  private var pending: [Party: Pending] = [:]
+  private var pending: [Asker: Pending] = [:]
   package private(set) var summary = TraceSummary()
 
-  /// One side of a link.
-  private struct Party: Hashable {
+  /// One side of a link, which may wait for a response and for a confirmation at once (Vol 3 Part F §3.3.2).
+  private struct Asker: Hashable {
     let link: Int
     let isHost: Bool
+    let isIndication: Bool
   }
 
   /// A request, or an indication, that waits for its answer.
   private struct Pending {
     let number: Int
     let time: Int64
-    let opcode: ATT.Opcode
     let request: Request?
     let attribute: TraceSummary.Subject
   }
@@ -50,8 +50,10 @@ package struct TraceDecoder: Sendable {
     number += 1
     let (index, frame) = links.add(record)
     var record = record
-    if let air = record.air, let sender = air.sender ?? links.connections[air.accessAddress]?.sender {
-      record.direction = sender == .central ? .hostToController : .controllerToHost
+    if let air = record.air {
+      let connection = links.connections[air.accessAddress]
+      if let sender = air.sender ?? connection?.sender { record.direction = sender == .central ? .hostToController : .controllerToHost }
+      if air.isDecrypted, connection?.keepsMIC == true { record.air = air.withoutMIC }
     }
     summary.count(record)
     let link = index.map { links.links[$0] }
@@ -92,11 +94,11 @@ package struct TraceDecoder: Sendable {
     switch opcode {
     case .response, .error:
       isServers = true
-      answered = take(Party(link: index, isHost: !isHost)) { $0.request != nil || $0.opcode.isRequest }
+      answered = pending.removeValue(forKey: Asker(link: index, isHost: !isHost, isIndication: false))
     case .unsolicited: isServers = true
     case .confirmation:
       isServers = false
-      answered = take(Party(link: index, isHost: !isHost)) { !$0.opcode.isRequest }
+      answered = pending.removeValue(forKey: Asker(link: index, isHost: !isHost, isIndication: true))
     case .request, .command, .unknown, nil: isServers = false
     }
     let link = links.links[index]
@@ -106,12 +108,12 @@ package struct TraceDecoder: Sendable {
     if let opcode {
       let request = try? Request(parsing: octets)
       let subject = TraceSummary.Subject(packet, opcode, server)
-      let party = Party(link: index, isHost: isHost)
       switch opcode {
       case .request, .unsolicited(.indication):
         summary.asked(index, subject, isHost, at: record.wallClock, packet)
-        // Only one may be outstanding: of the one before the answer is missing.
-        pending[party] = Pending(number: number, time: record.wallClock, opcode: opcode, request: request, attribute: subject)
+        // Only one of either may be outstanding: of the one before the answer is missing.
+        pending[Asker(link: index, isHost: isHost, isIndication: opcode == .unsolicited(.indication))] = Pending(
+          number: number, time: record.wallClock, request: request, attribute: subject)
       case .command, .unsolicited: summary.asked(index, subject, isHost, at: record.wallClock, packet)
       case .response, .error, .confirmation:
         if let answered {
@@ -125,21 +127,10 @@ package struct TraceDecoder: Sendable {
       answers: answered.map { ($0.number, max(0, record.wallClock &- $0.time)) })
   }
 
-  /// - Parameter fits: a confirmation answers no request, nor a response an indication.
-  private mutating func take(_ party: Party, _ fits: (Pending) -> Bool) -> Pending? {
-    guard let found = pending[party], fits(found) else { return nil }
-    pending[party] = nil
-    return found
-  }
-
   package func name(_ handle: AttributeHandle, of server: LearnedDatabases.Server) -> AttributeName? {
     databases.name(handle.rawValue, of: server)
   }
 
   /// The links so far, by the numbers that the summary has.
   package var allLinks: [TraceLinks.Link] { links.links }
-}
-
-extension ATT.Opcode {
-  fileprivate var isRequest: Bool { if case .request = self { true } else { false } }
 }

@@ -14,11 +14,19 @@ struct AirConnection: Sendable {
   /// The last packet was heard before.
   var isRepeated = false
   /// Nanoseconds between its events; where the sniffer has not heard it, what is common.
-  var interval: Int64 = 50_000_000
+  fileprivate(set) var interval: Int64 = 50_000_000
+  /// While it changes, of which only the instant is known, the other interval, and until when that may be.
+  private var other: (interval: Int64, until: Int64) = (0, .min)
   /// The last PDU of each side, without what a repetition may change, and when it was heard.
-  var last: [AirPacket.Sender: (pdu: [UInt8], time: Int64)] = [:]
-  /// What comes next is encrypted.
-  var startsEncryption = false
+  private var last: [AirPacket.Sender: (pdu: [UInt8], time: Int64)] = [:]
+  fileprivate var encryption = Encryption.off
+  /// The sniffer has left the MIC behind what it has decrypted.
+  fileprivate(set) var keepsMIC = false
+
+  init(link: Int) { self.link = link }
+
+  /// `begins`: what comes next is encrypted, but for what may still belong to its start (Vol 6 Part B §5.1.3.1).
+  fileprivate enum Encryption { case off, begins, on }
 }
 
 extension TraceLinks {
@@ -38,38 +46,32 @@ extension TraceLinks {
     links[connection.link].end = max(links[connection.link].end, record.wallClock)
     connection.isRepeated = false
     guard isIntact else { return (connection.link, nil) }
-    if connection.startsEncryption {
-      connection.startsEncryption = false
-      links[connection.link].isEncrypted = true
-    }
     guard packet.isWhole else { return (connection.link, nil) }
     connection.isRepeated = connection.repeats(packet, from: sender, at: record.wallClock)
-    guard !connection.isRepeated, packet.pdu[1] > 0,
-      !links[connection.link].isEncrypted || packet.isDecrypted
-    else { return (connection.link, nil) }
-    return (connection.link, take(packet, from: sender, &connection))
+    guard packet.pdu[1] > 0 else { return (connection.link, nil) }
+    if !packet.isDecrypted, !connection.isRepeated {
+      connection.noteEncryption(packet)
+      links[connection.link].isEncrypted = connection.encryption == .on
+    } else if packet.isDecrypted {
+      links[connection.link].isEncrypted = true
+      connection.noteMIC(packet)
+    }
+    guard !connection.isRepeated, !links[connection.link].isEncrypted || packet.isDecrypted else { return (connection.link, nil) }
+    let plain = packet.isDecrypted && connection.keepsMIC ? packet.withoutMIC : packet
+    return (connection.link, take(plain, from: sender, at: record.wallClock, &connection))
   }
 
-  private mutating func take(_ packet: AirPacket, from sender: AirPacket.Sender, _ connection: inout AirConnection) -> Frame? {
-    let kind = packet.pdu[0] & 3
-    var payload = Array(packet.pdu.dropFirst(packet.headerLength))
-    switch kind {
+  private mutating func take(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64, _ connection: inout AirConnection) -> Frame? {
+    let payload = Array(packet.payload)
+    switch packet.pdu[0] & 3 {
     case 3:
       switch (payload.first, payload.count) {
-      case (0x00, 12): connection.setInterval(payload[4...])
+      case (0x00, 12): connection.change(interval: payload[4...], at: time)
       case (0x02, 2): links[connection.link].reason = ControllerErrorCode(rawValue: payload[1])
-      case (0x05, 1): connection.startsEncryption = true
-      case (0x0B, 1): links[connection.link].isEncrypted = false
       default: break
       }
       return nil
-    case 1, 2:
-      let isStart = kind == 2
-      // Some sniffers leave the MIC behind what they have decrypted.
-      if packet.isDecrypted, isStart, payload.count >= 8, Int(payload[0]) | Int(payload[1]) << 8 == payload.count - 8 {
-        payload.removeLast(4)
-      }
-      return recombine(connection.link, payload, isStart: isStart, isFromHost: sender == .central)
+    case let kind where kind > 0: return recombine(connection.link, payload, isStart: kind == 2, isFromHost: sender == .central)
     default: return nil
     }
   }
@@ -86,16 +88,54 @@ extension TraceLinks {
     links[index].peer = PeerAddress(advertiser, packet.pdu[0] & 0x80 == 0 ? .public : .random)
     var connection = AirConnection(link: index)
     // Behind the CRC's beginning, the window's size and its offset.
-    connection.setInterval(packet.pdu[24...])
+    connection.interval = AirConnection.interval(packet.pdu[24...])
     connections[address] = connection
     return index
   }
 }
 
 extension AirConnection {
-  /// - Parameter octets: two or more: units of 1.25 ms, least significant first.
-  fileprivate mutating func setInterval(_ octets: ArraySlice<UInt8>) {
-    interval = octets.prefix(2).reversed().reduce(0) { $0 << 8 | Int64($1) } * 1_250_000
+  /// - Parameter octets: two or more: units of 1.25 ms, least significant first. - Returns: nanoseconds.
+  fileprivate static func interval(_ octets: ArraySlice<UInt8>) -> Int64 {
+    octets.prefix(2).reversed().reduce(0) { $0 << 8 | Int64($1) } * 1_250_000
+  }
+
+  /// A new one holds from its instant on, six events later at least (Vol 6 Part B §5.1.1); nobody waits much longer.
+  fileprivate mutating func change(interval octets: ArraySlice<UInt8>, at time: Int64) {
+    other = (interval, time.addingReportingOverflow(interval * 12).partialValue)
+    interval = Self.interval(octets)
+  }
+
+  /// LL_START_ENC_REQ is the last that is not encrypted, LL_ENC_RSP comes before that: a sniffer may miss either. Where encryption is refused nothing
+  /// begins; where it pauses, LL_PAUSE_ENC_RSP of the central is not encrypted, and too short for it (Vol 6 Part B §5.1.3).
+  /// - Parameter packet: not empty.
+  fileprivate mutating func noteEncryption(_ packet: AirPacket) {
+    let isControl = packet.pdu[0] & 3 == 3
+    switch (isControl ? packet.payload.first : nil, packet.payload.count) {
+    case (0x0B, 1): encryption = .off
+    case (0x04, 13) where encryption == .off, (0x05, 1) where encryption == .off: encryption = .begins
+    case (0x0D, 2) where encryption == .begins, (0x11, 3) where encryption == .begins: encryption = .off
+    case (0x02, 2) where encryption == .begins, (0x04, 13) where encryption == .begins, (0x05, 1) where encryption == .begins: break
+    default: if encryption == .begins { encryption = .on }
+    }
+  }
+
+  /// LL_START_ENC_RSP, with which decrypted traffic begins, is one octet long; a whole frame says its length.
+  private static func micLength(_ packet: AirPacket) -> Int? {
+    let payload = Array(packet.payload)
+    switch packet.pdu[0] & 3 {
+    case 3: return payload.first == 0x06 ? payload.count - 1 : nil
+    case 2 where payload.count >= 4: return payload.count - 4 - (Int(payload[0]) | Int(payload[1]) << 8)
+    default: return nil
+    }
+  }
+
+  fileprivate mutating func noteMIC(_ packet: AirPacket) {
+    switch Self.micLength(packet) {
+    case 0: keepsMIC = false
+    case 4: keepsMIC = true
+    default: break
+    }
   }
 
   /// Who gets no acknowledgement sends the same again, with the same sequence number, in this event or the next one. A sniffer misses packets: what comes
@@ -105,7 +145,8 @@ extension AirConnection {
     let pdu = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
     guard let before = last.updateValue((pdu, time), forKey: sender), before.pdu == pdu else { return false }
     let (since, overflow) = time.subtractingReportingOverflow(before.time)
-    return !overflow && since <= interval + interval / 2
+    let longest = time < other.until ? max(interval, other.interval) : interval
+    return !overflow && since <= longest + longest / 2
   }
 
   /// Where the sniffer does not say: the central begins on each channel, and whoever is heard T_IFS after a packet, 150 µs, is the other one

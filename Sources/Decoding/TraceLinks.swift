@@ -24,6 +24,8 @@ package struct TraceLinks: Sendable {
     package var end: Int64
     /// Why it ended; nil while the trace has no end of it.
     package var reason: ControllerErrorCode?
+    /// The controller was reset, which ends every link without a word.
+    package var wasReset = false
     /// The first packet, counted from 0.
     package let firstPacket: Int
 
@@ -104,16 +106,31 @@ package struct TraceLinks: Sendable {
     return index
   }
 
+  /// Over USB data may overtake the event that says whose they are.
+  private mutating func early(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int? {
+    guard let index = known(handle, record), links[index].peer == nil, !links[index].isClassic else { return nil }
+    let (since, overflow) = record.wallClock.subtractingReportingOverflow(links[index].begin)
+    return !overflow && (0...100_000_000).contains(since) ? index : nil
+  }
+
+  private mutating func reset(_ adapter: UInt16) {
+    for (key, index) in live where UInt16(truncatingIfNeeded: key >> 16) == adapter {
+      links[index].wasReset = true
+      (live[key], streams[index]) = (nil, nil)
+    }
+  }
+
   private mutating func event(_ record: Snoop.Record) -> Int? {
     guard case .event(let event)? = try? Packet(record.packet) else { return nil }
     switch event {
     case .leConnectionComplete(let complete) where complete.status == .success:
-      let index = begin(complete.handle, record)
+      let index = early(complete.handle, record) ?? begin(complete.handle, record)
       links[index].peer = complete.peer
       links[index].isCentral = complete.role == 0
       return index
     case .disconnectionComplete(.success, let handle, let reason):
-      let index = link(handle, record)
+      // Of a stream, or of a link without a packet in the trace.
+      guard let index = known(handle, record) else { return nil }
       links[index].reason = reason
       live[Self.key(handle, record.adapter)] = nil
       streams[index] = nil
@@ -124,6 +141,9 @@ package struct TraceLinks: Sendable {
       links[index].isClassic = true
       links[index].peer = PeerAddress(Address(rawValue: octets[3..<9].reversed().reduce(0) { $0 << 8 | UInt64($1) }), .public)
       return index
+    case .commandComplete(let complete) where complete.opcode.rawValue == Reset.opcode.rawValue && complete.parameters.first == 0:
+      reset(record.adapter)
+      return nil
     default: return RecordedEvent.handle(record.packet).flatMap { known($0, record) }
     }
   }

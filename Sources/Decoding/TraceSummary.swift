@@ -58,6 +58,9 @@ package struct TraceSummary: Sendable {
   /// ATT_MTU that was agreed, by link.
   package private(set) var mtus: [Int: Int] = [:]
   private var entries: [Int: [Key: Conversation]] = [:]
+
+  /// ATT_MTU of a link; nil where it may have been agreed before the trace begins, or encrypted.
+  package func mtu(_ index: Int, _ link: TraceLinks.Link) -> Int? { mtus[index] ?? (link.peer != nil && !link.isEncrypted ? 23 : nil) }
   private var offered: [Int: Int64] = [:]
 
   package struct Refusal: Hashable, Sendable {

@@ -12,6 +12,8 @@ package struct AirPacket: Sendable, Equatable {
   /// dBm.
   package var rssi: Int8?
   package var phy: PHY?
+  /// Of the coded PHY: with S=2, not S=8.
+  package var isS2 = false
   /// Of a connection, who sent it.
   package var sender: Sender?
   /// Of an extended advertising PDU on a secondary channel, which of them it is.
@@ -37,22 +39,35 @@ package struct AirPacket: Sendable, Equatable {
   /// Octets: data may have CTEInfo in it, of which the length says nothing (Vol 6 Part B §2.4).
   package var headerLength: Int { isOfConnection && pdu.first.map { $0 & 0x20 != 0 } == true ? 3 : 2 }
 
+  /// Behind the header; with the MIC where there is one.
+  package var payload: ArraySlice<UInt8> { pdu.dropFirst(headerLength) }
+
   /// It is as long as its header says.
   package var isWhole: Bool { pdu.count >= 2 && pdu.count == headerLength + Int(pdu[1]) }
 
-  /// Microseconds that it takes on the air, with preamble and CRC (Vol 6 Part B §2.1, §2.2). Coded: with S=8, of which the sniffer may not say more.
+  /// Microseconds that it takes on the air, with preamble and CRC (Vol 6 Part B §2.1, §2.2).
   package var duration: Int64 {
     switch phy {
     case .le2M: Int64(2 + 4 + pdu.count + 3) * 4
-    case .coded: 80 + 256 + 16 + 24 + Int64(pdu.count + 3) * 64 + 24
+    // Preamble, access address, Coding Indicator and TERM1 always have S=8; TERM2 has three bits.
+    case .coded: 80 + 256 + 16 + 24 + Int64(pdu.count + 3) * (isS2 ? 16 : 64) + (isS2 ? 6 : 24)
     case .le1M, nil: Int64(1 + 4 + pdu.count + 3) * 8
     }
+  }
+
+  /// As the link's two ends have it: the MIC behind what was encrypted is left out. As it is where there is none.
+  package var withoutMIC: AirPacket {
+    guard isWhole, pdu[1] > 4 else { return self }
+    var packet = self
+    packet.pdu[1] -= 4
+    packet.pdu.removeLast(4)
+    return packet
   }
 
   /// Access address, PDU and CRC. - Parameter isCoded: the Coding Indicator stands behind the access address.
   private init(_ reader: inout ByteReader, isCoded: Bool) throws(MalformedPacket) {
     accessAddress = try reader.uint32("access address")
-    if isCoded { _ = try reader.uint8("coding indicator") }
+    if isCoded { isS2 = try reader.uint8("coding indicator") & 3 == 1 }
     pdu = reader.rest()
   }
 
@@ -118,7 +133,8 @@ extension AirPacket {
     (packet.channel, packet.phy, packet.isIntact) = (channel, phy, flags & 1 != 0)
     // It is written without its sign.
     packet.rssi = Int8(exactly: -Int(rssi))
-    if !packet.isAdvertising {
+    // Before version 3 only the access address tells; then periodic advertising is the kind's as well.
+    if version >= 3 ? kind == 6 : !packet.isAdvertising {
       packet.sender = flags & 2 != 0 ? .central : .peripheral
       packet.isDecrypted = flags & 0x0C == 0x0C
     } else if channel < 37 {

@@ -18,10 +18,11 @@ enum CaptureLink: UInt32, Sendable {
     guard let link = Self(rawValue: type) else {
       let reason =
         switch type {
-        case 161, 255: "link type \(type): packets of BR/EDR's air, and not of a host"
+        case 192: "link type 192: packets with PPI headers, which are not read; let the sniffer write link type 256"
+        case 255: "link type 255: packets of BR/EDR's air, and not of a host"
         case 1, 113, 276: "link type \(type): a capture of a network, without Bluetooth in it"
         case 189, 220, 249: "link type \(type): USB packets, which are not read; record hciN or bluetooth-monitor instead of the USB bus"
-        default: "link type \(type), 187, 201, 251, 254, 256 or 272 wanted"
+        default: "link type \(type), which is not read; 187, 201, 251, 254, 256 and 272 are"
         }
       throw MalformedPacket(reason, at: offset)
     }
@@ -70,24 +71,36 @@ enum CaptureLink: UInt32, Sendable {
 }
 
 /// Which way packets went of a file that does not say: commands go to the controller, events come from it, and data begin in another way in each
-/// direction (Vol 4 Part E §5.4.2). What continues data is taken for the direction that is in the middle of a frame.
+/// direction (Vol 4 Part E §5.4.2). What continues data is taken for the direction that is in the middle of a frame; where both are, for the one that
+/// began last.
 struct DirectionGuess: Sendable {
-  private var open: [UInt16: Direction] = [:]
+  private struct Frames {
+    /// Octets that are missing of the frame of each direction.
+    var missing: [Direction: Int] = [:]
+    var last = Direction.controllerToHost
+  }
+
+  private var frames: [UInt16: Frames] = [:]
 
   mutating func direction(of packet: [UInt8]) -> Direction {
     guard packet[0] == Packet.aclIndicator, packet.count >= 5 else {
       return packet[0] == Packet.eventIndicator ? .controllerToHost : .hostToController
     }
     let word = UInt16(packet[1]) | UInt16(packet[2]) << 8
-    let handle = word & 0x0FFF
-    switch (word >> 12) & 3 {
-    case 1: return open[handle] ?? .controllerToHost
-    case 0:
-      open[handle] = .hostToController
-      return .hostToController
-    default:
-      open[handle] = .controllerToHost
-      return .controllerToHost
+    let payload = packet[5...]
+    var frames = self.frames.removeValue(forKey: word & 0x0FFF) ?? Frames()
+    defer { self.frames[word & 0x0FFF] = frames }
+    if (word >> 12) & 3 == 1 {
+      let open = frames.missing.filter { $0.value > 0 }
+      let direction = open.count == 1 ? open.keys.first ?? frames.last : frames.last
+      frames.missing[direction] = max(0, (frames.missing[direction] ?? 0) - payload.count)
+      return direction
     }
+    let direction: Direction = (word >> 12) & 3 == 0 ? .hostToController : .controllerToHost
+    // L2CAP's header: its length, then the channel.
+    let length = payload.prefix(2).reversed().reduce(0) { $0 << 8 | Int($1) }
+    frames.missing[direction] = max(payload.count < 2 ? 1 : 0, 4 + length - payload.count)
+    frames.last = direction
+    return direction
   }
 }

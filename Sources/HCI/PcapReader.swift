@@ -27,8 +27,8 @@ struct PcapReader: Sendable {
     (self.isLittle, self.unit) = (isLittle, unit)
     reader = ByteReader(file)
     _ = try reader.slice(20, "pcap header")
-    // The upper bits say whether there are frame check sequences, which HCI has none of.
-    link = try CaptureLink(UInt32(try reader.number(4, isLittle, "pcap header")) & 0x0FFF_FFFF, at: 20)
+    // The upper bits say whether there are frame check sequences, and of how many octets.
+    link = try CaptureLink(UInt32(try reader.number(4, isLittle, "pcap header")) & 0x03FF_FFFF, at: 20)
   }
 
   /// - Returns: nil at the end of the file.

@@ -9,15 +9,24 @@ struct PcapngReader: Sendable {
   /// Why an interface cannot be read.
   private var refused: MalformedPacket?
   private var found = 0
+  /// Packets of interfaces that cannot be read.
+  private(set) var leftOut = 0
 
   private struct Interface: Sendable {
     /// Nil: not HCI's.
     var link: CaptureLink?
+    /// Of a host's packets that do not say their adapter: which of such interfaces it is.
+    var adapter: UInt16 = 0
+    /// Octets of a packet that are kept; 0: all.
+    var longest: UInt64 = 0
     /// How many units a second has.
     var resolution: UInt64 = 1_000_000
     /// Seconds.
     var offset: Int64 = 0
     var guess = DirectionGuess()
+
+    /// Of a host's packets that do not say their adapter.
+    var isHosts: Bool { link == .h4 || link == .h4WithDirection }
   }
 
   static func isFile(_ file: [UInt8]) -> Bool { file.starts(with: [0x0A, 0x0D, 0x0D, 0x0A]) }
@@ -63,7 +72,7 @@ struct PcapngReader: Sendable {
     }
     do throws(MalformedPacket) {
       switch type {
-      case 1: try takeInterface(&body)
+      case 1: try takeInterface(&body, at: start + 8)
       case 2: return try packet(&body, isOld: true)
       case 3: return try simplePacket(&body)
       case 6: return try packet(&body, isOld: false)
@@ -75,11 +84,13 @@ struct PcapngReader: Sendable {
     }
   }
 
-  private mutating func takeInterface(_ body: inout ByteReader) throws(MalformedPacket) {
+  private mutating func takeInterface(_ body: inout ByteReader, at offset: Int) throws(MalformedPacket) {
     var interface = Interface()
     let type = UInt32(try body.number(2, isLittle, "pcapng interface"))
-    do throws(MalformedPacket) { interface.link = try CaptureLink(type, at: 0) } catch { if refused == nil { refused = error } }
-    _ = try body.slice(6, "pcapng interface")
+    do throws(MalformedPacket) { interface.link = try CaptureLink(type, at: offset) } catch { if refused == nil { refused = error } }
+    if interface.isHosts { interface.adapter = UInt16(interfaces.count { $0.isHosts }) }
+    _ = try body.slice(2, "pcapng interface")
+    interface.longest = try body.number(4, isLittle, "pcapng interface")
     for (code, value) in try options(&body) {
       switch code {
       case 9:
@@ -119,7 +130,10 @@ struct PcapngReader: Sendable {
     guard index < UInt64(interfaces.count) else { throw MalformedPacket("pcapng packet: there is no interface \(index)", at: 0) }
     let octets = try body.slice(Int(included), "pcapng packet")
     _ = try body.slice(min(body.remaining, (4 - octets.count % 4) % 4), "pcapng packet")
-    guard let link = interfaces[Int(index)].link else { return nil }
+    guard let link = interfaces[Int(index)].link else {
+      leftOut += 1
+      return nil
+    }
     guard included <= original, included <= Snoop.longest else { throw MalformedPacket("pcapng packet: length \(included)", at: 12) }
     var direction: Direction?
     for (code, value) in (try? options(&body)) ?? [] where code == 2 && value.count == 4 {
@@ -132,14 +146,20 @@ struct PcapngReader: Sendable {
     let time = try Self.nanoseconds(high << 32 | low, interfaces[Int(index)])
     var record = link.record(octets, at: time, direction: direction, guess: &interfaces[Int(index)].guess)
     record?.missing = Int(original - included)
+    if interfaces[Int(index)].isHosts { record?.adapter = interfaces[Int(index)].adapter }
     return record
   }
 
   /// Without a time, of the first interface.
   private mutating func simplePacket(_ body: inout ByteReader) throws(MalformedPacket) -> Snoop.Record? {
     let original = try body.number(4, isLittle, "pcapng packet")
-    guard let link = interfaces.first?.link else { return nil }
-    let octets = try body.slice(min(body.remaining, Int(original)), "pcapng packet")
+    guard let interface = interfaces.first, let link = interface.link else {
+      leftOut += 1
+      return nil
+    }
+    // Behind what was kept is padding.
+    let kept = interface.longest == 0 ? original : min(original, interface.longest)
+    let octets = try body.slice(min(body.remaining, Int(kept)), "pcapng packet")
     guard octets.count <= Snoop.longest else { throw MalformedPacket("pcapng packet: length \(original)", at: 0) }
     var record = link.record(octets, at: 0, direction: nil, guess: &interfaces[0].guess)
     record?.missing = Int(original) - octets.count

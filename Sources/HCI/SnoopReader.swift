@@ -14,7 +14,7 @@ package struct SnoopReader: Sendable {
     guard try reader.bigEndian(4, "btsnoop header") == 1 else { throw MalformedPacket("btsnoop header: not version 1", at: 8) }
     let number = try reader.bigEndian(4, "btsnoop header")
     guard let datalink = UInt32(exactly: number).flatMap(Snoop.Datalink.init) else {
-      throw MalformedPacket("btsnoop header: datalink \(number), 1001, 1002 or 2001 wanted", at: 12)
+      throw MalformedPacket("btsnoop header: datalink \(number), which is not read; 1001, 1002 and 2001 are", at: 12)
     }
     self.datalink = datalink
   }
@@ -71,6 +71,10 @@ extension Snoop {
     case 3: (Packet.eventIndicator, .controllerToHost)
     case 4: (Packet.aclIndicator, .hostToController)
     case 5: (Packet.aclIndicator, .controllerToHost)
+    case 6: (Packet.synchronousIndicator, .hostToController)
+    case 7: (Packet.synchronousIndicator, .controllerToHost)
+    case 18: (Packet.isochronousIndicator, .hostToController)
+    case 19: (Packet.isochronousIndicator, .controllerToHost)
     default: nil
     }
   }

@@ -24,6 +24,8 @@ package struct RecordedDatabase: Sendable {
 
   /// The handles of `types`, ascending; where there are surely no attributes; and where none of a type.
   private(set) var handles: [Int] = []
+  /// Those of characteristics, ascending.
+  private var characteristics: [Int] = []
   private var vacant = OrderedRanges()
   private var complete: [UUID: OrderedRanges] = [:]
 
@@ -48,6 +50,7 @@ package struct RecordedDatabase: Sendable {
     found = [:]
     inferConfigurations()
     handles = types.keys.sorted()
+    characteristics = handles.filter { types[$0] == .characteristic }
     // Nothing is outside of services.
     var outside = seenOfType[.primaryService] ?? RangeSet()
     for group in services where group.handle <= group.endHandle {
@@ -95,15 +98,19 @@ package struct RecordedDatabase: Sendable {
   /// Whether the attribute is the Client Characteristic Configuration of Service Changed, which is subscribed to for one's own sake.
   func configuresServiceChanged(_ handle: Int) -> Bool {
     guard types[handle] == .clientCharacteristicConfiguration else { return false }
-    let index = firstIndex(handle)
-    guard let owner = handles[..<index].last(where: { types[$0] == .characteristic }), let value = declarations[owner] else { return false }
+    guard let value = characteristic(of: handle).flatMap({ declarations[$0] }) else { return false }
     return UUID(littleEndian: value.dropFirst(3)) == .serviceChanged
+  }
+
+  /// The handle of the characteristic that a descriptor belongs to: the last one before it.
+  private func characteristic(of descriptor: Int) -> Int? {
+    characteristics[..<characteristics.firstIndex(sortedWhere: { $0 >= descriptor })].last
   }
 
   /// What an attribute is, and whose, where that was seen.
   package func attribute(_ handle: Int) -> ReplayError.Attribute? {
     guard let type = types[handle] else { return nil }
-    guard type.isDescriptor, let owner = handles[..<firstIndex(handle)].last(where: { types[$0] == .characteristic }) else {
+    guard type.isDescriptor, let owner = characteristic(of: handle) else {
       return ReplayError.Attribute(type: type)
     }
     return ReplayError.Attribute(type: type, characteristic: declarations[owner].flatMap { UUID(littleEndian: $0.dropFirst(3)) })

@@ -65,7 +65,8 @@ enum AdvertisingDetail {
       return "\(named(uuid))  \(Hex.encode(data))" + meaning(formats.service(uuid, data, sender: sender))
     default:
       let uuids = alone.serviceUUIDs + alone.solicitedUUIDs
-      return uuids.isEmpty ? octets : uuids.map(named).joined(separator: ", ")
+      if !uuids.isEmpty { return uuids.map(named).joined(separator: ", ") }
+      return ADStructureText.meaning(structure).map { "\($0) (\(octets))" } ?? octets
     }
   }
 

@@ -11,6 +11,13 @@ import Testing
       (["hci", "040e0401030c00"], ["Command Complete  credits 1, command Reset, status Success"]),
       (["hci", "02402007000300", "04000b64ff"], ["ACL Data  handle 0x0040", "\n    Read Response  value 64ff\n"]),
       (["hci", "0240200500", "030004000b"], ["fragment 030004000b"]),
+      // LE Read RF Path Compensation has signs; our own address may be a resolvable one.
+      (["hci", "040e08014c2000f6ff0a00"], ["tx path compensation -1 dB, rx path compensation 1 dB"]),
+      (["hci", "010b2007011000100002", "00"], ["own address type resolvable or public"]),
+      (["adv", "051206000c00"], ["Peripheral Connection Interval Range  7.5 ms to 15 ms (06000c00)"]),
+      (["adv", "0512ffff0c00", "031aa000"], ["any to 15 ms", "Advertising Interval  100 ms (a000)"]),
+      (["adv", "081b01020304050601", "021c02"], ["06:05:04:03:02:01/random", "LE Role  peripheral and central, rather peripheral (02)"]),
+      (["adv", "0a24172f2f6162632e6465", "021c09", "0324170a"], ["URI  https://abc.de (", "LE Role  09", "URI  170a"]),
       (["value", "2a37", "0648"], ["0648  72 bpm"]),
       (["value", "2803", "120300372a"], ["read, notify, characteristic 2a37 Heart Rate Measurement"]),
       (["value", "2800", "0f18"], ["0f18  180f Battery Service"]),
@@ -35,6 +42,11 @@ import Testing
     let data = try #require(try Blectl.run("decode", "hci", "--json", "024020060002000600" + "0b01").records.first?["fields"]?["payload"])
     #expect(data.string("layer") == "smp" && data.string("name") == "Security Request" && data.string("raw") == "0b01")
     #expect(data["fields"]?.int("authentication_requirements") == 1)
+    // 127 dBm stand for none.
+    let report = try #require(
+      try Blectl.run("decode", "hci", "--json", "043e0f0201000007" + "0000eeffc003" + "0201067f").records.first?["fields"]?.records("items")
+        .first)
+    #expect(report.isNull("rssi") && report.string("address") == "C0:FF:EE:00:00:07", "\(report)")
     let value = try #require(try Blectl.run("decode", "value", "2a19", "64", "--json").records.first)
     #expect(value.string("name") == "Battery Level" && value["decoded"]?["battery_level"]?.int("value") == 100)
   }
@@ -111,5 +123,28 @@ import Testing
     #expect(odd.status == 66 && odd.errors.contains("line 2 of standard input has an odd number of digits"), "\(odd.errors)")
     let trace = try Blectl.run(["decode", "hci", "-"], input: Array("btsnoop\0\0\0\0\u{1}".utf8))
     #expect(trace.status == 64 && trace.errors.contains("is a trace"), "\(trace.errors)")
+  }
+
+  /// A scan has other records besides; without any advertisement it is no scan.
+  @Test func recordsOfSomethingElse() throws {
+    let advertisement = "{\"event\":\"advertisement\",\"raw\":\"020106\"}\n"
+    for (lines, status, mention) in [
+      ("{\"event\":\"summary\"}\n" + advertisement, 0, ""),
+      ("{\"x\":1}\n{}\n", 66, "none of the 2 record(s) of standard input is an advertisement"),
+      ("# nothing\n", 0, ""),
+    ] as [(String, Int32, String)] {
+      let result = try Blectl.run(["decode", "adv", "-"], input: Array(lines.utf8))
+      #expect(result.status == status && (mention.isEmpty ? result.errors.isEmpty : result.errors.contains(mention)), "\(result.errors)")
+    }
+  }
+
+  /// Whoever builds packets corrects the length with what this says.
+  @Test(arguments: [
+    ("043e0a0740" + "00fb004808fb004808", "length 10, 11 octet(s) there"),
+    ("043e0c0740" + "00fb004808fb004808", "length 12, 11 octet(s) there"),
+  ])
+  func theLengthOfAMetaEvent(_ hex: String, _ mention: String) throws {
+    let result = try Blectl.run("decode", "hci", hex)
+    #expect(result.status == 5 && result.text.contains("LE Data Length Change") && result.errors.contains(mention), "\(result.errors)")
   }
 }

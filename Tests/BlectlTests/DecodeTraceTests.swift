@@ -37,7 +37,11 @@ import Text
     let asked = try #require(packets.first { $0.int("number") == read.int("answers") })
     #expect(asked.string("name") == "Read By Type Request" && read.double("after_ms") ?? 0 > 0)
     let whole = try #require(records.first { $0.string("event") == "trace" })
-    #expect(whole.int("packets") == packets.count && whole.int("malformed") == 0)
+    #expect(whole.int("packets") == packets.count && whole.int("malformed") == 0 && whole.int("left_out") == 0)
+    // As far as the file tells: JSON's time has milliseconds.
+    let seconds = packets.compactMap { $0.double("seconds") }
+    #expect(seconds.count == packets.count && seconds.first == 0 && seconds == seconds.sorted())
+    #expect(seconds.contains { ($0 * 1000).rounded() != $0 * 1000 })
     let link = try #require(records.first { $0.string("event") == "link" })
     #expect(link.string("role") == "central" && link.int("mtu") == 185)
     let first = try #require(link.records("conversations").first { $0.string("type") == "2a19" })
@@ -56,6 +60,9 @@ import Text
       #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
       #expect(lines.contains { $0.hasPrefix("        0x0016 2a37@2902 ") } == isFolded, "\(lines)")
       #expect(lines.contains { $0.contains("× Read Not Permitted (0x02)") }, "\(lines)")
+      // However narrow, no figure is cut off.
+      #expect(lines.contains { $0.contains("count 1, octets ") } == (columns < 60), "\(lines)")
+      #expect(!lines.contains { $0.contains("…") }, "\(lines)")
     }
   }
 
@@ -71,6 +78,17 @@ import Text
     let lines = result.text.split(whereSeparator: \.isNewline)
     #expect(lines.prefix(2).map { $0.split(separator: " ").dropFirst().first.map(String.init) } == times, "\(lines)")
     #expect(lines.contains { $0.hasPrefix("2 packet(s) \(whole): ") }, "\(lines)")
+  }
+
+  /// A rig that checks what its firmware has said.
+  @Test func whatDoesNotFollowItsFormatIsAnError() throws {
+    let records = [Reset().encoded, [4, 0x0E, 5, 1, 3, 0x0C, 0]].map {
+      Snoop.Record(packet: $0, direction: .hostToController, wallClock: 0).encoded
+    }
+    for words in [[], ["--summary"], ["--json"]] {
+      let result = try Blectl.run(["decode", "trace", "-"] + words, input: Snoop.header(.h4) + records.flatMap { $0 })
+      #expect(result.status == 5 && result.errors.contains("1 packet(s) of standard input do not follow their format"), "\(result.errors)")
+    }
   }
 
   /// What a crash leaves behind.

@@ -20,7 +20,7 @@ import Text
       var json = JSONLine()
       PacketRecord.write(&json, item.packet, item.octets ?? record.packet, layer: item.layer.rawValue, names: names)
     }
-    let text = TraceSummaryText(decoder, duration: 1, lost: 0)
+    let text = TraceSummaryText(decoder, duration: 1, lost: 0, leftOut: 0)
     _ = text.totals(columns: 80) + text.links.flatMap { text.lines(of: $0, columns: 80) }
   }
 

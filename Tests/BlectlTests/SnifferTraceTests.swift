@@ -57,7 +57,7 @@ import Text
       "> ch 29 -60 dBm 0x50654321 LL_START_ENC_REQ", "< ch 13 -60 dBm 0x50654321 Encrypted PDU  kind control",
       "53 packet(s) in 0.708974 s: 8 of advertising, 43 of connections, 2 with a wrong CRC\n",
       "Link 0x50654321 with C0:FF:EE:00:00:07/public as peripheral, 11:22:33:44:55:66/random as central, ",
-      "MTU 100, encrypted, up at the end",
+      "MTU 100, encrypted, its end was not heard",
       "  central     Read Request                0x0006 ffe1              1      60 ",
       "  peripheral  Handle Value Notification   0x0006 ffe1              1      2 ",
     ] { #expect(result.text.contains(mention), "\(mention) is not in \(result.text)") }
@@ -78,6 +78,14 @@ import Text
       }, try Self.pcap(251) { Self.flags($0) & 0x0800 == 0 ? nil : Array($0[10...]) }, try Self.pcap(272, Self.nordic),
     ]
     for file in files { #expect(try Self.whatIsSaid(file) == wanted) }
+  }
+
+  /// Version 3 of the nRF Sniffer's says by its kind what is advertising, also on another access address.
+  @Test func theKindTellsPeriodicAdvertising() throws {
+    let event: [UInt8] = [10, 0x05, 4, 60, 0, 0, 0, 0, 0, 0, 0x78, 0x56, 0x34, 0x12, 7, 6, 2, 0, 2, 1, 5, 0xFF, 1, 2, 3]
+    let file = try Self.pcap(272) { _ in [1, UInt8(event.count), 0, 3, 0, 0, 2] + event }
+    let result = try Blectl.run(["decode", "trace", "--summary", "-"], input: file)
+    #expect(result.text.contains(": 53 of advertising, 0 of connections,") && !result.text.contains("Link "), "\(result.text)")
   }
 
   @Test func recordsSayWhatTheSnifferSays() throws {

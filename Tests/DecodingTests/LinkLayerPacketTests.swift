@@ -77,8 +77,14 @@ import Text
 
   @Test(
     arguments: [
-      ("4903010203", .connected, "CIS PDU", ["kind": .choice(1, "unframed"), "sn": .number(1), "npi": .flag(true), "octets": .octets([1, 2, 3])]),
-      ("2b020102", .broadcast, "BIS PDU", ["kind": .choice(3, "control"), "cssn": .number(2), "cstf": .flag(true), "octets": .octets([1, 2])]),
+      (
+        "4903010203", .connected, "CIS PDU",
+        ["kind": .choice(1, "unframed"), "sn": .number(1), "npi": .flag(true), "octets": .octets([1, 2, 3])]
+      ),
+      (
+        "2b020102", .broadcast, "BIS PDU",
+        ["kind": .choice(3, "control"), "cssn": .number(2), "cstf": .flag(true), "octets": .octets([1, 2])]
+      ),
     ] as [(String, AirPacket.IsochronousStream, String, [String: PacketField.Value])])
   func isochronous(_ hex: String, _ stream: AirPacket.IsochronousStream, _ name: String, _ fields: [String: PacketField.Value]) throws {
     let packet = DecodedPacket(air: try Self.air(hex, data: true) { $0.stream = stream }, isEncrypted: false)
@@ -86,6 +92,89 @@ import Text
     for (field, value) in fields { #expect(packet[field] == value, "\(field): \(packet)") }
     let cut = DecodedPacket(air: try Self.air(hex, data: true) { ($0.stream, $0.pdu[1]) = (stream, 9) }, isEncrypted: false)
     #expect(cut.problem?.description.contains("length 9") == true, "\(cut)")
+  }
+
+  /// A periodic train has an access address of its own, and what goes on of it as well.
+  @Test func periodicAdvertisingIsNoData() throws {
+    for (auxiliary, name) in [(.sync, "AUX_SYNC_IND"), (.chain, "AUX_CHAIN_IND")] as [(AirPacket.Auxiliary, String)] {
+      let packet = DecodedPacket(
+        air: try Self.air("0706" + "0200" + "020105ff", data: true) { $0.auxiliary = auxiliary }, isEncrypted: false)
+      #expect(packet.name == name && packet["mode"] != nil, "\(packet)")
+    }
+  }
+
+  private static func heard(_ hex: String, _ milliseconds: Int64, from sender: AirPacket.Sender = .central, isDecrypted: Bool = false)
+    throws -> Snoop.Record
+  {
+    var record = Snoop.Record(packet: [], direction: .hostToController, wallClock: milliseconds * 1_000_000)
+    record.air = try air(hex, data: true) { ($0.sender, $0.isDecrypted) = (sender, isDecrypted) }
+    return record
+  }
+
+  private static func names(_ packets: [(String, AirPacket.Sender)], isDecrypted: Bool = false) throws -> (
+    names: [String], decoder: TraceDecoder
+  ) {
+    var decoder = TraceDecoder(LearnedDatabases())
+    let names = try packets.enumerated().map { index, packet in
+      decoder.decode(try heard(packet.0, Int64(index), from: packet.1, isDecrypted: isDecrypted)).packet.name
+    }
+    return (names, decoder)
+  }
+
+  private static let response = "030d04" + "0102030405060708" + "0a0b0c0d", start = "030105", encrypted = "0f05aabbccddee"
+
+  /// A sniffer misses packets; and those that belong to the start are not encrypted.
+  @Test(
+    arguments: [
+      (
+        [(response, .peripheral), (start, .peripheral), (start, .peripheral), (encrypted, .central)],
+        ["LL_ENC_RSP", "LL_START_ENC_REQ", "LL_START_ENC_REQ", "Encrypted PDU"]
+      ),
+      ([(response, .peripheral), (encrypted, .central)], ["LL_ENC_RSP", "Encrypted PDU"]),
+      ([(start, .peripheral), (encrypted, .central)], ["LL_START_ENC_REQ", "Encrypted PDU"]),
+      // Refused: what follows is plain.
+      ([(response, .peripheral), ("03020d06", .peripheral), ("03020213", .central)], ["LL_ENC_RSP", "LL_REJECT_IND", "LL_TERMINATE_IND"]),
+      // The key is changed.
+      (
+        [(start, .peripheral), (encrypted, .central), ("03010b", .central), (response, .peripheral), (encrypted, .central)],
+        ["LL_START_ENC_REQ", "Encrypted PDU", "LL_PAUSE_ENC_RSP", "LL_ENC_RSP", "Encrypted PDU"]
+      ),
+    ] as [([(String, AirPacket.Sender)], [String])])
+  func whenALinkIsEncrypted(_ packets: [(String, AirPacket.Sender)], _ wanted: [String]) throws {
+    let (names, decoder) = try Self.names(packets)
+    #expect(names == wanted && decoder.allLinks.first?.isEncrypted == (wanted.last == "Encrypted PDU"), "\(names)")
+  }
+
+  /// Some sniffers leave the MIC behind what they have decrypted: LL_START_ENC_RSP tells, or a frame's length.
+  @Test func theMICIsNoPartOfWhatWasSaid() throws {
+    let packets: [(String, AirPacket.Sender)] = [
+      ("03050601020304", .central), ("0a09070004001b01020304", .peripheral), ("09080600aabb01020304", .peripheral),
+      ("09060c0d01020304", .peripheral), ("0306021301020304", .central),
+    ]
+    let (names, decoder) = try Self.names(packets, isDecrypted: true)
+    #expect(names == ["LL_START_ENC_RSP", "LL Data PDU", "LL Data PDU", "Handle Value Notification", "LL_TERMINATE_IND"], "\(names)")
+    #expect(decoder.allLinks.first?.reason == .remoteUserTerminated && decoder.summary.malformed == 0)
+    let frame = try Self.names([("0a0c" + "04000400" + "1b0600aa" + "01020304", .peripheral)], isDecrypted: true)
+    #expect(frame.names == ["Handle Value Notification"])
+  }
+
+  /// A new interval begins at an instant that is later.
+  @Test func aRepetitionWhileTheIntervalChanges() throws {
+    var decoder = TraceDecoder(LearnedDatabases())
+    let notification = "0a08" + "04000400" + "1b0600aa"
+    let packets: [(String, Int64)] = [
+      ("030c00020000060000004800" + "2800", 0), (notification, 10), (notification, 60), (notification, 1000), (notification, 1050),
+    ]
+    let layers = try packets.map { hex, time in decoder.decode(try Self.heard(hex, time, from: .peripheral)).layer }
+    #expect(layers == [.ll, .att, .ll, .att, .att])
+  }
+
+  /// Microseconds.
+  @Test func howLongAPacketTakes() throws {
+    for (phy, isS2, duration) in [(.le1M, false, 80), (.le2M, false, 44), (.coded, false, 720), (.coded, true, 462)] as [(PHY, Bool, Int64)]
+    {
+      #expect(try Self.air("0100", data: true) { ($0.phy, $0.isS2) = (phy, isS2) }.duration == duration)
+    }
   }
 
   @Test func whatIsCutIsSaid() throws {

@@ -66,6 +66,36 @@ import Testing
     #expect(!notified.isFromHost && notified.entry.count == 1 && notified.entry.answers == 0)
   }
 
+  /// A request and an indication of one side wait side by side.
+  @Test func anIndicationDoesNotHideARequest() throws {
+    let (items, decoder) = Self.decoded(
+      Self.trace([
+        (Self.connected, false), ([0x02, 0xF7, 0], false), ([0x1D, 3, 0, 1, 0, 0xFF, 0xFF], false), ([0x03, 0xB9, 0], true), ([0x1E], true),
+      ]))
+    #expect(items.map { $0.answers?.number } == [nil, nil, nil, 2, 3] && decoder.summary.mtus == [0: 185])
+  }
+
+  /// Disconnection Complete of a stream, or of a link without packets, is no link; data that overtake Connection Complete are its.
+  @Test func linksThatAreNone() throws {
+    let gone = Event.disconnectionComplete(status: .success, handle: 0x101, reason: .remoteUserTerminated).encoded
+    #expect(Self.decoded(Self.trace([(gone, false)])).decoder.allLinks.isEmpty)
+    let (items, decoder) = Self.decoded(Self.trace([([0x1B, 3, 0, 0x63], false), (Self.connected, false), ([0x0A, 3, 0], true)]))
+    #expect(decoder.allLinks.count == 1 && decoder.allLinks[0].peer == Self.peer && items[2].link?.firstPacket == 0)
+    #expect(decoder.summary.mtu(0, decoder.allLinks[0]) == 23)
+  }
+
+  /// Reset ends links without a word, those of its adapter.
+  @Test func aResetEndsLinks() throws {
+    let reset: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
+    let (_, decoder) = Self.decoded(Self.trace([(Self.connected, false), (reset, false), ([0x1B, 3, 0, 0x63], false)]))
+    #expect(decoder.allLinks.map(\.wasReset) == [true, false] && decoder.allLinks[1].peer == nil)
+    // Nobody knows what was agreed before.
+    #expect(decoder.summary.mtu(1, decoder.allLinks[1]) == nil)
+    var records = Self.trace([(Self.connected, false), (reset, false)])
+    records[1].adapter = 1
+    #expect(Self.decoded(records).decoder.allLinks.map(\.wasReset) == [false])
+  }
+
   /// A link from before the trace, and a frame in parts.
   @Test func aTraceMayBeginInTheMiddle() {
     let parts: [[UInt8]] = [[2, 0x40, 0x20, 5, 0, 4, 0, 4, 0, 0x1B], [2, 0x40, 0x10, 3, 0, 3, 0, 0x63]]

@@ -95,7 +95,9 @@ import Testing
   }
 
   @Test func refusesWhatHasNoHCI() {
-    let types: [(UInt64, String)] = [(255, "of BR/EDR's air"), (1, "a network"), (220, "USB"), (99, "187, 201, 251, 254, 256 or 272")]
+    let types: [(UInt64, String)] = [
+      (255, "of BR/EDR's air"), (1, "a network"), (220, "USB"), (192, "PPI"), (99, "type 99, which is not read; 187"),
+    ]
     for (type, mention) in types {
       let error = #expect(throws: MalformedPacket.self) { try Self.read(Self.pcap(type, isLittle: true, nanoseconds: false)) }
       #expect(error?.reason.contains(mention) ?? false, "\(type): \(String(describing: error))")
@@ -105,6 +107,76 @@ import Testing
     // A resolution finer than 64 bits hold.
     #expect(throws: MalformedPacket.self) { try Self.read(Self.pcapng(187, isLittle: true, resolution: 20)) }
     #expect(throws: Never.self) { try Self.read(Self.pcapng(187, isLittle: true, resolution: 0xBF)) }
+  }
+
+  /// A block of a little-endian file.
+  private static func block(_ kind: UInt64, _ body: [UInt8]) -> [UInt8] {
+    let length = number(UInt64(body.count + 12), 4, true)
+    return number(kind, 4, true) + length + body + length
+  }
+
+  private static func section(_ interfaces: [(type: UInt64, longest: UInt64)]) -> [UInt8] {
+    block(0x0A0D_0D0A, number(0x1A2B_3C4D, 4, true) + [1, 0, 0, 0] + number(.max, 8, true))
+      + interfaces.flatMap { block(1, number($0.type, 2, true) + [0, 0] + number($0.longest, 4, true)) }
+  }
+
+  private static func packet(_ interface: UInt64, _ octets: [UInt8]) -> [UInt8] {
+    let length = number(UInt64(octets.count), 4, true)
+    return block(
+      6,
+      number(interface, 4, true) + number(0, 8, true) + length + length + octets + [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4))
+  }
+
+  /// Two adapters, which have the same connection handles, and a network between them.
+  @Test func eachInterfaceIsAnAdapter() throws {
+    let reset: [UInt8] = [0, 0, 0, 0, 1, 3, 0x0C, 0]
+    let file = Self.section([(201, 0), (1, 0), (201, 0)]) + Self.packet(0, reset) + Self.packet(1, [1, 2, 3]) + Self.packet(2, reset)
+    var reader = try TraceReader(file)
+    #expect(try [reader.next()?.adapter, reader.next()?.adapter, reader.next()?.adapter] == [0, 1, nil])
+    #expect(reader.leftOut == 1)
+    // Nothing but a network.
+    var network = try TraceReader(Self.section([(1, 0)]) + Self.packet(0, [1, 2, 3]))
+    let error = #expect(throws: MalformedPacket.self) { try network.next() }
+    #expect(error?.offset == 36 && error?.reason.contains("a network") == true, "\(String(describing: error))")
+  }
+
+  /// Of a simple packet only the interface says what was kept; what is behind that is padding.
+  @Test func aSimplePacketEndsWhereItsInterfaceSays() throws {
+    let file = Self.section([(187, 3)]) + Self.block(3, Self.number(4, 4, true) + [1, 3, 0x0C, 0xEE])
+    var reader = try TraceReader(file)
+    let record = try #require(try reader.next())
+    #expect(record.packet == [1, 3, 0x0C] && record.missing == 1)
+  }
+
+  /// Of a frame check sequence's length the upper bits of the link type say that it is there, and how long.
+  @Test func theUpperBitsOfALinkTypeAreNone() throws {
+    var file = Self.pcap(187, isLittle: true, nanoseconds: false)
+    file[23] = 0x44
+    #expect(try Self.read(file) == Self.records)
+  }
+
+  /// Synchronous and isochronous data are packets of the monitor as well.
+  @Test func theMonitorHasOtherData() throws {
+    for (opcode, indicator, direction) in [
+      (6, 3, .hostToController), (7, 3, .controllerToHost), (18, 5, .hostToController), (19, 5, .controllerToHost),
+    ]
+      as [(UInt8, UInt8, Direction)]
+    {
+      var reader = try TraceReader(Self.section([(254, 0)]) + Self.packet(0, [0, 1, 0, opcode, 0x40, 0, 1, 0xAA]))
+      #expect(try reader.next()?.packet == [indicator, 0x40, 0, 1, 0xAA])
+      var again = try TraceReader(Self.section([(254, 0)]) + Self.packet(0, [0, 1, 0, opcode, 0x40, 0, 1, 0xAA]))
+      #expect(try again.next()?.direction == direction)
+    }
+  }
+
+  /// Without directions: the rest of a frame that the host sends, behind a whole one that it receives.
+  @Test func whatGoesOnIsOfWhoHasNotFinished() throws {
+    let packets: [[UInt8]] = [
+      [2, 0x40, 0x00, 6, 0, 4, 0, 4, 0, 0x52, 0x06], [2, 0x40, 0x20, 8, 0, 4, 0, 4, 0, 0x1B, 6, 0, 0xAA], [2, 0x40, 0x10, 2, 0, 0, 0x01],
+    ]
+    var reader = try TraceReader(Self.section([(187, 0)]) + packets.flatMap { Self.packet(0, $0) })
+    let directions = try packets.map { _ in try reader.next()?.direction }
+    #expect(directions == [.hostToController, .controllerToHost, .hostToController])
   }
 
   /// Of what is cut the whole packets are there, then where it breaks off.

@@ -79,9 +79,11 @@ struct Decode: LoopCommand {
     do { listing = try await TraceListing(file, context.output) } catch let error as MalformedPacket {
       throw Failure(.input, "\(shown) is no trace that can be read: \(error)")
     }
-    do { try await listing.show(packets: !summary) } catch let error as MalformedPacket {
+    let malformed: Int
+    do { malformed = try await listing.show(packets: !summary) } catch let error as MalformedPacket {
       throw Failure(.input, "\(shown) cannot be read to its end; what is before that is shown: \(error)")
     }
+    if malformed > 0 { throw Failure(.protocolViolation, "\(malformed) packet(s) of \(shown) do not follow their format") }
   }
 
   @LoopActor
@@ -119,7 +121,7 @@ struct Decode: LoopCommand {
         problems.refuse(Failure(error, of: input.name).message)
         continue
       }
-      if let heard { try await show(heard.data, heard.sender, line: number, &problems, context) }
+      if let heard { try await show(heard.data, heard.sender, line: number, &problems, context) } else { problems.pass(text) }
     }
     try problems.finish()
   }

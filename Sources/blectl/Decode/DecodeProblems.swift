@@ -12,6 +12,8 @@ struct DecodeProblems {
   private var all = 0
   private var unreadable = 0
   private var malformed = 0
+  /// Records of something else: a scan has such besides.
+  private var others = 0
   private var first: (problem: String, line: Int?)?
 
   /// - Parameter kind: of what is decoded: `ATT PDU`.
@@ -39,6 +41,9 @@ struct DecodeProblems {
     _ = Program.report(Failure(.input, message), output)
   }
 
+  /// A line that says nothing here: blank, a comment, or a record of something else.
+  mutating func pass(_ text: String) { if text.hasPrefix("{") { others += 1 } }
+
   mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
     all += 1
     guard let problem else { return }
@@ -49,6 +54,7 @@ struct DecodeProblems {
   /// - Throws: Failure(.input), when something was no octets; else Failure(.protocolViolation), when something did not follow its format.
   func finish() throws {
     var messages: [String] = []
+    if all == 0, others > 0 { throw Failure(.input, "none of the \(others) record(s) of \(input) is an \(kind)") }
     if unreadable > 0 { messages.append("\(unreadable) of \(all) lines of \(input) could not be read") }
     if let first {
       let place = first.line.map { "line \($0): " } ?? ""

@@ -37,6 +37,8 @@ enum PacketRecord {
     case .mask(let bits, let octets):
       // More than a binary float keeps.
       if octets > 6 { json.string(key, PacketText.hex(bits, octets)) } else { json.integer(key, bits) }
+    // Vol 4 Part E §7.7.65: not available.
+    case .quantity(127, _, unit: "dBm"): json.integer(key, Int?.none)
     case .quantity(let number, let factor, let unit):
       json.integer(key, number)
       if factor != 1 { json.number(.init("\(field.name)_\(unit)"), Double(number) * factor) }

@@ -23,8 +23,10 @@ struct TraceListing {
     self.output = output
     reader = try TraceReader(file)
     var (ahead, databases, adapters) = (reader, LearnedDatabases(), Set<UInt16>())
-    // Where it breaks off is told when that is shown.
-    while let record = try? ahead.next() {
+    var isFirst = true
+    // Without a packet it is no trace; where it breaks off later is told when that is shown.
+    while let record = isFirst ? try ahead.next() : try? ahead.next() {
+      isFirst = false
       databases.learn(record)
       adapters.insert(record.adapter)
       EventLoop.shared.spendStep()
@@ -36,8 +38,9 @@ struct TraceListing {
   }
 
   /// - Parameter packets: whether each is shown, or the summary only.
+  /// - Returns: how many packets do not follow their format.
   /// - Throws: MalformedPacket, where the file breaks off, after everything before it was shown.
-  mutating func show(packets: Bool) async throws {
+  mutating func show(packets: Bool) async throws -> Int {
     var problem: MalformedPacket?
     while true {
       let record: Snoop.Record?
@@ -57,7 +60,7 @@ struct TraceListing {
       }
     }
     let (since, _) = end.subtractingReportingOverflow(start ?? end)
-    let text = TraceSummaryText(decoder, duration: max(0, since), lost: reader.drops)
+    let text = TraceSummaryText(decoder, duration: max(0, since), lost: reader.drops, leftOut: reader.leftOut)
     if output.style.json {
       try await text.records(output)
     } else {
@@ -67,6 +70,7 @@ struct TraceListing {
       for link in text.links { for line in text.lines(of: link, columns: columns) { try await output.line(line) } }
     }
     if let problem { throw problem }
+    return decoder.summary.malformed
   }
 
   private func show(_ item: TraceDecoder.Item) async throws {
@@ -76,6 +80,7 @@ struct TraceListing {
         json.string("event", "packet")
         json.integer("number", item.number)
         json.time("time", item.record.wallClock)
+        json.number("seconds", Double(sinceStart(item.record) / 1000) / 1_000_000)
         if showsAdapter { json.integer("adapter", item.record.adapter) }
         if let air = item.record.air {
           json.string("access_address", PacketText.hex(UInt64(air.accessAddress), 4))
@@ -102,9 +107,8 @@ struct TraceListing {
     packet.fields.removeAll { $0.name == "fragment" }
     var lines = PacketText.lines(packet, names: names)
     if let (_, after) = item.answers { lines[0] += "  (after \(Self.milliseconds(after)))" }
-    let (since, _) = item.record.wallClock.subtractingReportingOverflow(start ?? 0)
     var head =
-      Self.pad(String(item.number), 5) + Self.pad(Self.seconds(since), 13) + (item.record.direction == .hostToController ? " < " : " > ")
+      Self.pad(String(item.number), 5) + Self.pad(Self.seconds(sinceStart(item.record)), 13) + (item.record.direction == .hostToController ? " < " : " > ")
     if showsAdapter { head += "hci\(item.record.adapter) " }
     if let air = item.record.air {
       head += [air.channel.map { "ch \($0)" }, air.rssi.map { "\($0) dBm" }].compactMap { $0.map { $0 + " " } }.joined()
@@ -113,6 +117,9 @@ struct TraceListing {
     try await output.line(head + lines[0])
     for line in lines.dropFirst() { try await output.line(String(repeating: " ", count: 18) + line) }
   }
+
+  /// Nanoseconds since the first packet; before it where the clock was set back.
+  private func sinceStart(_ record: Snoop.Record) -> Int64 { record.wallClock.subtractingReportingOverflow(start ?? 0).partialValue }
 
   private static func pad(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.utf8.count)) + text }
 
@@ -124,6 +131,6 @@ struct TraceListing {
   }
 
   nonisolated static func milliseconds(_ nanoseconds: Int64) -> String {
-    "\((Double(nanoseconds / 10_000) / 100).plainText) ms"
+    "\(((Double(nanoseconds) / 10_000).rounded() / 100).plainText) ms"
   }
 }

@@ -12,11 +12,12 @@ struct TraceSummaryText {
   private let decoder: TraceDecoder
   private let duration: Int64
   private let lost: Int
+  private let leftOut: Int
   private let showsAdapter: Bool
 
   /// - Parameter duration: nanoseconds from the first packet to the last.
-  init(_ decoder: TraceDecoder, duration: Int64, lost: Int) {
-    (self.decoder, self.duration, self.lost) = (decoder, duration, lost)
+  init(_ decoder: TraceDecoder, duration: Int64, lost: Int, leftOut: Int) {
+    (self.decoder, self.duration, self.lost, self.leftOut) = (decoder, duration, lost, leftOut)
     showsAdapter = Set(decoder.allLinks.map(\.adapter)).count > 1
   }
 
@@ -55,6 +56,7 @@ struct TraceSummaryText {
     }
     var lines = ["\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: " + counts.joined(separator: ", ") + reports]
     if summary.malformed > 0 { lines.append("\(summary.malformed) packet(s) do not follow their format") }
+    if leftOut > 0 { lines.append("\(leftOut) packet(s) of interfaces that cannot be read were left out") }
     if lost > 0 { lines.append("\(lost) packet(s) were lost when it was recorded") }
     for (refusal, count) in refusals { lines.append("refused \(count) ×: \(Self.command(refusal.opcode)): \(refusal.status)") }
     return fit(lines, columns)
@@ -72,9 +74,10 @@ struct TraceSummaryText {
     if showsAdapter { facts.append("of hci\(link.adapter)") }
     if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
     facts.append("\(TraceListing.seconds(Self.length(link))) s")
-    facts.append("MTU \(summary.mtus[index] ?? 23)")
+    facts.append(summary.mtu(index, link).map { "MTU \($0)" } ?? "MTU not seen")
     if link.isEncrypted { facts.append("encrypted") }
-    facts.append(link.reason.map { "ended: \($0)" } ?? "up at the end")
+    let open = link.wasReset ? "ended: the controller was reset" : link.isOfAir ? "its end was not heard" : "up at the end"
+    facts.append(link.reason.map { "ended: \($0)" } ?? open)
     return "Link \(link.text) with " + facts.joined(separator: ", ")
   }
 
@@ -96,14 +99,20 @@ struct TraceSummaryText {
     for row in rows { whole.add(row.what + [row.about] + row.numbers + [row.failures]) }
     let lines = whole.lines(width: nil)
     guard let columns, lines.contains(where: { DisplayText.width($0) > columns }) else { return lines }
-    // What it is about, and what failed, below each.
+    return folded(rows, numbers, columns)
+  }
+
+  /// What each row is about, and what failed, below it; and where it does not fit then either, its numbers.
+  private func folded(_ rows: [Row], _ numbers: [String], _ columns: Int) -> [String] {
     var narrow = Table(["  WHO", "WHAT"] + numbers)
     for row in rows { narrow.add(row.what + row.numbers) }
-    var folded: [String] = []
-    for (index, head) in narrow.lines(width: columns).enumerated() {
-      folded.append(head)
-      guard index > 0, index <= rows.count else { continue }
-      for text in [rows[index - 1].about, rows[index - 1].failures] where !text.isEmpty && text != "-" {
+    let heads = narrow.lines(width: nil)
+    let fits = heads.allSatisfy { DisplayText.width($0) <= columns }
+    var folded = fits ? [heads[0]] : []
+    for (row, head) in zip(rows, heads.dropFirst()) {
+      let figures = zip(numbers, row.numbers).map { "\($0.lowercased()) \($1)" }.joined(separator: ", ")
+      folded += fits ? [head] : DisplayText.fold(row.what.joined(separator: "  "), to: columns, later: columns - 4)
+      for text in [row.about, fits ? "" : figures, row.failures] where !text.isEmpty && text != "-" {
         folded += DisplayText.fold(text, to: columns - 8).map { "        " + $0 }
       }
     }
@@ -163,7 +172,7 @@ struct TraceSummaryText {
       json.string("event", "trace")
       for (name, count) in [
         ("packets", summary.packets), ("commands", summary.commands), ("events", summary.events), ("data", summary.data),
-        ("reports", summary.reports), ("malformed", summary.malformed), ("lost", lost),
+        ("reports", summary.reports), ("malformed", summary.malformed), ("lost", lost), ("left_out", leftOut),
       ] + (summary.air > 0 ? air : []) {
         json.integer(.init(name), count)
       }
@@ -197,7 +206,7 @@ struct TraceSummaryText {
     json.string("role", link.isCentral.map { $0 ? "central" : "peripheral" })
     json.time("time", link.begin)
     json.number("seconds", Double(Self.length(link) / 1000) / 1_000_000)
-    json.integer("mtu", summary.mtus[index] ?? 23)
+    json.integer("mtu", summary.mtu(index, link))
     json.integer("reason", link.reason?.rawValue)
     json.string("reason_name", link.reason?.snakeName)
     json.objects("conversations", summary.conversations(index)) { json, conversation in
