@@ -27,11 +27,13 @@ enum FieldType: Sendable {
     "x8": .mask(1), "x16": .mask(2), "x24": .mask(3), "x32": .mask(4), "x64": .mask(8), "bool": .flag, "handle": .handle,
     "status": .status,
     "reason": .status, "addr": .address, "address": .address, "addrtype": .choice(addressTypes),
-    "ownaddrtype": .choice(["public", "random", "resolvable_or_public", "resolvable_or_random"]), "company": .company, "version": .version,
+    "ownaddrtype": .choice(["public", "random", "resolvable_or_public", "resolvable_or_random"]),
+    "company": .company, "version": .version,
     "opcode": .opcode, "ms1.25": .quantity(1.25, "ms", octets: 2), "ms0.625": .quantity(0.625, "ms", octets: 2),
     "ms10": .quantity(10, "ms", octets: 2), "us": .quantity(1, "us", octets: 2), "ms0.625x24": .quantity(0.625, "ms", octets: 3),
     "ms1.25x8": .quantity(1.25, "ms", octets: 1),
-    "dbm": .quantity(1, "dBm", octets: -1), "db0.1": .quantity(0.1, "dB", octets: -2), "phy": .choice(["none", "1m", "2m", "coded"]), "role": .choice(["central", "peripheral"]),
+    "dbm": .quantity(1, "dBm", octets: -1), "db0.1": .quantity(0.1, "dB", octets: -2), "phy": .choice(["none", "1m", "2m", "coded"]),
+    "role": .choice(["central", "peripheral"]),
     "rest": .rest, "ad": .advertising(size: nil), "ad31": .advertising(size: 31),
   ]
 

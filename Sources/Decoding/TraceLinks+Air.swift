@@ -61,7 +61,9 @@ extension TraceLinks {
     return (connection.link, take(plain, from: sender, at: record.wallClock, &connection))
   }
 
-  private mutating func take(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64, _ connection: inout AirConnection) -> Frame? {
+  private mutating func take(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64, _ connection: inout AirConnection)
+    -> Frame?
+  {
     let payload = Array(packet.payload)
     switch packet.pdu[0] & 3 {
     case 3:

@@ -19,7 +19,9 @@ enum ADStructureText {
       return "\(PeerAddress(Address(rawValue: number(data[..<6])), data[6] & 1 == 0 ? .public : .random))"
     // §1.17.
     case (0x1C, 1):
-      let roles = ["peripheral only", "central only", "peripheral and central, rather peripheral", "peripheral and central, rather central"]
+      let roles = [
+        "peripheral only", "central only", "peripheral and central, rather peripheral", "peripheral and central, rather central",
+      ]
       return Int(data[0]) < roles.count ? roles[Int(data[0])] : nil
     // §1.18: a code for the scheme, or the whole.
     case (ADType.uri, 1...):

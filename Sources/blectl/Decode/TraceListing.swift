@@ -87,7 +87,9 @@ struct TraceListing {
           json.integer("channel", air.channel)
           json.integer("rssi", air.rssi)
           json.string("phy", air.phy?.name)
-          if air.sender != nil || air.isOfConnection && item.link != nil { json.string("sender", item.record.direction == .hostToController ? "central" : "peripheral") }
+          if air.sender != nil || air.isOfConnection && item.link != nil {
+            json.string("sender", item.record.direction == .hostToController ? "central" : "peripheral")
+          }
         } else {
           json.string("direction", item.record.direction == .hostToController ? "sent" : "received")
         }
@@ -108,7 +110,8 @@ struct TraceListing {
     var lines = PacketText.lines(packet, names: names)
     if let (_, after) = item.answers { lines[0] += "  (after \(Self.milliseconds(after)))" }
     var head =
-      Self.pad(String(item.number), 5) + Self.pad(Self.seconds(sinceStart(item.record)), 13) + (item.record.direction == .hostToController ? " < " : " > ")
+      Self.pad(String(item.number), 5) + Self.pad(Self.seconds(sinceStart(item.record)), 13)
+      + (item.record.direction == .hostToController ? " < " : " > ")
     if showsAdapter { head += "hci\(item.record.adapter) " }
     if let air = item.record.air {
       head += [air.channel.map { "ch \($0)" }, air.rssi.map { "\($0) dBm" }].compactMap { $0.map { $0 + " " } }.joined()
