@@ -33,9 +33,10 @@ extension FuzzTarget {
   private static func take(_ text: String) async {
     _ = (try? CommandRequest(text, line: 1), try? AdapterSpec(text))
     _ = KernelVersion(release: text, version: text, signature: text)
-    // The parser takes a hundred times what the rest does: few inputs go to it.
-    let choice = text.utf8.count % 32
-    if choice == 31 { return await complete(text, ShellDialect.allCases[text.utf8.count / 32 % ShellDialect.allCases.count]) }
+    // The parser takes a hundred times what the rest does: few inputs go to it, whatever their corpus is.
+    let hash = text.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 } >> 8
+    let choice = hash % 32
+    if choice == 31 { return await complete(text, ShellDialect.allCases[Int(hash / 32) % ShellDialect.allCases.count]) }
     for words in (try? ShellWords.commands(in: text)) ?? [] {
       switch choice {
       case 0: commandLine(words)

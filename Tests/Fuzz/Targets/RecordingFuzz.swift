@@ -37,7 +37,7 @@ extension FuzzTarget {
         if style.json, bytes.count & 12 == 12 { expect((try? JSONTree.parse(shown)) != nil, "our own JSON is not read") }
       }
       var listing = try await TraceListing(bytes, output)
-      try await listing.show(packets: bytes.count & 2 == 2)
+      _ = try await listing.show(packets: bytes.count & 2 == 2)
     }
   }
 
