@@ -41,40 +41,42 @@ package struct ShellWordReading {
 
   package mutating func take(_ character: Character) {
     defer { taken += 1 }
-    // CR and LF are one character.
-    if character.isNewline { return takeOne(character) }
-    // A quotation mark or a blank is one also where a mark behind it, or a sign before it (U+0602), makes another character of it.
-    for scalar in character.unicodeScalars { takeOne(Character(scalar)) }
+    // The only end of a line that has two scalars.
+    if isEscaped, place == .plain, character == "\r\n" { return passOverEnd() }
+    // Not characters: a mark behind a quotation mark, or a sign before it (U+0602), would make another one of it; and U+037E would be a semicolon.
+    for scalar in character.unicodeScalars { take(scalar) }
   }
 
-  private mutating func takeOne(_ character: Character) {
-    if variable != nil, takeVariable(character) { return }
-    if isEscaped { return takeEscaped(character) }
-    if character == "$", expands, place == .plain || place == .double {
+  private mutating func take(_ scalar: Unicode.Scalar) {
+    if variable != nil, takeVariable(scalar) { return }
+    if isEscaped { return takeEscaped(scalar) }
+    if scalar == "$", expands, place == .plain || place == .double {
       begin()
       (variable, variableName) = (.begun, "")
       length += 1
       return
     }
-    switch (place, character) {
-    case (.comment, let character):
-      guard character.isNewline else { return }
+    switch (place, scalar) {
+    case (.comment, _):
+      guard Self.isNewline(scalar) else { return }
       place = .plain
       endCommand()
-    case (.single, "'"), (.double, "\""): change(to: .plain, character, openedAt: nil)
-    case (.plain, "'"): change(to: .single, character, openedAt: taken)
-    case (.plain, "\""): change(to: .double, character, openedAt: taken)
+    case (.single, "'"), (.double, "\""): change(to: .plain, openedAt: nil)
+    case (.plain, "'"): change(to: .single, openedAt: taken)
+    case (.plain, "\""): change(to: .double, openedAt: taken)
     case (.plain, "\\"), (.double, "\\"):
       if !isInWord { start = taken }
       isEscaped = true
       length += 1
     case (.plain, "#") where !isInWord: place = .comment
     case (.plain, ";"): endCommand()
-    case (.plain, let blank) where blank.isNewline: endCommand()
+    case (.plain, _) where Self.isNewline(scalar): endCommand()
     case (.plain, " "), (.plain, "\t"): endWord()
-    default: add(character)
+    default: add(scalar)
     }
   }
+
+  private static func isNewline(_ scalar: Unicode.Scalar) -> Bool { Character(scalar).isNewline }
 
   /// What was read last is a backslash that escapes what follows.
   package var goesOn: Bool { isEscaped }
@@ -114,38 +116,38 @@ package struct ShellWordReading {
     return commands
   }
 
-  private mutating func takeEscaped(_ character: Character) {
+  private mutating func takeEscaped(_ scalar: Unicode.Scalar) {
     isEscaped = false
     // The line goes on.
-    if place == .plain, character.isNewline { return passOverEnd() }
-    if place == .double, !"\"\\$`".contains(character) { word.append("\\") }
-    add(character)
+    if place == .plain, Self.isNewline(scalar) { return passOverEnd() }
+    if place == .double, !"\"\\$`".unicodeScalars.contains(scalar) { word.append("\\") }
+    add(scalar)
   }
 
   /// - Returns: false for a character behind the variable.
-  private mutating func takeVariable(_ character: Character) -> Bool {
+  private mutating func takeVariable(_ scalar: Unicode.Scalar) -> Bool {
     switch variable {
-    case .begun where character == "{": variable = .braced
-    case .begun where Self.isOfName(character) && !character.isNumber:
+    case .begun where scalar == "{": variable = .braced
+    case .begun where Self.isOfName(scalar) && !("0"..."9" ~= scalar):
       variable = .named
-      variableName.append(character)
-    case .named where Self.isOfName(character): variableName.append(character)
-    case .braced where character == "}":
+      variableName.unicodeScalars.append(scalar)
+    case .named where Self.isOfName(scalar): variableName.unicodeScalars.append(scalar)
+    case .braced where scalar == "}":
       let name = variableName
-      if name.isEmpty || name.first?.isNumber ?? true || !name.allSatisfy(Self.isOfName) { badVariable = badVariable ?? name }
+      if name.first?.isNumber ?? true || !name.unicodeScalars.allSatisfy(Self.isOfName) { badVariable = badVariable ?? name }
       variable = .named
       endVariable()
-    case .braced: variableName.append(character)
+    case .braced: variableName.unicodeScalars.append(scalar)
     default:
       endVariable()
       return false
     }
-    length += character.utf8.count
+    length += UTF8.width(scalar)
     return true
   }
 
-  private static func isOfName(_ character: Character) -> Bool {
-    character == "_" || character.isASCII && (character.isLetter || character.isNumber)
+  private static func isOfName(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "_" || scalar.isASCII && (Character(scalar).isLetter || Character(scalar).isNumber)
   }
 
   private mutating func endVariable() {
@@ -166,18 +168,19 @@ package struct ShellWordReading {
     isInWord = true
   }
 
-  private mutating func add(_ character: Character) {
+  private mutating func add(_ scalar: Unicode.Scalar) {
     begin()
-    word.append(character)
-    length += character.utf8.count
+    word.unicodeScalars.append(scalar)
+    length += UTF8.width(scalar)
   }
 
-  private mutating func change(to place: Place, _ character: Character, openedAt: Int?) {
+  /// Behind a quotation mark.
+  private mutating func change(to place: Place, openedAt: Int?) {
     begin()
     self.place = place
     self.openedAt = openedAt
     isQuoted = true
-    length += character.utf8.count
+    length += 1
   }
 
   private mutating func endWord() {

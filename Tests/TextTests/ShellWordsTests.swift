@@ -8,7 +8,8 @@ import Text
     ("write x 'a b' \"c;d\" e\\ f\\;g", [["write", "x", "a b", "c;d", "e f;g"]]),
     ("--expect 'ffe2=\"OP\"'", [["--expect", "ffe2=\"OP\""]]),
     ("a '' \"\"", [["a", "", ""]]), ("a'b'\"c\"d", [["abcd"]]), ("\"\\\"\\\\\\$\\`\\n\"", [["\"\\$`\\n"]]), ("'\\'", [["\\"]]),
-    ("a \\\nb", [["a", "b"]]), ("größe 'ü ä'", [["größe", "ü ä"]]), ("'a\nb'", [["a\nb"]]), ("# it's\nb", [["b"]]),
+    ("a \\\nb", [["a", "b"]]), ("a \\\r\nb", [["a", "b"]]), ("\"a\\\r\nb\"", [["a\\\r\nb"]]), ("a\u{37E}b", [["a\u{37E}b"]]),
+    ("größe 'ü ä'", [["größe", "ü ä"]]), ("'a\nb'", [["a\nb"]]), ("# it's\nb", [["b"]]),
   ])
   func words(_ text: String, _ commands: [[String]]) throws { #expect(try ShellWords.commands(in: text) == commands) }
 
@@ -20,7 +21,7 @@ import Text
 
   @Test(arguments: [
     "a", "", "a b", "it's", "#x", "a;b", "\"", "\\", "$HOME", "größe", "ffe1=\"OP\"", "a\tb", "*", "\u{301}a b", "it'\u{301}s", "a \u{301}",
-    "e\u{301}", "\u{602}", "\u{602}'a b", "a\u{602}\"\u{602};",
+    "e\u{301}", "\u{602}", "\u{602}'a b", "a\u{602}\"\u{602};", "a\u{37E}b",
   ])
   func aQuotedWordIsReadAsItWas(_ word: String) throws {
     #expect(try ShellWords.words(of: "x \(ShellWords.quote(word)) y") == ["x", word, "y"])
