@@ -108,7 +108,7 @@ extension DecodedPacket {
     }
     let valueHandle = AttributeHandle(rawValue: UInt16(octets[1]) | UInt16(octets[2]) << 8)
     return [
-      PacketField("properties", .mask(UInt64(octets[0]), octets: 1)), PacketField("value_handle", .number(Int64(valueHandle.rawValue))),
+      PacketField("properties", .mask(UInt64(octets[0]), octets: 1)), place("value_handle", valueHandle),
       PacketField("declares", .uuid(uuid)),
     ]
   }
@@ -137,15 +137,21 @@ extension DecodedPacket {
       case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _): range
       default: nil
       }
-    return [number("start_handle", handle.rawValue)] + (range?.start == handle ? range.map { [end($0.end)] } ?? [] : [])
+    return [place("start_handle", handle)] + (range?.start == handle ? range.map { [end($0.end)] } ?? [] : [])
   }
 
   private static func fields(_ range: HandleRange) -> [PacketField] {
-    [number("start_handle", range.start.rawValue), number("end_handle", range.end.rawValue)]
+    [place("start_handle", range.start), end(range.end)]
   }
 
   private static func attribute(_ handle: AttributeHandle) -> PacketField { PacketField("handle", .attribute(handle)) }
-  private static func end(_ handle: AttributeHandle) -> PacketField { number("end_handle", handle.rawValue) }
+  private static func end(_ handle: AttributeHandle) -> PacketField { place("end_handle", handle) }
+
+  /// Of which there is no attribute to show.
+  private static func place(_ name: String, _ handle: AttributeHandle) -> PacketField {
+    PacketField(name, .mask(UInt64(handle.rawValue), octets: 2))
+  }
+
   private static func number(_ name: String, _ value: UInt16) -> PacketField { PacketField(name, .number(Int64(value))) }
   private static func value(_ octets: [UInt8], of handle: AttributeHandle?, isWhole: Bool = true) -> PacketField {
     PacketField("value", .value(octets, of: handle, isWhole: isWhole))

@@ -46,7 +46,7 @@ package struct PacketField: Sendable, Equatable {
     /// A status, or a reason.
     case status(ControllerErrorCode)
     case attError(ErrorCode)
-    /// Bits, and connection handles: in hex for the eye. - Parameter octets: how many they take.
+    /// Bits, and handles: in hex for the eye. - Parameter octets: how many they take.
     case mask(UInt64, octets: Int)
     /// In units: so many times `factor`.
     case quantity(Int64, factor: Double, unit: String)

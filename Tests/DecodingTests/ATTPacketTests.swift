@@ -12,7 +12,10 @@ import Text
     ("0a1200", "Read Request", ["handle": .attribute(0x12)]),
     ("0b64", "Read Response", ["value": .value([0x64], of: nil, isWhole: true)]),
     ("01100c000a", "Error Response", ["request": .code(0x10, "Read By Group Type Request"), "error": .attError(.attributeNotFound)]),
-    ("0801000500" + "0328", "Read By Type Request", ["start_handle": .number(1), "end_handle": .number(5), "type": .uuid(UUID(0x2803))]),
+    (
+      "0801000500" + "0328", "Read By Type Request",
+      ["start_handle": .mask(1, octets: 2), "end_handle": .mask(5, octets: 2), "type": .uuid(UUID(0x2803))]
+    ),
     ("5210000102", "Write Command", ["handle": .attribute(0x10), "value": .value([1, 2], of: 0x10, isWhole: true)]),
     ("1b12000648", "Handle Value Notification", ["value": .value([6, 0x48], of: 0x12, isWhole: true)]),
     ("1e", "Handle Value Confirmation", [:]), ("4001", "Opcode 0x40", ["parameters": .octets([1])]),
@@ -20,7 +23,10 @@ import Text
       "1106" + "0100" + "0500" + "0018", "Read By Group Type Response",
       [
         "items": .list([
-          [PacketField("handle", .attribute(1)), PacketField("end_handle", .number(5)), PacketField("declares", .uuid(UUID(0x1800)))]
+          [
+            PacketField("handle", .attribute(1)), PacketField("end_handle", .mask(5, octets: 2)),
+            PacketField("declares", .uuid(UUID(0x1800))),
+          ]
         ])
       ]
     ),
@@ -37,10 +43,13 @@ import Text
   /// A request that found nothing in its range names no attribute, but where the range begins; one that an attribute refused names that.
   @Test func errorsNameRanges() throws {
     for (hex, request, fields) in [
-      ("0108" + "0100" + "0a", Request.readByType(.all, type: UUID(0x2803)), ["start_handle": .number(1), "end_handle": .number(0xFFFF)]),
-      ("0104" + "0900" + "0a", nil, ["start_handle": .number(9)]),
-      ("0106" + "0000" + "01", .findByTypeValue(.all, type: 0x2800, value: []), ["start_handle": .number(0)]),
-      ("0110" + "0100" + "10", nil, ["start_handle": .number(1)]),
+      (
+        "0108" + "0100" + "0a", Request.readByType(.all, type: UUID(0x2803)),
+        ["start_handle": .mask(1, octets: 2), "end_handle": .mask(0xFFFF, octets: 2)]
+      ),
+      ("0104" + "0900" + "0a", nil, ["start_handle": .mask(9, octets: 2)]),
+      ("0106" + "0000" + "01", .findByTypeValue(.all, type: 0x2800, value: []), ["start_handle": .mask(0, octets: 2)]),
+      ("0110" + "0100" + "10", nil, ["start_handle": .mask(1, octets: 2)]),
       ("0108" + "0500" + "05", .readByType(.all, type: UUID(0x2803)), ["handle": .attribute(5)]),
       ("010a" + "0500" + "0a", .read(5), ["handle": .attribute(5)]),
     ] as [(String, Request?, [String: PacketField.Value])] {
@@ -61,7 +70,7 @@ import Text
         == .list([
           [
             PacketField("handle", .attribute(2)), PacketField("properties", .mask(0x12, octets: 1)),
-            PacketField("value_handle", .number(3)), PacketField("declares", .uuid(UUID(0x2A37))),
+            PacketField("value_handle", .mask(3, octets: 2)), PacketField("declares", .uuid(UUID(0x2A37))),
           ]
         ]))
     // Not asked for: who knows what it is.
