@@ -17,9 +17,9 @@ package enum ShellWords {
 
   /// A word as it has to be typed.
   package static func quote(_ word: String) -> String {
-    let isPlain = !word.isEmpty && word.unicodeScalars.allSatisfy { $0.value > 0x7F || plain.contains($0) }
-    return isPlain && !word.hasPrefix("#") && !word.contains(where: \.isWhitespace)
-      // Not as characters: a mark that combines with a quotation mark would hide it.
+    // Not as characters: a mark that combines with a quotation mark would hide it.
+    let isPlain = word.unicodeScalars.allSatisfy { $0.value > 0x7F ? !$0.properties.isWhitespace : plain.contains($0) }
+    return isPlain && !word.isEmpty && word.unicodeScalars.first != "#"
       ? word : "'" + word.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
 

@@ -21,7 +21,7 @@ import Text
 
   @Test(arguments: [
     "a", "", "a b", "it's", "#x", "a;b", "\"", "\\", "$HOME", "größe", "ffe1=\"OP\"", "a\tb", "*", "\u{301}a b", "it'\u{301}s", "a \u{301}",
-    "e\u{301}", "\u{602}", "\u{602}'a b", "a\u{602}\"\u{602};", "a\u{37E}b",
+    "e\u{301}", "\u{602}", "#\u{5B5}x", "a\u{85}b\u{2028}", "\u{602}'a b", "a\u{602}\"\u{602};", "a\u{37E}b",
   ])
   func aQuotedWordIsReadAsItWas(_ word: String) throws {
     #expect(try ShellWords.words(of: "x \(ShellWords.quote(word)) y") == ["x", word, "y"])
