@@ -80,6 +80,8 @@ int ioctl(int descriptor, unsigned long request, void *value) {
 
 def number(value):
     """A field as it is compared: an int, or lower-case hex without separators."""
+    if value is None:
+        return 127  # HCI's signal strength that is not available
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, (int, float)):
