@@ -20,8 +20,8 @@ struct AirConnection: Sendable {
   /// The last PDU of each side, without what a repetition may change, and when it was heard.
   private var last: [AirPacket.Sender: (pdu: [UInt8], time: Int64)] = [:]
   fileprivate var encryption = Encryption.off
-  /// The sniffer has left the MIC behind what it has decrypted.
-  fileprivate(set) var keepsMIC = false
+  /// The sniffer has left the MIC behind what it has decrypted; nil while nothing has told.
+  fileprivate(set) var keepsMIC: Bool?
 
   init(link: Int) { self.link = link }
 
@@ -49,15 +49,10 @@ extension TraceLinks {
     guard packet.isWhole else { return (connection.link, nil) }
     connection.isRepeated = connection.repeats(packet, from: sender, at: record.wallClock)
     guard packet.pdu[1] > 0 else { return (connection.link, nil) }
-    if !packet.isDecrypted, !connection.isRepeated {
-      connection.noteEncryption(packet)
-      links[connection.link].isEncrypted = connection.encryption == .on
-    } else if packet.isDecrypted {
-      links[connection.link].isEncrypted = true
-      connection.noteMIC(packet)
-    }
+    if packet.isDecrypted { connection.noteDecryption(packet) } else if !connection.isRepeated { connection.noteEncryption(packet) }
+    links[connection.link].isEncrypted = connection.encryption == .on
     guard !connection.isRepeated, !links[connection.link].isEncrypted || packet.isDecrypted else { return (connection.link, nil) }
-    let plain = packet.isDecrypted && connection.keepsMIC ? packet.withoutMIC : packet
+    let plain = packet.isDecrypted && connection.keepsMIC == true ? packet.withoutMIC : packet
     return (connection.link, take(plain, from: sender, at: record.wallClock, &connection))
   }
 
@@ -122,20 +117,16 @@ extension AirConnection {
     }
   }
 
-  /// LL_START_ENC_RSP, with which decrypted traffic begins, is one octet long; a whole frame says its length.
-  private static func micLength(_ packet: AirPacket) -> Int? {
+  /// LL_START_ENC_RSP, with which decrypted traffic begins, is one octet long. Without it the first whole frame tells, which says its length: later ones
+  /// may be parts that look like one.
+  fileprivate mutating func noteDecryption(_ packet: AirPacket) {
+    encryption = .on
     let payload = Array(packet.payload)
     switch packet.pdu[0] & 3 {
-    case 3: return payload.first == 0x06 ? payload.count - 1 : nil
-    case 2 where payload.count >= 4: return payload.count - 4 - (Int(payload[0]) | Int(payload[1]) << 8)
-    default: return nil
-    }
-  }
-
-  fileprivate mutating func noteMIC(_ packet: AirPacket) {
-    switch Self.micLength(packet) {
-    case 0: keepsMIC = false
-    case 4: keepsMIC = true
+    case 3 where payload.first == 0x06: keepsMIC = payload.count == 5
+    case 2 where payload.count >= 4 && keepsMIC == nil:
+      let behind = payload.count - 4 - (Int(payload[0]) | Int(payload[1]) << 8)
+      if behind == 0 || behind == 4 { keepsMIC = behind == 4 }
     default: break
     }
   }

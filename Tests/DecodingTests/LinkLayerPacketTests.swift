@@ -158,6 +158,16 @@ import Text
     #expect(frame.names == ["Handle Value Notification"])
   }
 
+  /// What a sniffer could not decrypt, among what it could.
+  @Test func whatWasNotDecryptedStaysEncrypted() throws {
+    var decoder = TraceDecoder(LearnedDatabases())
+    let notification = "0a08" + "04000400" + "1b0600aa"
+    let names = try [(notification, true), ("0f05aabbccddee", false), ("0208" + "04000400" + "1b0600ab", true)].enumerated().map {
+      decoder.decode(try Self.heard($1.0, Int64($0), from: .peripheral, isDecrypted: $1.1)).packet.name
+    }
+    #expect(names == ["Handle Value Notification", "Encrypted PDU", "Handle Value Notification"])
+  }
+
   /// A new interval begins at an instant that is later.
   @Test func aRepetitionWhileTheIntervalChanges() throws {
     var decoder = TraceDecoder(LearnedDatabases())
