@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import Text
 
+@testable import blectl
+
 /// `decode trace`, of what `--trace` has written, and of files that others write.
 @Suite(.timeLimit(.minutes(15))) struct DecodeTraceTests {
   private static func trace(_ arguments: String...) throws -> TemporaryPath {
@@ -78,6 +80,22 @@ import Text
     let lines = result.text.split(whereSeparator: \.isNewline)
     #expect(lines.prefix(2).map { $0.split(separator: " ").dropFirst().first.map(String.init) } == times, "\(lines)")
     #expect(lines.contains { $0.hasPrefix("2 packet(s) \(whole): ") }, "\(lines)")
+  }
+
+  /// Nanoseconds; rounded, as JSON's figures say.
+  @Test(
+    arguments: [(286_000, "0.29 ms"), (318_000, "0.32 ms"), (91_418_000, "91.42 ms"), (0, "0 ms"), (4_999, "0 ms")] as [(Int64, String)])
+  func durationsAreRounded(_ nanoseconds: Int64, _ text: String) { #expect(TraceListing.milliseconds(nanoseconds) == text) }
+
+  /// Nothing breaks off where nothing began.
+  @Test func aCaptureOfANetworkIsNoTrace() throws {
+    var file: [UInt8] =
+      [0x0A, 0x0D, 0x0D, 0x0A, 28, 0, 0, 0, 0x4D, 0x3C, 0x2B, 0x1A, 1, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8) + [28, 0, 0, 0]
+    file += [1, 0, 0, 0, 20, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0]
+    let result = try Blectl.run(["decode", "trace", "-"], input: file)
+    #expect(
+      result.status == 66 && result.text.isEmpty && result.errors.contains("is no trace that can be read: link type 1: "),
+      "\(result.errors)")
   }
 
   /// A rig that checks what its firmware has said.
