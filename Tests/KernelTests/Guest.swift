@@ -97,14 +97,19 @@ enum Guest {
     return air
   }
 
-  /// Takes Lock-01 off the air. A link that the kernel still holds for a tool that has ended must go first: btvirt tells nobody that the other
-  /// end has gone, and a packet that is never completed would keep its only buffer.
+  /// Takes Lock-01 off the air.
   static func removeLock() {
     guard let air = unsafe lockInUse else { return }
-    _ = try? switchOff("hci0")
+    try? endLinks()
     air.stop()
     unsafe lockInUse = nil
-    _ = try? switchOn("hci0")
+  }
+
+  /// Ends what links hci0 has, before the other end goes: those that the kernel still holds for a tool that has ended, or that a failed test left.
+  /// btvirt tells nobody that the other end has gone, and a packet that is never completed would keep its only buffer.
+  static func endLinks() throws {
+    try switchOff("hci0")
+    try switchOn("hci0")
   }
 
   private nonisolated(unsafe) static var lockInUse: BumbleAir?

@@ -18,8 +18,8 @@ final class KernelPeripheral {
 
   /// What was written to ff01.
   private(set) var arrived: [UInt8] = []
-  /// Settled with the first of it.
-  let firstArrival = Wait<Void>()
+  /// Called with the first of it.
+  var onFirstArrival: () -> Void = {}
   private(set) var confirmations = 0
   /// Values that a subscriber of ff02 (notifications) or ff03 (indications) gets at once.
   var burstLength = 0
@@ -85,8 +85,8 @@ final class KernelPeripheral {
 
   private func wrote(_ handle: AttributeHandle, _ value: [UInt8]) {
     guard handle == sink else { return }
+    if arrived.isEmpty { onFirstArrival() }
     arrived += value
-    firstArrival.resume(returning: ())
     if let limit = endsAfter, arrived.count >= limit { for server in servers { server.close() } }
   }
 
