@@ -226,7 +226,7 @@ private final class Rig {
       await second.value
       #expect(rig.controller.commands == [Disconnect(handle: 0x40, reason: .remoteUserTerminated)])
       #expect(rig.ending == nil)
-      #expect(rig.pair.read() == [])
+      #expect(rig.pair.hasEnded())
       rig.controller.stop()
     }
   }
@@ -246,7 +246,7 @@ private final class Rig {
       let rig = try Rig(seen: false, madeByUs: false)
       await rig.link.disconnect()
       #expect(rig.controller.commands.isEmpty)
-      #expect(rig.pair.read() == [])
+      #expect(rig.pair.hasEnded())
       rig.controller.stop()
     }
   }

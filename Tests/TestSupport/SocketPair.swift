@@ -33,6 +33,12 @@ package final class SocketPair {
     return Array(buffer[..<count])
   }
 
+  /// Whether the other end is closed. A program that another test starts has it as well, for the moment until its exec: that is waited for.
+  package func hasEnded() -> Bool {
+    var waiting = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&waiting, 1, 10_000) == 1 && read() == []
+  }
+
   package func close() { descriptor.close() }
 
   /// Lets the loop look at its descriptors: in virtual time a timer fires only when none is ready.
