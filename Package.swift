@@ -54,7 +54,7 @@ let package = Package(
     .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", "Text", deque, system], swiftSettings: settings),
     .target(
       name: "LinuxBluetooth",
-      dependencies: ["LinuxIO", "CBluetooth", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
+      dependencies: ["LinuxIO", "CBluetooth", "Decoding", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
       swiftSettings: settings),
     .target(
       name: "Operations", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
@@ -102,7 +102,7 @@ let package = Package(
       name: "ReplayTests",
       dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(
-      name: "DecodingTests", dependencies: ["Decoding", "Replay", "ATT", "HCI", "Bluetooth", "Text", "TestSupport"]),
+      name: "DecodingTests", dependencies: ["Decoding", "Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: [
@@ -140,7 +140,7 @@ let package = Package(
     .testTarget(
       name: "KernelTests",
       dependencies: [
-        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "TestSupport", system,
+        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "TestSupport", system,
       ]),
   ],
   swiftLanguageModes: [.v6]

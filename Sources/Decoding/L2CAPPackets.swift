@@ -71,7 +71,7 @@ extension DecodedPacket {
     "io_capability:display_only|display_yes_no|keyboard_only|no_input_no_output|keyboard_display oob:not_present|present "
     + "authentication_requirements:x8 maximum_key_size:u8 initiator_key_distribution:x8 responder_key_distribution:x8"
 
-  private static let pairing = HCITable.table(
+  static let pairing = HCITable.table(
     """
     01; Pairing Request; \(features)
     02; Pairing Response; \(features)

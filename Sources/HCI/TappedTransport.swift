@@ -18,14 +18,14 @@ package final class TappedTransport: Transport {
         return
       }
       inner.handler = { [tap] event in
-        if case .received(let packet) = event { tap.record(packet, .controllerToHost) }
+        if case .received(let packet) = event { tap.record(packet, .controllerToHost, isOurs: true) }
         handler(event)
       }
     }
   }
 
   package func send(_ packet: [UInt8]) {
-    tap.record(packet, .hostToController)
+    tap.record(packet, .hostToController, isOurs: true)
     inner.send(packet)
   }
 

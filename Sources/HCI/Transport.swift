@@ -34,8 +34,11 @@ package enum TransportEvent: Sendable {
 /// Sees every packet that crosses a transport, in both directions.
 @LoopActor
 package protocol Tap: AnyObject {
-  /// - Parameter packet: H4 form.
-  func record(_ packet: [UInt8], _ direction: Direction)
+  /// Records one packet.
+  /// - Parameters:
+  ///   - packet: H4 form.
+  ///   - isOurs: false for a packet about a link of another program.
+  func record(_ packet: [UInt8], _ direction: Direction, isOurs: Bool)
 }
 
 package enum Direction: Sendable, Equatable {

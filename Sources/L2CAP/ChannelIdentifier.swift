@@ -10,4 +10,6 @@ package struct ChannelIdentifier: RawRepresentable, Hashable, Sendable, Expressi
   package static let att: Self = 0x0004
   package static let signalling: Self = 0x0005
   package static let securityManager: Self = 0x0006
+  /// The Security Manager on a BR/EDR link.
+  package static let classicSecurityManager: Self = 0x0007
 }

@@ -22,7 +22,7 @@ final class HCISocket {
   let name: String
   var onOthersCommand: (@LoopActor (OthersCommand) -> Void)?
   private let socket: PacketSocket
-  private let tap: (any HCI.Tap)?
+  let trace: KernelTrace?
   private var observers: [Int: @LoopActor (HCI.Event) -> Void] = [:]
   private var nextObserver = 0
   private var pending: [Pending] = []
@@ -31,7 +31,7 @@ final class HCISocket {
   private var onEnd: [Int: @LoopActor (any Error) -> Void] = [:]
   /// The last command of someone else's, until it is answered. The kernel gives the controller one command at a time, whoever sent it, so
   /// the next answer is the answer to this one, even when one of ours with the same opcode waits for its turn.
-  private var others: (command: CommandPacket, deadline: LoopClock.Instant)?
+  private var others: (command: CommandPacket, deadline: LoopClock.Instant, isTraced: Bool)?
 
   private struct Pending {
     let command: CommandPacket
@@ -64,10 +64,12 @@ final class HCISocket {
     }
   }
 
-  /// - Parameter descriptor: bound; in tests one end of a pair.
-  init(_ descriptor: consuming OwnedDescriptor, name: String, tap: (any HCI.Tap)?) {
+  /// - Parameters:
+  ///   - descriptor: bound; in tests one end of a pair.
+  ///   - tracesAll: whether the tap gets packets of other programs too.
+  init(_ descriptor: consuming OwnedDescriptor, name: String, tap: (any HCI.Tap)?, tracesAll: Bool = getuid() == 0) {
     self.name = name
-    self.tap = tap
+    trace = tap.map { KernelTrace($0, recordsAll: tracesAll) }
     // Events have at most 258 octets, commands as many.
     socket = PacketSocket(descriptor, largest: 1024)
     socket.handler = { [weak self] event in self?.received(event) }
@@ -163,7 +165,7 @@ final class HCISocket {
     while let first = pending.first, first.timer == nil {
       let packet = first.command.encoded
       do throws(Errno) {
-        tap?.record(packet, .hostToController)
+        trace?.sent(packet)
         try socket.send(packet)
         pending[0].timer = EventLoop.shared.schedule(after: Self.commandLimit) { [weak self] in
           guard let self else { return }
@@ -179,10 +181,13 @@ final class HCISocket {
   private func received(_ event: PacketSocket.Event) {
     switch event {
     case .packet(let packet), .cut(let packet, _):
-      tap?.record(packet, packet.first == HCI.Packet.commandIndicator ? .hostToController : .controllerToHost)
       if packet.first == HCI.Packet.commandIndicator { return sawOthers(packet) }
       // What is malformed concerns nobody: the kernel's stack judges for itself, and our command meets its limit.
-      guard case .event(let event) = try? HCI.Packet(packet) else { return }
+      guard case .event(let event) = try? HCI.Packet(packet) else {
+        trace?.received(packet, nil, isAnswer: false)
+        return
+      }
+      trace?.received(packet, event, isAnswer: isTracedAnswer(event))
       switch event {
       case .commandComplete(let complete): answered(complete.opcode, complete.parameters, .commandComplete)
       case .commandStatus(let status): answered(status.opcode, [status.status.rawValue], .commandStatus)
@@ -195,14 +200,27 @@ final class HCISocket {
   }
 
   private func sawOthers(_ packet: [UInt8]) {
+    let isTraced = trace?.sawOthers(packet) ?? false
     guard case .command(let command)? = try? HCI.Packet(packet) else { return }
-    others = (command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit))
+    others = (command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit), isTraced)
     onOthersCommand?(.sent(command))
+  }
+
+  /// Whether an event answers a command of ours, or one of others about a link of ours.
+  private func isTracedAnswer(_ event: HCI.Event) -> Bool {
+    let opcode: HCI.Opcode
+    switch event {
+    case .commandComplete(let complete): opcode = complete.opcode
+    case .commandStatus(let status): opcode = status.opcode
+    default: return false
+    }
+    if let others, others.command.opcode == opcode, EventLoop.shared.now <= others.deadline { return others.isTraced }
+    return pending.first?.timer != nil && pending.first?.command.opcode == opcode
   }
 
   /// - Parameter octets: the return parameters, status first.
   private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8], _ event: AnsweringEvent) {
-    if let (command, deadline) = others, command.opcode == opcode {
+    if let (command, deadline, _) = others, command.opcode == opcode {
       others = nil
       if EventLoop.shared.now <= deadline {
         if let status = octets.first { onOthersCommand?(.answered(command, ControllerErrorCode(rawValue: status))) }

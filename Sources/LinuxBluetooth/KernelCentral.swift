@@ -116,10 +116,14 @@ package final class KernelCentral: GAP.Central, LinkController {
   private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> KernelLink {
     let before = table.latest
     table.attemptStarts(peer)
+    hci.trace?.attemptStarts(peer)
+    var connected: ConnectionHandle?
+    defer { hci.trace?.attemptEnds(peer, connected) }
     do {
       let socket = try await makeChannel(adapter, peer, deadline)
       hci.pump()
       let handle = socket.connectionHandle
+      connected = handle
       let isOurs = handle.flatMap { table.entries[$0] }.map { $0.number > before } ?? false
       let link = KernelLink(self, peer, socket, handle: handle, madeByUs: isOurs, tap: tap)
       links.append(link)
@@ -136,7 +140,11 @@ package final class KernelCentral: GAP.Central, LinkController {
     ManagementConnections.read(adapter: adapter.index)?.first { $0.address == address }
   }
 
-  func forget(_ link: KernelLink) { links.removeAll { $0 === link } }
+  func forget(_ link: KernelLink) {
+    links.removeAll { $0 === link }
+    // A later link may have the same handle.
+    if let handle = link.handle, !links.contains(where: { $0.handle == handle }) { hci.trace?.forget(handle) }
+  }
 
   package func close() async {
     await shielded { [self] in

@@ -14,7 +14,7 @@ package final class KernelLink: GAP.Link {
 
   private let central: KernelCentral
   private let socket: L2CAPSocket
-  private let handle: ConnectionHandle?
+  let handle: ConnectionHandle?
   private let madeByUs: Bool
   private var ending: Task<Void, Never>?
   /// Watches over the interval that was asked for.
@@ -53,7 +53,7 @@ package final class KernelLink: GAP.Link {
       socket.tap = { pdu, direction in
         let boundary: HCI.ACLData.Boundary = direction == .hostToController ? .firstNonFlushable : .firstFlushable
         for packet in L2CAPFrame(channel: .att, payload: pdu).fragments(handle: handle ?? 0, length: 0xFFFF, first: boundary) {
-          tap.record(packet.encoded, direction)
+          tap.record(packet.encoded, direction, isOurs: true)
         }
       }
     }

@@ -6,7 +6,7 @@ import SystemPackage
 /// A trace: every packet as a btsnoop record, written at once, so that a trace is whole up to a crash; on standard output as pcapng, which
 /// Wireshark reads from a pipe.
 @LoopActor
-package final class SnoopFile: HCI.Tap {
+package final class SnoopFile {
   private var file: OwnedDescriptor
   private let path: String
   private let encode: (Snoop.Record) -> [UInt8]
@@ -51,7 +51,7 @@ package final class SnoopFile: HCI.Tap {
   private static func opened(_ path: String) throws(Errno) -> SnoopFile {
     // /dev/fd/N is a link by nature: `>(wireshark -k -i -)` of a shell.
     let mayBeLink = path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/self/fd/")
-    // Only the user may read it: a trace holds keys and values.
+    // Only the user may read it: a trace holds values, and keys on request.
     let flags = O_WRONLY | O_CREAT | O_NOCTTY | O_NONBLOCK | (mayBeLink ? 0 : O_NOFOLLOW)
     let file = try SystemCall.open(path, flags, mode: 0o600)
     let status = try SystemCall.status(file.rawValue)

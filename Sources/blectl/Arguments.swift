@@ -41,7 +41,7 @@ enum Arguments {
     while let word = rest.popFirst() {
       if namesWithValue.contains(word) {
         rest = rest.dropFirst()
-      } else if !["--quiet", "--verbose", "--json"].contains(word), !namesWithValue.contains(where: { word.hasPrefix($0 + "=") }),
+      } else if !ProcessOptions.flags.contains(word), !namesWithValue.contains(where: { word.hasPrefix($0 + "=") }),
         word.first != "-" || !word.dropFirst().allSatisfy({ "qv".contains($0) })
       {
         return false

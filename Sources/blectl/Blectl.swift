@@ -25,6 +25,7 @@ struct Blectl: ParsableCommand {
         --color WHEN        auto, always or never
         --trace FILE        write a btsnoop file; - is pcapng on standard
                             output: blectl scan --trace - | wireshark -k -i -
+        --trace-secrets     leave the keys of your own links in the trace
         --record FILE       write a script for blectl run
 
       Several commands on one link: blectl -e 'read 2a19; write ffe1 01; wait ffe2' PEER
@@ -106,7 +107,7 @@ struct Blectl: ParsableCommand {
         continue
       }
       let name = String(word.prefix { $0 != "=" })
-      let known = Arguments.namesWithValue + ["--json", "--quiet", "--verbose", "--version", "--help"]
+      let known = Arguments.namesWithValue + ProcessOptions.flags + ["--version", "--help"]
       if known.contains(name) || word.dropFirst().allSatisfy({ "qv".contains($0) }) { continue }
       let meant = word == "-V" ? "--version" : Likeness.nearest(to: name, among: known)
       return ValidationError(

@@ -24,7 +24,7 @@ final class ProcessContext {
   private(set) var recorder: ScriptRecorder?
   /// A trace may be asked for while the radio is in use: set it before that is opened.
   var tracesLater = false
-  private let tap = SwitchedTap()
+  private let tap = TraceTap()
   /// The watch over signals while the command runs.
   weak var signals: SignalWatch?
   /// Sees every signal first: in a session Ctrl-C ends one command only. - Returns: whether it is dealt with.
@@ -50,8 +50,7 @@ final class ProcessContext {
   func adapter() throws -> AdapterSpec { try configuration.adapter(options.adapter) }
 
   private func openAdapter() async throws -> any Central {
-    tap.target = try await openTrace()
-    let central = try await adapter().open(tap: tracesLater ? tap : trace) { output.note($0) }
+    let central = try await adapter().open(tap: try await openTrace()) { output.note($0) }
     central.onNote = { [output] in output.note($0.text) }
     return central
   }
@@ -62,11 +61,13 @@ final class ProcessContext {
   var endTraced: (@LoopActor () -> Void)?
   private(set) var isTraceUnread = false
 
-  /// That of `--trace`, opened at the first call.
-  func openTrace() async throws -> SnoopFile? {
-    if tracesToOutput, trace == nil { trace = try openOutput() }
-    if let path = options.trace, trace == nil { trace = try await open(trace: path) }
-    return trace
+  /// Opens the file of `--trace` at the first call. - Returns: nil when there will be no trace.
+  func openTrace() async throws -> (any HCI.Tap)? {
+    if let path = options.trace, trace == nil {
+      trace = tracesToOutput ? try openOutput() : try await open(trace: path)
+      tap.write(to: trace, keepsSecrets: options.traceSecrets)
+    }
+    return trace != nil || tracesLater ? tap : nil
   }
 
   private func openOutput() throws -> SnoopFile {
@@ -124,27 +125,19 @@ final class ProcessContext {
     try await trace?.close()
   }
 
-  /// Records from now on; nil ends that.
+  /// Records from now on, without secrets; nil ends that.
   /// - Throws: FileError, of the file that is begun or of the one that ends.
   func trace(to path: String?) async throws {
-    tap.target = nil
+    tap.write(to: nil)
     try await closeTrace()
     guard let path else { return }
     if path == "-" { throw Failure(.usage, "the trace of a session goes to a file: standard output has the results of its commands") }
     let file = try await open(trace: path)
     trace = file
-    tap.target = file
+    tap.write(to: file)
   }
 
   private func open(trace path: String) async throws -> SnoopFile {
     try await SnoopFile.open(path) { output.note("nobody reads the pipe “\(DisplayText.escape(path))” yet; waiting for its reader") }
   }
-}
-
-/// A tap that may be connected later.
-@LoopActor
-private final class SwitchedTap: Tap {
-  var target: SnoopFile?
-
-  func record(_ packet: [UInt8], _ direction: HCI.Direction) { target?.record(packet, direction) }
 }

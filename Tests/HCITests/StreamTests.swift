@@ -157,6 +157,6 @@ import Text
 
   @LoopActor private final class Recorder: Tap {
     var seen: [([UInt8], Direction)] = []
-    func record(_ packet: [UInt8], _ direction: Direction) { seen.append((packet, direction)) }
+    func record(_ packet: [UInt8], _ direction: Direction, isOurs: Bool) { seen.append((packet, direction)) }
   }
 }

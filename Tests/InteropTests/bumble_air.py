@@ -8,7 +8,8 @@ bumble_air.py --transport SPEC  Only the peripheral, on a Bumble transport such 
 
 After READY, standard output carries one JSON object per line for what happens. Ends when standard input closes, and on SIGTERM.
 Lines on standard input: "away" takes the peripheral out of range (links are lost, no advertisement is heard), "back" returns it
-(neither with --transport); "bye" lets it end its link; "slow" lets it ask its central for a connection interval of 100 ms.
+(neither with --transport); "bye" lets it end its link; "slow" lets it ask its central for a connection interval of 100 ms;
+"secure:KEY" lets it ask its central for encryption, with KEY (32 hex digits) as the key of their bond.
 
 Service FFE0:
   FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
@@ -123,6 +124,7 @@ class Lock:
         connection.on('connection_phy_update', lambda phy: self.report('phy', tx=int(phy.tx_phy), rx=int(phy.rx_phy)))
         connection.on('connection_data_length_change', lambda: self.report(
             'data_length', tx=connection.data_length.max_tx_octets, rx=connection.data_length.max_rx_octets))
+        connection.on('connection_encryption_change', lambda: self.report('encryption', on=bool(connection.encryption)))
         connection.on('disconnection', self.disconnected)
 
     def disconnected(self, reason):
@@ -503,6 +505,12 @@ async def main():
             for connection in device.connections.values():
                 asyncio.ensure_future(connection.update_parameters(100, 100, 0, 6000, use_l2cap=True))
             report(word)
+        elif device and word.startswith('secure:'):
+            async def provide(*_):
+                return bytes.fromhex(word.removeprefix('secure:'))
+            device.host.long_term_key_provider = provide
+            for connection in device.connections.values():
+                connection.request_pairing()
 
     def watch_input():   # a thread, because epoll takes neither files nor /dev/null
         while text := os.read(0, 4096):

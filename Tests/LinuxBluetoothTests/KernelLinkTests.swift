@@ -15,7 +15,7 @@ private let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
 @LoopActor
 private final class Recorder: HCI.Tap {
   var packets: [[UInt8]] = []
-  func record(_ packet: [UInt8], _ direction: HCI.Direction) { packets.append(packet) }
+  func record(_ packet: [UInt8], _ direction: HCI.Direction, isOurs: Bool) { packets.append(packet) }
 }
 
 @LoopActor

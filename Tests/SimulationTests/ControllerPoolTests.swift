@@ -262,7 +262,7 @@ import Testing
   @Test func theTapSeesEverybody() async throws {
     @LoopActor final class Log: HCI.Tap {
       var packets: [(packet: [UInt8], direction: HCI.Direction)] = []
-      func record(_ packet: [UInt8], _ direction: HCI.Direction) { packets.append((packet, direction)) }
+      func record(_ packet: [UInt8], _ direction: HCI.Direction, isOurs: Bool) { packets.append((packet, direction)) }
     }
     try await onLoop {
       let log = Log()

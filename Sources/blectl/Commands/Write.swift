@@ -48,7 +48,7 @@ struct Write: PeerCommand {
   @OptionGroup var answers: AnswerOptions
 
   /// Those that take no value.
-  static let flags = ["--json", "--quiet", "--verbose", "--empty", "--read-back"] + PeerOptions.flags
+  static let flags = ProcessOptions.flags + ["--empty", "--read-back"] + PeerOptions.flags
 
   func validate() throws {
     if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap.plainText)") }

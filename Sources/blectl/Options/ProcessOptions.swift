@@ -29,6 +29,9 @@ struct ProcessOptions: ParsableArguments {
     completion: .file())
   var trace: String?
 
+  @Flag(help: "Leave the keys of your own links in the trace.")
+  var traceSecrets = false
+
   @Option(
     help: ArgumentHelp("Write what is done and what comes as a script for blectl run.", valueName: "file"), completion: .file())
   var record: String?
@@ -39,10 +42,12 @@ struct ProcessOptions: ParsableArguments {
     help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"))
   var timeout: Double?
 
+  static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets"]
   /// Those that take a value, for moving them behind the command's name.
   static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record", "-t", "--timeout"]
 
   func validate() throws {
+    if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs a trace: add --trace FILE") }
     if let timeout, !(timeout > 0 && timeout <= 86_400) {
       throw ValidationError("--timeout takes seconds, more than 0 and up to 86400, not \(timeout.plainText)")
     }

@@ -31,7 +31,7 @@ struct RecordedWords {
 
   private static let linkOptions: Set<String> = ["--mtu", "--phy", "--interval", "--retries", "--wait", "--first", "--unique"]
   private static let processOptions: Set<String> = [
-    "-i", "--adapter", "--color", "--trace", "--record", "--json", "-q", "--quiet", "--verbose",
+    "-i", "--adapter", "--color", "--trace", "--trace-secrets", "--record", "--json", "-q", "--quiet", "--verbose",
   ]
 
   /// - Parameters:

@@ -1,0 +1,91 @@
+package import HCI
+import L2CAP
+
+/// Zeroes what a trace must not hold: keys, the parameters of commands and events without a format in our tables, and audio. Lengths, codes
+/// and statuses stay, so that tools can read the trace. It follows L2CAP frames over several packets, so give it every packet of a trace.
+package struct TraceRedaction: Sendable {
+  /// A frame that is not complete.
+  private struct Frame: Sendable {
+    /// Its header and the first byte of its payload, as far as they came.
+    var head: [UInt8] = []
+    var length = 0
+
+    /// Where it ends; nil before its header is there.
+    var end: Int? { head.count < 4 ? nil : 4 + Int(head[0]) + Int(head[1]) << 8 }
+
+    /// How many of its bytes may be kept.
+    var kept: Int? {
+      guard let end, head.count > 4 else { return end }
+      let channel = ChannelIdentifier(rawValue: UInt16(head[2]) | UInt16(head[3]) << 8)
+      guard channel == .securityManager || channel == .classicSecurityManager else { return end }
+      return DecodedPacket.pairing[head[4]] == nil || Secrets.pairing.contains(head[4]) ? min(5, end) : end
+    }
+  }
+
+  /// By connection handle and direction.
+  private var frames: [UInt16: Frame] = [:]
+
+  package init() {}
+
+  /// Returns the packet as a trace may hold it, with the same length.
+  /// - Parameter packet: H4 form; may be malformed.
+  package mutating func redacted(_ packet: [UInt8], _ direction: Direction) -> [UInt8] {
+    switch packet.first {
+    case Packet.commandIndicator: Self.command(packet)
+    case Packet.eventIndicator: Self.event(packet)
+    case Packet.aclIndicator: data(packet, direction)
+    // Somebody's voice, and nothing reads it.
+    case Packet.synchronousIndicator: Self.zeroed(packet, from: 4)
+    case Packet.isochronousIndicator: Self.zeroed(packet, from: 5)
+    default: Self.zeroed(packet, from: 1)
+    }
+  }
+
+  private static func zeroed(_ packet: [UInt8], from start: Int) -> [UInt8] {
+    packet.count > start ? packet[..<start] + [UInt8](repeating: 0, count: packet.count - start) : packet
+  }
+
+  private static func opcode(_ packet: [UInt8], at index: Int) -> UInt16 { UInt16(packet[index]) | UInt16(packet[index + 1]) << 8 }
+
+  private static func command(_ packet: [UInt8]) -> [UInt8] {
+    guard packet.count > 4, packet.count == 4 + Int(packet[3]) else { return zeroed(packet, from: 4) }
+    let opcode = opcode(packet, at: 1)
+    let isKept = HCITable.commands[opcode]?.parameters != nil && !Secrets.commands.contains(opcode)
+    return isKept ? packet : zeroed(packet, from: 4)
+  }
+
+  private static func event(_ packet: [UInt8]) -> [UInt8] {
+    guard packet.count > 3, packet.count == 3 + Int(packet[2]) else { return zeroed(packet, from: 3) }
+    switch packet[1] {
+    case 0x0E:
+      guard packet.count > 6 else { return packet }
+      let opcode = opcode(packet, at: 4)
+      let isKept = HCITable.commands[opcode]?.returned != nil && !Secrets.returns.contains(opcode)
+      return isKept ? packet : zeroed(packet, from: 7)
+    case 0x0F: return zeroed(packet, from: 7)
+    case 0x3E:
+      let isKept = HCITable.subevents[packet[3]]?.format != nil && !Secrets.subevents.contains(packet[3])
+      return isKept ? packet : zeroed(packet, from: 4)
+    case let code:
+      let isKept = HCITable.events[code]?.format != nil && !Secrets.events.contains(code)
+      return isKept ? packet : zeroed(packet, from: 3)
+    }
+  }
+
+  private mutating func data(_ packet: [UInt8], _ direction: Direction) -> [UInt8] {
+    guard packet.count >= 5 else { return packet }
+    let word = Self.opcode(packet, at: 1)
+    let key = word & 0x0FFF | (direction == .hostToController ? 0x1000 : 0)
+    let open = frames.removeValue(forKey: key)
+    let isStart = word >> 12 & 3 != 1
+    // What continues a frame whose start is not in the trace may be anything.
+    guard packet.count == 5 + Int(Self.opcode(packet, at: 3)), var frame = isStart ? Frame() : open else {
+      return Self.zeroed(packet, from: 5)
+    }
+    let start = frame.length
+    frame.head += packet[5...].prefix(5 - frame.head.count)
+    frame.length += packet.count - 5
+    if frame.length < frame.end ?? .max { frames[key] = frame }
+    return frame.kept.map { Self.zeroed(packet, from: 5 + max(0, $0 - start)) } ?? packet
+  }
+}

@@ -1,0 +1,46 @@
+/// The packets that carry keys, passkeys, or numbers that keys are made of. Traces zero their parameters, and nothing else may show them.
+package enum Secrets {
+  /// Opcodes of commands with secret parameters, in some of them also what the controller returns (Vol 4 Part E §7).
+  package static let commands: Set<UInt16> = [
+    0x040B,  // Link Key Request Reply
+    0x040D,  // PIN Code Request Reply
+    0x042E,  // User Passkey Request Reply
+    0x0430,  // Remote OOB Data Request Reply
+    0x0445,  // Remote OOB Extended Data Request Reply
+    0x0C11,  // Write Stored Link Key
+    0x2017,  // LE Encrypt
+    0x2019,  // LE Enable Encryption
+    0x201A,  // LE Long Term Key Request Reply
+    0x2026,  // LE Generate DHKey
+    0x2027,  // LE Add Device To Resolving List: the IRKs of both devices
+    0x205E,  // LE Generate DHKey [v2]
+    0x2068,  // LE Create BIG: the Broadcast Code
+    0x2069,  // LE Create BIG Test
+    0x206B,  // LE BIG Create Sync
+  ]
+
+  /// Opcodes of commands with secret return parameters. Hosts make nonces, passkeys and keys of random numbers.
+  package static let returns: Set<UInt16> = commands.union([
+    0x0C57,  // Read Local OOB Data
+    0x0C7D,  // Read Local OOB Extended Data
+    0x2018,  // LE Rand
+  ])
+
+  /// Codes of events (§7.7).
+  package static let events: Set<UInt8> = [
+    0x15,  // Return Link Keys
+    0x18,  // Link Key Notification
+    0x3B,  // User Passkey Notification
+  ]
+
+  /// Subevent codes of the LE Meta event (§7.7.65).
+  package static let subevents: Set<UInt8> = [0x09]  // LE Generate DHKey Complete
+
+  /// Codes of Security Manager PDUs (Vol 3 Part H §3.5, §3.6). Pairing Confirm and Pairing Random together give the passkey.
+  package static let pairing: Set<UInt8> = [
+    0x04,  // Pairing Random
+    0x06,  // Encryption Information
+    0x08,  // Identity Information
+    0x0A,  // Signing Information
+  ]
+}

@@ -1,0 +1,112 @@
+import Bluetooth
+import Decoding
+import EventLoop
+import HCI
+
+/// Chooses which packets of a raw HCI socket a trace gets. Root gets all. Other users get what belongs to this process: with the capabilities
+/// of the program's file, the socket shows them the links of everyone.
+@LoopActor
+final class KernelTrace {
+  private let tap: any HCI.Tap
+  private let recordsAll: Bool
+  /// The peers of the attempts to connect that are under way.
+  private var attempts: [PeerAddress] = []
+  private var handles: Set<ConnectionHandle> = []
+  /// Links that came up to the peer of an attempt that is not over.
+  private var new: [ConnectionHandle: PeerAddress] = [:]
+  /// Packets of links that came up during an attempt and may be ours: the controller can know a peer by a private address, which we do not know.
+  private var held: [ConnectionHandle: [(packet: [UInt8], direction: HCI.Direction)]] = [:]
+  private static let heldLimit = 64
+
+  init(_ tap: any HCI.Tap, recordsAll: Bool) {
+    self.tap = tap
+    self.recordsAll = recordsAll
+  }
+
+  // MARK: Which links are ours
+
+  func attemptStarts(_ peer: PeerAddress) { attempts.append(peer) }
+
+  /// - Parameter handle: nil when the attempt failed, or the link's handle is not known.
+  func attemptEnds(_ peer: PeerAddress, _ handle: ConnectionHandle?) {
+    if let index = attempts.firstIndex(of: peer) { attempts.remove(at: index) }
+    if let handle {
+      handles.insert(handle)
+      for (packet, direction) in held.removeValue(forKey: handle) ?? [] { tap.record(packet, direction, isOurs: true) }
+    }
+    if !attempts.contains(peer) { new = new.filter { $0.value != peer } }
+    if attempts.isEmpty { held = [:] }
+  }
+
+  /// The link is no longer ours: it has ended, or the kernel keeps it for another program.
+  func forget(_ handle: ConnectionHandle) {
+    handles.remove(handle)
+    new[handle] = nil
+  }
+
+  private func isOurs(_ handle: ConnectionHandle) -> Bool { handles.contains(handle) || new[handle] != nil }
+
+  // MARK: Packets
+
+  func sent(_ packet: [UInt8]) { tap.record(packet, .hostToController, isOurs: true) }
+
+  /// Records a command of another program or of the kernel.
+  /// - Returns: whether it is about a link of ours.
+  func sawOthers(_ packet: [UInt8]) -> Bool {
+    let isOurs = isOurs(packet, .hostToController)
+    record(packet, .hostToController, isOurs: isOurs)
+    return isOurs
+  }
+
+  /// Records a packet from the controller.
+  /// - Parameters:
+  ///   - event: nil when the packet is malformed.
+  ///   - isAnswer: whether it answers a command of ours or about a link of ours.
+  func received(_ packet: [UInt8], _ event: HCI.Event?, isAnswer: Bool) {
+    var packet = packet
+    let isOurs: Bool =
+      switch event {
+      case .leAdvertisingReports, .leExtendedAdvertisingReports, .leDirectedAdvertisingReports: true
+      case .commandComplete, .commandStatus: isAnswer
+      case .leConnectionComplete(let complete): isOurs(complete, packet)
+      case .numberOfCompletedPackets(let counts): isOurs(counts, &packet)
+      case nil: false
+      default: isOurs(packet, .controllerToHost)
+      }
+    record(packet, .controllerToHost, isOurs: isOurs)
+    if case .disconnectionComplete(.success, let handle, _) = event { forget(handle) }
+  }
+
+  private func record(_ packet: [UInt8], _ direction: HCI.Direction, isOurs: Bool) {
+    if isOurs || recordsAll { tap.record(packet, direction, isOurs: isOurs) }
+  }
+
+  private func isOurs(_ complete: HCI.Event.ConnectionComplete, _ packet: [UInt8]) -> Bool {
+    let attempt = attempts.first { $0.address == complete.peer.address }
+    guard complete.status == .success else { return attempt != nil }
+    forget(complete.handle)
+    new[complete.handle] = attempt
+    held[complete.handle] = nil
+    if attempt == nil, !attempts.isEmpty, !recordsAll {
+      held[complete.handle] = [(packet, .controllerToHost)]
+    }
+    return attempt != nil
+  }
+
+  /// - Parameter packet: loses the counts of other links.
+  private func isOurs(_ counts: HCI.Event.CompletedPackets.List, _ packet: inout [UInt8]) -> Bool {
+    let ours = counts.filter { isOurs($0.handle) }
+    if !recordsAll, ours.count < counts.count {
+      let octets = ours.flatMap { [$0.handle.rawValue, $0.count] }.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+      packet = HCI.Event.other(code: 0x13, [UInt8(clamping: ours.count)] + octets).encoded
+    }
+    return !ours.isEmpty
+  }
+
+  private func isOurs(_ packet: [UInt8], _ direction: HCI.Direction) -> Bool {
+    guard case .mask(let number, _)? = DecodedPacket(hci: packet)["handle"] else { return false }
+    let handle = ConnectionHandle(UInt16(truncatingIfNeeded: number))
+    if let count = held[handle]?.count, count < Self.heldLimit { held[handle]?.append((packet, direction)) }
+    return isOurs(handle)
+  }
+}
