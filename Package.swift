@@ -29,9 +29,9 @@ let package = Package(
     // From the bottom to the top: a room knows only those before it. scripts/check-rooms reads the imports.
     .target(name: "Text", swiftSettings: settings),
     .target(name: "EventLoop", dependencies: [deque, heap], swiftSettings: settings),
-    .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CBluetooth"),
     .systemLibrary(name: "CCrypto"),
+    .target(name: "CLinux", publicHeadersPath: ".", cSettings: [.treatAllWarnings(as: .error)]),
     // Not headers like the others: what they keep exists once, however Swift is optimised.
     .target(name: "CCurses", cSettings: [.treatAllWarnings(as: .error)]),
     .target(name: "CReadline", cSettings: [.treatAllWarnings(as: .error)]),

@@ -6,10 +6,6 @@
 #include <pwd.h>
 #include <string.h>
 
-// The runtime finds the arguments by /proc; libc has them here.
-extern void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count);
-__attribute__((constructor)) static void take_arguments(int count, char **arguments) { _swift_stdlib_overrideUnsafeArgvArgc(arguments, count); }
-
 // At every start the runtime looks beside the program, by /proc, for one that shows where it crashed, and aborts without /proc. There is none.
 const char *__wrap_swift_copyAuxiliaryExecutablePath(const char *name) { (void)name; return NULL; }
 
