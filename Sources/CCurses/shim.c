@@ -13,10 +13,13 @@ extern char *tigetstr(const char *);
 static struct {
   SCREEN *screen;
   int pipe;
+  // The terminal, for its settings and for its screen.
+  int input, output;
   struct termios before;
   // What makes the terminal as it was.
   char leave[256];
   // Who would hear of crashes: the Swift runtime, for one.
+  int takes_crashes;
   struct sigaction crash[NSIG];
 } shim_state;
 
@@ -29,8 +32,8 @@ static void shim_on_screen_signal(int number) {
 
 // Even a defect of ours leaves a terminal that can be typed on.
 static void shim_on_crash(int number) {
-  tcsetattr(STDIN_FILENO, TCSANOW, &shim_state.before);
-  if (write(STDOUT_FILENO, shim_state.leave, strlen(shim_state.leave)) < 0) { /* there is none any more */ }
+  tcsetattr(shim_state.input, TCSANOW, &shim_state.before);
+  if (write(shim_state.output, shim_state.leave, strlen(shim_state.leave)) < 0) { /* there is none any more */ }
   sigaction(number, &shim_state.crash[number], NULL);
   raise(number);
 }
@@ -59,6 +62,8 @@ static void shim_give_back(int number, void (*handler)(int)) {
 }
 
 static void shim_take_crashes(int take) {
+  if (take == shim_state.takes_crashes) return;
+  shim_state.takes_crashes = take;
   const int crashes[] = { SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV };
   for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) {
     struct sigaction action, *before = &shim_state.crash[crashes[index]];
@@ -72,6 +77,16 @@ static void shim_take_crashes(int take) {
     shim_unblock(crashes[index]);
   }
 }
+
+void shim_guard_terminal(int input, const struct termios *before, const char *leave) {
+  shim_state.input = input;
+  shim_state.output = isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO;
+  shim_state.before = *before;
+  strncpy(shim_state.leave, leave, sizeof shim_state.leave - 1);
+  shim_take_crashes(1);
+}
+
+void shim_unguard_terminal(void) { shim_take_crashes(0); }
 
 static void shim_leave_with(const char *name) {
   char *leave = shim_state.leave;
@@ -91,6 +106,8 @@ int shim_screen_start(int utf8, int colours, int pipe) {
   int is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   if (utf8 && !is_utf8) setlocale(LC_CTYPE, "C.UTF-8");
   if (!utf8) setlocale(LC_CTYPE, "C");
+  shim_state.input = STDIN_FILENO;
+  shim_state.output = STDOUT_FILENO;
   tcgetattr(STDIN_FILENO, &shim_state.before);
   shim_state.pipe = pipe;
   shim_take(SIGTSTP, shim_on_screen_signal);

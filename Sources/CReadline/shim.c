@@ -18,7 +18,27 @@ static FILE *shim_screen = NULL;
 static char *shim_octets = NULL;
 static size_t shim_count = 0;
 
-static int shim_getc(FILE *stream) { (void)stream; return shim_keys < shim_keys_end ? *shim_keys++ : EOF; }
+// Of macros, since the last key.
+static int shim_commands = 0;
+
+static int shim_getc(FILE *stream) {
+  (void)stream;
+  shim_commands = 0;
+  return shim_keys < shim_keys_end ? *shim_keys++ : EOF;
+}
+
+// Not in its headers.
+extern void _rl_pop_executing_macro(void);
+
+// A macro that calls itself would never end. Readline draws after every command. With this function it takes terminals to be drawn by others, so it
+// has it only while it takes keys.
+static void shim_redisplay(void) {
+  if (RL_ISSTATE(RL_STATE_MACROINPUT) && ++shim_commands > shim_most_commands) {
+    while (rl_executing_macro) _rl_pop_executing_macro();
+    shim_event = shim_has_endless_macro;
+  }
+  rl_redisplay();
+}
 
 // Readline asks whether an escape is a key of its own or begins one. The default waits for the terminal.
 static int shim_has_keys(void) { return shim_keys < shim_keys_end; }
@@ -109,7 +129,9 @@ int shim_feed(const uint8_t *keys, size_t count, size_t *taken) {
   shim_event = shim_wants_more;
   shim_keys = keys;
   shim_keys_end = keys + count;
+  rl_redisplay_function = shim_redisplay;
   while (shim_event == shim_wants_more && shim_keys < shim_keys_end) rl_callback_read_char();
+  rl_redisplay_function = rl_redisplay;
   *taken = (size_t)(shim_keys - keys);
   shim_keys = shim_keys_end = NULL;
   return shim_event;

@@ -86,7 +86,7 @@ package final class LineEditor: BottomLine {
     try Task.checkCancellation()
     let wait = Wait<String?>()
     self.wait = wait
-    mode.enter()
+    mode.enter(undoing: Readline.markEnd)
     beginLine()
     watch = EventLoop.shared.watch(input, .readable) { [weak self] _ in self?.read() }
     use()
@@ -130,6 +130,7 @@ package final class LineEditor: BottomLine {
       switch Readline.feed(&rest) {
       case .wantsMore: break
       case .wantsCompletion: completeNow()
+      case .endlessMacro: output.note(Readline.endlessMacro)
       case .line(let octets): accept(String(decoding: octets, as: UTF8.self))
       case .end:
         end("\n")
@@ -206,7 +207,7 @@ package final class LineEditor: BottomLine {
     isActive = false
     isShown = false
     flush()
-    screen.draw(Array(((Readline.marksPastes ? "\u{1B}[?2004l" : "") + mark).utf8))
+    screen.draw(Array((Readline.markEnd + mark).utf8))
   }
 
   private func flush() {
@@ -263,7 +264,7 @@ package final class LineEditor: BottomLine {
   /// The process goes on after it was stopped, or gave the terminal to another program: nothing of what stands there is ours.
   package func resumed() {
     guard isActive else { return }
-    mode.enter()
+    mode.enter(undoing: Readline.markEnd)
     isShown = false
     screen.draw(Array("\r\(Readline.canErase ? "\u{1B}[J" : "")\(Readline.marksPastes ? "\u{1B}[?2004h" : "")".utf8))
     Readline.resize(isShown: false)
@@ -273,7 +274,7 @@ package final class LineEditor: BottomLine {
 
   /// Gives the terminal back as it was, for another program or for good: `line` and `resumed` take it again. Idempotent.
   package func release() {
-    if isActive, Readline.marksPastes { screen.draw(Array("\u{1B}[?2004l".utf8)) }
+    if isActive { screen.draw(Array(Readline.markEnd.utf8)) }
     mode.leave()
   }
 

@@ -10,7 +10,11 @@ enum Readline {
     /// Ctrl-D on an empty line.
     case end
     case wantsCompletion
+    /// A macro of inputrc had run too many commands, and was stopped.
+    case endlessMacro
   }
+
+  static let endlessMacro = "stopped a macro of inputrc after \(shim_most_commands) commands; it seems to call itself"
 
   /// Reads the user's inputrc and what the terminal can, at the first call.
   /// - Parameters:
@@ -27,6 +31,9 @@ enum Readline {
   /// Whether it is to mark what is pasted: the user's inputrc may say no.
   static var marksPastes: Bool { shim_marks_pastes() != 0 }
 
+  /// Ends that marking; empty where the terminal does not mark.
+  static var markEnd: String { marksPastes ? "\u{1B}[?2004l" : "" }
+
   /// A new line begins where the cursor is, which is at the left; the prompt is drawn.
   static func beginLine(prompt: String) { unsafe shim_begin_line(prompt) }
 
@@ -39,6 +46,7 @@ enum Readline {
     case Int(shim_has_line): return .line(unsafe octets(shim_accepted()))
     case Int(shim_has_end): return .end
     case Int(shim_wants_completion): return .wantsCompletion
+    case Int(shim_has_endless_macro): return .endlessMacro
     default: return .wantsMore
     }
   }

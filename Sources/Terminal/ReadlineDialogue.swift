@@ -76,7 +76,7 @@ package final class ReadlineDialogue {
   /// The process goes on after it was stopped.
   package func resumed() {
     mode?.leave()
-    mode?.enter()
+    mode?.enter(undoing: Readline.markEnd)
     guard isOpen else { return }
     Readline.redraw()
     flush()
@@ -85,7 +85,7 @@ package final class ReadlineDialogue {
   private var marksPastes: Bool { mode != nil && Readline.marksPastes }
 
   private func begin() {
-    mode?.enter()
+    mode?.enter(undoing: Readline.markEnd)
     if marksPastes { screen.draw(Array("\u{1B}[?2004h".utf8)) }
     Readline.beginLine(prompt: prompt)
     isOpen = true
@@ -115,6 +115,7 @@ package final class ReadlineDialogue {
     while !rest.isEmpty, !ended.isSettled {
       switch Readline.feed(&rest) {
       case .wantsMore, .wantsCompletion: break
+      case .endlessMacro: say(Readline.endlessMacro + "\n")
       case .line(let octets): take(String(decoding: octets, as: UTF8.self))
       case .end: takeEnd()
       }

@@ -21,9 +21,11 @@ package final class TerminalMode {
   isolated deinit { leave() }
 
   /// At once, without waiting for what is still to be shown there; what was typed before stays to be read. Idempotent.
-  package func enter() {
+  /// - Parameter sequence: undoes what else the terminal is told, if the program crashes or is ended by Ctrl-\.
+  func enter(undoing sequence: String) {
     guard !isOurs else { return }
     var raw = user
+    unsafe withUnsafePointer(to: user) { unsafe shim_guard_terminal(descriptor, $0, sequence + "\n") }
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
     // Ctrl-S searches forward.
     raw.c_iflag &= ~tcflag_t(ICRNL | INLCR | IXON)
@@ -38,6 +40,7 @@ package final class TerminalMode {
   package func leave() {
     guard isOurs else { return }
     isOurs = false
+    shim_unguard_terminal()
     var settings = user
     _ = unsafe tcsetattr(descriptor, TCSANOW, &settings)
   }

@@ -129,4 +129,31 @@ import Testing
     _ = repl.leave()
     #expect(repl.terminal.echoes)
   }
+
+  /// Ctrl-\ ends it at once, and leaves a terminal that shows what is typed and does not mark pastes.
+  @Test(arguments: [["repl"], ["gatttool", "-I"]]) func quitGivesTheTerminalBack(_ arguments: [String]) throws {
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim"] + arguments, columns: 80, rows: 24,
+      environment: [
+        "BLECTL_CLOCK": "virtual", "INPUTRC": "/dev/null", "SWIFT_BACKTRACE": "enable=no", "XDG_STATE_HOME": TemporaryFolder.path(),
+      ], hasKeys: true)
+    #expect(terminal.wait(columns: 80) { $0.cursor.line.hasSuffix(">") && $0.modes == ["?2004"] })
+    #expect(!terminal.echoes)
+    terminal.type("\u{1C}")
+    #expect(terminal.finish().status != 0)
+    #expect(terminal.echoes && TerminalScreen(terminal.octets, columns: 80).modes.isEmpty)
+  }
+
+  /// One of inputrc. What was typed by it so far stays.
+  @Test func aMacroThatCallsItselfIsStopped() throws {
+    let macros = #""\C-t": "x\C-h\C-t""# + "\n" + #""\C-g": "abc""# + "\n"
+    let repl = try ReplTerminal(environment: ["INPUTRC": try TemporaryFolder.file(Array(macros.utf8))])
+    repl.type("\u{14}")
+    try repl.says { $0.hasPrefix("note: stopped a macro of inputrc after 4096 commands") }
+    repl.type("\u{7}")
+    try repl.shows("blectl> xabc", column: 12)
+    repl.type("\u{15}")
+    try repl.shows("blectl>", column: 8)
+    _ = repl.leave()
+  }
 }

@@ -8,6 +8,10 @@
 #include <signal.h>
 #include <termios.h>
 
+// From now on, until shim_unguard_terminal, a crash or Ctrl-\ gives the terminal these settings and writes `leave`, at most 255 octets.
+void shim_guard_terminal(int input, const struct termios *before, const char *leave);
+void shim_unguard_terminal(void);
+
 // Whether the C library knows how UTF-8 is drawn, by the user's locale or by one of its own.
 int shim_screen_has_utf8(void);
 
