@@ -77,6 +77,8 @@ let package = Package(
         .unsafeFlags(
           [
             "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+            // All functions of libraries are found at the start, and their table is read-only then (BIND_NOW).
+            "-Xlinker", "-z", "-Xlinker", "now",
             // Nothing but libc and libm is loaded at a start, and nobody looks for a symbol of ours.
             "-L", "\(Context.packageDirectory)/Sources/blectl/Static", "-Xlinker", "--as-needed", "-Xlinker", "--no-export-dynamic",
             // See scripts/update-start-order.
