@@ -36,16 +36,15 @@ static inline ssize_t shim_receive(int socket, void *buffer, size_t size, int *f
   return count;
 }
 
-// Makes effective what this program's file was given of the two capabilities that radios need. The package gives them as permitted only (`=p`): were
-// they effective from the start, the kernel would refuse to start the program where one of them cannot be had, as in most containers (EPERM).
-static inline void shim_use_capabilities(void) {
+// The capability sets of the calling thread (capget(2)); those of Bluetooth are in the first half. Both return 0, or -1 with errno.
+struct shim_capabilities { struct __user_cap_data_struct first, second; };
+static inline int shim_get_capabilities(struct shim_capabilities *sets) {
   struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
-  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-  if (syscall(SYS_capget, &header, data) != 0) return;
-  uint32_t unused = data[0].permitted & ~data[0].effective & (1u << CAP_NET_RAW | 1u << CAP_NET_ADMIN);
-  if (unused == 0) return;
-  data[0].effective |= unused;
-  syscall(SYS_capset, &header, data);
+  return (int)syscall(SYS_capget, &header, sets);
+}
+static inline int shim_set_capabilities(const struct shim_capabilities *sets) {
+  struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+  return (int)syscall(SYS_capset, &header, sets);
 }
 
 static inline int shim_make_exclusive(int tty) { return ioctl(tty, TIOCEXCL); }

@@ -56,7 +56,8 @@ final class HCISocket {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
       // The kernel drops events silently when the buffer is full: a busy scan brings thousands a second.
       SystemCall.raiseReceiveBuffer(descriptor.rawValue, to: 2 << 20)
-      try SystemCall.setOption(descriptor.rawValue, SOL_HCI, HCI_FILTER, (tap == nil ? HCIFilter.needed : .trace).structure)
+      let (number, filter) = (descriptor.rawValue, tap == nil ? HCIFilter.needed : .trace)
+      try Capabilities.raised(.netRaw) { () throws(Errno) in try SystemCall.setOption(number, SOL_HCI, HCI_FILTER, filter.structure) }
       try SystemCall.bind(descriptor.rawValue, .hci(adapter: UInt16(clamping: index), channel: HCI_CHANNEL_RAW))
       self.init(descriptor, name: name, tap: tap)
     } catch {
@@ -71,7 +72,7 @@ final class HCISocket {
     self.name = name
     trace = tap.map { KernelTrace($0, recordsAll: tracesAll) }
     // Events have at most 258 octets, commands as many.
-    socket = PacketSocket(descriptor, largest: 1024)
+    socket = PacketSocket(descriptor, largest: 1024, sendingWith: .netRaw)
     socket.handler = { [weak self] event in self?.received(event) }
   }
 

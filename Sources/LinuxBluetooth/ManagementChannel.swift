@@ -22,7 +22,11 @@ enum ManagementChannel {
   static func ask(_ command: UInt16, adapter: UInt16 = noIndex, _ parameters: [UInt8] = []) -> Answer? {
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
-      try SystemCall.bind(descriptor.rawValue, .hci(adapter: noIndex, channel: HCI_CHANNEL_CONTROL))
+      let number = descriptor.rawValue
+      // Whoever has CAP_NET_ADMIN now may ask for everything later.
+      try Capabilities.raised(.netAdmin) { () throws(Errno) in
+        try SystemCall.bind(number, .hci(adapter: noIndex, channel: HCI_CHANNEL_CONTROL))
+      }
       var request = ByteWriter(capacity: 6 + parameters.count)
       for field in [command, adapter, UInt16(clamping: parameters.count)] { request.uint16(field) }
       request.append(parameters)

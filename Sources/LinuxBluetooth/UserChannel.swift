@@ -17,7 +17,10 @@ package final class UserChannel: HCI.Transport {
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
       SystemCall.raiseReceiveBuffer(descriptor.rawValue, to: 2 << 20)
-      try SystemCall.bind(descriptor.rawValue, .hci(adapter: UInt16(clamping: index), channel: HCI_CHANNEL_USER))
+      let number = descriptor.rawValue
+      try Capabilities.raised(.netAdmin) { () throws(Errno) in
+        try SystemCall.bind(number, .hci(adapter: UInt16(clamping: index), channel: HCI_CHANNEL_USER))
+      }
       return UserChannel(descriptor, name: "user:\(index)")
     } catch {
       // A busy adapter is the kernel's, or already another program's; bind() says the same for both.

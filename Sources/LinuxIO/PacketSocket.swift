@@ -18,6 +18,7 @@ package final class PacketSocket {
   }
 
   private var descriptor: OwnedDescriptor
+  private let capability: ProcessRights.Capability?
   private var watch = DescriptorWatch()
   private var queue = OutputQueue()
   private let room = Gate()
@@ -34,9 +35,12 @@ package final class PacketSocket {
   /// Packets in one go at most; then the loop gets to its timers and other descriptors.
   private static let packetsPerTurn = 256
 
-  /// - Parameter largest: octets of the largest packet to expect.
-  package init(_ descriptor: consuming OwnedDescriptor, largest: Int) {
+  /// - Parameters:
+  ///   - largest: octets of the largest packet to expect.
+  ///   - capability: what the kernel asks for at each packet that is sent.
+  package init(_ descriptor: consuming OwnedDescriptor, largest: Int, sendingWith capability: ProcessRights.Capability? = nil) {
     self.descriptor = descriptor
+    self.capability = capability
     buffer = [UInt8](repeating: 0, count: largest)
   }
 
@@ -103,7 +107,10 @@ package final class PacketSocket {
 
   private func transmit(_ packet: ArraySlice<UInt8>) throws(Errno) {
     let number = descriptor.rawValue
-    try SystemCall.call { unsafe packet.withUnsafeBytes { unsafe Glibc.send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
+    func transmit() throws(Errno) {
+      try SystemCall.call { unsafe packet.withUnsafeBytes { unsafe Glibc.send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
+    }
+    if let capability { try Capabilities.raised(capability, transmit) } else { try transmit() }
   }
 
   private func updateWatch() {

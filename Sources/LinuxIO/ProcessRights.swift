@@ -9,8 +9,8 @@ package struct ProcessRights: Sendable, Equatable {
     case netRaw = 13
   }
 
-  /// CapEff.
-  package var effective: UInt64
+  /// What it may use (CapPrm). Effective it is only where it is used, see `Capabilities`.
+  package var permitted: UInt64
   /// CapBnd: what it could get at most.
   package var bounding: UInt64
   /// Set by containers and services (prctl(2), PR_SET_NO_NEW_PRIVS): what the program's file has been given counts nothing.
@@ -21,9 +21,9 @@ package struct ProcessRights: Sendable, Equatable {
   package var keepsCapabilities: Bool
 
   package init(
-    effective: UInt64, bounding: UInt64, hasNoNewPrivileges: Bool = false, isNosuid: Bool = false, keepsCapabilities: Bool = true
+    permitted: UInt64, bounding: UInt64, hasNoNewPrivileges: Bool = false, isNosuid: Bool = false, keepsCapabilities: Bool = true
   ) {
-    self.effective = effective
+    self.permitted = permitted
     self.bounding = bounding
     self.hasNoNewPrivileges = hasNoNewPrivileges
     self.isNosuid = isNosuid
@@ -40,15 +40,15 @@ package struct ProcessRights: Sendable, Equatable {
       let parts = line.split(separator: ":", maxSplits: 1)
       if parts.count == 2 { fields[parts[0]] = parts[1].drop { $0 == "\t" || $0 == " " } }
     }
-    guard let effective = fields["CapEff"].flatMap({ UInt64($0, radix: 16) }),
+    guard let permitted = fields["CapPrm"].flatMap({ UInt64($0, radix: 16) }),
       let bounding = fields["CapBnd"].flatMap({ UInt64($0, radix: 16) })
     else { return nil }
     self.init(
-      effective: effective, bounding: bounding, hasNoNewPrivileges: fields["NoNewPrivs"] == "1",
+      permitted: permitted, bounding: bounding, hasNoNewPrivileges: fields["NoNewPrivs"] == "1",
       isNosuid: executable.map(Self.isNosuid) ?? false, keepsCapabilities: executable.map(Self.keepsCapabilities) ?? true)
   }
 
-  package func has(_ capability: Capability) -> Bool { effective & 1 << UInt64(capability.rawValue) != 0 }
+  package func has(_ capability: Capability) -> Bool { permitted & 1 << UInt64(capability.rawValue) != 0 }
   package func mayGet(_ capability: Capability) -> Bool { bounding & 1 << UInt64(capability.rawValue) != 0 }
 
   private static func keepsCapabilities(_ path: String) -> Bool {

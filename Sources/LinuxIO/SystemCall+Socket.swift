@@ -100,7 +100,9 @@ extension SystemCall {
   /// Raises the receive buffer as far as the system lets us; the kernel doubles the number for its own bookkeeping.
   package static func raiseReceiveBuffer(_ descriptor: Int32, to octets: Int32) {
     // SO_RCVBUFFORCE needs CAP_NET_ADMIN; SO_RCVBUF is silently cut to net.core.rmem_max.
-    do { try setOption(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, octets) } catch {
+    do throws(Errno) {
+      try Capabilities.raised(.netAdmin) { () throws(Errno) in try setOption(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, octets) }
+    } catch {
       try? setOption(descriptor, SOL_SOCKET, SO_RCVBUF, octets)
     }
   }

@@ -32,6 +32,14 @@ enum AdapterSpec: Sendable, Equatable {
     }
   }
 
+  /// Whether it is an adapter of the kernel.
+  var isKernel: Bool {
+    switch self {
+    case .kernel, .user: true
+    case .stream, .simulation, .replay: false
+    }
+  }
+
   private static func index(_ text: String) -> Int? { Int(text).flatMap { (0..<65_535).contains($0) ? $0 : nil } }
 
   private static func unknown(_ text: String) -> Failure {

@@ -9,6 +9,7 @@ enum Main {
     ThisProcess.prepare()
     NamesFile.use { Configuration(environment: environment) }
     if CompletionRequest.isAsked(by: CommandLine.arguments) {
+      Capabilities.drop()
       CompletionRequest(CommandLine.arguments)?.run(environment)
       ThisProcess.exit(0)
     }
@@ -23,13 +24,17 @@ enum Main {
         if let named = Blectl.namedCommand(from: arguments) { ThisProcess.exit(Program.run(named, environment: environment)) }
         command = try Blectl.command(from: arguments)
       }
-    } catch { ThisProcess.exit(Program.reportUsage(error, arguments: arguments)) }
+    } catch {
+      Capabilities.drop()
+      ThisProcess.exit(Program.reportUsage(error, arguments: arguments))
+    }
     guard let command = command as? any LoopCommand else { ThisProcess.exit(help(command, arguments)) }
     ThisProcess.exit(Program.run(command, environment: environment))
   }
 
   /// `help` and such run by themselves; `blectl` alone is a session where there is a terminal.
   private static func help(_ command: any ParsableCommand, _ arguments: [String]) -> Int32 {
+    Capabilities.drop()
     var command = command
     do {
       if command is Blectl { throw ValidationError("Name a command: \(Blectl.commandNames.joined(separator: ", ")).") }

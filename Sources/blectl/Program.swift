@@ -17,6 +17,8 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var isTimeReal: Bool { get }
   /// Whether it goes on until somebody stops it.
   var runsUntilStopped: Bool { get }
+  /// Whether it uses the adapter that it has.
+  var usesAdapter: Bool { get }
   /// Adds the files that its own options and arguments name.
   @LoopActor func name(_ files: inout CommandFiles)
   @LoopActor func run(in context: Context) async throws
@@ -27,6 +29,7 @@ extension LoopCommand {
   var runsUntilStopped: Bool { false }
   var usesNames: Bool { true }
   var isTimeReal: Bool { false }
+  var usesAdapter: Bool { true }
   @LoopActor func name(_ files: inout CommandFiles) {}
 
   /// Nil for what is no command of ours, as help.
@@ -42,6 +45,8 @@ extension LoopCommand {
 enum Program {
   static func run(_ command: any LoopCommand, environment: [String: String]) -> Int32 {
     let configuration = Configuration(environment: environment)
+    let adapter = try? configuration.adapter(command.process.adapter)
+    if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
     let clock = environment["BLECTL_CLOCK"] ?? ""
     guard ["", "real", "virtual"].contains(clock) else {
       return reportUsage(
@@ -49,7 +54,7 @@ enum Program {
         arguments: [type(of: command).configuration.commandName ?? ""] + (command.process.json ? ["--json"] : []))
     }
     if !command.isTimeReal {
-      switch try? configuration.adapter(command.process.adapter) {
+      switch adapter {
       case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()
       // Nobody is there to wait for.
       case .replay where clock != "real": EventLoop.shared.useVirtualTime()

@@ -5,10 +5,10 @@ import Testing
   /// As /proc/self/status has them, and what is made of each.
   @Test(
     arguments: [
-      ("CapPrm:\t0000000000000000\nCapEff:\t0000000000002000\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t0\n", true, false, true, false),
-      ("CapEff:\t0000000000001000\nCapBnd:\t0000000000001000\nNoNewPrivs:\t1\n", false, true, false, true),
+      ("CapPrm:\t0000000000002000\nCapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t0\n", true, false, true, false),
+      ("CapPrm:\t0000000000001000\nCapBnd:\t0000000000001000\nNoNewPrivs:\t1\n", false, true, false, true),
       // Kernels before 4.10 do not tell of the last one.
-      ("CapEff:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\n", true, true, true, false),
+      ("CapPrm:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\n", true, true, true, false),
     ])
   func readsWhatTheKernelTells(_ status: String, _ hasRaw: Bool, _ hasAdmin: Bool, _ mayGetRaw: Bool, _ isHeldBack: Bool) throws {
     let rights = try #require(ProcessRights(status: status, executable: nil))
@@ -18,14 +18,14 @@ import Testing
 
   /// Whether a file could be given capabilities: /proc keeps none.
   @Test func asksTheFileSystem() throws {
-    let status = "CapEff:\t0\nCapBnd:\t0\n"
+    let status = "CapPrm:\t0\nCapBnd:\t0\n"
     let (proc, own) = (
       ProcessRights(status: status, executable: "/proc/self/status"), ProcessRights(status: status, executable: "/usr/bin/env")
     )
     #expect(proc?.keepsCapabilities == false && own?.keepsCapabilities == true)
   }
 
-  @Test(arguments: [nil, "", "CapEff:\t0\n", "CapEff:\tzz\nCapBnd:\t0\n", "CapBnd\n:::\n"]) func whatTellsNothing(_ status: String?) {
+  @Test(arguments: [nil, "", "CapPrm:\t0\n", "CapPrm:\tzz\nCapBnd:\t0\n", "CapBnd\n:::\n"]) func whatTellsNothing(_ status: String?) {
     #expect(ProcessRights(status: status, executable: nil) == nil)
   }
 }

@@ -51,6 +51,8 @@ struct Decode: LoopCommand {
     if process.trace != nil { throw ValidationError("--trace records what a radio does, and decode uses none.") }
   }
 
+  var usesAdapter: Bool { false }
+
   @LoopActor func name(_ files: inout CommandFiles) {
     let words = what == .value ? input.dropFirst() : input[...]
     if words.count == 1 { files.readsValue(words[words.startIndex], as: "the input") }

@@ -27,6 +27,8 @@ struct Gatttool: LoopCommand {
   @OptionGroup var process: ProcessOptions
 
   var usesNames: Bool { false }
+  /// Without anything to do it only shows how it is used.
+  var usesAdapter: Bool { (try? GatttoolOptions(words)).map { $0.flags.contains(.interactive) || $0.procedure != nil } ?? false }
 
   /// What a command line asks for: that of a program called gatttool, or of `blectl [options] gatttool …`.
   /// - Parameter arguments: with the name of the program.

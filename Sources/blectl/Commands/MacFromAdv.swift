@@ -58,6 +58,8 @@ struct MacFromAdv: ListeningCommand {
 
   @OptionGroup var link: LinkOptions
 
+  var usesAdapter: Bool { hex == nil && (peer != nil || !StandardInput.isFed) }
+
   func validate() throws {
     if !(duration >= 0 && duration <= 31_536_000) {
       throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")

@@ -54,6 +54,8 @@ struct Run: LoopCommand {
   @Flag(help: "Only check the files, and list their tests.")
   var dryRun = false
 
+  var usesAdapter: Bool { !dryRun }
+
   func validate() throws {
     if files.isEmpty { throw ValidationError("Name a script, a folder of scripts, or - for standard input.") }
     for path in [junit, html] where path == "-" || path == "" {

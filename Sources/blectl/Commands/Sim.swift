@@ -30,6 +30,7 @@ struct Sim: LoopCommand {
 
   var usesNames: Bool { false }
   var isTimeReal: Bool { true }
+  var usesAdapter: Bool { false }
 
   func validate() throws {
     if process.adapter != nil { throw ValidationError("sim makes an air by itself, and takes no --adapter; FILE says what is in it.") }

@@ -128,7 +128,7 @@ extension Failure {
     }
   }
 
-  /// What gives a program what radios need; why not as effective, see shim_use_capabilities.
+  /// What gives a program what radios need; why not as effective, see `Capabilities`.
   static func setcap(_ path: String) -> String { "sudo setcap cap_net_raw,cap_net_admin=p \(quoted(path))" }
 
   /// A path as a shell takes it.

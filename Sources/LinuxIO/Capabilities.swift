@@ -1,0 +1,53 @@
+import CLinux
+import Glibc
+
+/// The capabilities that this program's file has (capabilities(7)): CAP_NET_ADMIN and CAP_NET_RAW.
+///
+/// The file has them as permitted only (`=p`). If they were effective, the kernel would refuse to start the program where one of them is not in the
+/// bounding set, as in most containers (EPERM). A process of root keeps what it has: it has all other capabilities, too, and could take these back.
+package enum Capabilities {
+  private static let ours = bit(.netAdmin) | bit(.netRaw)
+
+  /// Runs `body` with a capability effective, if it is permitted. Only the calling thread gets it.
+  package static func raised<T: ~Copyable, E: Error>(
+    _ capability: ProcessRights.Capability, _ body: () throws(E) -> T
+  ) throws(E) -> T {
+    let bit = bit(capability)
+    let isRaised = change { $0.effective |= $0.permitted & bit }
+    defer { if isRaised { change { $0.effective &= ~bit } } }
+    return try body()
+  }
+
+  /// Makes none of them effective, and none inheritable, so that child processes have none.
+  static func lower() {
+    guard geteuid() != 0 else { return }
+    change {
+      $0.effective &= ~ours
+      $0.inheritable &= ~ours
+    }
+  }
+
+  /// Gives them up for good. Call it before there is a second thread, because each thread has its own.
+  package static func drop() {
+    guard geteuid() != 0 else { return }
+    change {
+      $0.effective &= ~ours
+      $0.inheritable &= ~ours
+      $0.permitted &= ~ours
+    }
+  }
+
+  private static func bit(_ capability: ProcessRights.Capability) -> UInt32 { 1 << UInt32(capability.rawValue) }
+
+  /// - Returns: whether something has changed.
+  @discardableResult
+  private static func change(_ change: (inout __user_cap_data_struct) -> Void) -> Bool {
+    var sets = shim_capabilities()
+    guard unsafe shim_get_capabilities(&sets) == 0 else { return false }
+    let before = sets.first
+    change(&sets.first)
+    let now = sets.first
+    if now.effective == before.effective, now.permitted == before.permitted, now.inheritable == before.inheritable { return false }
+    return unsafe shim_set_capabilities(&sets) == 0
+  }
+}
