@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -113,6 +114,9 @@ int shim_screen_start(int utf8, int colours, int pipe) {
   shim_take(SIGTSTP, shim_on_screen_signal);
   shim_take(SIGWINCH, shim_on_screen_signal);
   shim_state.screen = newterm(NULL, stdout, stdin);
+  // Terminals like Kitty bring a description of their own, which a program with capabilities does not read: see LibraryEnvironment.
+  const char *kind = getenv("TERM");
+  if (!shim_state.screen && kind && strncmp(kind, "xterm-", 6) == 0) shim_state.screen = newterm("xterm", stdout, stdin);
   if (!shim_state.screen) return 0;
   shim_state.leave[0] = 0;
   shim_leave_with("sgr0");

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -45,6 +46,15 @@ static inline int shim_get_capabilities(struct shim_capabilities *sets) {
 static inline int shim_set_capabilities(const struct shim_capabilities *sets) {
   struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
   return (int)syscall(SYS_capset, &header, sets);
+}
+
+// Whether this program may do what its caller may not (getauxval(3), AT_SECURE).
+static inline int shim_is_secure(void) { return getauxval(AT_SECURE) != 0; }
+
+// Swift may only read it.
+static inline void shim_set_environment(char **variables) {
+  extern char **environ;
+  environ = variables;
 }
 
 static inline int shim_make_exclusive(int tty) { return ioctl(tty, TIOCEXCL); }

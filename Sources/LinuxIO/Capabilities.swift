@@ -37,6 +37,12 @@ package enum Capabilities {
     }
   }
 
+  /// Whether this thread has one that its caller may lack.
+  static var areHeld: Bool {
+    var sets = shim_capabilities()
+    return unsafe shim_is_secure() != 0 && shim_get_capabilities(&sets) == 0 && sets.first.permitted & ours != 0
+  }
+
   private static func bit(_ capability: ProcessRights.Capability) -> UInt32 { 1 << UInt32(capability.rawValue) }
 
   /// - Returns: whether something has changed.

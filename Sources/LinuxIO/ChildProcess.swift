@@ -105,7 +105,7 @@ package enum ChildProcess {
     }
     var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
     defer { unsafe words.forEach { unsafe free($0) } }
-    let code = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, environ)
+    let code = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, LibraryEnvironment.ofChildren)
     guard code == 0 else { throw Errno(rawValue: code) }
     return process
   }

@@ -47,6 +47,7 @@ enum Program {
     let configuration = Configuration(environment: environment)
     let adapter = try? configuration.adapter(command.process.adapter)
     if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
+    LibraryEnvironment.restrict()
     let clock = environment["BLECTL_CLOCK"] ?? ""
     guard ["", "real", "virtual"].contains(clock) else {
       return reportUsage(

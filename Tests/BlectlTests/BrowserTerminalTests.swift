@@ -121,6 +121,13 @@ import Testing
     #expect(shell.1.finish().status == 0)
   }
 
+  /// Some terminals bring the description of their own kind of xterm, which is not always found.
+  @Test func anUnknownXtermIsOne() throws {
+    let browser = try BrowserTerminal(environment: ["TERM": "xterm-nobody-knows"])
+    try browser.see("Panel")
+    browser.quit()
+  }
+
   // MARK: Where it cannot be
 
   @Test func refused() throws {

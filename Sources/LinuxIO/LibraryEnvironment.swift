@@ -1,0 +1,37 @@
+import CLinux
+import Glibc
+
+/// The environment that C libraries see.
+///
+/// ncurses and readline read files and settings that the caller's environment names. In a process with more rights than its caller they must not:
+/// ncurses 6.4 only compares user and group numbers, so it does not notice capabilities.
+package enum LibraryEnvironment {
+  /// The caller's, while libraries see another one.
+  private nonisolated(unsafe) static var callers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+
+  /// The caller's environment, for child processes.
+  static var ofChildren: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> { unsafe callers ?? environ }
+
+  /// Hides the caller's variables from libraries if this process has capabilities. Call it before there is a second thread.
+  package static func restrict() {
+    guard unsafe callers == nil, Capabilities.areHeld else { return }
+    var entry = unsafe ofChildren
+    // Without a name readline would look for the user's file, also where HOME is not set.
+    var shown = unsafe [strdup("INPUTRC=/etc/inputrc")]
+    while let text = unsafe entry.pointee {
+      if unsafe isShown(String(cString: text)) { unsafe shown.append(text) }
+      unsafe entry += 1
+    }
+    unsafe shown.append(nil)
+    let copy = unsafe UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: shown.count)
+    unsafe copy.initialize(from: shown, count: shown.count)
+    unsafe callers = environ
+    unsafe shim_set_environment(copy)
+  }
+
+  /// Whether a variable names no file of the caller's: terminal type and size, locale, time zone. The C library itself judges the last two.
+  static func isShown(_ variable: String) -> Bool {
+    let name = variable.prefix { $0 != "=" }
+    return ["TERM", "LINES", "COLUMNS", "LANG", "TZ"].contains(name) || name.hasPrefix("LC_")
+  }
+}

@@ -1,0 +1,15 @@
+import Testing
+
+@testable import LinuxIO
+
+/// What a terminal library sees in a process that has capabilities.
+@Suite struct LibraryEnvironmentTests {
+  @Test(arguments: ["TERM=xterm", "TERM=", "LINES=24", "COLUMNS=80", "LANG=de_DE.UTF-8", "LC_ALL=C", "LC_CTYPE=C.UTF-8", "TZ=UTC"])
+  func namesNoFile(_ variable: String) { #expect(LibraryEnvironment.isShown(variable)) }
+
+  @Test(arguments: [
+    "TERMINFO=/tmp", "TERMINFO_DIRS=/tmp", "TERMCAP=/tmp/termcap", "TERMPATH=/tmp", "INPUTRC=/tmp/inputrc", "HOME=/tmp",
+    "NCURSES_NO_SETBUF=1", "NCURSES_TRACE=1", "PATH=/bin", "LD_PRELOAD=x.so", "=", "", "term=xterm",
+  ])
+  func mayNameOne(_ variable: String) { #expect(!LibraryEnvironment.isShown(variable)) }
+}
