@@ -57,6 +57,14 @@ package final class Bearer {
   private var isStarted = false
   /// PDUs given to the channel.
   private var transmitted = 0
+  /// Of these, those that the peer has because it answered the request behind them: the controller may lose the event that says so.
+  private var answered = 0
+  /// The last request that was sent, counted as these.
+  private var lastRequest = 0
+  /// Opens with each acknowledgment, each answer, and at the end.
+  private let acknowledgements = Gate()
+  /// The request whose acknowledgment is timed, as `OpenRequest.mark`, and when it came.
+  private var timed: (mark: Int, acknowledged: LoopClock.Instant?)?
   /// From the shortest request to its answer; nil before the first.
   package private(set) var shortestRoundTrip: Duration?
   /// The last one, for its memory: a channel that is done with a PDU leaves it to the next.
@@ -77,6 +85,7 @@ package final class Bearer {
   package func start() {
     guard !isStarted else { return }
     isStarted = true
+    channel.onAcknowledgement = { [weak self] in self?.noteAcknowledgement() }
     channel.handler = { self.handle($0) }
   }
 
@@ -116,14 +125,21 @@ package final class Bearer {
     return OpenRequest(token: token, wait: wait, mark: transmitted)
   }
 
-  /// - Returns: when the peer's link layer acknowledged a request that was just begun, and all that was sent before it; nil where that is not
-  ///   known, or the answer came first. - Throws: what the channel ended with; CancellationError.
-  package func acknowledgement(of open: OpenRequest) async throws -> LoopClock.Instant? {
-    while let unacknowledged = channel.unacknowledged, !open.wait.isSettled {
-      if transmitted &- unacknowledged >= open.mark { return EventLoop.shared.now }
-      do { try await channel.waitForAcknowledgement() } catch { throw reason(error) }
+  /// Notes when the peer's link layer acknowledges a request that was just begun, and all that was sent before it. The last call counts.
+  /// Nothing waits for this: the controller may lose the event that tells of it.
+  package func timeAcknowledgement(of open: OpenRequest) {
+    timed = (open.mark, nil)
+    noteAcknowledgement()
+  }
+
+  /// When the request of `timeAcknowledgement` was acknowledged; nil: not yet, or unknown.
+  package func acknowledgement(of open: OpenRequest) -> LoopClock.Instant? { timed?.mark == open.mark ? timed?.acknowledged : nil }
+
+  private func noteAcknowledgement() {
+    if let timed, timed.acknowledged == nil, let unacknowledged = channel.unacknowledged, transmitted &- unacknowledged >= timed.mark {
+      self.timed?.acknowledged = EventLoop.shared.now
     }
-    return nil
+    acknowledgements.open()
   }
 
   /// Once for each `begin`. - Throws: as `request`.
@@ -174,14 +190,20 @@ package final class Bearer {
   /// Takes back the indications of a value that were not sent yet.
   package func withdrawIndications(of handle: AttributeHandle) { perform(state.withdrawIndications(of: handle)) }
 
-  /// See `Channel.unacknowledged`.
-  package var unacknowledged: Int? { channel.unacknowledged }
+  /// PDUs that are sent, and neither acknowledged by the peer's link layer nor followed by a request that was answered; nil when the transport
+  /// cannot know.
+  package var unacknowledged: Int? { channel.unacknowledged.map { min($0, transmitted &- answered) } }
 
-  /// See `Channel.waitUntilUnacknowledged`. - Throws: ATTError too, when no PDU is acknowledged for the time of a transaction.
+  /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known.
+  /// - Throws: ATTError when they do not become fewer in the time of a transaction; what the channel ended with; CancellationError.
   package func waitUntilUnacknowledged(below count: Int) async throws {
-    if let closed { throw closed }
-    while let before = channel.unacknowledged, before >= max(1, count) {
-      try await limited { try await channel.waitUntilUnacknowledged(below: before, until: $0) }
+    start()
+    var (least, deadline) = (Int.max, EventLoop.shared.now)
+    while true {
+      if let closed { throw closed }
+      guard let open = unacknowledged, open >= max(1, count) else { return }
+      if open < least { (least, deadline) = (open, EventLoop.shared.now.advanced(by: timeout)) }
+      guard try await acknowledgements.pass(until: deadline) else { throw ATTError.nothingGotThrough(for: timeout) }
     }
   }
 
@@ -267,6 +289,8 @@ package final class Bearer {
       case .stopTimer(.response):
         responseTimer?.cancel()
         noteRoundTrip()
+        answered = lastRequest
+        acknowledgements.open()
       case .stopTimer(.confirmation): confirmationTimer?.cancel()
       case .finish(let token, let response): waits.removeValue(forKey: token)?.resume(returning: response)
       case .fail(let token, let error): waits.removeValue(forKey: token)?.resume(throwing: error)
@@ -301,6 +325,8 @@ package final class Bearer {
     let timer = timer(answer, from: now, until: now.advanced(by: timeout))
     switch answer {
     case .response:
+      // What is sent next.
+      lastRequest = transmitted &+ 1
       responseTimer = timer
       responseTimes = (now, now.advanced(by: timeout))
     case .confirmation: confirmationTimer = timer
@@ -330,9 +356,10 @@ package final class Bearer {
     for (_, wait) in requests.sorted(by: { $0.key < $1.key }) { wait.resume(throwing: error) }
     for (_, wait) in indications.sorted(by: { $0.key < $1.key }) { wait.resume(throwing: error) }
     channel.close()
-    channel.handler = nil
+    (channel.handler, channel.onAcknowledgement) = (nil, nil)
     let server = server
     self.server = nil
+    acknowledgements.open()
     client?.closed(error)
     server?.closed(error)
   }

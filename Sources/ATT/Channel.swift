@@ -17,10 +17,8 @@ package protocol Channel: AnyObject {
   var isWritable: Bool { get }
   /// PDUs given to `send` that the peer's link layer has not acknowledged yet; nil when the transport cannot know.
   var unacknowledged: Int? { get }
-  /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known. The rest as of `waitUntilWritable`.
-  func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool
-  /// Returns when one more is acknowledged; at once where that is not known. - Throws: as `waitUntilWritable`.
-  func waitForAcknowledgement() async throws
+  /// Called when some of them may have been acknowledged; never where that is not known.
+  var onAcknowledgement: (@LoopActor () -> Void)? { get set }
   /// Idempotent. Closes the bearer only; the link's owner decides about the link.
   func close()
 }
@@ -28,11 +26,12 @@ package protocol Channel: AnyObject {
 extension Channel {
   package var isWritable: Bool { false }
   package var unacknowledged: Int? { nil }
-  package func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool { true }
-  package func waitForAcknowledgement() async throws {}
+  package var onAcknowledgement: (@LoopActor () -> Void)? {
+    get { nil }
+    set {}
+  }
 
   package func waitUntilWritable() async throws { _ = try await waitUntilWritable(until: nil) }
-  package func waitUntilUnacknowledged(below count: Int) async throws { _ = try await waitUntilUnacknowledged(below: count, until: nil) }
 }
 
 package enum ChannelEvent: Sendable {

@@ -23,7 +23,7 @@ final class RunningProof {
     let ahead: Int
     /// Since it was asked.
     let time: Duration
-    /// Since the peer's link layer had acknowledged the question; nil where that is not known.
+    /// Since the peer's link layer had acknowledged the question; nil where that is not known, or not before the answer.
     let delay: Duration?
   }
 
@@ -61,12 +61,12 @@ final class RunningProof {
       let (ahead, begin) = (sent - confirmed, EventLoop.shared.now)
       // At once: behind these commands and before the next ones.
       let open = try client.bearer.begin(question.request)
-      let acknowledgement = isTimed && client.bearer.unacknowledged != nil
+      if isTimed { client.bearer.timeAcknowledgement(of: open) }
       task = EventLoop.shared.spawn {
         do {
-          let acknowledged = acknowledgement ? try await self.client.bearer.acknowledgement(of: open) ?? EventLoop.shared.now : nil
           let response = try await self.client.bearer.answer(to: open)
           let now = EventLoop.shared.now
+          let acknowledged = isTimed ? self.client.bearer.acknowledgement(of: open) : nil
           let arrived = min(sent, self.question.arrived(response) ?? sent)
           let isMore = arrived > self.confirmed
           self.confirmed = max(self.confirmed, arrived)

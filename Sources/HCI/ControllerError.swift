@@ -10,6 +10,8 @@ package struct ControllerError: Error, Sendable, Equatable {
     case unreadable(Opcode, MalformedPacket)
     /// Hardware Error event (Vol 4 Part E §7.7.16), with its code.
     case hardware(UInt8)
+    /// Data Buffer Overflow event (Vol 4 Part E §7.7.26): it dropped packets of the host.
+    case overflow
     /// A controller without Low Energy.
     case withoutLE
     /// It says that it has no buffers for data.

@@ -108,6 +108,13 @@ package final class HostLink: GAP.Link {
     ending.fire(())
   }
 
+  /// The controller dropped packets that it had no buffer for, perhaps of this link: later ones would arrive without them.
+  func loseData(_ error: any Error) {
+    guard ended == nil, host.sendQueue.outstanding(handle) > 0 else { return }
+    att.end(error)
+    EventLoop.shared.spawn { await self.hangUp(within: .seconds(3)) }
+  }
+
   /// Disconnects, letting first go out what was sent. Returns when the link is down or the time is over; it counts as down then.
   func hangUp(within limit: Duration) async {
     guard ended == nil else { return }

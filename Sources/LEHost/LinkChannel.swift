@@ -13,13 +13,14 @@ package final class LinkChannel: ATT.Channel {
     didSet { deliverEarly() }
   }
 
+  package var onAcknowledgement: (@LoopActor () -> Void)?
+
   private let peer: PeerAddress
   private weak var link: HostLink?
   private var early: [ChannelEvent] = []
   private var lost = 0
   private var closed: (any Error)?
   private let room = Gate()
-  private let acknowledgements = Gate()
 
   init(_ peer: PeerAddress) { self.peer = peer }
 
@@ -42,20 +43,6 @@ package final class LinkChannel: ATT.Channel {
 
   package var unacknowledged: Int? { closed == nil ? link?.unacknowledged : nil }
 
-  package func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool {
-    while true {
-      if let closed { throw closed }
-      guard let link, link.unacknowledged >= max(1, count) else { return true }
-      guard try await acknowledgements.pass(until: deadline) else { return false }
-    }
-  }
-
-  package func waitForAcknowledgement() async throws {
-    if let closed { throw closed }
-    _ = try await acknowledgements.pass()
-    if let closed { throw closed }
-  }
-
   package func close() { end(LinkEnd(peer, .channelClosed)) }
 
   // MARK: From the link
@@ -66,7 +53,7 @@ package final class LinkChannel: ATT.Channel {
 
   func becameWritable() { room.open() }
 
-  func acknowledged() { acknowledgements.open() }
+  func acknowledged() { onAcknowledgement?() }
 
   func end(_ error: any Error) {
     guard closed == nil else { return }
@@ -74,7 +61,6 @@ package final class LinkChannel: ATT.Channel {
     closed = error
     pass(on: .closed(error))
     room.open()
-    acknowledgements.open()
   }
 
   private func deliver(_ event: ChannelEvent) {

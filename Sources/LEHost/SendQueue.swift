@@ -1,10 +1,14 @@
 import DequeModule
-import HCI
-import L2CAP
+package import HCI
+package import L2CAP
 
 /// The controller's LE ACL buffers, shared by all links (Vol 4 Part E §4.1.1): fragments wait here until one is free. Links take turns,
 /// and one link never holds the buffers that the others need to go on: a peer that stopped listening must not stop them all.
-struct SendQueue {
+///
+/// Only Number Of Completed Packets and the end of a link free a buffer. An ATT response would prove that the peer has what was sent before its
+/// request, but not that the controller counts as the host does: an event that is only late would then free a buffer twice. A lost event thus
+/// costs its buffers until the link ends; who waits for one has a limit.
+package struct SendQueue {
   /// Largest payload of one ACL packet, octets.
   let length: Int
   /// Buffers of the controller.
@@ -31,21 +35,21 @@ struct SendQueue {
   private var lines: [Line] = []
   private var turn = 0
 
-  init(length: Int, total: Int) {
+  package init(length: Int, total: Int) {
     self.length = max(1, length)
     self.total = max(1, total)
   }
 
-  mutating func open(_ handle: ConnectionHandle) {
+  package mutating func open(_ handle: ConnectionHandle) {
     close(handle)
     lines.append(Line(handle: handle))
   }
 
   /// Buffers in use by the link are free again: the controller flushes them with the link (§7.7.5).
-  mutating func close(_ handle: ConnectionHandle) { lines.removeAll { $0.handle == handle } }
+  package mutating func close(_ handle: ConnectionHandle) { lines.removeAll { $0.handle == handle } }
 
   /// Queues a frame, cut for the controller's buffers (Vol 3 Part A §7.2.1). Does nothing for a handle that is not open.
-  mutating func add(_ channel: ChannelIdentifier, _ payload: [UInt8], to handle: ConnectionHandle) {
+  package mutating func add(_ channel: ChannelIdentifier, _ payload: [UInt8], to handle: ConnectionHandle) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     lines[index].makeRoom()
     let count = L2CAPFrame.append(channel, payload, to: &lines[index].octets)
@@ -56,16 +60,18 @@ struct SendQueue {
   }
 
   /// Fragments that wait in this process.
-  func queued(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.fragments.count ?? 0 }
+  package func queued(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.fragments.count ?? 0 }
 
   /// Fragments that wait here or in the controller.
-  func outstanding(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }.map { $0.fragments.count + $0.inFlight } ?? 0 }
+  package func outstanding(_ handle: ConnectionHandle) -> Int {
+    lines.first { $0.handle == handle }.map { $0.fragments.count + $0.inFlight } ?? 0
+  }
 
   /// Frames that are not completed.
-  func frames(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
+  package func frames(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
 
   /// The fragment to send now, in H4 form in place of what `packet` held. - Returns: false when there is none.
-  mutating func next(_ packet: inout [UInt8]) -> Bool {
+  package mutating func next(_ packet: inout [UInt8]) -> Bool {
     let used = lines.reduce(0) { $0 + $1.inFlight }
     guard used < total else { return false }
     // One buffer stays reserved for each of the others.
@@ -86,7 +92,7 @@ struct SendQueue {
   }
 
   /// Number Of Completed Packets. Never frees more than was sent, whatever the controller says.
-  mutating func completed(_ handle: ConnectionHandle, _ count: Int) {
+  package mutating func completed(_ handle: ConnectionHandle, _ count: Int) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     var left = min(max(0, count), lines[index].inFlight)
     lines[index].inFlight -= left

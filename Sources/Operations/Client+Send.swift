@@ -13,6 +13,10 @@ package struct IncompleteWrite: Error {
   package let segments: Int
   /// What the write threw, CancellationError included.
   package let cause: any Error
+
+  package init(mode: WriteMode, progress: WriteProgress, total: Int, segments: Int, cause: any Error) {
+    (self.mode, self.progress, self.total, self.segments, self.cause) = (mode, progress, total, segments, cause)
+  }
 }
 
 extension Client {

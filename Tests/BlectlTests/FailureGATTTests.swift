@@ -74,7 +74,8 @@ import Text
       ),
       (
         .nothingGotThrough(for: .seconds(2)), "timeout",
-        "nothing that was sent got through for 2 s: is the device still there, and the adapter alive?"
+        "nothing that was sent got through for 2 s: the controller reported no packet as delivered. Check that the device is in range and the adapter "
+          + "works, then connect again"
       ), (.closedByThisSide, "link_lost", "the connection was closed by blectl"),
     ] as [(ATTError, String, String)]) func bearers(_ error: ATTError, _ kind: String, _ sentence: String)
   {

@@ -48,6 +48,10 @@ import Testing
         .hardware(0x42), .adapter, 0x42, "hardware_error",
         "the controller tcp:h:1 reported a hardware error (0x42): reset or replug it"
       ),
+      (
+        .overflow, .linkLost, 0x1A, "data_buffer_overflow",
+        "the controller tcp:h:1 dropped data that it had no buffer for (Data Buffer Overflow), so the link was ended. Connect again"
+      ),
       (.withoutLE, .adapter, nil, nil, "tcp:h:1 is a Bluetooth Classic controller without Low Energy"),
       (.withoutBuffers, .adapter, nil, nil, "tcp:h:1 says that it has no buffers for data"),
       (.notStarted, .adapter, nil, nil, "tcp:h:1 is not started"), (.closed, .adapter, nil, nil, "tcp:h:1 was closed"),

@@ -25,13 +25,12 @@ final class FaultyLink: ATT.Channel {
   nonisolated static let buffers = 8
 
   var handler: (@LoopActor (ChannelEvent) -> Void)?
+  var onAcknowledgement: (@LoopActor () -> Void)?
   var interrupt: @LoopActor () -> Void = {}
   private let sink: Sink
   private let fault: Fault?
   private let number: Int
   private var packets = 0
-  /// Of all kinds.
-  private var carried = 0
   private var hasHappened = false
   private var queue: [[UInt8]] = []
   private var closed: (any Error)?
@@ -56,15 +55,6 @@ final class FaultyLink: ATT.Channel {
   func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool { try await wait(until: deadline) { isWritable } }
 
   var unacknowledged: Int? { closed == nil ? queue.count : nil }
-
-  func waitUntilUnacknowledged(below count: Int, until deadline: LoopClock.Instant?) async throws -> Bool {
-    try await wait(until: deadline) { queue.count < count }
-  }
-
-  func waitForAcknowledgement() async throws {
-    let before = carried
-    _ = try await wait(until: nil) { carried > before }
-  }
 
   func close() { end(LinkEnd(Self.peer, .channelClosed)) }
 
@@ -102,8 +92,8 @@ final class FaultyLink: ATT.Channel {
         if self.closed != nil || self.hasHappened && self.fault == .stalledCredits { return }
       }
       self.queue.removeFirst()
-      self.carried += 1
       self.arrive(pdu)
+      self.onAcknowledgement?()
       self.goOn()
       if !self.queue.isEmpty { self.carry() }
     }

@@ -86,6 +86,48 @@ import Testing
     }
   }
 
+  /// The response ends the wait for it, whatever the controller says of the buffers.
+  @Test func aLostCreditEventKeepsNobodyWaiting() async throws {
+    try await onLoop {
+      let (_, controller, link) = try await linked()
+      let bearer = Bearer(link.channel, timeout: .seconds(2))
+      for isLost in [false, true] {
+        controller.completesPackets = !isLost
+        bearer.send(.write(3, value: [1]))
+        let open = try bearer.begin(.read(3))
+        bearer.timeAcknowledgement(of: open)
+        let window = EventLoop.shared.spawn { await failure { try await bearer.waitUntilUnacknowledged(below: 1) } }
+        try await settle()
+        controller.frame(4, [0x0B, 7])
+        #expect(try await bearer.answer(to: open) == .read([7]))
+        #expect((bearer.acknowledgement(of: open) == nil) == isLost)
+        #expect(await window.value == nil && bearer.unacknowledged == 0)
+      }
+      // The controller's buffers are not free for that: two of four are.
+      #expect(controller.data.count == 4)
+      for _ in 0..<4 { bearer.send(.write(3, value: [1])) }
+      #expect(controller.data.count == 6)
+      bearer.close()
+    }
+  }
+
+  /// Data Buffer Overflow: what was sent later would arrive without what is lost.
+  @Test func whatTheControllerDropsEndsTheLink() async throws {
+    try await onLoop {
+      let (central, controller, link) = try await linked()
+      let idle = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
+      controller.completesPackets = false
+      let bearer = Bearer(link.channel)
+      bearer.send(.write(3, value: [1]))
+      controller.emit(.other(code: 0x1A, [1]))
+      let error = await failure { while true { try await bearer.waitUntilUnacknowledged(below: 1) } }
+      #expect(error as? ControllerError == ControllerError("tcp:test", .overflow))
+      try await EventLoop.shared.sleep(for: .seconds(2))
+      #expect(controller.count(Disconnect.opcode) == 1 && central.openLinks.map(\.peer) == [idle.peer])
+      await central.close()
+    }
+  }
+
   @Test func writersWaitForCredits() async throws {
     try await onLoop {
       let (_, controller, link) = try await linked()
@@ -124,13 +166,14 @@ import Testing
     try await onLoop {
       let (_, controller, link) = try await linked()
       controller.completesPackets = false
+      let bearer = Bearer(link.channel)
       var sent = 0
       let writer = EventLoop.shared.spawn {
         await failure {
           while true {
-            try await link.channel.waitUntilUnacknowledged(below: 2)
+            try await bearer.waitUntilUnacknowledged(below: 2)
             // 67 octets of L2CAP: three fragments of 27.
-            link.channel.send([UInt8](repeating: 1, count: 63))
+            bearer.send(.write(3, value: [UInt8](repeating: 1, count: 60)))
             sent += 1
           }
         }

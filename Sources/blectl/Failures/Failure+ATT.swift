@@ -21,7 +21,9 @@ extension Failure {
       self.init(.timeout, "no confirmation of the indication on handle \(handle) within \(limit.secondsText) s: the bearer is closed")
     case .nothingGotThrough(for: let limit):
       self.init(
-        .timeout, "nothing that was sent got through for \(limit.secondsText) s: is the device still there, and the adapter alive?")
+        .timeout,
+        "nothing that was sent got through for \(limit.secondsText) s: the controller reported no packet as delivered. Check that the device is in "
+          + "range and the adapter works, then connect again")
     case .closedByThisSide: self.init(.linkLost, "the connection was closed by blectl")
     }
   }

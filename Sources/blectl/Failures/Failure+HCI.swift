@@ -26,6 +26,11 @@ extension Failure {
       self.init(
         .adapter, "the controller \(name) reported a hardware error (0x\(Hex.encode(code))): reset or replug it",
         code: Int(code), name: "hardware_error")
+    case .overflow:
+      self.init(
+        .linkLost,
+        "the controller \(name) dropped data that it had no buffer for (Data Buffer Overflow), so the link was ended. Connect again",
+        code: 0x1A, name: "data_buffer_overflow")
     case .withoutLE: self.init(.adapter, "\(name) is a Bluetooth Classic controller without Low Energy")
     case .withoutBuffers: self.init(.adapter, "\(name) says that it has no buffers for data")
     case .notStarted: self.init(.adapter, "\(name) is not started")
