@@ -6,8 +6,8 @@ import Foundation
 /// With INPUTs only these are run. Without arguments, lists the targets.
 @main enum Fuzz {
   private static let targets: [FuzzTarget] = [
-    .h4, .l2cap, .att, .bearer, .client, .server, .host, .controller, .advertisement, .value, .words, .json, .lines, .arguments, .script,
-    .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace,
+    .h4, .l2cap, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words, .json, .lines, .arguments,
+    .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace,
   ]
 
   /// libFuzzer runs itself again to merge, with its own arguments only.
