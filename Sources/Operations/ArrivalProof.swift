@@ -50,14 +50,17 @@ package struct ArrivalProof: Sendable, Equatable {
   }
 
   package enum Outcome: Sendable, Equatable {
-    case proven
+    /// The report is of the file from this byte on; 0: of the whole file.
+    case proven(from: Int)
     /// The peer reports something else for good, or nothing (nil) in time.
     case contradicted(ArrivalReport?)
   }
 
   /// Nil: wait for the next report, the peer has not seen all yet.
   func judge(_ report: ArrivalReport) -> Outcome? {
-    if report == part || report == whole { return .proven }
+    if report == whole { return .proven(from: 0) }
+    // A report of nothing proves nothing.
+    if report == part, part.count > 0 { return .proven(from: whole.count - part.count) }
     // The peer has its final count, or more: waiting longer cannot make it right.
     return report.count >= whole.count ? .contradicted(report) : nil
   }

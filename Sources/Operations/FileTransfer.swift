@@ -15,6 +15,10 @@ package final class FileTransfer {
     case deviceIsSlower(Bool, from: Int, to: Int)
     /// Goes on at this octet. `isTold`: the device has said so; else up to `sent` may arrive twice.
     case goesOn(at: Int, sent: Int, isTold: Bool)
+    /// Resumes at this octet of the file. The device cannot be asked what it has: anything may arrive twice.
+    case resumesUnasked(at: Int)
+    /// The device reports nothing of the `remembered` octets: the transfer begins at the beginning.
+    case startsOver(remembered: Int)
     /// The device's counter does not begin at 0.
     case counterIsAt(Int)
   }
@@ -84,7 +88,7 @@ package final class FileTransfer {
   package var inFlight: Int { segment.map { (progress.sent - progress.confirmed + $0 - 1) / max(1, $0) } ?? 0 }
 
   /// Before the first link.
-  /// - Parameter remembered: begins there when what is before it has this CRC-32.
+  /// - Parameter remembered: begins there, which may be the end, when what is before it has this CRC-32.
   /// - Returns: false when it has another one; it begins at the beginning then.
   /// - Throws: TransferError.nothingToSend; what the source throws.
   package func prepare(from offset: Int, remembered: TransferMemory.Point? = nil) async throws -> Bool {
@@ -93,13 +97,17 @@ package final class FileTransfer {
     if let remembered {
       guard source.count.map({ place <= $0 }) ?? true, try await source.crc(upTo: place) == remembered.crc else { return false }
     }
-    guard try await !source.octets(at: place, atMost: 1).isEmpty else {
-      throw TransferError.nothingToSend(from: place, of: source.count)
-    }
-    self.offset = place
-    progress = WriteProgress(sent: place, confirmed: place)
+    if try await isEnd(place), remembered == nil { throw TransferError.nothingToSend(from: place, of: source.count) }
+    begin(at: place)
     return true
   }
+
+  private func begin(at place: Int) {
+    offset = place
+    progress = WriteProgress(sent: place, confirmed: place)
+  }
+
+  private func isEnd(_ place: Int) async throws -> Bool { try await source.octets(at: place, atMost: 1).isEmpty }
 
   /// What can be read only once is read up to there.
   private func skip(to place: Int) async throws {
@@ -149,6 +157,10 @@ package final class FileTransfer {
     self.mode = mode
     mtu = client.mtu
     let question = try await subscribe(client)
+    // Without the device's report nobody could tell whether it has kept what arrived.
+    if links == 0, toldBefore == nil, offset > 0, try await isEnd(offset) {
+      throw TransferError.nothingToSend(from: offset, of: source.count)
+    }
     link = try await connection.link.parameters()
     (model, start) = (LinkCapacity(link), progress.sent)
     let pace = newPace(isCounted: question != nil)
@@ -195,10 +207,10 @@ package final class FileTransfer {
         sent: transfer.progress.sent, confirmed: min(transfer.progress.confirmed, await intact(from: beginning) ?? .max))
       return
     } catch {
-      if let refusal { throw refusal }
       var known = transfer.progress
       if let intact = await intact(from: beginning) { known.confirmed = min(known.confirmed, intact) }
       end = known
+      if let refusal { throw refusal }
       throw IncompleteWrite(
         mode: mode.writeMode, progress: known, total: source.count ?? transfer.progress.sent, segments: .max, cause: error)
     }
@@ -211,7 +223,7 @@ package final class FileTransfer {
     guard let subscription else { return nil }
     let proof = try await proof()
     // Who had everything already, and was sent nothing, has nothing to notify.
-    if let toldBefore, proof.judge(toldBefore) == .proven { return .proven }
+    if let toldBefore, proof.judge(toldBefore) == .proven(from: 0) { return .proven(from: 0) }
     return try await subscription.arrival(of: proof, until: deadline, other: other)
   }
 
@@ -230,7 +242,13 @@ package final class FileTransfer {
       }
     }
     (toldBefore, reports) = (told, [])
-    if links > 0 { try await goOn(told) } else if let told { try await begin(told) }
+    if links > 0 {
+      try await goOn(told)
+    } else if let told {
+      try await begin(told)
+    } else if resumes, offset > 0 {
+      onEvent?(.resumesUnasked(at: offset))
+    }
     guard let handle, counter != nil else { return nil }
     let beginning = progress.sent
     return ArrivalQuestion(.read(handle)) { [weak self] response in
@@ -267,17 +285,27 @@ package final class FileTransfer {
   }
 
   /// Nothing was sent yet. A device that has more of the file than was known, or less, gets what it lacks.
+  /// - Throws: TransferError.otherOctets for one that has other octets, or less of a source that cannot go back.
   private func begin(_ told: ArrivalReport) async throws {
-    if resumes || offset > 0, told.count > 0, told.count != offset,
-      source.count.map({ told.count < $0 || resumes && told.count == $0 }) ?? false,
-      try await source.crc(upTo: told.count) == told.crc
-    {
-      onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true))
-      offset = told.count
-      progress = WriteProgress(sent: offset, confirmed: offset)
+    if resumes || offset > 0, told.count > 0, try await isBeginning(told) {
+      if resumes || told.count != offset { onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true)) }
+      begin(at: told.count)
+    } else if resumes, offset > 0 {
+      // What is remembered is no proof against the device's word.
+      guard told.count == 0, await source.isThere(0) else { throw TransferError.otherOctets(told) }
+      onEvent?(.startsOver(remembered: offset))
+      begin(at: 0)
     }
     counter = (told.count, offset)
     if told.count != 0, told.count != offset { onEvent?(.counterIsAt(told.count)) }
+  }
+
+  /// What the device reports is the beginning of the file, with more to send behind it, or all of it when it is resumed.
+  private func isBeginning(_ told: ArrivalReport) async throws -> Bool {
+    // A pipe is read on only where that is asked for.
+    guard source.count != nil || resumes || told.count <= offset, await source.isThere(told.count) else { return false }
+    if let count = source.count, told.count > count || told.count == count && !resumes { return false }
+    return try await source.crc(upTo: told.count) == told.crc
   }
 
   /// After a lost link.
@@ -308,4 +336,9 @@ package final class FileTransfer {
     }
     capacity? += limit * seconds
   }
+}
+
+extension OctetSource {
+  /// False for octets that went by in a pipe, and for those that cannot be read.
+  fileprivate func isThere(_ place: Int) async -> Bool { (try? await octets(at: place, atMost: 1)) != nil }
 }

@@ -1,3 +1,4 @@
+package import ATT
 package import Bluetooth
 import Text
 
@@ -6,12 +7,11 @@ import Text
 package struct TransferMemory: Sendable, Equatable {
   package struct Place: Hashable, Sendable {
     package let peer: PeerAddress
-    package let attribute: String
+    package let handle: AttributeHandle
 
-    /// - Parameter attribute: as `Selector` describes it.
-    package init(_ peer: PeerAddress, _ attribute: String) {
+    package init(_ peer: PeerAddress, _ handle: AttributeHandle) {
       self.peer = peer
-      self.attribute = attribute
+      self.handle = handle
     }
   }
 
@@ -82,10 +82,10 @@ package struct TransferMemory: Sendable, Equatable {
 
 extension TransferMemory.Record {
   init?(parsing line: some Collection<UInt8>) {
-    guard let tree = try? JSONTree.parse(Array(line)), let attribute = tree["attribute"]?.string,
+    guard let tree = try? JSONTree.parse(Array(line)), let handle = tree["handle"]?.integer, (1...0xFFFF).contains(handle),
       case .address(let address, let type?)? = tree["peer"]?.string.flatMap({ PeerSelector($0) })
     else { return nil }
-    let place = TransferMemory.Place(PeerAddress(address, type), attribute)
+    let place = TransferMemory.Place(PeerAddress(address, type), AttributeHandle(clamping: handle))
     if let gap = tree["gap_us"] {
       let range = 0...10_000_000
       guard let gap = gap.integer, range.contains(gap), let interval = tree["interval_us"]?.integer, range.contains(interval),
@@ -109,12 +109,12 @@ extension TransferMemory.Record {
     switch self {
     case .point(let place, let point):
       json.string("peer", place.peer.description)
-      json.string("attribute", place.attribute)
+      json.integer("handle", place.handle.number)
       json.integer("offset", point?.offset)
       if let point { json.integer("crc32", Int(point.crc)) }
     case .pace(let place, let pace):
       json.string("peer", place.peer.description)
-      json.string("attribute", place.attribute)
+      json.integer("handle", place.handle.number)
       json.integer("gap_us", pace.gap)
       json.integer("interval_us", pace.interval)
       json.integer("air_us", pace.airTime)

@@ -104,11 +104,12 @@ struct Configuration: Sendable {
   /// A state that cannot be read is none.
   var transfers: TransferMemory { TransferMemory(parsing: log(transfersPath)) }
 
-  /// As `remember` a device.
+  /// As `remember` a device. - Returns: false when it could not be written.
   @LoopActor
-  func remember(_ record: TransferMemory.Record) {
-    guard let path = transfersPath else { return }
-    try? StateLog.append(record.line, to: path, limit: Self.logLimit) { TransferMemory(parsing: $0).log }
+  @discardableResult
+  func remember(_ record: TransferMemory.Record) -> Bool {
+    guard let path = transfersPath else { return false }
+    return (try? StateLog.append(record.line, to: path, limit: Self.logLimit) { TransferMemory(parsing: $0).log }) != nil
   }
 
   // MARK: What was heard

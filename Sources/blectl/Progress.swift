@@ -10,15 +10,12 @@ import Text
 final class Progress {
   private let connection: Connection
   private let output: Output
-  private let start = EventLoop.shared.now
-  private let begin: Int
   private var shown: Int?
   /// Set by a timer: an update is asked for with every segment, and to look at the clock would cost as much as to send one.
   private var isDue = true
   private var timer: LoopTimer?
 
-  init(_ transfer: FileTransfer, _ connection: Connection, _ output: Output) {
-    begin = transfer.progress.sent
+  init(_ connection: Connection, _ output: Output) {
     self.connection = connection
     self.output = output
   }
@@ -41,19 +38,19 @@ final class Progress {
         connection.identify(in: &$0)
       }
     } else if output.canAnimateErr {
-      let seconds = start.duration(to: EventLoop.shared.now).inSeconds
-      output.progress(Self.line(done, total, from: begin, inFlight: transfer.inFlight, seconds: seconds, width: output.width))
+      let seconds = transfer.begin.map { $0.duration(to: EventLoop.shared.now).inSeconds } ?? 0
+      output.progress(Self.line(done, total, from: transfer.offset, inFlight: transfer.inFlight, seconds: seconds, width: output.width))
     }
   }
 
   /// The bar takes what the numbers leave. The last two columns stay free for the `^C` that the terminal shows.
   /// - Parameters:
   ///   - total: nil when nobody knows.
-  ///   - begin: octets that were there before.
+  ///   - begin: octets that were there before: the share counts them, the rate does not.
   nonisolated static func line(_ done: Int, _ total: Int?, from begin: Int, inFlight: Int, seconds: Double, width: Int) -> String {
     let rate = Quantity.rate(done - begin, in: seconds)
     guard let total else { return DisplayText.clip("\(Quantity.octets(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }
-    let share = Double(done - begin) / Double(max(1, total - begin))
+    let share = Double(done) / Double(max(1, total))
     var facts = "\(Int(share * 100)) %  \(done)/\(total) octets  \(rate)"
     if done > begin, done < total, seconds > 0 { facts += "  \(Quantity.time(Double(total - done) / Double(done - begin) * seconds)) left" }
     let more = "  \(inFlight) in flight"

@@ -7,12 +7,19 @@ import Text
   @Test(arguments: [20, 40, 50, 80, 160]) func theBarLeavesRoom(_ width: Int) {
     let line = Progress.line(31_000, 78_831, from: 1000, inFlight: 12, seconds: 0.4, width: width)
     #expect(DisplayText.width(line) <= width - 2, "\(line)")
-    #expect(width < 80 || line.contains("38 %  31000/78831 octets  75.0 kB/s  0:01 left"), "\(line)")
+    #expect(width < 80 || line.contains("39 %  31000/78831 octets  75.0 kB/s  0:01 left"), "\(line)")
     #expect((line.first == "█") == (width > 60), "\(line)")
   }
 
   @Test func ofAPipeNobodyKnowsTheEnd() {
     #expect(Progress.line(2000, nil, from: 0, inFlight: 3, seconds: 2, width: 80) == "2000 octets  1.0 kB/s  3 in flight")
+  }
+
+  /// The share is of the whole file; the rate is of what was sent now.
+  @Test func whatWasThereBeforeCounts() {
+    let line = Progress.line(60_000, 80_000, from: 40_000, inFlight: 2, seconds: 2, width: 80)
+    #expect(line.contains("75 %  60000/80000 octets  10.0 kB/s  0:02 left"), "\(line)")
+    #expect(line.prefix { $0 != " " }.count { $0 == "█" } * 4 / 3 >= line.prefix { $0 != " " }.count - 1, "\(line)")
   }
 
   @Test func timeThatIsLeft() {

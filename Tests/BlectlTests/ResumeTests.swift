@@ -20,11 +20,11 @@ import Testing
 
   private static func state() -> [String: String] { ["XDG_STATE_HOME": TemporaryFolder.path()] }
 
-  private static func send(_ file: String, _ options: [String], to adapter: String, _ environment: [String: String]? = nil) throws
-    -> (sent: Record?, result: Blectl.Result)
-  {
+  private static func send(
+    _ file: String, _ options: [String], to adapter: String, _ environment: [String: String]? = nil, attribute: String = "fff6"
+  ) throws -> (sent: Record?, result: Blectl.Result) {
     let result = try Blectl.run(
-      ["send-file", "name:*", "fff6", file, "--json"] + options, environment: environment ?? state(), adapter: adapter)
+      ["send-file", "name:*", attribute, file, "--json"] + options, environment: environment ?? state(), adapter: adapter)
     return (try result.records.last { $0.string("event") == "sent" }, result)
   }
 
@@ -65,11 +65,74 @@ import Testing
     #expect(other?.int("bytes") == 77_831 && otherResult.errors.contains("is not the file"), "\(otherResult.errors)")
     let (_, lostAgain) = try Self.send(path, [], to: Self.device(#""cut_after_octets": 40000"#), state)
     let offset = try #require(lostAgain.error?.int("resume_offset"))
-    let (sent, result) = try Self.send(path, ["--resume", "--verify", "notify:fff7"], to: whole, state)
-    #expect(sent?.int("offset") == offset && sent?.int("bytes") == 77_831 - offset && sent?.bool("verified") == true, "\(result.errors)")
+    // Known by its handle, however it is named.
+    let (sent, result) = try Self.send(path, ["--resume"], to: whole, state, attribute: "fff0/fff6")
+    #expect(sent?.int("offset") == offset && sent?.int("bytes") == 77_831 - offset, "\(result.errors)")
+    #expect(
+      result.errors.contains("resuming at byte \(offset). Bytes after it may have arrived before, and arrive twice"), "\(result.errors)")
     // It is whole now.
     let (again, note) = try Self.send(path, ["--resume"], to: whole, state)
     #expect(again?.int("offset") == 0 && note.errors.contains("nothing is known of an earlier transfer"), "\(note.errors)")
+  }
+
+  /// It lost what had arrived: a simulator that was started anew.
+  @Test func aDeviceThatForgot() throws {
+    let state = Self.state()
+    let path = try TemporaryFolder.file(Self.picture)
+    func lose() throws -> Int {
+      try #require(Self.send(path, [], to: Self.device(#""cut_after_octets": 40000"#), state).result.error?.int("resume_offset"))
+    }
+    let offset = try lose()
+    let (sent, result) = try Self.send(path, ["--resume", "--verify", "notify:fff7"], to: Self.device(""), state)
+    #expect(sent?.int("offset") == 0 && sent?.int("bytes") == 77_831 && sent?.int("verified_from") == 0, "\(result.errors)")
+    let sentence = "fff7 reports 0 bytes, not the \(offset) that arrived before: the device has lost them. Starting over at byte 0"
+    #expect(result.errors.contains(sentence), "\(result.errors)")
+    // One that cannot be asked verifies what it has counted, which is not the file.
+    let again = try lose()
+    let part = try Self.send(path, ["--resume", "--verify", "notify:fff7"], to: Self.device("", report: #""notify""#), state)
+    #expect(part.sent?.bool("verified") == true && part.sent?.int("verified_from") == again && again > 0, "\(part.result.errors)")
+    #expect(part.result.errors.contains("arrive twice: fff7 cannot be read"), "\(part.result.errors)")
+    // A pipe cannot go back.
+    let long = [UInt8](repeating: 7, count: 300_000)
+    let (_, lost) = try Self.send(TemporaryFolder.file(long), [], to: Self.device(#""cut_after_octets": 250000"#), state)
+    let pipe = try Blectl.run(
+      ["send-file", "name:*", "fff6", "-", "--resume", "--verify", "notify:fff7", "--json"], input: long, environment: state,
+      adapter: Self.device(""))
+    #expect(
+      lost.error?.int("resume_offset") ?? 0 > 100_000 && pipe.status == 7 && pipe.errors.contains("is not the beginning of what is sent"),
+      "\(pipe.errors)")
+  }
+
+  /// What the device has besides is not the file.
+  @Test func aDeviceWithOtherOctets() throws {
+    let path = try TemporaryFolder.file(Self.picture)
+    let result = try Blectl.run(
+      [
+        "-k", "-e", "send-file fff6 \(path); connect; write fff6 00 --mode request; send-file fff6 \(path) --resume --verify notify:fff7",
+        "name:Sink",
+      ], environment: Self.state(), adapter: Self.device(#""cut_after_octets": 40000, "cuts": 1"#))
+    #expect(result.errors.contains("is not the beginning of what is sent"), "\(result.errors)")
+    #expect(!result.text.contains("verified by the device"), "\(result.text)")
+  }
+
+  @Test func theFinalLine() throws {
+    let path = try TemporaryFolder.file(Self.picture)
+    let result = try Blectl.run(
+      [
+        "-k", "-e",
+        "send-file fff6 \(path) --verify notify:fff7; send-file fff6 \(path) --resume --verify notify:fff7; send-file fff6 \(path) --offset 77000 --verify notify:fff7",
+        "name:Sink",
+      ], environment: Self.state(), adapter: Self.device(""))
+    let lines = result.text.split(separator: "\n")
+    #expect(lines.first?.contains("; verified by the device: the whole file, CRC-32 ") == true, "\(result.text)")
+    #expect(
+      lines.dropFirst().first?.hasPrefix("nothing left to send: the device has all 77831 octets; verified by the device: the whole file")
+        == true,
+      "\(result.text)\(result.errors)")
+    let part = try Blectl.run(
+      ["send-file", "name:Sink", "fff6", path, "--offset", "77000", "--verify", "notify:fff7"], environment: Self.state(),
+      adapter: Self.device(""))
+    #expect(part.text.contains("; verified by the device from byte 77000 on: CRC-32 "), "\(part.text)")
   }
 
   /// More has arrived than was known when the link was lost: the device says so, and gets nothing twice.

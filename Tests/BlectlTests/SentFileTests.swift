@@ -119,9 +119,12 @@ import Testing
   // MARK: What changes meanwhile
 
   /// Stops the program after it has begun, and lets it go on after `change`.
-  private func sendChanging(_ octets: [UInt8], _ options: [String] = [], _ change: (String) throws -> Void) throws -> ProcessResult {
+  private func sendChanging(
+    _ octets: [UInt8], _ options: [String] = [], environment: [String: String] = [:], _ change: (String) throws -> Void
+  ) throws -> ProcessResult {
     let path = try path(octets)
-    let running = try Blectl.start(["send-file", "name:Panel", "fff6", path, "--json"] + options, hasInput: false)
+    let running = try Blectl.start(
+      ["send-file", "name:Panel", "fff6", path, "--json"] + options, environment: environment, hasInput: false)
     #expect(running.nextLine { $0.contains(#""event":"progress""#) } != nil)
     running.signal(SIGSTOP)
     try change(path)
@@ -141,9 +144,29 @@ import Testing
 
   /// What was there is sent, and that it is not the file any more is said.
   @Test func grows() throws {
-    let result = try sendChanging(Self.long) { try append([1, 2, 3], to: $0) }
+    let state = ["XDG_STATE_HOME": TemporaryFolder.path()]
+    var path = ""
+    let result = try sendChanging(Self.long, environment: state) {
+      try append([1, 2, 3], to: $0)
+      path = $0
+    }
     #expect(result.status == 66 && result.error?.string("name") == "file_changed", "\(result.errors)")
     #expect(result.errors.contains("was changed while it was read: it had 1000000 octets and has 1000003"), "\(result.errors)")
+    #expect(result.error?.int("resume_offset") == 1_000_000)
+    let rest = try Blectl.run(["send-file", "name:Panel", "fff6", path, "--json", "--resume"], environment: state)
+    #expect(try rest.status == 0 && rest.records.last?.int("bytes") == 3, "\(rest.errors)")
+  }
+
+  /// A reader that has seen enough ends the transfer without a word, and the next one goes on.
+  @Test func aClosedPipe() throws {
+    let (file, state) = (try path(Self.long), TemporaryFolder.path())
+    let program = "XDG_STATE_HOME=\(state) BLECTL_CLOCK=virtual \(Blectl.path) -i sim send-file name:Panel fff6 \(file) --json"
+    let closed = try Shell.run("\(program) | head -n 9 | tail -n 1; exit ${PIPESTATUS[0]}")
+    let seen = try #require(try Record(closed.output).int("bytes"))
+    #expect(closed.status == 74 && closed.errors.isEmpty, "\(closed)")
+    let rest = try Shell.run("\(program) --resume")
+    let sent = try #require(try rest.output.split(separator: "\n").last.map { try Record(String($0)) })
+    #expect(rest.status == 0 && sent.int("offset") ?? 0 > seen / 2, "\(rest)")
   }
 
   @Test func isWrittenTo() throws {

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import TestSupport
 import Testing
@@ -5,12 +6,12 @@ import Testing
 @testable import Operations
 
 @Suite struct TransferMemoryTests {
-  private static func place(_ attribute: String) throws -> TransferMemory.Place {
-    TransferMemory.Place(PeerAddress(try #require(Address("C0:FF:EE:00:00:01")), .random), attribute)
+  private static func place(_ handle: AttributeHandle) throws -> TransferMemory.Place {
+    TransferMemory.Place(PeerAddress(try #require(Address("C0:FF:EE:00:00:01")), .random), handle)
   }
 
   @Test func theLaterRecordIsRight() throws {
-    let (first, second) = (try Self.place("fff6"), try Self.place("ffe0/ffe1[2]"))
+    let (first, second) = (try Self.place(1), try Self.place(0xFFFF))
     let slow = TransferMemory.Pace(gap: 6000, interval: 15_000, airTime: 2000)
     let fast = TransferMemory.Pace(gap: 0, interval: 7500, airTime: 1500)
     let records: [TransferMemory.Record] = [
@@ -39,14 +40,17 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "{", "null", #"{"peer":"x","attribute":"a","gap_us":1}"#, #"{"peer":"C0:FF:EE:00:00:01/random","gap_us":1}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":-1,"interval_us":1,"air_us":1}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":1e3,"interval_us":1,"air_us":1}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":1,"interval_us":1}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","gap_us":1,"interval_us":10000001,"air_us":1}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","offset":0,"crc32":1}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","offset":9,"crc32":4294967296}"#,
-    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"a","offset":99999999999999999999999,"crc32":"1"}"#, #"{"attribute":"a"}"#,
+    "", "{", "null", #"{"peer":"x","handle":1,"gap_us":1}"#, #"{"peer":"C0:FF:EE:00:00:01/random","gap_us":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":1,"gap_us":-1,"interval_us":1,"air_us":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":1,"gap_us":1e3,"interval_us":1,"air_us":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":1,"gap_us":1,"interval_us":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":1,"gap_us":1,"interval_us":10000001,"air_us":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":1,"offset":0,"crc32":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":1,"offset":9,"crc32":4294967296}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":1,"offset":99999999999999999999999,"crc32":"1"}"#, #"{"handle":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":0,"offset":9,"crc32":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","handle":65536,"offset":9,"crc32":1}"#,
+    #"{"peer":"C0:FF:EE:00:00:01/random","attribute":"fff6","offset":9,"crc32":1}"#,
   ])
   func whatIsNoRecord(_ line: String) {
     let memory = TransferMemory(parsing: Array(line.utf8) + [0x0A, 0xFF, 0x0A])

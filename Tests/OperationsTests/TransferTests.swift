@@ -41,7 +41,7 @@ import Testing
       let air = try await TestAir()
       let first = try await self.send(0..<6000, to: air)
       #expect(first == .contradicted(ArrivalReport(of: Array(Self.file[..<6000]))), "so far it is not the file")
-      #expect(try await self.send(6000..<10_000, to: air) == .proven)
+      #expect(try await self.send(6000..<10_000, to: air) == .proven(from: 0))
       await air.central.close()
     }
   }
@@ -51,7 +51,7 @@ import Testing
       let air = try await TestAir()
       _ = try await self.send(0..<6000, to: air)
       let outcome = try await self.send(6000..<10_000, to: air, resetting: true)
-      #expect(outcome == .proven)
+      #expect(outcome == .proven(from: 6000))
       await air.central.close()
     }
   }
@@ -66,13 +66,18 @@ import Testing
   }
 
   @Test(arguments: [
-    (ArrivalReport([1, 0, 0, 0, 0, 0, 0, 0]), ArrivalProof.Outcome?.none), (ArrivalReport(of: [3, 4]), .proven),
-    (ArrivalReport(of: [1, 2, 3, 4]), .proven), (ArrivalReport(of: [5, 6]), nil),
+    (ArrivalReport([1, 0, 0, 0, 0, 0, 0, 0]), ArrivalProof.Outcome?.none), (ArrivalReport(of: [3, 4]), .proven(from: 2)),
+    (ArrivalReport(of: [1, 2, 3, 4]), .proven(from: 0)), (ArrivalReport(of: [5, 6]), nil),
     (ArrivalReport(of: [1, 2, 3, 5]), .contradicted(ArrivalReport(of: [1, 2, 3, 5]))),
     (ArrivalReport(of: [1, 2, 3, 4, 5]), .contradicted(ArrivalReport(of: [1, 2, 3, 4, 5]))),
   ])
   func judgement(_ report: ArrivalReport?, _ outcome: ArrivalProof.Outcome?) throws {
     #expect(ArrivalProof([1, 2, 3, 4], from: 2).judge(try #require(report)) == outcome)
+  }
+
+  /// A device that lost everything reports as many octets as nothing has.
+  @Test func aReportOfNothingProvesNothing() {
+    #expect(ArrivalProof([1, 2], from: 2).judge(ArrivalReport(of: [])) == nil)
   }
 
   @Test func aReportHasEightOctets() {

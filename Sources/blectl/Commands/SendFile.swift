@@ -6,6 +6,7 @@ import GAP
 import GATT
 import LinuxIO
 import Operations
+import Replay
 import Terminal
 import Text
 
@@ -130,9 +131,6 @@ struct SendFile: PeerCommand {
     {
       let name = DisplayText.escape(file)
       guard let total, total > 0 else { throw Failure(.input, "\(name) is empty: there is nothing to send") }
-      if remembered != nil {
-        throw Failure(.input, "\(name) has arrived already, all its \(total) octets; without --resume it is sent again")
-      }
       throw Failure(.input, "--offset \(offset) is not inside \(name), which has \(total) octets")
     }
   }
@@ -142,37 +140,68 @@ struct SendFile: PeerCommand {
   @LoopActor
   private func send(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> Failure? {
     let output = context.output
-    let place = TransferMemory.Place(connection.peer, attribute)
+    let target = try await connection.client.attribute(try Selector(attribute), discovering: true)
+    let place = TransferMemory.Place(connection.peer, target.handle)
     if transfer.links == 0 {
       let memory = context.configuration.transfers
       transfer.pace = memory.paces[place]
       if resume { try await goOn(transfer, memory.points[place], output) }
     }
     transfer.onEvent = { TransferText.tell($0, report: verify?.notifying, output) }
-    let progress = Progress(transfer, connection, output)
+    let progress = Progress(connection, output)
     transfer.onProgress = { try progress.update($0) }
+    let (verification, mismatch): (TransferText.Verification, Failure?)
     do {
       defer { progress.end() }
       try await transfer.run(on: connection) { try await check($0, $1, transfer, source, connection, output) }
-    } catch let error as IncompleteWrite {
-      if let missing = error.cause as? SegmentsMissing { remember(missing.arrived, transfer, place, context) }
-      if let point = try? await transfer.point(transfer.progress.confirmed) {
-        context.configuration.remember(.point(place, point))
-      } else if transfer.offset == 0, context.configuration.transfers.points[place] != nil {
-        // What was known of an earlier transfer is not true of this one.
-        context.configuration.remember(.point(place, nil))
-      }
-      throw Failure(transfer: error)
+      progress.end()
+      try source.checkUnchanged()
+      (verification, mismatch) = try await judge(transfer, source, place, connection, context)
+    } catch TransferError.nothingToSend(_, let total) {
+      throw Failure(
+        .input,
+        "nothing left to send: all \(total ?? transfer.offset) bytes of \(DisplayText.escape(file)) arrived earlier; without --resume it is sent again"
+      )
+    } catch {
+      throw transfer.links > 0 ? await interruption(error, transfer, place, context) : error
     }
-    try source.checkUnchanged()
-    let mismatch = try await mismatch(transfer, source, connection, context)
-    try await TransferText.report(transfer, verified: verify.map { _ in mismatch == nil }, connection, output)
     if mismatch == nil {
       let memory = context.configuration.transfers
       if memory.points[place] != nil { context.configuration.remember(.point(place, nil)) }
       if let pace = transfer.pace, memory.paces[place] != pace { context.configuration.remember(.pace(place, pace)) }
     }
+    try await TransferText.report(transfer, verification, connection, output)
     return mismatch
+  }
+
+  /// Remembers how far the transfer came. - Returns: why it ended, and where it can go on.
+  @LoopActor
+  private func interruption(_ error: any Error, _ transfer: FileTransfer, _ place: TransferMemory.Place, _ context: Context) async
+    -> any Error
+  {
+    let cause = (error as? IncompleteWrite)?.cause ?? error
+    var total = transfer.total ?? transfer.progress.sent
+    switch cause {
+    case is ReplayError, is TransferError: return cause
+    case FileError.changed(_, let before, let now):
+      // What was sent of a file that has only grown is its beginning; of another nobody knows what it is.
+      guard now > before else { return error }
+      total = now
+    case let missing as SegmentsMissing: remember(missing.arrived, transfer, place, context)
+    default: break
+    }
+    var isRemembered = false
+    if let point = try? await transfer.point(transfer.progress.confirmed) {
+      isRemembered = context.configuration.remember(.point(place, point))
+    } else if transfer.offset == 0, context.configuration.transfers.points[place] != nil {
+      // What was known of an earlier transfer is not true of this one.
+      context.configuration.remember(.point(place, nil))
+    }
+    if (cause as? OutputFailure)?.isClosedPipe ?? false { return cause }
+    return Failure(
+      transfer: IncompleteWrite(
+        mode: transfer.mode?.writeMode ?? .command, progress: transfer.progress, total: total, segments: .max, cause: cause),
+      isRemembered: isRemembered)
   }
 
   /// Between two segments, in microseconds: a device that is slower loses nothing by request.
@@ -189,9 +218,7 @@ struct SendFile: PeerCommand {
   /// Where an earlier transfer ended.
   @LoopActor
   private func goOn(_ transfer: FileTransfer, _ point: TransferMemory.Point?, _ output: Output) async throws {
-    if let point, try await prepare(transfer, point) {
-      return output.status("going on at octet \(point.offset)")
-    }
+    if let point, try await prepare(transfer, point) { return }
     let unlessTold = verify?.notifying.map { ", unless \($0) tells of more" } ?? ""
     output.note(
       point == nil
@@ -227,34 +254,38 @@ struct SendFile: PeerCommand {
     if mode == .command { try await CommandCheck.check(target, connection.client, isForced: self.mode == .command, output) }
   }
 
+  /// What `--verify` finds, and what is wrong with it.
   @LoopActor
-  private func mismatch(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws
-    -> Failure?
-  {
+  private func judge(
+    _ transfer: FileTransfer, _ source: OctetFile, _ place: TransferMemory.Place, _ connection: Connection, _ context: Context
+  ) async throws -> (TransferText.Verification, Failure?) {
     switch verify {
-    case nil: return nil
+    case nil: return (.notAsked, nil)
     case .readBack:
       let client = connection.client
       let target = try await client.attribute(try Selector(attribute), discovering: true)
       let value = try await client.read(target.handle)
       // At most one value, so what was sent is in memory still; what was before it may be.
       let sent = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue)
-      if value[...] == sent { return nil }
+      if value[...] == sent { return (.passed(from: transfer.offset), nil) }
       if value.count == transfer.progress.sent, value.suffix(sent.count) == sent,
         ArrivalReport(of: value) == (try await transfer.proof()).whole
       {
-        return nil
+        return (.passed(from: 0), nil)
       }
-      return Failure(
-        .expectation,
-        "--verify read-back: \(target.uuid?.description ?? "the value") reads \(value.count) octets that are not the file's \(sent.count)")
+      let name = target.uuid?.description ?? "the value"
+      return (
+        .failed,
+        Failure(.expectation, "--verify read-back: \(name) reads \(value.count) octets that are not the file's \(sent.count)")
+      )
     case .notify(let attribute):
       let outcome = try await transfer.verify(until: EventLoop.shared.now.advanced(by: step.limits.transaction)) {
         context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
       }
-      guard case .contradicted(let report)? = outcome else { return nil }
+      if case .proven(let beginning)? = outcome { return (.passed(from: beginning), nil) }
+      guard case .contradicted(let report)? = outcome else { return (.notAsked, nil) }
       if let report, transfer.mode == .command, report.count < transfer.progress.sent {
-        remember(transfer.offset + report.count, transfer, TransferMemory.Place(connection.peer, self.attribute), context)
+        remember(transfer.offset + report.count, transfer, place, context)
       }
       let proof = try await transfer.proof()
       var failure = Failure(
@@ -263,13 +294,13 @@ struct SendFile: PeerCommand {
           + (report.map { "\($0)" } ?? "nothing"))
       // What is there is the file's beginning: it can be gone on with.
       if let report, report.count > 0, let known = try? await transfer.place(of: report), let point = try? await transfer.point(known) {
-        context.configuration.remember(.point(TransferMemory.Place(connection.peer, self.attribute), point))
-        failure.goesOn(at: known, of: transfer.progress.sent)
+        let isRemembered = context.configuration.remember(.point(place, point))
+        failure.goesOn(at: known, of: transfer.progress.sent, isRemembered: isRemembered)
       } else if transfer.mode == .command {
         failure.message +=
           "; what it has is not the beginning of the file: send it again, by --mode request if segments are dropped once more"
       }
-      return failure
+      return (.failed, failure)
     }
   }
 }

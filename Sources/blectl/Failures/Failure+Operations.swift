@@ -118,7 +118,8 @@ extension Failure {
     case .otherOctets(let report):
       self.init(
         .expectation,
-        "the device tells of \(report), which is not what was sent so far: it has lost some of it; begin anew, after a reset of the device where it needs one"
+        "the device reports \(report), which is not the beginning of what is sent: it has lost some of it, or has other data. Reset its count where "
+          + "it needs that, and send the whole file, without --resume"
       )
     case .notWritable(let attribute):
       self.init(
@@ -146,18 +147,21 @@ extension Failure {
   }
 
   /// Of a transfer: with the octet counts that let the user go on.
-  init(transfer error: IncompleteWrite) {
+  /// - Parameter isRemembered: `--resume` finds them.
+  init(transfer error: IncompleteWrite, isRemembered: Bool = false) {
     if error.cause is CancellationError { self.init(.interrupted, "interrupted") } else { self.init(error.cause) }
     // Nothing has arrived anywhere.
     if error.cause is ReplayError { return }
     let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
     let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
-    goesOn(at: confirmed, of: error.total, more)
+    goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered)
   }
 
   /// - Parameter confirmed: octets.
-  mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "") {
-    message += "; \(confirmed) of \(total) octets are known to have arrived\(more); go on with --offset \(confirmed)"
+  mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool) {
+    message +=
+      "; \(confirmed) of \(total) octets are known to have arrived\(more); "
+      + (isRemembered ? "run the command again with --resume, or go on with --offset \(confirmed)" : "go on with --offset \(confirmed)")
     resumeOffset = confirmed
   }
 }
