@@ -6,6 +6,8 @@ package struct ControllerError: Error, Sendable, Equatable {
     /// With the status of Command Complete or Command Status.
     case refused(Opcode, ControllerErrorCode)
     case silent(Opcode, after: Duration)
+    /// No command credit (Vol 4 Part E §4.4): the command was not sent.
+    case starved(Opcode, after: Duration)
     /// Return parameters that do not follow their format.
     case unreadable(Opcode, MalformedPacket)
     /// Hardware Error event (Vol 4 Part E §7.7.16), with its code.

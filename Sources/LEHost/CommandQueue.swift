@@ -35,6 +35,7 @@ struct CommandQueue {
   mutating func withdraw(_ id: Int) -> Bool {
     let count = waiting.count
     waiting.removeAll { $0.id == id }
+    if waiting.isEmpty { starvedSince = nil }
     return waiting.count < count
   }
 
@@ -75,14 +76,24 @@ struct CommandQueue {
   /// When `expire` is to be called.
   var deadline: Int64? { inFlight?.deadline ?? starvedSince.map { $0 + Self.timeout } }
 
-  /// Gives up the command that had its time, and waiting for credits that do not come: a controller that forgot to give one back takes
-  /// the next command all the same. Returns the command given up.
-  mutating func expire(at now: Int64) -> Int? {
+  /// The commands that were given up.
+  enum Expired: Equatable {
+    case unanswered(Int)
+    /// The controller gave no credit for them.
+    case unsent([Int])
+  }
+
+  /// Gives up the command that had its time, or all that wait for a credit. The next command is sent all the same: the controller may have
+  /// forgotten to give one credit back.
+  mutating func expire(at now: Int64) -> Expired? {
     guard let due = deadline, now >= due else { return nil }
-    let id = inFlight?.id
-    inFlight = nil
     starvedSince = nil
     credits = 1
-    return id
+    if let entry = inFlight {
+      inFlight = nil
+      return .unanswered(entry.id)
+    }
+    defer { waiting = [] }
+    return .unsent(waiting.map(\.id))
   }
 }

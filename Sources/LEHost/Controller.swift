@@ -60,7 +60,7 @@ final class Controller {
     return id
   }
 
-  /// - Throws: ControllerError: refused, silent, unreadable; what it was closed with; CancellationError (a command on its way is not taken
+  /// - Throws: ControllerError: refused, silent, starved, unreadable; what it was closed with; CancellationError (a command on its way is not taken
   ///   back).
   /// - Returns: the return parameters; nothing for a command that is answered by Command Status.
   /// - Parameter accepted: called when the answer comes, before any later event is looked at, also when the task was cancelled meanwhile.
@@ -179,8 +179,14 @@ final class Controller {
   }
 
   private func expire() {
-    if let id = queue.expire(at: EventLoop.shared.now.nanoseconds), let entry = pending.removeValue(forKey: id) {
-      entry.then(.failure(ControllerError(name, .silent(entry.opcode, after: .nanoseconds(CommandQueue.timeout)))))
+    let limit = Duration.nanoseconds(CommandQueue.timeout)
+    func give(up id: Int, _ fault: (Opcode, Duration) -> ControllerError.Fault) {
+      if let entry = pending[id] { settle(id, .failure(ControllerError(name, fault(entry.opcode, limit)))) }
+    }
+    switch queue.expire(at: EventLoop.shared.now.nanoseconds) {
+    case .unanswered(let id)?: give(up: id) { .silent($0, after: $1) }
+    case .unsent(let ids)?: for id in ids { give(up: id) { .starved($0, after: $1) } }
+    case nil: break
     }
     pump()
   }

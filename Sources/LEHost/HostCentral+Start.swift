@@ -35,7 +35,7 @@ extension HostCentral {
     } catch let error as ControllerError {
       switch error.fault {
       case .refused, .unreadable: return nil
-      case .silent, .hardware, .overflow, .withoutLE, .withoutBuffers, .notStarted, .closed: throw error
+      case .silent, .starved, .hardware, .overflow, .withoutLE, .withoutBuffers, .notStarted, .closed: throw error
       }
     }
   }

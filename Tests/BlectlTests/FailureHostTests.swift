@@ -21,6 +21,10 @@ import Testing
         "tcp:h:1 did not answer Reset (0x0c03) within 4 s: is it a Bluetooth controller, powered, and not used by another program?"
       ),
       (
+        .starved(Reset.opcode, after: .seconds(4)), .adapter, nil, nil,
+        "tcp:h:1 accepts no commands: it gave no credit for Reset (0x0c03) within 4 s (Num_HCI_Command_Packets is 0). Reset or replug it."
+      ),
+      (
         .refused(SetEventMask.opcode, .invalidParameters), .hci, 0x12, "invalid_hci_command_parameters",
         "tcp:h:1 refused Set Event Mask (0x0c01): Invalid HCI Command Parameters (0x12)"
       ),

@@ -58,7 +58,7 @@ import Testing
     _ = queue.next(at: 10)
     #expect(queue.deadline == 4_000_000_010)
     #expect(queue.expire(at: 4_000_000_009) == nil)
-    #expect(queue.expire(at: 4_000_000_010) == id)
+    #expect(queue.expire(at: 4_000_000_010) == .unanswered(id))
     // The late answer belongs to nobody, and the next command goes out.
     #expect(queue.completed(complete(Reset.opcode)) == nil)
     _ = queue.add(ReadBDADDR())
@@ -70,11 +70,20 @@ import Testing
     _ = queue.add(Reset())
     _ = queue.next(at: 0)
     _ = queue.completed(complete(Reset.opcode, credits: 0))
-    _ = queue.add(ReadBDADDR())
+    let waiting = [queue.add(ReadBDADDR()), queue.add(ReadBufferSize())]
     #expect(queue.next(at: 5) == nil)
     #expect(queue.deadline == 4_000_000_005)
-    #expect(queue.expire(at: 4_000_000_005) == nil)
-    #expect(queue.next(at: 4_000_000_005) == ReadBDADDR())
+    // What is not waited for needs no limit.
+    let withdrawn = queue.add(Reset())
+    #expect(queue.withdraw(withdrawn) && queue.deadline != nil)
+    #expect(queue.expire(at: 4_000_000_005) == .unsent(waiting))
+    #expect(queue.count == 0 && queue.deadline == nil)
+    // One credit may have been forgotten.
+    _ = queue.add(ReadBDADDR())
+    #expect(queue.next(at: 4_000_000_006) == ReadBDADDR())
+    _ = queue.completed(complete(ReadBDADDR.opcode, credits: 0))
+    let last = queue.add(Reset())
+    #expect(queue.next(at: 4_000_000_007) == nil && queue.withdraw(last) && queue.deadline == nil)
   }
 
   @Test func withdrawnCommandsAreNotSent() {

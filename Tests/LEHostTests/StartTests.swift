@@ -83,6 +83,24 @@ import Testing
     }
   }
 
+  /// It answers, and allows no further command: Num_HCI_Command_Packets is 0. Not four seconds for each command.
+  @Test func aControllerWithoutCommandCreditsIsNamed() async throws {
+    try await onLoop {
+      let controller = ScriptedController()
+      controller.mangle = { packet in
+        guard packet.starts(with: [4, 0x0E]) else { return [packet] }
+        return [packet[..<3] + [0] + packet[4...]]
+      }
+      let central = HostCentral(controller, name: "tcp:test")
+      var error: (any Error)?
+      let time = await duration { error = await failure { try await central.start() } }
+      #expect(error as? ControllerError == ControllerError("tcp:test", .starved(ReadLocalVersion.opcode, after: .seconds(4))))
+      #expect(time >= .seconds(4) && time < .seconds(5) && controller.opcodes == [Reset.opcode])
+      let closing = await duration { await central.close() }
+      #expect(closing < .seconds(3))
+    }
+  }
+
   @Test func refusalsNameCommandAndStatus() async throws {
     try await onLoop {
       let controller = ScriptedController()

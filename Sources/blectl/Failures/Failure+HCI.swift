@@ -21,6 +21,11 @@ extension Failure {
         .adapter,
         "\(name) did not answer \(opcode) within \(limit.secondsText) s: is it a Bluetooth controller, powered, and not used by another program?"
       )
+    case .starved(let opcode, let limit):
+      self.init(
+        .adapter,
+        "\(name) accepts no commands: it gave no credit for \(opcode) within \(limit.secondsText) s (Num_HCI_Command_Packets is 0). Reset or replug it."
+      )
     case .unreadable(let opcode, let reason): self.init(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(reason)")
     case .hardware(let code):
       self.init(
