@@ -6,11 +6,15 @@ import SystemPackage
 /// A command of the user's shell, on our standard streams.
 @LoopActor
 package enum ChildProcess {
-  /// Runs `sh -c` to its end; when the task is cancelled it is asked to end, and after a second made to.
+  /// Runs `sh -c` to its end; when the task is cancelled it is asked to end, and after a second made to. On a terminal Ctrl-C is for the command,
+  /// and this process ignores it meanwhile, as system(3) does.
   /// - Returns: its exit status; 128 + N when the signal N ended it.
   /// - Throws: Errno; CancellationError.
-  package static func shell(_ command: String) async throws -> Int32 {
+  package static func shell(_ command: String, signals: SignalWatch? = nil) async throws -> Int32 {
     let process = try start(["sh", "-c", command])
+    // Not before it is there: whom would Ctrl-C be for?
+    let keys = isTyped ? [SIGINT, SIGQUIT].filter { signals?.ignore($0) ?? false } : []
+    defer { for key in keys { signals?.rearm(key) } }
     do {
       let ended = OwnedDescriptor(try SystemCall.call { shim_pidfd_open(process) })
       do { _ = try await EventLoop.shared.wait(for: ended.rawValue, .readable) } catch {
@@ -79,6 +83,9 @@ package enum ChildProcess {
     return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
   }
 
+  /// Standard input is a terminal.
+  private static var isTyped: Bool { isatty(STDIN_FILENO) != 0 }
+
   /// - Parameter output: what is to be its standard output; nil: all three are ours.
   private static func start(_ arguments: [String], output: Int32? = nil) throws(Errno) -> pid_t {
     var process: pid_t = 0
@@ -91,7 +98,7 @@ package enum ChildProcess {
     unsafe sigaddset(&defaults, SIGPIPE)
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     // On a terminal it belongs to whom Ctrl-C there is for; else it has a group of its own, so that all of it can be ended.
-    let isTyped = output == nil && isatty(STDIN_FILENO) != 0
+    let isTyped = output == nil && Self.isTyped
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | (isTyped ? 0 : POSIX_SPAWN_SETPGROUP)))
     // What else comes on standard input is ours, unless somebody types it.

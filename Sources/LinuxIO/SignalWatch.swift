@@ -59,6 +59,13 @@ package final class SignalWatch {
     if watch != nil { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
   }
 
+  /// Ignores `signal` until `rearm`.
+  /// - Returns: false for one that is not watched for, or was ignored before.
+  package func ignore(_ signal: Int32) -> Bool {
+    guard watch != nil, signals.contains(signal), !Self.isIgnored(signal) else { return false }
+    return shim_ignore_signal(signal) == 0
+  }
+
   /// Another one, which is a call each time that it comes after `rearm`.
   package func add(_ signal: Int32) {
     guard watch != nil, !signals.contains(signal), !Self.isIgnored(signal) else { return }

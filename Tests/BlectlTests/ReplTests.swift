@@ -234,6 +234,26 @@ import Testing
     #expect(status == 0 && repl.screen.modes.isEmpty && repl.terminal.echoes)
   }
 
+  /// As with `!less`, which goes on, and for which lines are typed. In real time, so that keys can be pressed.
+  @Test func controlCIsForTheCommandOfTheShell() throws {
+    let repl = try connected(environment: ["BLECTL_CLOCK": "real"])
+    repl.type("!trap 'echo caught' INT; echo begun; until read line; do :; done; echo \"got $line\"\r")
+    try repl.says("begun")
+    for number in 1...2 {
+      repl.type("\u{3}")
+      #expect(repl.terminal.wait(columns: 80) { $0.lines.count { $0.hasSuffix("caught") } == number }, "\(repl.screen.lines)")
+    }
+    repl.type("a line\r")
+    try repl.says("got a line")
+    try repl.shows("Band-7>", column: 8)
+    // And for commands of its own again.
+    repl.type("sleep 1000\r")
+    try repl.says("Band-7> sleep 1000")
+    repl.type("\u{3}")
+    try repl.shows("Band-7>", column: 8)
+    _ = repl.leave()
+  }
+
   @Test func errorsAreToldAndTheSessionGoesOn() throws {
     let repl = try ReplTerminal()
     try repl.enter("raed x")

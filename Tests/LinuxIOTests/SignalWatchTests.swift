@@ -53,6 +53,22 @@ import Testing
     }
   }
 
+  @Test func oneIsIgnoredUntilItIsWatchedForAgain() async throws {
+    try await onLoop {
+      var seen: [Int32] = []
+      let watch = SignalWatch([SIGUSR1]) { seen.append($0) }
+      defer { watch.cancel() }
+      let (isIgnored, isOther) = (watch.ignore(SIGUSR1), watch.ignore(SIGUSR2))
+      #expect(isIgnored && !isOther && disposition(SIGUSR1) == .ignored && disposition(SIGUSR2) == .byDefault)
+      kill(getpid(), SIGUSR1)
+      #expect(!watch.ignore(SIGUSR1))
+      watch.rearm(SIGUSR1)
+      kill(getpid(), SIGUSR1)
+      while seen.isEmpty { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+      #expect(seen == [SIGUSR1])
+    }
+  }
+
   private enum Disposition { case byDefault, ignored, watched }
 
   private func disposition(_ number: Int32) -> Disposition {

@@ -82,6 +82,11 @@ final class InteractiveShell {
     }
   }
 
+  private func dropAhead() {
+    let count = editor.forgetAhead()
+    if count > 0 { output.note("\(count) line(s) that were to follow are dropped") }
+  }
+
   /// Ctrl-C ends it, and nothing else.
   private func runInForeground(_ body: @escaping @LoopActor () async throws -> Void) async throws {
     let task = EventLoop.shared.spawn { [output] () -> OutputFailure? in
@@ -104,9 +109,13 @@ final class InteractiveShell {
   }
 
   private func execute(_ line: String) async throws {
-    // Another program may have the terminal.
-    if line.hasPrefix("!") { editor.release() }
-    try await shell.run(line: line)
+    guard line.hasPrefix("!") else { return try await shell.run(line: line) }
+    // Another program has the terminal, and Ctrl-C is for that.
+    editor.release()
+    do { try await shell.run(line: line) } catch {
+      if error is CancellationError { dropAhead() }
+      throw error
+    }
   }
 
   // MARK: Prompt
@@ -160,8 +169,7 @@ final class InteractiveShell {
     case SignalWatch.interrupt:
       if let running {
         running.cancel()
-        let count = editor.forgetAhead()
-        if count > 0 { output.note("\(count) line(s) that were to follow are dropped") }
+        dropAhead()
       } else {
         editor.interrupt()
       }

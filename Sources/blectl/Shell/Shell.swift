@@ -131,9 +131,12 @@ final class Shell {
   func run(line: String) async throws {
     if let command = line.trimmed.after("!") {
       try await process.output.flush(until: nil)
-      let status = try await ChildProcess.shell(command)
-      // What the terminal shows of Ctrl-C stands in the line.
-      if isTyped, status == 128 + SignalWatch.interrupt { try await process.output.write([0x0A]) }
+      let status = try await ChildProcess.shell(command, signals: process.signals)
+      if isTyped, status == 128 + SignalWatch.interrupt {
+        // What the terminal shows of Ctrl-C stands in the line.
+        try await process.output.write([0x0A])
+        throw CancellationError()
+      }
       if status != 0 { process.output.status("!\(DisplayText.escape(command)) ended with \(status)") }
       return
     }
