@@ -23,6 +23,10 @@ package final class Output {
   package nonisolated let style: Style
   /// Members that every JSON record gets besides its own, each with a comma before it: `,"id":7`. Asked for at each record; nil: none.
   package var members: (@LoopActor () -> [UInt8])?
+  /// The member that says which device a record is about, in the same form. Asked for at each record; nil: none.
+  package var peer: (@LoopActor () -> [UInt8])?
+  /// Each record of the result has its own member for that.
+  package var resultsNamePeer = false
   /// Sees what is written to stdout, in whole lines, besides.
   package var onResult: (@LoopActor ([UInt8]) -> Void)?
   /// What is written to stdout goes to `onResult` only.
@@ -112,9 +116,10 @@ package final class Output {
   }
 
   /// A record with the members of all records.
-  private func complete(_ bytes: [UInt8]) -> [UInt8] {
-    guard style.json, let members = members?(), !members.isEmpty, bytes.suffix(2).elementsEqual("}\n".utf8) else { return bytes }
-    return bytes.dropLast(2) + members + "}\n".utf8
+  private func complete(_ bytes: [UInt8], isResult: Bool = true) -> [UInt8] {
+    guard style.json, bytes.suffix(2).elementsEqual("}\n".utf8) else { return bytes }
+    let members = (members?() ?? []) + (isResult && resultsNamePeer ? [] : peer?() ?? [])
+    return members.isEmpty ? bytes : bytes.dropLast(2) + members + "}\n".utf8
   }
 
   /// Returns when there is room: one `offer` of a line or record will be accepted then.
@@ -215,7 +220,12 @@ package final class Output {
     if let onMessage { return onMessage(text, isNote) }
     if let screen = streams.fullScreen { return screen.message(text) }
     guard style.json else { return message(forEyes(plain)) }
-    message(String(decoding: Self.record { $0.string("note", text) }.dropLast(), as: UTF8.self))
+    messageRecord { $0.string("note", text) }
+  }
+
+  /// One JSON record on stderr.
+  package func messageRecord(_ build: (inout JSONLine) -> Void) {
+    message(String(decoding: complete(Self.record(build), isResult: false).dropLast(), as: UTF8.self))
   }
 
   /// One line on stderr.

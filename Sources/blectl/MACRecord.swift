@@ -22,6 +22,7 @@ enum MACRecord {
         $0.string("confidence", mac.confidence.name)
         if mac.isPartial { $0.bool("partial", true) }
         if let line { $0.integer("line", line) }
+        if output.resultsNamePeer { $0.string("peer", sender?.description) }
       }
     } else {
       let match = mac.matchesSender.map { $0 ? "= sender" : "≠ sender \(sender.map { $0.address.description } ?? "")" } ?? ""

@@ -159,12 +159,12 @@ enum Program {
   }
 
   @LoopActor
-  private static func reportJSON(_ failure: Failure, _ output: Output) { output.message(json(failure)) }
+  private static func reportJSON(_ failure: Failure, _ output: Output) { output.messageRecord { write(failure, &$0) } }
+
+  private static func write(_ failure: Failure, _ json: inout JSONLine) { json.object("error") { failure.write(&$0) } }
 
   private static func json(_ failure: Failure) -> String {
-    var json = JSONLine()
-    json.object("error") { failure.write(&$0) }
-    return String(decoding: json.finished().dropLast(), as: UTF8.self)
+    String(decoding: Output.record { write(failure, &$0) }.dropLast(), as: UTF8.self)
   }
 
   /// Wrong use of the command line, help and version: what ArgumentParser says, in the form that was asked for.

@@ -7,7 +7,8 @@ import Text
 /// One advertisement as text or JSON.
 enum ScanRecord {
   static func json(
-    _ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats
+    _ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats,
+    namesPeer: Bool
   ) {
     json.string("event", "advertisement")
     json.time("time", time)
@@ -28,6 +29,7 @@ enum ScanRecord {
     if let error = advertisement.error { json.string("error", "\(error)") }
     let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: report.peer?.address)
     if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
+    if namesPeer { json.string("peer", report.peer?.description) }
   }
 
   static func lists(

@@ -46,7 +46,10 @@ final class ScanView {
     let record = watch.add(report, at: isLive ? time : nil)
     let octets = record.flatMap { record in
       log == nil && !output.style.json
-        ? nil : Output.record { ScanRecord.json(&$0, record.report, record.advertisement, time, formats) }
+        ? nil
+        : Output.record {
+          ScanRecord.json(&$0, record.report, record.advertisement, time, formats, namesPeer: output.resultsNamePeer)
+        }
     }
     if let log, let octets { try await log.write(octets) }
     // The table shows the strength of known devices too.

@@ -102,6 +102,7 @@ import Testing
   @Test func withJSONAProgramTalks() throws {
     let result = try Blectl.run(["connect", "name:Band-7", "--json"], input: Array("read 2a19\n".utf8))
     #expect(try result.records.map { $0.string("event") } == ["connected", "value", "done"])
+    #expect(try result.records.allSatisfy { $0.string("peer") == "C0:FF:EE:00:00:07/public" }, "\(result.text)")
   }
 
   @Test func itEndsWithItsOneDevice() throws {

@@ -195,7 +195,7 @@ import Testing
       ["repl", "--json"], input: Array(lines.joined(separator: "\n").utf8), environment: ["XDG_STATE_HOME": home])
     let alias = result.lines.first { $0.contains(#""event":"alias""#) } ?? ""
     #expect(alias.components(separatedBy: #""peer""#).count == 2 && alias.contains(#""peer":"D1:00:00:00:00:10/random""#), "\(alias)")
-    for id in [4, 5] { #expect(!result.lines.contains { $0.contains(#""done","id":\#(id)"#) && $0.contains(#""peer""#) }) }
+    for id in [4, 5] { #expect(result.lines.contains { $0.contains(#""done","id":\#(id)"#) && $0.contains(#""peer":null"#) }) }
     #expect(result.lines.contains { $0.contains(#""id":6"#) && $0.contains(#""value""#) && $0.contains(#""peer""#) })
   }
 }

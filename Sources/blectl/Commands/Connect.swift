@@ -37,10 +37,13 @@ struct Connect: PeerCommand {
       return try await context.withPeer(who.target) { try await report($0, context.output) }
     }
     let shell = Shell(context.process, timeout: step.timeout)
+    shell.isForPrograms = context.output.style.json
     let selector = try await context.configuration.resolve(who.peer)
     let connection = try await context.open(selector, who.target)
+    let lane = shell.adopt(connection, as: selector)
+    shell.tag(context.output, lane)
     try await report(connection, context.output)
-    try await Repl.converse(shell, endingWith: shell.adopt(connection, as: selector))
+    try await Repl.converse(shell, endingWith: lane)
   }
 
   /// The link stays for the commands that follow.

@@ -9,7 +9,7 @@ import Operations
 import Terminal
 import Text
 
-struct MacFromAdv: ListeningCommand {
+struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   static let configuration = CommandConfiguration(
     commandName: "mac-from-adv", _superCommandName: "blectl",
     abstract: "The MAC inside the advertisement.",

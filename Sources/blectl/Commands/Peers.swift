@@ -6,7 +6,7 @@ import Operations
 import Terminal
 import Text
 
-struct Peers: LoopCommand {
+struct Peers: PeerNamingCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers", _superCommandName: "blectl",
     abstract: "List the links of the adapter and the devices that were connected before.",
@@ -34,6 +34,7 @@ struct Peers: LoopCommand {
           $0.string("last_connected", peer.lastConnected)
           $0.strings("aliases", peer.aliases)
           $0.string("found_by", peer.selector?.description)
+          if output.resultsNamePeer { $0.string("peer", peer.address == nil ? nil : peer.text) }
         }
       }
       return

@@ -8,8 +8,8 @@ struct Repl: LoopCommand {
     commandName: "repl", _superCommandName: "blectl",
     abstract: "An interactive session; with --json one for programs.",
     discussion: """
-      On a terminal with editing, completion and history. Else commands are read from standard input, one a line; with --json each is answered \
-      by its records and {"event":"done","id":…,"status":…}.
+      On a terminal with editing, completion and history. Else commands are read from standard input; with --json one a line, and each is \
+      answered by its records and {"event":"done","id":…,"status":…,"peer":…}.
       """)
 
   @OptionGroup var process: ProcessOptions

@@ -8,7 +8,7 @@ import Operations
 import Terminal
 import Text
 
-struct Scan: ListeningCommand {
+struct Scan: ListeningCommand, PeerNamingCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan", _superCommandName: "blectl",
     abstract: "Show advertisements.",

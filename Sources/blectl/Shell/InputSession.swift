@@ -47,6 +47,7 @@ final class InputSession {
   init(_ shell: Shell) {
     self.shell = shell
     output = shell.process.output
+    shell.isForPrograms = isJSON
   }
 
   private var isJSON: Bool { output.style.json }
@@ -247,7 +248,7 @@ final class InputSession {
       return output.failure(failure.message)
     }
     let answer = Output(output.style, sharing: output)
-    answer.members = { [shell] in shell.members(of: lane) }
+    shell.tag(answer, lane)
     try await answer.record {
       $0.string("event", "done")
       id.write(&$0)

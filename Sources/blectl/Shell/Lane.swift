@@ -64,6 +64,13 @@ final class Lane {
     return isDestination(selector)
   }
 
+  /// The device, where it is known.
+  var peer: PeerAddress? {
+    if let peer = connection?.peer ?? destination?.peer ?? lastPeer { return peer }
+    if case .address(let address, let type?) = selector { return PeerAddress(address, type) }
+    return nil
+  }
+
   func isOf(_ peer: PeerAddress) -> Bool { destination?.peer == peer || connection?.peer == peer }
 
   /// The one that stands for it.

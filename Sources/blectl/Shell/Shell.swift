@@ -20,6 +20,10 @@ final class Shell {
   var capture: ShellCapture?
   /// By somebody at a terminal.
   var isTyped = false
+  /// Records go to a program: each says which device it is about.
+  var isForPrograms = false {
+    didSet { if isForPrograms { process.output.peer = { Self.member(nil) } } }
+  }
   /// `exit` was said: what stands behind it is not run.
   private(set) var isOver = false
 
@@ -36,7 +40,6 @@ final class Shell {
     self.process = process
     settings.timeout = timeout
     process.session.staysOpen = true
-    process.output.members = { [weak self] in self?.members(of: nil) ?? [] }
   }
 
   // MARK: Commands
@@ -49,7 +52,7 @@ final class Shell {
     let line: ShellLine
     do { line = try parse(words) } catch let help as HelpText {
       let output = Output(process.output.style, sharing: process.output)
-      output.members = { members }
+      tag(output, nil, members)
       return ShellJob(nil, done: await result { try await help.show(output) })
     }
     let command = line.command
@@ -204,18 +207,23 @@ final class Shell {
     style.isLive = isTyped
     if capture != nil { style.json = true }
     let output = Output(style, sharing: process.output)
-    output.members = { [weak self, weak lane] in members + (self?.members(of: lane) ?? []) }
+    tag(output, lane, members)
+    output.resultsNamePeer = isForPrograms && command is any PeerNamingCommand
     capture?.attach(to: output, isCommand: true)
     return output
   }
 
-  /// With several devices every record says which it is about.
-  func members(of lane: Lane?) -> [UInt8] {
-    guard let lane = lane?.present, let peer = lane.connection?.peer ?? lane.destination?.peer ?? lane.lastPeer, isOneOfSeveral(peer) else {
-      return []
+  /// Every record says which device it is about: always for programs, else where there are several.
+  func tag(_ output: Output, _ lane: Lane?, _ members: [UInt8] = []) {
+    output.members = { members }
+    output.peer = { [weak self, weak lane] in
+      guard let self else { return [] }
+      let peer = lane?.present.peer
+      return isForPrograms || peer.map(isOneOfSeveral) ?? false ? Self.member(peer) : []
     }
-    return Array(",\"peer\":\"\(peer)\"".utf8)
   }
+
+  private static func member(_ peer: PeerAddress?) -> [UInt8] { Array(",\"peer\":\(peer.map { "\"\($0)\"" } ?? "null")".utf8) }
 
   private func isOneOfSeveral(_ peer: PeerAddress) -> Bool { process.session.connections.contains { $0.isOpen && $0.peer != peer } }
 
@@ -225,7 +233,7 @@ final class Shell {
     style.isLive = isTyped
     if capture != nil { style.json = true }
     let output = Output(style, sharing: process.output)
-    output.members = { [weak self, weak lane] in self?.members(of: lane) ?? [] }
+    tag(output, lane)
     capture?.attach(to: output, isCommand: false)
     return output
   }

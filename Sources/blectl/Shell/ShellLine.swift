@@ -10,6 +10,9 @@ protocol PeerCommand: LoopCommand {
 /// A command that listens to everybody, and is in nobody's way.
 protocol ListeningCommand: LoopCommand {}
 
+/// A command whose records name devices of their own. In a session for programs each has its own `peer`.
+protocol PeerNamingCommand: LoopCommand {}
+
 /// A command of sessions only.
 protocol SessionCommand: LoopCommand {
   static var turn: ShellTurn { get }

@@ -5,7 +5,7 @@ import Operations
 import Terminal
 import Text
 
-struct Alias: SessionCommand {
+struct Alias: SessionCommand, PeerNamingCommand {
   static let configuration = CommandConfiguration(
     commandName: "alias", _superCommandName: "blectl",
     abstract: "Give a device a name of your own: @NAME, here and on every command line.",
