@@ -111,7 +111,7 @@ extension ProcessResult {
     get throws {
       Dictionary(
         try records.filter { $0.string("event") == "done" }.map {
-          ($0.string("id") ?? $0.int("id").map { "\($0)" } ?? "?", $0.int("status") ?? -1)
+          ($0.string("id") ?? $0.int("id").map { "\($0)" } ?? $0.int("line").map { "line \($0)" } ?? "?", $0.int("status") ?? -1)
         },
         uniquingKeysWith: { _, _ in -2 })
     }

@@ -30,9 +30,10 @@ import Testing
     let all = try result.statuses
     #expect(all["17"] == 0 && all.count == 17, "\(all)")
     #expect(all.filter { $0.key != "17" }.allSatisfy { $0.value == 64 }, "\(all)")
+    #expect(all.keys.filter { $0.hasPrefix("line") }.sorted() == ["line 12", "line 15", "line 16", "line 3", "line 4", "line 5", "line 8"])
     #expect(result.status == 64)
     let hostile = try Blectl.run(["repl", "--json"], input: [0xFF, 0x00, 0x0A] + Array("# nothing\n\n\u{1B}[2J\nsleep 0".utf8))
-    #expect(try hostile.statuses == ["1": 64, "4": 64, "5": 0], "\(hostile.text)")
+    #expect(try hostile.statuses == ["line 1": 64, "4": 64, "5": 0], "\(hostile.text)")
     #expect(!hostile.text.contains("\u{1B}"))
   }
 
@@ -79,6 +80,20 @@ import Testing
     let values = records.filter { $0.string("event") == "notification" }
     #expect(values.count == 3 && values.allSatisfy { !$0.keys.contains("id") && $0.string("uuid") == "2a37" }, "\(result.text)")
     #expect(try result.statuses["6"] == 2)
+  }
+
+  /// Numbers of lines would be ids of other commands.
+  @Test func aLineThatCannotBeReadHasNoID() throws {
+    let lines = [
+      #"{"id":1,"command":"sleep 0"}"#, #"{"id":3,"comm"#, #"{"id":2,"command":"sleep 0"}"#, #"and":"sleep 0"}"#, "read 'x",
+      #"{"id":5,"command":"sleep 0"}"#, "sleep 0", #"{"command":"sleep"}"#,
+    ]
+    let done = try run(lines).records.filter { $0.string("event") == "done" }
+    #expect(done.compactMap { $0.int("id") }.sorted() == [1, 2, 5, 7, 8])
+    let unread = done.filter { $0.isNull("id") }
+    #expect(unread.compactMap { $0.int("line") }.sorted() == [2, 4, 5] && unread.allSatisfy { $0.int("status") == 64 })
+    // Where no line has one, the number says which it is.
+    #expect(try run(["raed", "read 'x", "sleep 0"]).statuses == ["1": 64, "2": 64, "3": 0])
   }
 
   @Test func aCommandThatGoesOnIsCancelled() throws {

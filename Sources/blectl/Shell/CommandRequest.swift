@@ -7,22 +7,34 @@ enum CommandIdentifier: Equatable {
   /// A whole number, in its own digits.
   case number(String)
   case string(String)
+  /// What the line has for an id could not be read. Not the number of the line, which may be another command's id.
+  case unknown(line: Int)
 
   /// As `cancel` names it.
   var text: String {
     switch self {
     case .line(let number): "\(number)"
     case .number(let text), .string(let text): text
+    case .unknown: ""
     }
   }
 
-  var isLine: Bool { if case .line = self { true } else { false } }
+  /// The caller's own, not the number of a line.
+  var isOwn: Bool {
+    switch self {
+    case .number, .string: true
+    case .line, .unknown: false
+    }
+  }
 
   func write(_ json: inout JSONLine) {
     switch self {
     case .line(let number): json.integer("id", number)
     case .number(let digits): json.literal("id", digits)
     case .string(let text): json.string("id", text)
+    case .unknown(let line):
+      json.string("id", nil)
+      json.integer("line", line)
     }
   }
 
@@ -53,7 +65,7 @@ struct CommandRequest {
       command = trimmed
       return
     }
-    var id = CommandIdentifier.line(line)
+    var id = CommandIdentifier.unknown(line: line)
     func malformed(_ why: String) -> Malformed {
       Malformed(id: id, failure: Failure(.usage, "\(why); a line is a command, or {\"id\":1,\"command\":\"read ffe1\"}"))
     }
@@ -71,7 +83,7 @@ struct CommandRequest {
       throw malformed("there is no member \(DisplayText.quote(stranger.key))")
     }
     guard let command = tree["command"]?.string else { throw malformed("command is missing, or no string") }
-    self.id = id
+    self.id = if case .unknown = id { .line(line) } else { id }
     self.command = command
   }
 }

@@ -14,6 +14,8 @@ final class InputSession {
     let id: CommandIdentifier
     let number: Int
     let text: String
+    /// A line before it had an id of its own: without one it may be the rest of such a line.
+    let isAmongIDs: Bool
 
     /// Of memory, about.
     var octets: Int { text.utf8.count + 128 }
@@ -31,6 +33,8 @@ final class InputSession {
   private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
   /// Of all lines that are not answered.
   private var octets = 0
+  /// A line had an id of its own.
+  private var hasOwnIDs = false
   /// Something has come or is over.
   private var change = Wait<Void>()
   /// Of the first line that failed.
@@ -138,23 +142,29 @@ final class InputSession {
       hasEnded = true
       shell.endInput()
     case .tooLong?:
-      try await answer(.line(number), number, Failure(.usage, "the line has more than \(Self.lineLimit) octets; it was passed over"))
+      try await answer(
+        .unknown(line: number), number, Failure(.usage, "the line has more than \(Self.lineLimit) octets; it was passed over"))
     case .octets(var octets)?:
       // A byte order mark is no part of the text.
       if number == 1, octets.starts(with: [0xEF, 0xBB, 0xBF]) { octets.removeFirst(3) }
       if let text = String(validating: octets, as: UTF8.self) {
-        do { try await take(try CommandRequest(text, line: number)) } catch let error as CommandRequest.Malformed {
+        do {
+          let request = try CommandRequest(text, line: number)
+          defer { hasOwnIDs = hasOwnIDs || request.id.isOwn }
+          try await take(request)
+        } catch let error as CommandRequest.Malformed {
+          hasOwnIDs = hasOwnIDs || error.id.isOwn
           try await answer(error.id, number, error.failure)
         }
       } else {
-        try await answer(.line(number), number, Failure(.usage, "the line is not UTF-8"))
+        try await answer(.unknown(line: number), number, Failure(.usage, "the line is not UTF-8"))
       }
     }
     settle()
   }
 
   private func take(_ request: CommandRequest) async throws {
-    let line = Line(id: request.id, number: number, text: request.command)
+    let line = Line(id: request.id, number: number, text: request.command, isAmongIDs: hasOwnIDs)
     // Whatever waits.
     if line.octets < 4096, let words = try? ShellWords.words(of: line.text), words.first == Self.cancel {
       return try await answer(line.id, number, try await cancel(words))
@@ -178,20 +188,28 @@ final class InputSession {
       if !isFollowed { octets -= line.octets }
     }
     do {
-      if !isJSON, line.text.hasPrefix("!") { return try await shell.run(line: line.text) }
+      if !isJSON { return try await run(line) }
       let words = try ShellWords.words(of: line.text)
       if words.isEmpty {
         // Comments and blank lines have no answer where people read it; a program that asks gets one.
-        if isJSON, !line.id.isLine { try await answer(line.id, line.number, nil) }
+        if line.id.isOwn { try await answer(line.id, line.number, nil) }
         return
       }
-      let job = try await shell.start(words, members: isJSON ? line.id.member : [])
-      guard isJSON else { return try await answer(line.id, line.number, await job.failureCancellingWithTask()) }
+      let job = try await shell.start(words, members: line.id.member)
       if beginning?.isCancelled ?? false { job.cancel() }
       follow(job, line)
       isFollowed = true
     } catch {
       if error is CancellationError || error is OutputFailure { throw error }
+      let isMalformed = line.isAmongIDs && !line.id.isOwn && !ShellCommands.isCommand(line.text)
+      try await answer(isMalformed ? .unknown(line: line.number) : line.id, line.number, error)
+    }
+  }
+
+  /// A line for people. - Throws: OutputFailure; CancellationError when the session ends.
+  private func run(_ line: Line) async throws {
+    do { try await shell.run(line: line.text) } catch {
+      if Task.isCancelled { throw CancellationError() }
       try await answer(line.id, line.number, error)
     }
   }

@@ -22,6 +22,12 @@ enum ShellCommands {
 
   static func type(named name: String) -> (any ParsableCommand.Type)? { byName[name == Exit.otherName ? "exit" : name] }
 
+  /// Whether a line can be read, and begins with a command's name.
+  static func isCommand(_ line: String) -> Bool {
+    guard let words = try? ShellWords.words(of: line) else { return false }
+    return Arguments.commandFirst(words).first.flatMap { type(named: $0) } != nil
+  }
+
   static func unknown(_ name: String) -> Failure {
     let meant = Likeness.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
     return Failure(.usage, "there is no command \(DisplayText.quote(name)); \(meant)`help` lists them")
