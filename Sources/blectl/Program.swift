@@ -19,6 +19,10 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var runsUntilStopped: Bool { get }
   /// Whether it uses the adapter that it has.
   var usesAdapter: Bool { get }
+  /// Whether its time is limited. A session ends other commands with its input.
+  var hasTimeLimit: Bool { get }
+  /// What is missing when the end of the input stops it; nil when it was to go on until it is stopped.
+  var missingAtInputEnd: String? { get }
   /// Adds the files that its own options and arguments name.
   @LoopActor func name(_ files: inout CommandFiles)
   @LoopActor func run(in context: Context) async throws
@@ -27,6 +31,8 @@ protocol LoopCommand: ParsableCommand, Sendable {
 extension LoopCommand {
   var step: StepOptions { process.step }
   var runsUntilStopped: Bool { false }
+  var hasTimeLimit: Bool { !runsUntilStopped }
+  var missingAtInputEnd: String? { nil }
   var usesNames: Bool { true }
   var isTimeReal: Bool { false }
   var usesAdapter: Bool { true }

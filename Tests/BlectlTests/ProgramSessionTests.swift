@@ -116,6 +116,22 @@ import Testing
     #expect(try result.statuses == ["1": 0, "2": 0, "3": 0] && result.status == 0)
   }
 
+  /// A number of records is no limit: they may never come. What has one is finished.
+  @Test func soItEndsWhateverHasNoTimeLimit() throws {
+    let result = try run([
+      "connect name:Band-7", "notify ff01 -n 5 --duration 0", "notify 2a37 --duration 0 -t 5", "notify 2a37 -t 5",
+      "scan -n 100000 --duration 0", "mac-from-adv --duration 0", "mac-from-adv name:Nobody --duration 0", "notify 2a37 -n 2",
+      "notify 2a37 -d 3", "scan -n 3 -d 5",
+    ])
+    #expect(
+      try result.status == 0 && result.statuses.count == 10 && result.statuses.values.allSatisfy { $0 == 0 },
+      "\(result.text.suffix(2000))")
+    #expect(try result.records.count { $0.int("id") == 8 && $0.string("event") == "notification" } == 2)
+    let notes = try result.errors.split(separator: "\n").map { try Record(String($0)) }
+    #expect(Set(notes.map { $0.int("id") }) == [2, 5, 7], "\(result.errors)")
+    #expect(notes.contains { $0.string("note") == "the input ended, and with it notify, before 5 value(s) came" })
+  }
+
   @Test func controlCEndsIt() throws {
     let running = try Blectl.start(["repl", "--json"])
     running.send(line: "connect name:Band-7")

@@ -78,6 +78,9 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
     if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs the --sender's address.") }
   }
 
+  var hasTimeLimit: Bool { duration > 0 || hex != nil }
+  var missingAtInputEnd: String? { peer == nil && !first ? nil : "a MAC" }
+
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
 
   func run(in context: Context) async throws {

@@ -57,6 +57,9 @@ struct Notify: PeerCommand {
   }
 
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
+  /// --timeout limits the silence, and values may come for ever.
+  var hasTimeLimit: Bool { duration.map { $0 > 0 } ?? (count != nil) }
+  var missingAtInputEnd: String? { count.map { "\($0) value(s)" } }
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }

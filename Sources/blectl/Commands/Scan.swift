@@ -86,6 +86,8 @@ struct Scan: ListeningCommand, PeerNamingCommand {
   }
 
   var runsUntilStopped: Bool { count == nil && duration == 0 }
+  var hasTimeLimit: Bool { duration > 0 }
+  var missingAtInputEnd: String? { count.map { "\($0) record(s)" } }
 
   /// What is a record, as the options say.
   @LoopActor

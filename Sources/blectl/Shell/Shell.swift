@@ -91,7 +91,7 @@ final class Shell {
         if let lane = context.lane { self.tidy(lane) }
       }
       return await self.result(recorded) {
-        try await self.endingWithInput(command) {
+        try await self.endingWithInput(command, line.name, context.output) {
           try await place.untilTurn()
           if command is any ListeningCommand { place.leave() }
           if !(command is WaitForValue) { context.lane?.forget() }
@@ -110,9 +110,14 @@ final class Shell {
     endInput()
   }
 
-  private func endingWithInput(_ command: any LoopCommand, _ body: @escaping @LoopActor () async throws -> Void) async throws {
-    guard command.runsUntilStopped else { return try await body() }
-    try await race(body) { try await self.inputEnd.value() }
+  private func endingWithInput(
+    _ command: any LoopCommand, _ name: String, _ output: Output, _ body: @escaping @LoopActor () async throws -> Void
+  ) async throws {
+    if command.hasTimeLimit { return try await body() }
+    try await race(body) {
+      try await self.inputEnd.value()
+      if let missing = command.missingAtInputEnd { output.note("the input ended, and with it \(name), before \(missing) came") }
+    }
   }
 
   /// Runs one command to its end. - Throws: as `start`, and what the command threw.
