@@ -96,6 +96,30 @@ import Testing
     #expect(try run(["raed", "read 'x", "sleep 0"]).statuses == ["1": 64, "2": 64, "3": 0])
   }
 
+  /// Also what is about no device, what comes by itself, and what stands on standard error.
+  @Test func everyRecordSaysWhichDeviceItIsAbout() throws {
+    let lines = [
+      "alias lock C0:FF:EE:00:00:07", "connect name:Band-7", "subscribe 2a37", "notify 2a37 -n 2", "read name:Panel 2a00", "scan -d 1",
+      "mac-from-adv -d 3 --first", "adapters", "peers", "alias", "help", "set", "sleep 2", "connect name:Nobody -t 1", "read 2a19",
+      "rubbish", "{", "use name:Band-7", "write ff02 1b9901", "wait ff01=00 -t 1", "disconnect", "read C0:FF:EE:00:00:07/public zzzz",
+    ]
+    let result = try Blectl.run(
+      ["repl", "--json"], input: Array(lines.joined(separator: "\n").utf8), environment: ["XDG_STATE_HOME": TemporaryFolder.path()])
+    let messages = try result.errors.split(separator: "\n").map { try Record(String($0)) }
+    #expect(messages.contains { $0.int("id") == 20 && $0.string("note") != nil && $0.string("peer") == "C0:FF:EE:00:00:07/public" })
+    for line in (result.text + result.errors).split(separator: "\n") {
+      #expect(line.components(separatedBy: #","peer":"#).count == 2, "\(line)")
+    }
+    let records = try result.records
+    func peers(_ fits: (Record) -> Bool) -> Set<String> { Set(records.filter(fits).map { $0.string("peer") ?? "null" }) }
+    #expect(peers { $0.string("event") == "notification" } == ["C0:FF:EE:00:00:07/public"])
+    #expect(peers { $0.int("id") == 5 } == ["D1:00:00:00:00:10/random"] && peers { $0.int("id") == 22 } == ["C0:FF:EE:00:00:07/public"])
+    #expect(peers { [8, 11, 12, 13, 14, 15, 16].contains($0.int("id")) } == ["null"], "\(result.text)")
+    let heard = records.filter { $0.string("event") == "advertisement" }
+    #expect(heard.allSatisfy { $0.string("peer") == "\($0.string("address") ?? "")/\($0.string("address_type") ?? "")" } && heard.count > 3)
+    #expect(peers { $0.string("event") == "alias" } == ["C0:FF:EE:00:00:07"])
+  }
+
   @Test func aCommandThatGoesOnIsCancelled() throws {
     let running = try Blectl.start(["repl", "--json"])
     for line in ["connect name:Band-7", #"{"id":"beats","command":"notify 2a37"}"#, #"{"id":"next","command":"read 2a19"}"#] {

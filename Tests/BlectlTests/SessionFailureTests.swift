@@ -161,6 +161,42 @@ import Testing
     #expect(early.status == 4 && !early.errors.contains("only now"), "\(early.errors)")
   }
 
+  @Test func waitSaysWhatItCannotSee() throws {
+    let late = try json(["connect name:Band-C", "write ff02 1b9901", "sleep 1", "wait ff01 -t 3"])
+    let note = "wait cannot see what ff01 sent before now: it was not subscribed to. Run `subscribe ff01` first."
+    #expect(late.errors.contains(#"{"note":"\#(note)","id":4"#), "\(late.errors)")
+    #expect(late.status == 4)
+    let wait = "wait ff01 -t 3"
+    let passed = try json(["connect name:Band-C", "subscribe ff01", "write ff02 1b9901", "sleep 1", "sleep 1", wait, wait])
+    #expect(
+      passed.errors.components(separatedBy: "wait does not look at 1 value(s) that ff01 sent before `sleep` began").count == 2,
+      "\(passed.errors)")
+    #expect(passed.status == 4)
+    let seen = try json(["connect name:Band-C", "wait ff01 -t 1", "subscribe ff01", "write ff02 1b9901", "wait ff01"])
+    #expect(try seen.statuses["5"] == 0 && seen.errors.isEmpty, "\(seen.errors)")
+  }
+
+  /// On one line as with -e, also when people say it on a pipe.
+  @Test func waitOnTheSameLineLosesNothing() throws {
+    let adapter = try TemporaryFolder.file(
+      Array(
+        #"""
+        [ { "name": "Prompt", "address": "D1:00:00:00:00:56/random", "advertisement": { "name": "Prompt" }, "services": [
+          { "uuid": "fff0", "characteristics": [
+            { "uuid": "fff1", "properties": ["notify"] },
+            { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "notify": "fff1", "value": "567b" } ] } ] } ] } ] } ]
+        """#.utf8))
+    let line = "write fff2 01; wait fff1 -t 3"
+    let piped = try text(["connect name:Prompt", line, "read fff1@2902 --as hex"], adapter: "sim:\(adapter)")
+    #expect(piped.status == 0 && piped.lines.contains { $0.hasSuffix("fff1 567b") } && piped.errors.isEmpty, "\(piped.text)\(piped.errors)")
+    #expect(piped.lines.last == "0000")
+    let repl = try ReplTerminal(adapter: "sim:\(adapter)")
+    try repl.enter("connect name:Prompt")
+    try repl.enter(line)
+    try repl.says { $0.contains("567b") }
+    #expect(!repl.leave().lines.joined().contains("blectl:"))
+  }
+
   /// But for a program that knows it by its id.
   @Test func anAnswerThatIsSubscribedToIsShownOnce() throws {
     let steps = "subscribe ff01; write ff02 1b9901 --expect ff01=567b; write ff02 1b9901; wait ff01=567b"

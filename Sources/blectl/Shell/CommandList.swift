@@ -4,15 +4,19 @@ import GATT
 import Terminal
 import Text
 
-/// Commands that run one after the other: of `-e`, or of a file.
+/// Commands that run one after the other: of `-e`, of a file, or of a line.
 struct CommandList {
-  /// Where it stands, as in errors, and its words.
-  private let commands: [(place: String, words: [String])]
+  /// Where it stands, as in errors (nil: whoever typed it sees it), and its words.
+  private let commands: [(place: String?, words: [String])]
+
+  /// The commands of a line that was typed.
+  /// - Throws: ShellWordsError.
+  init(line: String) throws(ShellWordsError) { commands = try ShellWords.commands(in: line).map { (nil, $0) } }
 
   /// - Parameter name: of the file, whose lines errors name.
   /// - Throws: Failure(.usage).
   init(_ text: String, name: String? = nil) throws {
-    var commands: [(String, [String])] = []
+    var commands: [(String?, [String])] = []
     var reading = ShellWordReading()
     var first: Int?
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -43,7 +47,7 @@ struct CommandList {
   func check(_ settings: ShellSettings) throws {
     for command in commands {
       do { _ = try ShellLine(command.words, settings) } catch var failure as Failure {
-        failure.message = "\(command.place): \(failure.message)"
+        if let place = command.place { failure.message = "\(place): \(failure.message)" }
         throw failure
       } catch is HelpText {}
     }
@@ -86,7 +90,7 @@ struct CommandList {
         if error is CancellationError || error is OutputFailure { throw error }
         var failure = Failure(error)
         // Once, also where a file names itself.
-        if !failure.message.contains("\(command.place): ") { failure.message = "\(command.place): \(failure.message)" }
+        if let place = command.place, !failure.message.contains("\(place): ") { failure.message = "\(place): \(failure.message)" }
         guard keepGoing else { throw failure }
         _ = Program.report(failure, output)
         first = first ?? failure.exitStatus

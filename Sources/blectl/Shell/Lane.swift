@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import DeviceFiles
 import EventLoop
@@ -18,6 +19,10 @@ final class Lane {
   private(set) var recent: [(event: ValueEvent, uuid: UUID?)] = []
   /// How many came before those, untold.
   private var forgotten = 0
+  /// How many values `wait` does not look at, because a command began since they came; untold, by their attribute.
+  private var passed: [AttributeHandle: Int] = [:]
+  /// The last command on the present link that was no `wait`.
+  private(set) var lastCommand: String?
   private var arrived: Wait<Void>?
   private(set) var background: BackgroundValues?
   private var observer: ValueObserver?
@@ -86,7 +91,10 @@ final class Lane {
 
   /// - Parameter whenLost: told why the link was lost, unless `detach` came before.
   func attach(_ connection: Connection, whenLost: @escaping @LoopActor (any Error) -> Void) {
-    if connection !== self.connection { detach() }
+    if connection !== self.connection {
+      detach()
+      (passed, lastCommand) = ([:], nil)
+    }
     observer?.cancel()
     loss?.cancel()
     self.connection = connection
@@ -128,10 +136,15 @@ final class Lane {
   }
 
   /// A command begins: what came before is nobody's answer any more.
-  func forget() {
+  func forget(for command: String? = nil) {
+    lastCommand = command
+    for value in recent { passed[value.event.handle, default: 0] += 1 }
     recent.removeAll(keepingCapacity: true)
     forgotten = 0
   }
+
+  /// How many values of an attribute came before the last command began; once, and nil when none did.
+  func takePassed(_ handle: AttributeHandle) -> Int? { passed.removeValue(forKey: handle) }
 
   /// How many values came before the recent ones; once, and nil when none did.
   func takeForgotten() -> Int? {

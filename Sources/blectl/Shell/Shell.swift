@@ -94,7 +94,7 @@ final class Shell {
         try await self.endingWithInput(command, line.name, context.output) {
           try await place.untilTurn()
           if command is any ListeningCommand { place.leave() }
-          if !(command is WaitForValue) { context.lane?.forget() }
+          if !(command is WaitForValue) { context.lane?.forget(for: command is Connect ? nil : line.name) }
           try await command.run(in: context)
         }
       }
@@ -148,7 +148,7 @@ final class Shell {
       if status != 0 { process.output.status("!\(DisplayText.escape(command)) ended with \(status)") }
       return
     }
-    for words in try ShellWords.commands(in: line) where !isOver { try await run(words) }
+    try await CommandList(line: line).run(in: self, keepGoing: false, process.output)
   }
 
   private func result(_ recorded: RecordedCommand?, _ body: @LoopActor () async throws -> Void) async -> (any Error)? {

@@ -11,7 +11,8 @@ struct WaitForValue: SessionCommand, PeerCommand {
     commandName: "wait", _superCommandName: "blectl",
     abstract: "Wait for a notification or indication: the first that fits since the last command.",
     discussion: """
-      Values that came since then count when the characteristic was subscribed to: by subscribe, or with -e, which looks ahead. \
+      Values that came since then count when the characteristic was subscribed to: by subscribe, or because wait is on the same line, as in \
+      'write ff02 01; wait ff01'. A note names the packets that wait cannot have seen. \
       --timeout is how long to wait for each, 10 seconds unless given; exits 4 when it is over.
       """)
   static let turn = ShellTurn.ofDevice
@@ -53,6 +54,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
       let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
       let isLate = !connection.client.isSubscribed(to: characteristic)
       let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
+      if let note = unseen(characteristic, isLate: isLate, lane) { context.output.note(note) }
       do {
         try await wait(for: characteristic, isLate: isLate, lane, connection, context)
         try? await subscription.cancel()
@@ -60,6 +62,20 @@ struct WaitForValue: SessionCommand, PeerCommand {
         await shielded { try? await subscription.cancel() }
         throw error
       }
+    }
+  }
+
+  /// The packets that it cannot have seen; nil when there can be none.
+  @LoopActor
+  private func unseen(_ characteristic: Characteristic, isLate: Bool, _ lane: Lane) -> String? {
+    // Nothing ran on this link.
+    guard let command = lane.lastCommand else { return nil }
+    let attribute = DisplayText.escape(pattern.attribute)
+    if isLate {
+      return "wait cannot see what \(attribute) sent before now: it was not subscribed to. Run `subscribe \(attribute)` first."
+    }
+    return lane.takePassed(characteristic.valueHandle).map {
+      "wait does not look at \($0) value(s) that \(attribute) sent before `\(command)` began. Put wait right behind the command that it is for."
     }
   }
 
