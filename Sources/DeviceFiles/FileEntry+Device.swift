@@ -105,6 +105,7 @@ extension FieldFault: CustomStringConvertible {
     case .outOfRange(let text, nil): "\(field): \(text) does not fit"
     case .unknownName(let text, let names): "\(field): \(DisplayText.quote(text)) is none of its values\(choice(names))"
     case .notHex(let text): "\(field): \(DisplayText.quote(text)) is not hex"
+    case .oddDigits(let error): "\(field): \(error)"
     case .notText: "\(field) is text"
     case .notBytes: "\(field) is octets"
     case .notAList: "\(field) is a list"

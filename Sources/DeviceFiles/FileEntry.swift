@@ -183,10 +183,11 @@ package struct FileEntry: Sendable {
 
   package func hex() throws(FileEntryError) -> [UInt8] {
     let text = try string()
-    guard let octets = Hex.decode(text) else {
-      throw error("\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in \"0100\" or \"01 00\"; text is {\"utf8\": \"…\"}")
+    do { return try Hex.parse(text) } catch let problem {
+      throw error(
+        problem == .notHex
+          ? "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in \"0100\" or \"01 00\"; text is {\"utf8\": \"…\"}" : "\(problem)")
     }
-    return octets
   }
 
   /// The value of `{"u16le": 5}`, `{"utf8": "text"}`; several numbers may be given as a list.

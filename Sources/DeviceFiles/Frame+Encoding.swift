@@ -100,8 +100,9 @@ extension Frame.StringField {
   /// - Throws: for bytes that are not hex.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     guard !isText else { return .text(text) }
-    guard let octets = Hex.decode(text) else { throw FieldFault(field: name, reason: .notHex(text)) }
-    return .bytes(octets)
+    do { return .bytes(try Hex.parse(text)) } catch {
+      throw FieldFault(field: name, reason: error == .notHex ? .notHex(text) : .oddDigits(error))
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+package import Text
+
 /// A value that its field cannot hold.
 package struct FieldFault: Error, Sendable, Equatable {
   package let field: String
@@ -17,6 +19,7 @@ package struct FieldFault: Error, Sendable, Equatable {
     /// A name that the field does not know, and those it does.
     case unknownName(String, [String])
     case notHex(String)
+    case oddDigits(HexError)
     case notText
     case notBytes
     case notAList

@@ -37,9 +37,10 @@ package enum OfflineAdvertisement {
   }
 
   private static func octets(_ text: String, _ line: Int) throws(OfflineAdvertisementError) -> [UInt8]? {
-    guard let octets = Hex.decode(text) else { return nil }
-    if Hex.lacksDigit(text) { throw .lacksDigit(line: line) }
-    return octets
+    do { return try Hex.parse(text, loneDigits: false) } catch {
+      guard error == .notHex else { throw .lacksDigit(line: line) }
+      return nil
+    }
   }
 
   /// Without `-58 dBm` (or `?`) and the PDU type, which stand before the data in a scan's lines.

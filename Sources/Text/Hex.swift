@@ -66,31 +66,38 @@ package enum Hex {
     }
   }
 
-  /// Takes `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`, and an odd number of digits with a leading zero understood (`b99` = `0b 99`).
-  /// - Returns: nil when anything but ASCII hex digits and these separators occurs, or when there is no digit at all in non-empty text.
-  package static func decode(_ text: String) -> [UInt8]? {
+  /// The bytes of hex text: `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`. A word of one digit is one byte: `5`, `0x5`, `1:2:3`.
+  /// - Parameter loneDigits: false where bytes stand in one piece, as in a log: a word of one digit has lost the other one.
+  /// - Throws: HexError, for anything but ASCII hex digits and these separators, and for a word with an odd number of digits. The text is empty or
+  ///   blank when there are no bytes.
+  package static func parse(_ text: String, loneDigits: Bool = true) throws(HexError) -> [UInt8] {
     var bytes: [UInt8] = []
-    let words = text.utf8.split(whereSeparator: { " :-,\t\n\r".utf8.contains($0) })
-    if words.isEmpty { return text.utf8.allSatisfy { $0 == 0x20 } ? [] : nil }
+    var odd: HexError?
+    let words = text.utf8.split(whereSeparator: { " \t\n\r".utf8.contains($0) })
     for word in words {
-      var digits = word[...]
-      if digits.count >= 2, digits.first == 0x30, digits.dropFirst().first.map({ $0 | 0x20 }) == 0x78 { digits = digits.dropFirst(2) }
-      guard !digits.isEmpty else { return nil }
-      var nibbles: [UInt8] = digits.count % 2 == 0 ? [] : [0]
-      for digit in digits {
-        guard let value = nibble(digit) else { return nil }
-        nibbles.append(value)
+      for part in word.split(whereSeparator: { ":-,".utf8.contains($0) }) {
+        var digits = part
+        if digits.count >= 2, digits.first == 0x30, digits.dropFirst().first.map({ $0 | 0x20 }) == 0x78 { digits = digits.dropFirst(2) }
+        guard !digits.isEmpty else { throw .notHex }
+        let isLone = digits.count == 1 && (loneDigits || part.count < word.count)
+        if digits.count % 2 != 0, !isLone, odd == nil {
+          odd = .oddDigits(String(Substring(part)), column: text.utf8.distance(from: text.startIndex, to: part.startIndex) + 1)
+        }
+        var nibbles: [UInt8] = digits.count % 2 == 0 ? [] : [0]
+        for digit in digits {
+          guard let value = nibble(digit) else { throw .notHex }
+          nibbles.append(value)
+        }
+        for index in stride(from: 0, to: nibbles.count, by: 2) { bytes.append(nibbles[index] << 4 | nibbles[index + 1]) }
       }
-      for index in stride(from: 0, to: nibbles.count, by: 2) { bytes.append(nibbles[index] << 4 | nibbles[index + 1]) }
     }
+    if let odd { throw odd }
+    if bytes.isEmpty, !words.isEmpty { throw .notHex }
     return bytes
   }
 
-  /// A word of it has an odd number of digits. Of octets that belong together no leading zero is left out: it is one that was lost, and all behind it
-  /// would be another octet.
-  package static func lacksDigit(_ text: String) -> Bool {
-    text.split(whereSeparator: \.isWhitespace).contains { word in !word.contains { ":-,".contains($0) } && word.utf8.count % 2 != 0 }
-  }
+  /// As `parse`. - Returns: nil for what is no hex, or has an odd number of digits.
+  package static func decode(_ text: String) -> [UInt8]? { try? parse(text) }
 
   /// A number of at most 16 hex digits without prefix; nil otherwise.
   package static func number(_ digits: String) -> UInt64? { number(digits[...]) }
@@ -111,6 +118,20 @@ package enum Hex {
     case 0x41...0x46: digit - 0x37
     case 0x61...0x66: digit - 0x57
     default: nil
+    }
+  }
+}
+
+/// Why a text is not the hex form of bytes.
+package enum HexError: Error, Equatable, Sendable, CustomStringConvertible {
+  case notHex
+  /// A word, and where it begins: bytes of UTF-8 from 1.
+  case oddDigits(String, column: Int)
+
+  package var description: String {
+    switch self {
+    case .notHex: "not hex"
+    case .oddDigits(let word, let column): "\(DisplayText.quote(word)) (column \(column)) has an odd number of digits: one is missing"
     }
   }
 }

@@ -83,8 +83,10 @@ package enum ValueFormat: Hashable, Sendable {
     case .utf8: return Array(text.utf8)
     case .hex, .auto:
       // A minus sign separates the octets of an address; here it is a number whose format was forgotten.
-      guard !text.contains("-"), let bytes = Hex.decode(text) else { throw ValueFormatError.notHex(text) }
-      return bytes
+      guard !text.contains("-") else { throw ValueFormatError.notHex(text) }
+      do { return try Hex.parse(text) } catch {
+        throw error == .notHex ? ValueFormatError.notHex(text) : ValueFormatError.oddDigits(error)
+      }
     case .base64:
       guard let bytes = Base64.decode(text) else { throw ValueFormatError.notBase64(text) }
       return bytes
@@ -221,6 +223,7 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
   /// A width of several octets alone: `u16`.
   case needsByteOrder(String)
   case notHex(String)
+  case oddDigits(HexError)
   case notBase64(String)
   case noNumber(ValueFormat)
   case notANumber(String, column: Int, ValueFormat)
@@ -233,6 +236,7 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
       "format \(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be"
     case .notHex(let text):
       "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in 0100, \"01 00\", 01:00 or 0x01"
+    case .oddDigits(let error): "\(error)"
     case .notBase64(let text): "\(DisplayText.quote(text)) is not base64"
     case .noNumber(let format): "no number given for format \(format.name)"
     case .notANumber(let word, let column, .float):

@@ -111,6 +111,11 @@ extension PeerArgument {
 
 extension ManufacturerArgument {
   fileprivate static func hint(_ text: String) -> String? {
+    if let data = text.firstIndex(of: ":").map({ text[text.index(after: $0)...] }) {
+      do { _ = try Hex.parse(String(data)) } catch {
+        return error == .notHex ? "\(DisplayText.quote(String(data))) is not hex" : "\(error)"
+      }
+    }
     let companies = AssignedNumbers.companies(named: String(text.prefix { $0 != ":" }))
     if companies.isEmpty {
       return "no company that the Bluetooth SIG knows is called so; it takes an identifier (004c, 0x004c) or a name (apple)"

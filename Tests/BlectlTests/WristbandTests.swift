@@ -84,11 +84,6 @@ import Testing
     #expect(value == "567b3c0d")
   }
 
-  @Test func anOddNumberOfDigitsHasALeadingZero() throws {
-    let record = try Blectl.run("write", Self.band, "ff02", "b99", "--json").records.first
-    #expect(record?.int("bytes") == 2)
-  }
-
   @Test func whatWasNotAskedForDoesNotCome() throws {
     let result = try Blectl.run("notify", Self.band, "ff01", "--count", "3", "--duration", "20", "--json")
     #expect(result.status == 4 && result.output.isEmpty, "\(result.errors)")

@@ -97,11 +97,21 @@ import Text
   @Test(
     arguments: [
       ("0100", [1, 0]), ("01 00", [1, 0]), ("01:00", [1, 0]), ("01-00", [1, 0]), ("0x01 0x00", [1, 0]), ("0X0100", [1, 0]),
-      ("b99", [0x0B, 0x99]), ("f", [0x0F]),
+      ("b99", nil), ("0x123", nil), ("01 234", nil), ("f", [0x0F]),
+      ("0x5", [5]), ("1:2 3", [1, 2, 3]), ("\n", []),
       ("01,02", [1, 2]), ("", []), ("  ", []), ("aBcD", [0xAB, 0xCD]), ("0x", nil), (":", nil), ("zz", nil), ("0x0x01", nil),
       ("01 0x", nil), ("é", nil), ("٠١", nil),
     ] as [(String, [UInt8]?)])
   func hex(_ text: String, _ bytes: [UInt8]?) { #expect(Hex.decode(text) == bytes) }
+
+  /// Where bytes stand in one piece, a word of one digit lacks the other.
+  @Test func loneDigitsOfALog() throws {
+    #expect(try Hex.parse("1:2:03", loneDigits: false) == [1, 2, 3])
+    for text in ["5", "01 5", "0x5", "1:203"] {
+      #expect(throws: HexError.self) { try Hex.parse(text, loneDigits: false) }
+    }
+    #expect(throws: HexError.oddDigits("5", column: 4)) { try Hex.parse("01 5", loneDigits: false) }
+  }
 
   @Test func hexRoundTrip() {
     let all = Array(UInt8.min...UInt8.max)

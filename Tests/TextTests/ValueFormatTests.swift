@@ -5,7 +5,8 @@ import Text
 @Suite struct ValueFormatTests {
   /// Typed text, octets, and what is shown for them.
   @Test(arguments: [
-    ("hex", "0100", "0100", "0100"), ("hex", "01:00", "0100", "0100"), ("hex", "0x01 0xff", "01ff", "01ff"), ("hex", "b99", "0b99", "0b99"),
+    ("hex", "0100", "0100", "0100"), ("hex", "01:00", "0100", "0100"), ("hex", "0x01 0xff", "01ff", "01ff"),
+    ("hex", "0x5 f", "050f", "050f"),
     ("hex", "", "", ""), ("utf8", "hello", "68656c6c6f", "hello"), ("utf8", "ü\u{1B}", "c3bc1b", "ü\\x1b"), ("utf8", "", "", ""),
     ("base64", "aGVsbG8=", "68656c6c6f", "aGVsbG8="), ("base64", "", "", ""), ("base64", "AQ", "01", "AQ=="),
     ("base64", "+/8=", "fbff", "+/8="),
@@ -42,6 +43,8 @@ import Text
     ("u8", "1_0", "integer"), ("u8", "١", "integer"), ("u8", "１", "integer"), ("u8", "0b1", "integer"), ("u8", "", "no number"),
     ("u8", " , ", "no number"), ("f32le", "1e39", "does not fit"), ("f64le", "1e999", "does not fit"), ("f64le", "-1e999", "does not fit"),
     ("f32le", "warm", "number"), ("f32le", "１", "number"), ("hex", "zz", "hex"), ("hex", "0x", "hex"), ("hex", "é0", "hex"),
+    ("hex", "b99", "\"b99\" (column 1) has an odd number of digits"), ("hex", "01 0x123", "\"0x123\" (column 4)"),
+    ("auto", "01:203:4", "\"203\" (column 4)"), ("hex", "123 zz", "is not hex"),
     ("auto", "hello", "hex"),
     ("base64", "A", "base64"), ("base64", "AR==", "base64"), ("base64", "AQ=", "base64"), ("base64", "AAEC=", "base64"),
     ("base64", "A!", "base64"),

@@ -134,7 +134,10 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
 
   @LoopActor
   private func offline(_ found: Found, hex: String) async throws {
-    guard let data = Hex.decode(hex) else { throw Failure(.usage, "--hex: \(DisplayText.quote(hex)) is not hex") }
+    let data: [UInt8]
+    do { data = try Hex.parse(hex) } catch {
+      throw Failure(.usage, "--hex: \(error == .notHex ? "\(DisplayText.quote(hex)) is \(error)" : "\(error)")")
+    }
     if data.isEmpty { throw Failure(.usage, "--hex has no octets: it takes AD structures, such as 020106") }
     try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
     // A layout that says itself that there is none has been read all the same.

@@ -27,9 +27,10 @@ struct DecodeProblems {
     case .line(let line, let text):
       if text.isEmpty || text.hasPrefix("#") { return nil }
       let hex = Self.withoutLog(text)
-      if let octets = Hex.decode(hex), !Hex.lacksDigit(hex) { return (octets, line) }
-      let reason = Hex.decode(hex) == nil ? "is not hex" : "has an odd number of digits, so one is missing"
-      refuse("line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
+      do { return (try Hex.parse(hex, loneDigits: false), line) } catch {
+        let reason = error == .notHex ? "is not hex" : "has an odd number of digits, so one is missing"
+        refuse("line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
+      }
     }
     return nil
   }

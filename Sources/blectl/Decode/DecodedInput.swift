@@ -34,13 +34,13 @@ struct DecodedInput {
   ///   - limit: octets of a file, or of what is no text.
   /// - Throws: Failure(.usage); FileError; CancellationError.
   init(_ words: [String], limit: Int, _ context: Context) async throws {
-    if let octets = Hex.decode(words.joined(separator: " ")), !octets.isEmpty {
-      if let odd = words.first(where: Hex.lacksDigit) {
-        throw Failure(.usage, "\(DisplayText.quote(odd)) has an odd number of digits: one is missing")
+    do throws(HexError) {
+      let octets = try Hex.parse(words.joined(separator: " "), loneDigits: false)
+      if !octets.isEmpty {
+        (name, source) = ("the hex given", .octets(octets))
+        return
       }
-      (name, source) = ("the hex given", .octets(octets))
-      return
-    }
+    } catch { if error != .notHex { throw Failure(.usage, "\(error)") } }
     if words.count > 1 {
       let wrong = words.first { $0 != "-" && Hex.decode($0) == nil } ?? words[1]
       throw Failure(.usage, "\(DisplayText.quote(wrong)) is not hex; of files decode takes one")

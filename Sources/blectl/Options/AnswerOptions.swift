@@ -90,7 +90,13 @@ struct PatternArgument: ExpressibleByArgument, Sendable {
     guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "it begins with what to listen to, as in ffe2=4f50" }
     let value = text[text.index(after: sign)...]
     if value.isEmpty || value == "\"\"" { return "nothing follows the = (an unset variable?)" }
-    let said = "\(DisplayText.quote(String(value))) is not hex"
+    var said = "\(DisplayText.quote(String(value))) is not hex"
+    do { _ = try Hex.parse(String(value)) } catch {
+      if case .oddDigits(let word, let column) = error {
+        let start = text.utf8.distance(from: text.startIndex, to: value.startIndex)
+        said = "\(HexError.oddDigits(word, column: start + column))"
+      }
+    }
     // What has quotes already cannot be put in some by us.
     guard value.utf8.allSatisfy({ !"\"'\\".utf8.contains($0) }) else { return "\(said), nor text between two double quotes" }
     return "\(said); text stands in quotes: '\(text[..<sign])=\"\(DisplayText.escape(String(value)))\"'"
