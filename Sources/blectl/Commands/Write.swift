@@ -22,13 +22,16 @@ struct Write: PeerCommand {
   @Argument(help: "What to write: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2902.")
   var attribute: String
 
-  @Argument(help: "The value in the format of --as, @FILE, or - for standard input.")
+  @Argument(help: "The value; @FILE or - (standard input) for the bytes of a file.")
   var value: String
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("Format of VALUE: \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "Format of VALUE (default: hex), and of the text in @FILE or - (default: bytes as they are): \(ValueFormat.choices).",
+      valueName: "format"),
     completion: .list(ValueFormat.names))
-  var format: ValueFormat = .hex
+  var format: ValueFormat?
 
   @Option(help: ArgumentHelp("auto, request, command, long or reliable.", valueName: "mode"))
   var mode: WriteMode = .auto

@@ -15,14 +15,16 @@ extension ValueFormat: ExpressibleByArgument {
   var defaultValueDescription: String { name }
 }
 
-/// The VALUE of the command line: text in a format, `@FILE`, or `-` for standard input.
+/// The VALUE of the command line: text in a format; or `@FILE`, or `-` for standard input: bytes as they are, or text in a format that was named.
 enum ValueArgument {
   /// Attribute values have at most 512 octets; segmented writes may carry more, but not endlessly.
   static let limit = 1 << 20
 
-  /// - Parameter allowingEmpty: no octets are more often an unset variable or a file that went wrong than a wish.
+  /// - Parameters:
+  ///   - format: as it was named; nil: hex, and the bytes of a file.
+  ///   - allowingEmpty: no octets are more often an unset variable or a file that went wrong than a wish.
   @LoopActor
-  static func bytes(_ text: String, _ format: ValueFormat, allowingEmpty: Bool, _ output: Output) async throws -> [UInt8] {
+  static func bytes(_ text: String, _ format: ValueFormat?, allowingEmpty: Bool, _ output: Output) async throws -> [UInt8] {
     let (octets, source) = try await octets(text, format, output)
     guard octets.isEmpty, !allowingEmpty else { return octets }
     throw Failure(.usage, "\(source) has no octets, so there is nothing to write; --empty says that an empty value is meant")
@@ -35,10 +37,34 @@ enum ValueArgument {
   }
 
   @LoopActor
-  private static func octets(_ text: String, _ format: ValueFormat, _ output: Output) async throws -> ([UInt8], source: String) {
-    if text == "-" { return (try await standardInput(limit, output), "standard input") }
-    if let path = text.after("@") { return (try await InputFile.read(path, limit: limit), DisplayText.quote(path)) }
-    return (text.isEmpty ? [] : try format.parse(text), "VALUE")
+  private static func octets(_ text: String, _ format: ValueFormat?, _ output: Output) async throws -> ([UInt8], source: String) {
+    let octets: [UInt8]
+    let source: String
+    if text == "-" {
+      octets = try await standardInput(limit, output)
+      source = "standard input"
+    } else if let path = text.after("@") {
+      octets = try await InputFile.read(path, limit: limit)
+      source = DisplayText.quote(path)
+    } else {
+      return (text.isEmpty ? [] : try (format ?? .hex).parse(text), "VALUE")
+    }
+    guard let format else { return (octets, source) }
+    return (try parse(octets, as: format, source), source)
+  }
+
+  /// What a file or standard input says in a format. UTF-8 is taken as it stands, with a line feed at its end; in the others it is white space.
+  private static func parse(_ octets: [UInt8], as format: ValueFormat, _ source: String) throws -> [UInt8] {
+    guard let text = String(validating: octets, as: UTF8.self) else {
+      throw Failure(
+        .usage, "\(source) is not UTF-8 text and cannot be read as \(format.name). Leave out --as to write its bytes as they are.")
+    }
+    if format != .utf8, text.trimmed.isEmpty { return [] }
+    do { return try format.parse(text) } catch {
+      var failure = Failure(error)
+      failure.message = "\(source): \(failure.message)"
+      throw failure
+    }
   }
 }
 

@@ -184,7 +184,7 @@ struct ScriptLoader {
       _ = try Selector(write.attribute)
       if write.value == "-" { throw Failure(.usage, "- is standard input, which a script does not read; name a file instead: @FILE") }
       if !write.value.hasPrefix("@") {
-        let octets = try write.format.parse(write.value)
+        let octets = try (write.format ?? .hex).parse(write.value)
         if octets.isEmpty, !write.empty { throw Failure(.usage, "no octets are to be written, which --empty has to say") }
       }
     default: break
