@@ -16,11 +16,24 @@ extension Client {
   ///
   /// A handle is read at once. A UUID is asked for with Read By Type, and once more after the handle found, to be sure that it is the only one.
   /// The MTU is exchanged when a value does not fit. Whatever does not go smoothly is done the long way, with discovery, whose errors tell more.
-  /// - Parameter take: gets each value, with the number of its selector, before the next is read.
-  /// - Throws: as `discover`, `AttributeTable.resolve` and `read`, and what `take` throws.
-  package func read(_ selectors: [Selector], _ take: @LoopActor (Int, SelectedValue) async throws -> Void) async throws {
+  /// - Parameters:
+  ///   - onFailure: gets the error of each selector that fails, with its number; returns to go on with the next. Nil: the first error is thrown.
+  ///   - take: gets each value, with the number of its selector, before the next is read.
+  /// - Throws: as `discover`, `AttributeTable.resolve` and `read`, and what `onFailure` and `take` throw.
+  package func read(
+    _ selectors: [Selector], onFailure: (@LoopActor (Int, any Error) async throws -> Void)? = nil,
+    _ take: @LoopActor (Int, SelectedValue) async throws -> Void
+  ) async throws {
     let isDirect = Self.isFasterWithoutDiscovery(selectors)
-    for (index, selector) in selectors.enumerated() { try await take(index, try await read(selector, isDirect)) }
+    for (index, selector) in selectors.enumerated() {
+      let found: SelectedValue
+      do { found = try await read(selector, isDirect) } catch {
+        guard let onFailure, !(error is CancellationError) else { throw error }
+        try await onFailure(index, error)
+        continue
+      }
+      try await take(index, found)
+    }
   }
 
   /// Two round trips for each UUID, against five or more for discovery and one for each. A handle after a UUID is shown with its UUID.

@@ -160,6 +160,7 @@ enum Program {
     if let code = error as? ExitCode { return code.rawValue }
     if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
     let failure = Failure(error)
+    if failure.isTold { return failure.exitStatus.rawValue }
     if output.style.json { reportJSON(failure, output) } else { output.failure(failure.message) }
     return failure.exitStatus.rawValue
   }

@@ -13,7 +13,8 @@ struct Read: PeerCommand {
     abstract: "Read values; long ones whole.",
     discussion: """
       With one ATTR prints the value alone, with several one line each: ATTR, a tab, the value. What a value means follows it where that is \
-      known, but for --as; octets that --as does not fit are an error.
+      known, but for --as; octets that --as does not fit are an error. An ATTR that cannot be read does not stop the others; the exit status is \
+      that of the first failure.
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -43,28 +44,78 @@ struct Read: PeerCommand {
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
     if raw, context.output.style.json { throw Failure(.usage, "--raw and --json exclude each other.") }
-    let output = context.output
     try await context.withPeer(who.target, exchangingMTU: false) { connection in
-      try await connection.client.read(selectors) { index, found in
-        if !raw { try ValueText.check(found.value, format) }
-        RecordedCommand.present?.read(attributes[index], found.value)
-        if output.style.json {
-          try await output.record {
-            $0.string("event", "value")
-            $0.uuid("uuid", found.uuid)
-            $0.integer("handle", found.handle.number)
-            $0.hex("value", found.value)
-            $0.string("text", ValueText.text(found.value))
-            ValueText.write(&$0, found.value, of: found.uuid, as: format)
-            connection.identify(in: &$0)
+      let failures = ReadFailures(attributes, context)
+      try await connection.client.read(selectors, onFailure: { try failures.add($1, of: $0, on: connection) }) { index, found in
+        if !raw {
+          do { try ValueText.check(found.value, format) } catch {
+            var failure = Failure(error)
+            if attributes.count > 1 { failure.message = "\(attributes[index]): \(failure.message)" }
+            return try failures.add(failure, of: index, on: connection)
           }
-        } else if raw {
-          try await output.write(found.value)
-        } else {
-          let text = output.forEyes(ValueText.result(found.value, of: found.uuid, as: format))
-          try await output.line(selectors.count == 1 ? text : "\(attributes[index])\t\(text)")
         }
+        RecordedCommand.present?.read(attributes[index], found.value)
+        try await show(found, attributes[index], of: connection, context)
       }
+      try failures.finish()
     }
+  }
+
+  @LoopActor
+  private func show(_ found: SelectedValue, _ attribute: String, of connection: Connection, _ context: Context) async throws {
+    let output = context.output
+    if raw { return try await output.write(found.value) }
+    if output.style.json {
+      try await output.record {
+        $0.string("event", "value")
+        $0.uuid("uuid", found.uuid)
+        $0.integer("handle", found.handle.number)
+        $0.hex("value", found.value)
+        $0.string("text", ValueText.text(found.value))
+        ValueText.write(&$0, found.value, of: found.uuid, as: format)
+        connection.identify(in: &$0)
+      }
+    } else {
+      let text = output.forEyes(ValueText.result(found.value, of: found.uuid, as: format))
+      try await output.line(attributes.count == 1 ? text : "\(attribute)\t\(text)")
+    }
+  }
+}
+
+/// Those of several attributes that could not be read, while the others are: each is told where it occurs, and the first one is how the command ends.
+@LoopActor
+private final class ReadFailures {
+  private let attributes: [String]
+  private let context: Context
+  private var first: Failure?
+
+  init(_ attributes: [String], _ context: Context) {
+    self.attributes = attributes
+    self.context = context
+  }
+
+  /// - Throws: the error of the only attribute; the first one when the link is lost.
+  func add(_ error: any Error, of index: Int, on connection: Connection) throws {
+    let failure = Failure(error)
+    RecordedCommand.present?.read(attributes[index], failure)
+    guard attributes.count > 1, first != nil || connection.client.closed == nil else { throw error }
+    tell(failure)
+    first = first ?? failure
+    if connection.client.closed != nil { try finish() }
+  }
+
+  /// Whoever gets the command's end as its answer, a script or a program, has the first failure from there.
+  private var isAnswered: Bool { context.shell?.capture != nil || !context.members.isEmpty }
+
+  private func tell(_ failure: Failure) {
+    if first == nil, isAnswered { return }
+    if context.shell?.capture != nil { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
+  }
+
+  /// - Throws: the first failure.
+  func finish() throws {
+    guard var first else { return }
+    first.isTold = !isAnswered
+    throw first
   }
 }

@@ -55,6 +55,8 @@ struct Failure: Error, Equatable {
 
   /// Where a transfer can go on.
   var resumeOffset: Int?
+  /// The user has been told already.
+  var isTold = false
 
   init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
     self.kind = kind

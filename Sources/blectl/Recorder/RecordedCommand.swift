@@ -28,11 +28,17 @@ final class RecordedCommand {
     let after: Duration
   }
 
+  struct Reading {
+    /// As it was named.
+    let attribute: String
+    let result: Result<[UInt8], Failure>
+  }
+
   private(set) var words: [String]
   private var parts: RecordedWords?
   private(set) var kind: Kind
   /// In the order in which they came.
-  private(set) var reads: [Value] = []
+  private(set) var reads: [Reading] = []
   private(set) var notifications: [Value] = []
   private(set) var omitted = 0
   private(set) var shown: [String] = []
@@ -59,7 +65,9 @@ final class RecordedCommand {
   }
 
   /// - Parameter attribute: as it was named.
-  func read(_ attribute: String, _ octets: [UInt8]) { reads.append(value(attribute, octets)) }
+  func read(_ attribute: String, _ octets: [UInt8]) { reads.append(Reading(attribute: attribute, result: .success(octets))) }
+
+  func read(_ attribute: String, _ failure: Failure) { reads.append(Reading(attribute: attribute, result: .failure(failure))) }
 
   /// The octets of its VALUE.
   func writes(_ octets: [UInt8]) {

@@ -66,11 +66,15 @@ struct RecordedScript {
 
   /// Each by itself: what is expected is about the last result.
   private mutating func addReads(_ command: RecordedCommand, _ attributes: [String], _ options: [String]) {
-    for value in command.reads {
-      line("  \(Self.typed(["read", value.attribute] + options))")
-      expect(value.octets.isEmpty ? "length == 0" : "== \(Hex.encode(value.octets))", key: value.attribute)
+    for reading in command.reads {
+      line("  \(Self.typed(["read", reading.attribute] + options))")
+      switch reading.result {
+      case .success(let octets): expect(octets.isEmpty ? "length == 0" : "== \(Hex.encode(octets))", key: reading.attribute)
+      case .failure(let failure): fails(failure)
+      }
     }
-    guard let failure = command.failure else { return }
+    let isSaid = !isInterrupted(command) && command.reads.contains { if case .failure = $0.result { true } else { false } }
+    guard let failure = command.failure, !isSaid else { return }
     let rest = Array(attributes.dropFirst(command.reads.count).prefix(1))
     let typed = Self.typed(["read"] + rest + options)
     if rest.isEmpty || isInterrupted(command) || !Self.isOneLine(typed) { return comment(DisplayText.escape(failure.message)) }
@@ -102,7 +106,7 @@ struct RecordedScript {
   /// What came of commands, by what they were asked.
   static func expectations(of command: RecordedCommand) -> [(key: String, value: String)] {
     let typed = typed(command.words)
-    return command.reads.map { ($0.attribute, Hex.encode($0.octets)) }
+    return command.reads.compactMap { reading in (try? reading.result.get()).map { (reading.attribute, Hex.encode($0)) } }
       + (command.answer?.fields ?? []).map { ("\(typed) \($0.path)", $0.text) }
   }
 

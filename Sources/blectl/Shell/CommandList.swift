@@ -90,7 +90,9 @@ struct CommandList {
         if error is CancellationError || error is OutputFailure { throw error }
         var failure = Failure(error)
         // Once, also where a file names itself.
-        if let place = command.place, !failure.message.contains("\(place): ") { failure.message = "\(place): \(failure.message)" }
+        if !failure.isTold, let place = command.place, !failure.message.contains("\(place): ") {
+          failure.message = "\(place): \(failure.message)"
+        }
         guard keepGoing else { throw failure }
         _ = Program.report(failure, output)
         first = first ?? failure.exitStatus

@@ -261,7 +261,7 @@ final class InputSession {
     let status = Self.status(error)
     if status != .done, number < firstFailure?.line ?? .max { firstFailure = (number, status) }
     guard isJSON else {
-      guard var failure else { return }
+      guard var failure, !failure.isTold else { return }
       if number > 0 { failure.message = "line \(number): \(failure.message)" }
       return output.failure(failure.message)
     }
