@@ -13,8 +13,10 @@ extension Client {
   func read(_ handle: AttributeHandle, as uuid: UUID?) async throws -> [UInt8] {
     // As it was when the value was cut: the peer may exchange the MTU by itself in between.
     let full = mtu - 1
-    let value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
-    return try await readRest(of: handle, after: value, full: full, as: uuid)
+    let first: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
+    let value = try await readRest(of: handle, after: first, full: full, as: uuid)
+    keep(value, of: handle)
+    return value
   }
 
   /// Every attribute of one type, with its whole value (§4.8.2). - Throws: as `read`; Attribute Not Found when there is none.

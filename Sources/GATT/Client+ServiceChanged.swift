@@ -41,6 +41,7 @@ extension Client {
     databaseHash = .notRead
     guard var known = table else {
       stale.append(range)
+      descriptorValues = [:]
       return forgetSubscriptions(in: range)
     }
     var range = range
@@ -49,6 +50,7 @@ extension Client {
       range.end = max(range.end, service.endHandle)
     }
     known.services.removeAll { range.contains($0.handle) }
+    descriptorValues = descriptorValues.filter { !range.contains($0.key) }
     stale.append(range)
     table = known.services.isEmpty ? nil : known
     if table == nil { stale = [] }

@@ -17,6 +17,7 @@ extension Client {
     guard plan.segments.last?.upperBound == value.count else {
       throw GATTError.planMismatch(planned: plan.segments.last?.upperBound ?? 0, count: value.count)
     }
+    descriptorValues[handle] = nil
     switch plan.mode {
     case .auto, .request, .command:
       let transfer = Transfer(

@@ -33,6 +33,8 @@ package final class Client: BearerClient {
   package internal(set) var table: AttributeTable?
   /// What `table` lacks.
   var stale: [HandleRange] = []
+  /// What describes values, as read on this link: by the handle of the descriptor, empty where the peer refused it.
+  var descriptorValues: [AttributeHandle: [UInt8]] = [:]
   /// Of `table`, where it has been read.
   var databaseHash = DatabaseHash.notRead
   var lastServiceChanged: Characteristic?

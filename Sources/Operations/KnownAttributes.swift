@@ -11,12 +11,19 @@ package struct KnownAttributes: Sendable, Equatable {
     /// Of its value.
     package let handle: AttributeHandle
     package let properties: Properties
+    /// What its descriptors said when they were read; empty where they were not, or say more than anybody shows.
+    package let description: ValueDescription
 
-    package init(service: UUID, uuid: UUID, handle: AttributeHandle, properties: Properties) {
+    package init(
+      service: UUID, uuid: UUID, handle: AttributeHandle, properties: Properties, description: ValueDescription = ValueDescription()
+    ) {
       self.service = service
       self.uuid = uuid
       self.handle = handle
       self.properties = properties
+      let name = description.userDescription.flatMap { $0.utf8.count > HeardDevices.longestName ? nil : $0 }
+      self.description = ValueDescription(
+        userDescription: name, formats: description.formats.count > KnownAttributes.mostFormats ? [] : description.formats)
     }
   }
 
@@ -51,6 +58,8 @@ package struct KnownAttributes: Sendable, Equatable {
 
   /// Characteristics of a device; one that has more is not known beyond.
   package static let longest = 256
+  /// Parts of a value whose formats are known.
+  static let mostFormats = 8
   /// How many devices are remembered, and how many octets of them: less than what the log is written anew from.
   package static let capacity = 64
   static let size = 48 << 10
@@ -96,8 +105,15 @@ extension KnownAttributes.Record {
         let handle = entry["handle"]?.integer.flatMap({ UInt16(exactly: $0) }), handle > 0,
         let properties = entry["properties"]?.integer.flatMap({ UInt8(exactly: $0) })
       else { return nil }
+      var formats: [PresentationFormat] = []
+      if case .array(let values)? = entry["formats"]?.kind {
+        formats = values.compactMap { $0.string.flatMap { Hex.decode($0) }.flatMap { PresentationFormat($0) } }
+        // What lacks a part has another meaning.
+        if formats.count != values.count { formats = [] }
+      }
       return .init(
-        service: service, uuid: uuid, handle: AttributeHandle(rawValue: handle), properties: Properties(rawValue: properties))
+        service: service, uuid: uuid, handle: AttributeHandle(rawValue: handle), properties: Properties(rawValue: properties),
+        description: ValueDescription(userDescription: entry["user_description"]?.string, formats: formats))
     }
     self.init(
       air: air, peer: PeerAddress(address, type), name: tree["name"]?.string,
@@ -116,15 +132,20 @@ extension KnownAttributes.Record {
       json.uuid("uuid", item.uuid)
       json.integer("handle", item.handle.rawValue)
       json.integer("properties", item.properties.rawValue)
+      if let name = item.description.userDescription { json.string("user_description", name) }
+      if !item.description.formats.isEmpty { json.strings("formats", item.description.formats.map { Hex.encode($0.value) }) }
     }
     return json.finished()
   }
 }
 
 extension KnownAttributes.Item {
-  package static func all(of table: AttributeTable) -> [Self] {
+  /// - Parameter description: of a characteristic, as far as it is known.
+  package static func all(of table: AttributeTable, _ description: (Characteristic) -> ValueDescription) -> [Self] {
     table.services.flatMap { service in
-      service.characteristics.map { .init(service: service.uuid, uuid: $0.uuid, handle: $0.valueHandle, properties: $0.properties) }
+      service.characteristics.map {
+        .init(service: service.uuid, uuid: $0.uuid, handle: $0.valueHandle, properties: $0.properties, description: description($0))
+      }
     }
   }
 }

@@ -136,6 +136,10 @@ extension Answerer {
     // What never changes may be read again.
     let isFixed = type.map { $0.isDescriptor || $0 == .databaseHash } ?? false
     guard let reading = fresh ?? (isFixed ? all.last : nil) else {
+      // A session asks by itself what describes a value, and does without where it is refused.
+      if case .read = request, all.isEmpty, let short = type?.short, [0x2901, 0x2904, 0x2905].contains(short) {
+        return refuse(request, handle, .readNotPermitted)
+      }
       return all.isEmpty && database.isComplete(nil, handle, handle) && type == nil ? refuse(request, handle, .invalidHandle) : nil
     }
     let octets: [UInt8]

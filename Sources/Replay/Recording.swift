@@ -21,6 +21,11 @@ package struct Recording: Sendable {
   /// The host is seen from its start, so that its packets were as long as ours would be.
   var isWhole: Bool { commands[Reset.opcode.rawValue] != nil }
 
+  /// Devices that were asked for their services.
+  package var discoveredPeers: Set<PeerAddress> {
+    Set(links.lazy.filter { $0.requests.contains { $0.pdu.first == RequestOpcode.readByGroupType.rawValue } }.compactMap(\.peer))
+  }
+
   /// From the controller.
   package struct Packet: Sendable, Equatable {
     package var time: Int64

@@ -12,9 +12,13 @@ import Text
 
 extension AdapterSpec {
   /// The one place that knows which radio is made of what.
-  /// - Parameter note: tells the user what it is not fit for.
+  /// - Parameters:
+  ///   - note: tells the user what it is not fit for.
+  ///   - discovered: gets the devices whose services a recording has.
   @LoopActor
-  func open(tap: (any HCI.Tap)?, note: (String) -> Void) async throws -> any Central {
+  func open(
+    tap: (any HCI.Tap)?, note: (String) -> Void, discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
+  ) async throws -> any Central {
     switch self {
     case .kernel(let index):
       return try await KernelCentral.open(adapter: index, tap: tap)
@@ -27,6 +31,7 @@ extension AdapterSpec {
     case .replay(let file):
       let recording = try await Self.recording(file)
       if let sentence = recording.holes(in: file) { note(sentence) }
+      discovered(recording.discoveredPeers)
       let loop = EventLoop.shared
       // Records have the recorded times.
       if loop.isVirtual { loop.wallClock = recording.start }

@@ -65,6 +65,7 @@ final class Answers {
     var patterns: [ExpectedAnswers.Pattern] = []
     for argument in arguments {
       let characteristic = try await connection.client.characteristic(try Selector(argument.attribute))
+      await context.describe(characteristic, on: connection)
       try await values.add(characteristic)
       patterns.append(ExpectedAnswers.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
     }
@@ -101,7 +102,7 @@ final class Answers {
         try await show(event, uuid)
       } else {
         let what = verdict == .further ? "one more, which nothing waits for" : "not the answer"
-        context.output.note("\(what): \(ValueText.forEyes(event.value, of: uuid)) (\(uuid))")
+        context.output.note("\(what): \(text(event)) (\(uuid))")
       }
       if verdict == .answer, !isCollecting { deadline = EventLoop.shared.now.advanced(by: limit) }
     }
@@ -120,11 +121,16 @@ final class Answers {
       try await show(event, uuid)
     }
     return Failure(
-      .expectation, "--fail-on: \(uuid?.description ?? event.handle.description) says \(ValueText.forEyes(event.value, of: uuid))")
+      .expectation, "--fail-on: \(uuid?.description ?? event.handle.description) says \(text(event))")
   }
 
   private func show(_ event: ValueEvent, _ uuid: UUID?) async throws {
-    if !context.isShownBeside(event) { try await NotificationRecord.show(event, uuid, .auto, from: connection, context.output) }
+    guard !context.isShownBeside(event) else { return }
+    try await NotificationRecord.show(event, uuid, .auto, from: connection, context.process.memory, context.output)
+  }
+
+  private func text(_ event: ValueEvent) -> String {
+    ValueText.forEyes(event.value, context.process.memory.meaning(of: event.value, at: event.handle, nil, on: connection))
   }
 
   private func missing(within limit: Duration) -> Failure {
@@ -134,7 +140,7 @@ final class Answers {
       let number = missing == count ? "no notification" : "only \(count - missing) of \(count) notifications"
       return "\(number)\(begin) on \(argument.attribute)"
     }
-    let seen = last.map { "the last one was \(ValueText.forEyes($0.value))" } ?? "none came"
+    let seen = last.map { "the last one was \(text($0))" } ?? "none came"
     return Failure(.expectation, "--expect: \(parts.joined(separator: ", ")) within \(limit.secondsText) s; \(seen)")
   }
 }

@@ -11,21 +11,12 @@ struct CharacteristicFacts {
   /// Of the whole database: a descriptor may name descriptors of others.
   let values: Values
 
-  /// The name that the firmware gives it.
-  var userDescription: String? {
-    read(0x2901).lazy.compactMap { String(validating: DisplayText.withoutTrailingNULs($0), as: UTF8.self) }.first { !$0.isEmpty }
-  }
+  private var description: ValueDescription { ValueDescription(of: characteristic) { try? values[$0]?.get() } }
 
-  /// Of the parts of the value: one, or those that an aggregate format puts in order.
-  var formats: [PresentationFormat] {
-    if let aggregate = read(0x2905).first {
-      let handles = PresentationFormat.handles(inAggregate: aggregate)
-      let formats = handles.compactMap { try? values[$0]?.get() }.compactMap { PresentationFormat($0) }
-      return formats.count == handles.count ? formats : []
-    }
-    let formats = read(0x2904).compactMap { PresentationFormat($0) }
-    return formats.count == 1 ? formats : []
-  }
+  /// The name that the firmware gives it.
+  var userDescription: String? { description.userDescription }
+
+  var formats: [PresentationFormat] { description.formats }
 
   /// The ends of a Valid Range descriptor, each as the value itself is read. Nil where that is not known, or has more than one field.
   func range(_ value: [UInt8]) -> (lower: DecodedField, upper: DecodedField)? {
@@ -36,10 +27,6 @@ struct CharacteristicFacts {
       }
     }
     return ends.count == 2 ? (ends[0], ends[1]) : nil
-  }
-
-  private func read(_ type: UInt32) -> [[UInt8]] {
-    characteristic.descriptors.filter { $0.uuid == UUID(type) }.compactMap { try? values[$0.handle]?.get() }
   }
 
   // MARK: For programs

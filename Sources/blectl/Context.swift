@@ -53,6 +53,14 @@ struct Context {
     return ((radio as? SharedCentral)?.central ?? radio) as? HostCentral
   }
 
+  /// Reads what describes the value of a characteristic, once per link: in a session, and with `-v`. A value is shown without it, too.
+  func describe(_ characteristic: Characteristic, on connection: Connection) async {
+    if asksForDescriptions { try? await connection.client.readDescription(of: characteristic) }
+  }
+
+  /// Descriptions are worth more requests.
+  var asksForDescriptions: Bool { shell != nil || output.style.verbosity > 0 }
+
   /// A value that the background shows, too: once is enough, but for a program that knows the command's records by their `id`.
   func isShownBeside(_ event: ValueEvent) -> Bool { members.isEmpty && lane?.background?.contains(event.handle) ?? false }
 

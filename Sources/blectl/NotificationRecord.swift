@@ -10,19 +10,24 @@ import Text
 /// One notification or indication as text or JSON.
 @LoopActor
 enum NotificationRecord {
-  static func show(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ output: Output) async throws {
+  /// - Parameter memory: what is known of the device.
+  static func show(
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ memory: AirMemory, _ output: Output
+  ) async throws {
     try ValueText.check(event.value, format)
-    let octets = octets(event, uuid, format, from: peer, output)
+    let octets = octets(event, uuid, format, from: peer, memory, output)
     if try !output.writeAtOnce(octets) { try await output.write(octets) }
   }
 
   /// As it is to be written.
   /// - Parameter device: whose it is, where that is not plain to who looks at it.
   static func octets(
-    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ output: Output
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ memory: AirMemory,
+    _ output: Output
   ) -> [UInt8] {
     RecordedCommand.present?.received(event, uuid, peer.client)
-    if output.style.isLive, !output.style.json { return brief(event, uuid, format, of: device, output) }
+    let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
+    if output.style.isLive, !output.style.json { return brief(event, meaning, format, of: device, output) }
     if output.style.json {
       return Output.record {
         $0.string("event", event.isIndication ? "indication" : "notification")
@@ -31,22 +36,26 @@ enum NotificationRecord {
         $0.integer("handle", event.handle.number)
         $0.hex("value", event.value)
         $0.string("text", ValueText.text(event.value))
-        ValueText.write(&$0, event.value, of: uuid, as: format)
+        ValueText.write(&$0, event.value, meaning, as: format)
         peer.identify(in: &$0)
       }
     } else {
       let time = Timestamp.text(event.wallClock)
-      let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)
+      let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)
       return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.forEyes(value))")
     }
   }
 
   /// The time of day, and the name.
-  private static func brief(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, of device: String?, _ output: Output) -> [UInt8] {
+  private static func brief(
+    _ event: ValueEvent, _ meaning: ValueMeaning, _ format: ValueFormat, of device: String?, _ output: Output
+  ) -> [UInt8] {
     let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
     let time = local.split(separator: "T").last?.dropLast() ?? ""
-    let what = uuid.map { AssignedNumbers.snakeName(of: $0).flatMap { $0.isEmpty ? nil : $0 } ?? "\($0)" } ?? event.handle.description
-    let value = format == .auto ? ValueText.forEyes(event.value, of: uuid) : format.render(event.value)
+    let assigned = meaning.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    let what =
+      assigned ?? meaning.description.userDescription.map { DisplayText.quote($0) } ?? meaning.uuid?.description ?? event.handle.description
+    let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)
     let whose = device.map { output.forEyes($0) + "  " } ?? ""
     return Output.line("  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.forEyes(value))")
   }

@@ -19,6 +19,8 @@ final class ProcessContext {
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   /// For completion.
   private(set) lazy var memory = AirMemory(configuration) { [unowned self] in try adapter() }
+  /// Of a recording, the devices that can be asked for their services; nil: any.
+  private(set) var discoverable: Set<PeerAddress>?
   private var trace: SnoopFile?
   /// Of `--record`.
   private(set) var recorder: ScriptRecorder?
@@ -50,7 +52,8 @@ final class ProcessContext {
   func adapter() throws -> AdapterSpec { try configuration.adapter(options.adapter) }
 
   private func openAdapter() async throws -> any Central {
-    let central = try await adapter().open(tap: try await openTrace()) { output.note($0) }
+    let central = try await adapter().open(
+      tap: try await openTrace(), note: { output.note($0) }, discovered: { discoverable = $0 })
     central.onNote = { [output] in output.note($0.text) }
     return central
   }

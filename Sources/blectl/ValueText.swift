@@ -17,16 +17,23 @@ enum ValueText {
     return Hex.encode(value) + (meaning.map { "  " + $0 } ?? "")
   }
 
+  static func forEyes(_ value: [UInt8], _ meaning: ValueMeaning) -> String {
+    forEyes(value, of: meaning.uuid, formats: meaning.description.formats)
+  }
+
   /// For a command's result: in the format that was asked for, or as `auto` shows it, with what it means.
-  static func result(_ value: [UInt8], of uuid: UUID?, as format: ValueFormat) -> String {
-    guard format == .auto, let decoded = DecodedText.text(value, of: uuid) else { return format.render(value) }
+  static func result(_ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) -> String {
+    guard format == .auto, let decoded = DecodedText.text(value, of: meaning.uuid, formats: meaning.description.formats) else {
+      return format.render(value)
+    }
     return "\(value.isEmpty ? "(empty)" : Hex.encode(value))  \(decoded)"
   }
 
-  /// `decoded`: as was asked for, else what the characteristic means.
-  static func write(_ json: inout JSONLine, _ value: [UInt8], of uuid: UUID?, as format: ValueFormat) {
+  /// Names; `decoded`: as was asked for, else what the characteristic means.
+  static func write(_ json: inout JSONLine, _ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) {
+    meaning.write(&json)
     if format == .auto {
-      DecodedRecord.write(&json, value, of: uuid)
+      DecodedRecord.write(&json, value, of: meaning.uuid, formats: meaning.description.formats)
     } else {
       DecodedRecord.write(&json, value, as: format)
     }

@@ -95,6 +95,23 @@ import Testing
     #expect(found(.name("Lock")) == nil && found(.address(peer(1).address, .public)) == nil)
   }
 
+  /// What descriptors said is kept with their attribute; what is too long for that, or no format, is not.
+  @Test func attributesHaveTheirDescriptions() throws {
+    let format = try #require(PresentationFormat([0x0E, 0xFE, 0x2F, 0x27, 1, 0, 0]))
+    func record(_ name: String?, _ formats: [PresentationFormat]) -> KnownAttributes.Record {
+      let uuid = UUID(0xFFE1)
+      let description = ValueDescription(userDescription: name, formats: formats)
+      let item = KnownAttributes.Item(service: uuid, uuid: uuid, handle: 7, properties: .read, description: description)
+      return .init(air: "hci", peer: peer(1), name: nil, selector: nil, items: [item])
+    }
+    let whole = record("Door\n\"1\"", [format, format])
+    #expect(KnownAttributes(parsing: whole.line).records == [whole] && whole.items[0].description.formats.count == 2)
+    let long = record(String(repeating: "n", count: 65), Array(repeating: format, count: 9))
+    #expect(KnownAttributes(parsing: long.line).records == [record(nil, [])])
+    let broken = String(decoding: whole.line, as: UTF8.self).replacing("0efe2f27010000\"]", with: "0efe\"]")
+    #expect(KnownAttributes(parsing: Array(broken.utf8)).records == [record("Door\n\"1\"", [])])
+  }
+
   /// A device with more attributes than any, and more devices than anybody has.
   @Test func theLogOfAttributesStaysShort() {
     let written = (0..<100).flatMap { attributes(UInt64($0), count: 5000).line }

@@ -2,7 +2,7 @@ package import ATT
 package import Bluetooth
 
 /// A Characteristic Presentation Format descriptor (Vol 3 Part G §3.3.3.5): how a device says what its characteristic holds.
-package struct PresentationFormat: Equatable, Sendable {
+package struct PresentationFormat: Hashable, Sendable {
   /// Assigned Numbers §2.4.1.
   package let format: UInt8
   /// Of ten; for integers only.
@@ -17,6 +17,9 @@ package struct PresentationFormat: Equatable, Sendable {
     exponent = Int8(bitPattern: value[1])
     unit = UUID(UInt32(value[2]) | UInt32(value[3]) << 8)
   }
+
+  /// The value of such a descriptor, without a description in a name space.
+  package var value: [UInt8] { [format, UInt8(bitPattern: exponent)] + unit.attBytes + [0, 0, 0] }
 
   /// The handles in a Characteristic Aggregate Format descriptor (§3.3.3.6): of the formats of the parts of a value, in their order.
   package static func handles(inAggregate value: [UInt8]) -> [AttributeHandle] {

@@ -108,6 +108,9 @@ struct Notify: PeerCommand {
   private func listen(_ connection: Connection, _ selectors: [Selector], _ state: State, _ context: Context) async throws -> FollowOutcome {
     // An argument is looked up at each access.
     let format = format
+    if context.asksForDescriptions {
+      for selector in selectors { await context.describe(try await connection.client.characteristic(selector), on: connection) }
+    }
     let outcome = try await connection.client.follow(selectors) {
       if !state.hasStarted, let duration, duration > 0 { state.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
       state.hasStarted = true
@@ -116,7 +119,7 @@ struct Notify: PeerCommand {
       for value in write { try await send(value, connection.client, context.output) }
       return FollowLimits(count: count.map { $0 - state.values }, end: state.end, patience: patience)
     } take: { event, uuid in
-      try await NotificationRecord.show(event, uuid, format, from: connection, context.output)
+      try await NotificationRecord.show(event, uuid, format, from: connection, context.process.memory, context.output)
       state.values += 1
     } onDrop: {
       if !context.output.isBroken { context.output.note("\($0) value(s) were not shown, because nobody read the output") }

@@ -65,20 +65,35 @@ struct Read: PeerCommand {
   private func show(_ found: SelectedValue, _ attribute: String, of connection: Connection, _ context: Context) async throws {
     let output = context.output
     if raw { return try await output.write(found.value) }
+    let meaning = await meaning(of: found, on: connection, context)
     if output.style.json {
       try await output.record {
         $0.string("event", "value")
-        $0.uuid("uuid", found.uuid)
+        $0.uuid("uuid", meaning.uuid)
         $0.integer("handle", found.handle.number)
         $0.hex("value", found.value)
         $0.string("text", ValueText.text(found.value))
-        ValueText.write(&$0, found.value, of: found.uuid, as: format)
+        ValueText.write(&$0, found.value, meaning, as: format)
         connection.identify(in: &$0)
       }
     } else {
-      let text = output.forEyes(ValueText.result(found.value, of: found.uuid, as: format))
+      let text = output.forEyes(ValueText.result(found.value, meaning, as: format))
       try await output.line(attributes.count == 1 ? text : "\(attribute)\t\(text)")
     }
+  }
+
+  /// What the value means. A handle is read with one request; what a session, or `-v`, asks for besides is no reason not to show the value.
+  @LoopActor
+  private func meaning(of found: SelectedValue, on connection: Connection, _ context: Context) async -> ValueMeaning {
+    if context.asksForDescriptions, let uuid = found.uuid {
+      let client = connection.client
+      // The formats of the device tell nothing where the Bluetooth SIG has a description.
+      if client.table == nil, CharacteristicDescription(uuid) == nil, context.process.discoverable?.contains(connection.peer) ?? true {
+        _ = try? await client.discover()
+      }
+      if case .characteristic(let item, _)? = client.table?.attribute(at: found.handle) { await context.describe(item, on: connection) }
+    }
+    return context.process.memory.meaning(of: found.value, at: found.handle, found.uuid, on: connection)
   }
 }
 

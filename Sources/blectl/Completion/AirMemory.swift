@@ -14,6 +14,8 @@ final class AirMemory {
   private let seen = SeenDevices()
   /// The latest last.
   private var found: [KnownAttributes.Record] = []
+  /// What earlier commands found, once it was looked up.
+  private var known: [PeerAddress: KnownAttributes.Record?] = [:]
 
   init(_ configuration: Configuration, adapter: @escaping @LoopActor () throws -> AdapterSpec) {
     self.configuration = configuration
@@ -35,11 +37,21 @@ final class AirMemory {
     guard let air else { return }
     seen.add(connection.peer, name: connection.name, rssi: nil)
     guard let table = connection.client.table else { return }
+    let items = KnownAttributes.Item.all(of: table) { description(of: $0, on: connection) }
     found.removeAll { $0.peer == connection.peer }
     found.append(
       .init(
-        air: air, peer: connection.peer, name: connection.name, selector: connection.selector, items: KnownAttributes.Item.all(of: table)))
+        air: air, peer: connection.peer, name: connection.name, selector: connection.selector, items: items))
     if found.count > KnownAttributes.capacity { found.removeFirst() }
+  }
+
+  /// What was found of this very device, by this process or by the one before: a hint, because a device may have changed since.
+  func attributes(of peer: PeerAddress) -> KnownAttributes.Record? {
+    if let latest = found.last(where: { $0.peer == peer }) { return latest }
+    if let known = known[peer] { return known }
+    let record = air.flatMap { air in configuration.attributes(limit: 1) { $0.air == air && $0.peer == peer }.first }
+    known[peer] = .some(record)
+    return record
   }
 
   func write() {

@@ -106,14 +106,28 @@ extension ScriptRunner {
 
   /// In hex and decoded.
   private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
-    let uuid = result?.record["uuid"]?.string.flatMap { UUID($0) }
+    func text(_ octets: [UInt8]) -> String { ValueText.forEyes(octets, meaning(of: octets, in: result?.record)) }
     return switch value {
-    case .octets(let octets): ValueText.forEyes(octets, of: uuid)
-    case .formatted(let octets, .hex), .formatted(let octets, .auto): ValueText.forEyes(octets, of: uuid)
+    case .octets(let octets): text(octets)
+    case .formatted(let octets, .hex), .formatted(let octets, .auto): text(octets)
     case .formatted(let octets, let format):
-      ValueText.forEyes(octets, of: uuid) + (octets.isEmpty ? "" : "; as \(format.name) \(DisplayText.escape(value.text))")
+      text(octets) + (octets.isEmpty ? "" : "; as \(format.name) \(DisplayText.escape(value.text))")
     case .field(let tree): tree.string.map { DisplayText.quote($0) } ?? DisplayText.escape(value.text)
     }
+  }
+
+  /// - Parameter record: of the value.
+  func meaning(of octets: [UInt8], in record: JSONTree?) -> ValueMeaning {
+    let uuid = record?["uuid"]?.string.flatMap { UUID($0) }
+    guard let handle = record?["handle"]?.integer.flatMap({ UInt16(exactly: $0) }), let connection = shell.current?.connection else {
+      return ValueMeaning(uuid: uuid)
+    }
+    return shell.process.memory.meaning(of: octets, at: AttributeHandle(rawValue: handle), uuid, on: connection)
+  }
+
+  private func text(_ event: ValueEvent, _ uuid: UUID?) -> String {
+    guard let connection = shell.current?.connection else { return ValueText.forEyes(event.value, of: uuid) }
+    return ValueText.forEyes(event.value, shell.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection))
   }
 
   /// Also for plots.
@@ -127,7 +141,7 @@ extension ScriptRunner {
   /// Values that came since the last command.
   func otherValues() -> [String] {
     guard let lane = shell.current else { return [] }
-    return lane.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(ValueText.forEyes(event.value, of: uuid))" }
+    return lane.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }
   }
 
   // MARK: What the device sends
@@ -176,7 +190,8 @@ extension ScriptRunner {
       guard let found else { throw try missing(number, count, characteristic, isLate, expected, limit, line) }
       result = self.result(of: found.event, found.uuid, connection)
       step.take(
-        recordOctets(found.event, found.uuid, connection), at: start.duration(to: EventLoop.shared.now), isCommand: false, isExpected: true)
+        recordOctets(found.event, found.uuid, connection), at: start.duration(to: EventLoop.shared.now), isCommand: false, isExpected: true
+      ) { meaning(of: $0, in: $1) }
       if let value = result.flatMap({ try? value(expected.extraction, of: $0, line) }) {
         record(value, named: try text(of: expected.attribute, line))
       }
@@ -188,7 +203,7 @@ extension ScriptRunner {
   }
 
   private func recordOctets(_ event: ValueEvent, _ uuid: UUID?, _ connection: Connection) -> [UInt8] {
-    NotificationRecord.octets(event, uuid, .auto, from: connection, jsonOutput)
+    NotificationRecord.octets(event, uuid, .auto, from: connection, shell.process.memory, jsonOutput)
   }
 
   private func missing(
@@ -242,7 +257,7 @@ extension ScriptRunner {
     }
     var error = StepFailure(Failure(.expectation, "something came on \(DisplayText.escape(name))"), line)
     error.expected = "nothing on \(name) within \(limit.secondsText) s"
-    error.actual = ValueText.forEyes(found.event.value, of: found.uuid)
+    error.actual = text(found.event, found.uuid)
     throw error
   }
 

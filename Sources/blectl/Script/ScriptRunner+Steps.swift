@@ -70,7 +70,7 @@ extension ScriptRunner {
   }
 
   func take(_ bytes: [UInt8], _ isCommand: Bool) {
-    step.take(bytes, at: start.duration(to: EventLoop.shared.now), isCommand: isCommand)
+    step.take(bytes, at: start.duration(to: EventLoop.shared.now), isCommand: isCommand) { meaning(of: $0, in: $1) }
   }
 
   // MARK: Words

@@ -13,6 +13,8 @@ final class ScriptSubscriptions {
   /// - Throws: as `Client.subscribe`.
   func add(_ characteristic: Characteristic, _ client: Client) async throws -> Bool {
     if self.client !== client { (self.client, handles) = (client, [:]) }
+    // What is expected may be a field of what it means.
+    try? await client.readDescription(of: characteristic)
     if client.isSubscribed(to: characteristic) { return false }
     handles[characteristic.valueHandle] = try await client.subscribe(characteristic, keepingValues: false)
     return true

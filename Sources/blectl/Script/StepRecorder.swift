@@ -15,11 +15,15 @@ struct StepRecorder {
 
   init() {}
 
-  /// - Parameter isExpected: by this line, which a subscription of the session may have told of before.
-  mutating func take(_ bytes: [UInt8], at time: Duration, isCommand: Bool, isExpected: Bool = false) {
+  /// - Parameters:
+  ///   - isExpected: by this line, which a subscription of the session may have told of before.
+  ///   - meaning: of octets in a record.
+  mutating func take(
+    _ bytes: [UInt8], at time: Duration, isCommand: Bool, isExpected: Bool = false, _ meaning: ([UInt8], JSONTree) -> ValueMeaning
+  ) {
     guard let tree = try? JSONTree.parse(bytes) else { return }
     if isCommand { record = tree }
-    guard let value = Self.value(tree, time) else { return }
+    guard let value = Self.value(tree, time, meaning) else { return }
     let key = value.name + " " + value.text
     if isExpected, let count = told[key], count > 0 {
       told[key] = count - 1
@@ -32,10 +36,10 @@ struct StepRecorder {
   mutating func add(_ value: StepValue) { if values.count < Self.limit { values.append(value) } }
 
   /// The value of a characteristic, in hex and as what it means.
-  private static func value(_ record: JSONTree, _ time: Duration) -> StepValue? {
+  private static func value(_ record: JSONTree, _ time: Duration, _ meaning: ([UInt8], JSONTree) -> ValueMeaning) -> StepValue? {
     guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
-    let uuid = record["uuid"]?.string
-    var value = StepValue(name: uuid ?? "value", at: time, text: ValueText.forEyes(octets, of: uuid.flatMap { UUID($0) }))
+    let text = ValueText.forEyes(octets, meaning(octets, record))
+    var value = StepValue(name: record["uuid"]?.string ?? "value", at: time, text: text)
     // What has a unit was measured; flags and counters have none.
     if case .object(let members)? = record["decoded"]?.kind, case let numbers = members.filter({ number($0.value) != nil }),
       let measured = numbers.first(where: { $0.value["unit"]?.string != nil }) ?? numbers.first

@@ -254,9 +254,13 @@ final class Shell {
         for (uuid, reason) in missing.map({ ($0.characteristic.uuid, $0.reason) }) {
           output.note("\(device)\(uuid) is not subscribed to any more: \(reason.map { Failure($0).message } ?? "it is not there any more")")
         }
-      } show: { [weak self, weak lane] event, uuid, format in
+      } show: { [weak self, weak lane, memory = process.memory] event, uuid, format in
+        // Also on the next link, and when the services have changed.
+        if case .characteristic(let item, _)? = connection.client.table?.attribute(at: event.handle) {
+          try? await connection.client.readDescription(of: item)
+        }
         let device = self?.isOneOfSeveral(connection.peer) ?? false ? lane?.title : nil
-        try await output.write(NotificationRecord.octets(event, uuid, format, from: connection, of: device, output))
+        try await output.write(NotificationRecord.octets(event, uuid, format, from: connection, of: device, memory, output))
       }
     }
   }

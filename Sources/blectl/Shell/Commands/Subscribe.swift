@@ -34,6 +34,7 @@ struct Subscribe: SessionCommand, PeerCommand {
       guard let shell = context.shell, let lane = context.lane else { return }
       for selector in selectors {
         let characteristic = try await connection.client.characteristic(selector)
+        await context.describe(characteristic, on: connection)
         try await shell.backgroundValues(lane, connection).add(characteristic, format)
       }
     } catch {

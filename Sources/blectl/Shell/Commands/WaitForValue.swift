@@ -52,6 +52,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
         context.output.note("wait looks back at some \(lane.recentLimit) values; \(count) came before them")
       }
       let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
+      await context.describe(characteristic, on: connection)
       let isLate = !connection.client.isSubscribed(to: characteristic)
       let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
       if let note = unseen(characteristic, isLate: isLate, lane) { context.output.note(note) }
@@ -96,14 +97,17 @@ struct WaitForValue: SessionCommand, PeerCommand {
           isLate && number == 0
           ? "; \(attribute) was subscribed to only now: `subscribe \(attribute)` first, or `write … --expect \(attribute)`" : ""
         let others =
-          lane.recent.last.map { "; the last value was \(ValueText.forEyes($0.event.value, of: $0.uuid)) (\($0.uuid?.description ?? "?"))" }
-          ?? "; nothing came"
+          lane.recent.last.map { event, uuid in
+            let meaning = context.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
+            return "; the last value was \(ValueText.forEyes(event.value, meaning)) (\(uuid?.description ?? "?"))"
+          } ?? "; nothing came"
         throw Failure(
           .timeout,
           "\(number) of \(count) value(s)\(what) came on \(attribute) within \(limit.secondsText) s\(others)\(hint)")
       }
       if !context.isShownBeside(found.event) {
-        try await NotificationRecord.show(found.event, found.uuid, format, from: connection, context.output)
+        try await NotificationRecord.show(
+          found.event, found.uuid, format, from: connection, context.process.memory, context.output)
       }
     }
   }

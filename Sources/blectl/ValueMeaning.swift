@@ -1,0 +1,56 @@
+import ATT
+import Bluetooth
+import GATT
+import Operations
+import Text
+
+/// What is known of a value besides its bytes: the same for every command that shows it.
+struct ValueMeaning {
+  /// The type of the attribute; nil where it is not known.
+  var uuid: UUID?
+  var description = ValueDescription()
+
+  /// The name of the UUID in names.json.
+  var ownName: String? { uuid.flatMap { OwnNames.current?.uuids[$0] } }
+
+  /// Members of a record: names that the type and the device's own name do not tell.
+  func write(_ json: inout JSONLine) {
+    if let ownName { json.string("uuid_name", ownName) }
+    if let name = description.userDescription { json.string("user_description", name) }
+  }
+}
+
+extension AirMemory {
+  /// What a value means, as far as this link, or an earlier one to the same device, has told.
+  /// - Parameters:
+  ///   - value: an earlier link says nothing about a value that does not fit.
+  ///   - uuid: nil where only the handle is known.
+  func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
+    if let table = connection.client.table {
+      guard case .characteristic(let item, _) = table.attribute(at: handle), uuid == nil || item.uuid == uuid else {
+        return ValueMeaning(uuid: uuid)
+      }
+      if let read = connection.client.description(of: item) { return ValueMeaning(uuid: item.uuid, description: read) }
+      return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: description(of: item, on: connection)), else: item.uuid)
+    }
+    guard let item = attributes(of: connection.peer)?.items.first(where: { $0.handle == handle }), uuid == nil || item.uuid == uuid else {
+      return ValueMeaning(uuid: uuid)
+    }
+    return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: item.description), else: uuid)
+  }
+
+  private static func fitting(_ value: [UInt8], _ meaning: ValueMeaning, else uuid: UUID?) -> ValueMeaning {
+    do {
+      _ = try DecodedValue.of(value, type: meaning.uuid, formats: meaning.description.formats)
+      return meaning
+    } catch { return ValueMeaning(uuid: uuid) }
+  }
+
+  /// What the descriptors of a characteristic say: as read on this link, else on an earlier one, if they are still there.
+  func description(of item: Characteristic, on connection: Connection) -> ValueDescription {
+    if let read = connection.client.description(of: item) { return read }
+    guard item.descriptors.contains(where: \.uuid.describesValue) else { return ValueDescription() }
+    let known = attributes(of: connection.peer)?.items.first { $0.handle == item.valueHandle && $0.uuid == item.uuid }
+    return known?.description ?? ValueDescription()
+  }
+}
