@@ -28,17 +28,23 @@ package struct DeviceOrder {
   ///   - time: now, nanoseconds since 1970-01-01T00:00:00Z.
   package mutating func arrange(_ devices: [DeviceView], inView: Int, at time: Int64) -> [DeviceView] {
     switch key {
-    case .first: return devices
+    case .first, .name: return sorted(devices)
     case .last: return Self.sorted(devices) { Int(min(1e9, $0.signal.age(at: time) ?? 1e9)) }
-    case .name:
-      return Self.sorted(devices) { device in
-        device.name.flatMap { $0.isEmpty ? nil : "0" + $0.lowercased() } ?? "1"
-      }
     case .rssi:
       let rows = byStrength(devices, inView: inView)
       places.removeAll(keepingCapacity: true)
       for (place, row) in rows.enumerated() { places[row.device.peer] = place }
       return rows.map(\.device)
+    }
+  }
+
+  /// The exact order, for a table that does not move any more.
+  package func sorted(_ devices: [DeviceView]) -> [DeviceView] {
+    switch key {
+    case .first: devices
+    case .last: Self.sorted(devices) { ~($0.signal.lastHeard ?? .min) }
+    case .name: Self.sorted(devices) { device in device.name.flatMap { $0.isEmpty ? nil : "0" + $0.lowercased() } ?? "1" }
+    case .rssi: Self.sorted(devices) { -($0.signal.level ?? -128) }
     }
   }
 

@@ -9,7 +9,7 @@ package struct ScanFilter: Sendable, Equatable {
   package var services: [UUID] = []
   package var devices: [PeerSelector] = []
   package var manufacturers: [Manufacturer] = []
-  /// dBm, of the report itself.
+  /// dBm, of the report itself. Weaker reports do not count for the strength and age that are shown.
   package var minimumRSSI: Int?
 
   /// A glob for the whole name, or a word that stands anywhere in it; without regard to case.
@@ -47,9 +47,11 @@ package struct ScanFilter: Sendable, Equatable {
   /// Whether there is anything that does not pass.
   package var isEmpty: Bool { self == Self() }
 
+  func isStrongEnough(_ report: AdvertisingReport) -> Bool { minimumRSSI.map { limit in report.rssi.map { $0 >= limit } ?? false } ?? true }
+
   /// - Parameter device: all that was heard of its sender, this report included.
   func passes(_ report: AdvertisingReport, of device: DeviceView) -> Bool {
-    if let minimumRSSI { guard let rssi = report.rssi, Int(rssi) >= minimumRSSI else { return false } }
+    guard isStrongEnough(report) else { return false }
     if !devices.isEmpty { guard report.peer != nil, devices.contains(where: { $0.matches(device) }) else { return false } }
     if !names.isEmpty { guard let name = device.name, names.contains(where: { $0.matches(name) }) else { return false } }
     if !services.isEmpty { guard services.contains(where: { device.services.contains($0) }) else { return false } }

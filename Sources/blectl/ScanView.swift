@@ -12,7 +12,8 @@ final class ScanView {
   private let log: ScanLog?
   private let showsOctets: Bool
   private let formats: AdvertisingFormats
-  private let isLive: Bool
+  /// There is a table, drawn in place.
+  let isLive: Bool
   private var watch: DeviceWatch
   private var order: DeviceOrder
   private let live = LiveView()
@@ -83,8 +84,7 @@ final class ScanView {
   }
 
   private func showDetails() async throws {
-    let devices = watch.devicesWithRecords
-    for device in order.arrange(devices, inView: devices.count, at: EventLoop.shared.wallClock) {
+    for device in order.sorted(watch.devicesWithRecords) {
       for line in AdvertisingDetail.lines(device, formats, paint: { output.paint($0, .bold) }) {
         try await output.line(output.forEyes(line))
       }
@@ -107,7 +107,7 @@ final class ScanView {
     let room = max(1, output.height - 3)
     let time = EventLoop.shared.wallClock
     let all = watch.devicesWithRecords
-    let devices = order.arrange(all, inView: room, at: time)
+    let devices = isLast ? order.sorted(all) : order.arrange(all, inView: room, at: time)
     let rows = isLast ? devices[...] : devices.prefix(room)
     var lines = [table.header]
     var seen: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]

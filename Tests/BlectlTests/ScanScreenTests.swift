@@ -43,11 +43,8 @@ import Text
     let rows = screen.lines[(header + 1)...].filter { $0.contains(":00:00:00:") }
     #expect(rows.count == count)
     #expect(Set(rows.compactMap { $0.firstMatch(of: /D1:00:00:00:00:../)?.output }).count == count)
-    // By strength, as far as differences of 6 dB and more go.
     let levels = rows.compactMap { Int($0.prefix(4).drop { $0 == " " }) }
-    #expect(
-      levels.count == count && levels.indices.allSatisfy { levels[..<$0].allSatisfy { [level = levels[$0]] in level <= $0 + 6 } },
-      "\(levels)")
+    #expect(levels.count == count && levels == levels.sorted(by: >), "\(levels)")
     #expect(screen.lines.contains { $0.hasPrefix("\(count) device(s), ") })
   }
 
@@ -91,6 +88,37 @@ import Text
     #expect(rows.contains { $0.contains("r01 ") && $0.hasSuffix("00:00:02") }, "\(rows)")
     #expect(rows.contains { $0.contains("r02 ") }, "\(rows)")
     #expect(text.utf8.allSatisfy { $0 < 0x80 } == (locale == "C"))
+  }
+
+  /// A row that kept its place while the table moved is where its number says in the one that stays.
+  @Test(arguments: [(["--duplicates"], " -59 "), (["--min-rssi", "-70"], " -50 ")])
+  func theLastTableIsAboutWhatItShows(_ options: [String], _ first: String) throws {
+    let controller = try H4Controller()
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", controller.adapter, "scan", "--count", options.count == 1 ? "5" : "3"] + options, columns: 80, rows: 24,
+      environment: ["NO_COLOR": "1"])
+    #expect(controller.command(0x200C)?.first == 1)
+    func send(_ number: UInt8, _ rssi: Int, _ octet: UInt8 = 0) {
+      controller.send([4, 0x3E, 14, 2, 1, 0, 1, number, 0, 0, 0, 0, 0xD1, 2, 1, octet, UInt8(truncatingIfNeeded: rssi)])
+    }
+    if options.count == 1 {
+      send(1, -60)
+      #expect(terminal.wait(for: "1 device(s), 1 record(s)"))
+      for rssi in [-62, -54, -54] { send(2, rssi) }
+      send(3, -90)
+    } else {
+      send(1, -50)
+      for _ in 0..<8 { send(1, -90) }
+      send(2, -69)
+      send(2, -100, 1)
+      send(3, -70)
+    }
+    let (status, text) = terminal.finish()
+    let rows = Screen(text, rows: 24).lines.filter { $0.contains("D1:00:00:00:00:") }
+    #expect(status == 0 && rows.count == 3 && rows.first?.hasPrefix(first) == true, "\(rows)")
+    let levels = rows.compactMap { Int($0.prefix(4).drop { $0 == " " }) }
+    #expect(levels.count == 3 && levels == levels.sorted(by: >), "\(levels)")
+    if options.count == 2 { #expect(levels == [-50, -69, -70]) }
   }
 
   @Test func orders() throws {

@@ -97,6 +97,19 @@ import Testing
     #expect(try Blectl.run("scan", "--address", "name:Panel").status == 64)
   }
 
+  @Test func anOrderWithoutATableIsSaid() throws {
+    let note = "--sort has no effect here"
+    let plain = try Blectl.run("scan", "--duration", "1", "--sort", "rssi")
+    #expect(plain.status == 0 && plain.errors.hasPrefix("note: \(note)") && !plain.output.isEmpty, "\(plain.errors)")
+    let json = try Blectl.run("scan", "--duration", "1", "--sort", "name", "--json")
+    #expect(json.status == 0 && json.errors.hasPrefix(#"{"note":"\#(note)"#), "\(json.errors)")
+    #expect(try Blectl.run("scan", "--duration", "1").errors.isEmpty)
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim", "scan", "--duration", "1", "--sort", "name"], columns: 80, rows: 24,
+      environment: ["BLECTL_CLOCK": "virtual"])
+    #expect(!terminal.finish().text.contains(note))
+  }
+
   /// The records of `--json`, added to what is there, while something else is shown.
   @Test func theLogHasTheRecords() throws {
     let log = TemporaryPath()

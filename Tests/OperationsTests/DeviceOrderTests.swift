@@ -38,6 +38,24 @@ import Testing
     #expect(order.arrange([], inView: 5, at: 0).isEmpty)
   }
 
+  /// What a moving table keeps for the eye, the last one does not.
+  @Test func theLastTableIsExact() {
+    let devices = [
+      device(1, -60, name: "b", at: 1_000_000_000), device(2, -59, name: "", at: 1_300_000_000),
+      device(3, -70, name: "A", at: 1_200_000_000),
+      device(4, -55, name: "B", at: 900_000_000), DeviceView(peer(5)), device(6, -59, at: 1_100_000_000),
+    ]
+    func sorted(_ key: DeviceOrder.Key) -> [UInt64] {
+      var order = DeviceOrder(key)
+      _ = order.arrange(devices.prefix(1) + [device(2, -90), device(4, -61)], inView: 10, at: 0)
+      return numbers(order.sorted(devices))
+    }
+    #expect(sorted(.rssi) == [4, 2, 6, 1, 3, 5])
+    #expect(sorted(.last) == [2, 3, 6, 1, 4, 5])
+    #expect(sorted(.name) == [3, 1, 4, 2, 5, 6])
+    #expect(sorted(.first) == [1, 2, 3, 4, 5, 6])
+  }
+
   @Test func otherOrders() {
     let devices = [
       device(1, -60, name: "b", at: 1_000_000_000), device(2, -50), device(3, -70, name: "A", at: 2_500_000_000), device(4, -40, name: "B"),

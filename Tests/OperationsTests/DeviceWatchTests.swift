@@ -39,6 +39,23 @@ import Testing
     #expect(near.add(report(1, named("GateLock"), rssi: -50)) != nil)
   }
 
+  /// What is shown of a device is made of the reports that pass; what it is called, of all.
+  @Test func weakReportsDoNotCountForWhatIsShown() throws {
+    var options = DeviceWatch.Options()
+    options.filter.minimumRSSI = -70
+    options.keepsDuplicates = true
+    var watch = DeviceWatch(options)
+    let rows: [(rssi: Int8?, passes: Bool)] = [(-70, true), (-71, false), (-127, false), (nil, false), (-60, true)]
+    for (second, row) in rows.enumerated() {
+      let heard = AdvertisingReport(
+        pdu: .connectable, isConnectable: true, isScannable: true, peer: peer(1), rssi: row.rssi, data: named("N\(second)"))
+      #expect((watch.add(heard, at: Int64(second) * 1_000_000_000) != nil) == row.passes, "\(row)")
+      let device = try #require(watch.devicesWithRecords.first)
+      #expect(try #require(device.signal.level) >= -70)
+      #expect(device.signal.lastHeard == (second < 4 ? 0 : 4_000_000_000) && device.name == "N\(second)")
+    }
+  }
+
   /// One of each list must hold, of all lists that are not empty.
   @Test func listsAreAlternatives() {
     var filter = ScanFilter()

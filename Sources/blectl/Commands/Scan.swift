@@ -44,7 +44,9 @@ struct Scan: ListeningCommand, PeerNamingCommand {
       "Only devices with data of this company (004c, 0x004c, apple), beginning with HEX; repeatable.", valueName: "id[:hex]"))
   var manufacturer: [ManufacturerArgument] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Only reports at least this strong, -127 to 20 dBm.", valueName: "dBm"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Only reports at least this strong, -127 to 20 dBm; weaker ones do not change the table.", valueName: "dBm"))
   var minRssi: Int?
 
   @Flag(help: "Print every report, not only new ones.")
@@ -58,8 +60,10 @@ struct Scan: ListeningCommand, PeerNamingCommand {
     help: ArgumentHelp("Stop after this many records; exit 2 when the time is over first.", valueName: "n"))
   var count: Int?
 
-  @Option(help: ArgumentHelp("Order of the table: rssi (the strongest first), name, last (heard last first) or first.", valueName: "key"))
-  var sort: DeviceOrder.Key = .rssi
+  @Option(
+    help: ArgumentHelp(
+      "Order of the table: rssi (the strongest first), name, last (heard last first) or first (default: rssi).", valueName: "key"))
+  var sort: DeviceOrder.Key?
 
   @Option(help: ArgumentHelp("Add the JSON records to this file, whatever is shown.", valueName: "file"), completion: .file())
   var log: String?
@@ -119,7 +123,10 @@ struct Scan: ListeningCommand, PeerNamingCommand {
     if step.timeout != nil { context.output.note("--timeout does nothing here: --duration says how long to scan") }
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(
-      options, sort: sort, showsOctets: raw, formats: AdvertisingFormats(keys: keys, device: device), context.output, log)
+      options, sort: sort ?? .rssi, showsOctets: raw, formats: AdvertisingFormats(keys: keys, device: device), context.output, log)
+    if sort != nil, !view.isLive {
+      context.output.note("--sort has no effect here: it orders the table on a terminal, and records appear as they are heard")
+    }
     defer { context.process.memory.hear(view.heard) }
     do { try await listen(view, in: context) } catch {
       // The table as it was when it ended; a scan that never began has none.
