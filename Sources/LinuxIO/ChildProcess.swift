@@ -95,7 +95,7 @@ package enum ChildProcess {
     // What we ignore it would ignore too.
     var defaults = sigset_t()
     unsafe sigemptyset(&defaults)
-    unsafe sigaddset(&defaults, SIGPIPE)
+    for signal in SignalWatch.ofWriting { unsafe sigaddset(&defaults, signal) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     // On a terminal it belongs to whom Ctrl-C there is for; else it has a group of its own, so that all of it can be ended.
     let isTyped = output == nil && Self.isTyped

@@ -90,8 +90,11 @@ package final class SignalWatch {
     writeEnd.close()
   }
 
-  /// Writing to a closed pipe is an error like any other then (EPIPE), not the end of the process before the radio is tidied up.
-  package nonisolated static func ignoreBrokenPipes() { _ = shim_ignore_signal(SIGPIPE) }
+  /// Sent for what cannot be written: to a closed pipe, or beyond the size that files may have (ulimit -f).
+  nonisolated static let ofWriting = [SIGPIPE, SIGXFSZ]
+
+  /// A failed write is an error like any other then (EPIPE, EFBIG), not the end of the process before the radio is tidied up.
+  package nonisolated static func ignoreFailedWrites() { for signal in ofWriting { _ = shim_ignore_signal(signal) } }
 
   /// `nohup` and shells without job control start programs with signals ignored, and mean it.
   private nonisolated static func isIgnored(_ signal: Int32) -> Bool { shim_is_ignored(signal) != 0 }

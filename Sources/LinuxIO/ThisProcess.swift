@@ -7,7 +7,7 @@ package enum ThisProcess {
   /// place fails (EBADF) when it is read or written, as the closed one would. And no capability is effective.
   package static func prepare() {
     Capabilities.lower()
-    SignalWatch.ignoreBrokenPipes()
+    SignalWatch.ignoreFailedWrites()
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
       _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }

@@ -168,7 +168,8 @@ package final class Sink {
       } else if errno == EAGAIN {
         break
       } else if errno != EINTR {
-        failure = OutputFailure(isClosedPipe: errno == EPIPE, reason: unsafe String(cString: strerror(errno)))
+        let hint = errno == EFBIG ? "; `ulimit -f` shows the limit" : ""
+        failure = OutputFailure(isClosedPipe: errno == EPIPE, reason: unsafe String(cString: strerror(errno)) + hint)
       }
     }
     isBlocked = queued > 0

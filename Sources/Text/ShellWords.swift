@@ -15,8 +15,13 @@ package enum ShellWords {
     return commands.first ?? []
   }
 
-  /// A word as it has to be typed.
-  package static func quote(_ word: String) -> String {
+  /// A word as it has to be typed at the prompt of a shell, which expands patterns.
+  package static func quoteForShell(_ word: String) -> String { quote(word, plain: plain.subtracting("[]^#".unicodeScalars)) }
+
+  /// A word as it has to be typed in a session or a script.
+  package static func quote(_ word: String) -> String { quote(word, plain: plain) }
+
+  private static func quote(_ word: String, plain: Set<Unicode.Scalar>) -> String {
     // Not as characters: a mark that combines with a quotation mark would hide it.
     let isPlain = word.unicodeScalars.allSatisfy { $0.value > 0x7F ? !$0.properties.isWhitespace : plain.contains($0) }
     return isPlain && !word.isEmpty && word.unicodeScalars.first != "#"

@@ -196,6 +196,16 @@ import Testing
     #expect(shell.errors.contains("No space left"))
   }
 
+  /// SIGXFSZ would end the process in the middle of a link.
+  @Test(arguments: [">FILE", "--log FILE", "--trace FILE", "--trace - >FILE"]) func aFileThatMayNotGrowIsSaid(_ output: String) throws {
+    let file = TemporaryFolder.path()
+    let shell = try Shell.run(
+      "ulimit -f 1; BLECTL_CLOCK=virtual exec \(Blectl.path) -i sim scan --duration 60 --duplicates --json "
+        + output.replacing("FILE", with: file) + (output.contains(">") ? "" : " >/dev/null"))
+    #expect(shell.status == 74 && shell.errors.contains("File too large; `ulimit -f` shows the limit"), "\(shell)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)).count <= 1024)
+  }
+
   /// Otherwise the next socket or file that is opened gets the number, and results or messages go there, or reads wait for ever.
   @Test func closedStandardDescriptorsStayClosed() throws {
     let input = try Shell.run("timeout 20 \(Blectl.path) mac-from-adv -i sim --duration 1 <&-")

@@ -85,7 +85,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
     try await onLoop {
       let rig = Rig()
       rig.listen()
-      SignalWatch.ignoreBrokenPipes()
+      SignalWatch.ignoreFailedWrites()
       rig.other.close()
       rig.transport.send(event)
       try await rig.settle()
@@ -98,7 +98,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
     try await onLoop {
       let rig = Rig()
       rig.listen()
-      SignalWatch.ignoreBrokenPipes()
+      SignalWatch.ignoreFailedWrites()
       try SystemCall.call { shutdown(rig.other.rawValue, Int32(SHUT_RD)) }
       _ = try SystemCall.write(rig.other.rawValue, event[...])
       rig.transport.send(event)

@@ -13,13 +13,14 @@ extension Failure {
         case .noSuchFileOrDirectory: "there is no such file"
         case .timedOut: "it is a pipe that nobody writes to; start its writer first"
         case .permissionDenied: "this user may not read it"
+        case .invalidArgument: "it is not a regular file"
         default: errno.description
         }
       self.init(.input, "cannot read \(Self.name(path)): \(reason) (\(errno.symbol))", errno)
     case .tooLong(let path, let limit):
       self.init(.input, "\(Self.name(path)) has more than \(limit) octets, the most that can be used here", name: "too_long")
     case .endless(let path):
-      let device = path.map(ShellWords.quote) ?? "DEVICE"
+      let device = path.map(ShellWords.quoteForShell) ?? "DEVICE"
       self.init(
         .input, "\(Self.name(path)) is a device that may never end: say how much of it is meant, as in head -c 1000 \(device) | … -",
         name: "endless")
@@ -47,11 +48,17 @@ extension Failure {
         case .notPermitted: "it exists and is not this user's alone; choose another name"
         case .noSuchAddressOrDevice: "nobody reads the pipe, or it is a socket; start its reader first"
         case .resourceTemporarilyUnavailable: "its reader does not keep up"
-        default: errno.description
+        default: Self.reason(errno)
         }
       self.init(.output, "cannot write the trace “\(path)”: \(reason) (\(errno.symbol))", errno)
-    case .unwritable(let path, let errno): self.init(.output, "cannot write \(Self.name(path)): \(errno) (\(errno.symbol))", errno)
+    case .unwritable(let path, let errno):
+      self.init(.output, "cannot write \(Self.name(path)): \(Self.reason(errno)) (\(errno.symbol))", errno)
     }
+  }
+
+  /// Why nothing can be written.
+  private static func reason(_ errno: Errno) -> String {
+    errno.description + (errno == .fileTooLarge ? "; `ulimit -f` shows the limit" : "")
   }
 
   private static func name(_ path: FileError.Path) -> String { path.map { "“\($0)”" } ?? "standard input" }
