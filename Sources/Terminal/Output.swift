@@ -193,43 +193,49 @@ package final class Output {
 
   // MARK: Messages
 
+  // Much of a message is what somebody typed or named a file: control characters in it never reach the terminal.
+
   /// Something that the user should know; not with `--quiet`.
   package func note(_ text: String) {
     guard !style.quiet || onMessage != nil else { return }
+    let text = DisplayText.visible(text)
     say(text, isNote: true, (colorErr ? Paint.yellow.apply("note:") : "note:") + " " + text)
   }
 
   /// What is being done; on a terminal or when verbose.
   package func status(_ text: String) {
     guard !style.quiet, errIsTerminal && !style.json || style.verbosity > 0 else { return }
+    let text = DisplayText.visible(text)
     say(text, isNote: false, colorErr ? Paint.dim.apply(text) : text)
   }
 
   package func verbose(_ level: Int, _ text: @autoclosure () -> String) {
     guard style.verbosity >= level else { return }
-    let text = text()
+    let text = DisplayText.visible(text())
     say(text, isNote: false, colorErr ? Paint.dim.apply(text) : text)
   }
 
   package func failure(_ text: String) {
     let name = style.program + ":"
-    message((colorErr ? Paint.red.apply(name) : name) + " " + forEyes(text))
+    put(message: (colorErr ? Paint.red.apply(name) : name) + " " + forEyes(DisplayText.visible(text)))
   }
 
   private func say(_ text: String, isNote: Bool, _ plain: String) {
     if let onMessage { return onMessage(text, isNote) }
     if let screen = streams.fullScreen { return screen.message(text) }
-    guard style.json else { return message(forEyes(plain)) }
+    guard style.json else { return put(message: forEyes(plain)) }
     messageRecord { $0.string("note", text) }
   }
 
   /// One JSON record on stderr.
   package func messageRecord(_ build: (inout JSONLine) -> Void) {
-    message(String(decoding: complete(Self.record(build), isResult: false).dropLast(), as: UTF8.self))
+    put(message: String(decoding: complete(Self.record(build), isResult: false).dropLast(), as: UTF8.self))
   }
 
   /// One line on stderr.
-  package func message(_ text: String) {
+  package func message(_ text: String) { put(message: DisplayText.visible(text)) }
+
+  private func put(message text: String) {
     tellOfLoss()
     streams.message(text)
   }

@@ -47,7 +47,8 @@ final class AirHost {
     }
     if !output.style.json, !output.style.quiet {
       let end = stays ? "Ctrl-C ends it" : "it ends with its last client, or with Ctrl-C"
-      output.message(output.forEyes("listening on \(address): BLECTL_ADAPTER=\(address) blectl scan; \(end)"))
+      output.message(
+        output.forEyes("listening on \(address): BLECTL_ADAPTER=\(ShellWords.quoteForShell("\(address)")) blectl scan; \(end)"))
     }
     if case .tcp(let host, _) = address, !Self.isLoopback(host) {
       output.note("whoever reaches this machine can use \(address); tcp:localhost:PORT is for programs on it only")

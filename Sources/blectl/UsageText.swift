@@ -18,15 +18,18 @@ struct UsageText {
     // What was found out before the parser's turn is about that command all the same.
     let whole = error is ValidationError ? (command ?? root).fullMessage(for: error) : root.fullMessage(for: error)
     let message = root.message(for: error)
-    usage =
+    let usage =
       whole.firstRange(of: "Usage:").map {
         String(whole[$0.lowerBound...]).replacing("See '\(arguments.first ?? "") --", with: "See 'blectl \(arguments.first ?? "") --")
       } ?? "Usage: \(root.usageString().trimmed)\n  See 'blectl \(arguments.first ?? "") --help' for more information."
+    // A name that is no command's stands in it, too.
+    self.usage = usage.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.visible(String($0)) }.joined(
+      separator: "\n")
     let rest = whole.dropFirst(min(whole.count, "Error: ".count + message.count + 1))
     let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
     let words = Self.words(message, help, command)
     // A line feed in what was typed must not make two lines.
-    sentence = words.replacing("\n", with: " ")
+    sentence = DisplayText.visible(words.replacing("\n", with: " "))
   }
 
   private static func words(_ message: String, _ help: String, _ command: (any ParsableCommand.Type)?) -> String {
@@ -52,7 +55,7 @@ struct UsageText {
     }
     if message.hasPrefix("Missing"), !takes.isEmpty { return message.filter { $0 != "'" } + ": \(takes)" }
     // The parser makes lines of a list.
-    return DisplayText.escape(message.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+    return message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
   /// What the value's name says of it.
@@ -104,8 +107,7 @@ extension PeerArgument {
     }
     if text.hasPrefix("@") { return "the name of an alias has to follow" }
     let name = "name:\(text)"
-    let isPlain = name.utf8.allSatisfy { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A || (0x30...0x39).contains($0) || "-_.:".utf8.contains($0) }
-    return "perhaps \(isPlain ? name : DisplayText.quote(name)) is meant"
+    return "perhaps \(DisplayText.clip(ShellWords.quoteForShell(name), to: 60)) is meant"
   }
 }
 

@@ -108,7 +108,7 @@ import Text
       ),
       (
         .ambiguous(try Selector("ffe1"), [attribute, attribute]), "ambiguous",
-        "ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several (ffe1[2]) or "
+        "ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several ('ffe1[2]') or "
           + "the handle (0x0016)"
       ),
       // The service is named, and there are two.
@@ -116,12 +116,12 @@ import Text
         .ambiguous(
           try Selector("ffe0/ffe1"),
           [attribute, .characteristic(item, Service(uuid: UUID(0xFFE0), handle: 0x20, endHandle: 0x26, isPrimary: true))]), "ambiguous",
-        "ffe0/ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several (ffe0/ffe1[2]) or "
+        "ffe0/ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several ('ffe0/ffe1[2]') or "
           + "the handle (0x0016)"
       ),
       (
         .invalidSelector("1\u{1b}[31m", .wrongIndex), "usage",
-        "1\\x1b[31m does not name an attribute: [N] takes a number from 1. Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, ffe1[2]), a descriptor "
+        "1\\x1b[31m does not name an attribute: [N] takes a number from 1. Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, 'ffe1[2]'), a descriptor "
           + "(ffe1@2901) or a name (battery_level)"
       ),
       (.sendsNoValues(item), "not_found", "ffe1 (handle 0x0016) sends no values by itself: its properties are: write_without_response"),

@@ -9,7 +9,7 @@ import Text
 @Suite(.timeLimit(.minutes(15))) struct MessageTests {
   @Test(arguments: [
     (["read", "Band-7", "2a19"], ["\"Band-7\"", "name:Band-7", "A PEER is", "@ALIAS"]),
-    (["read", "My Band", "2a19"], ["\"name:My Band\""]),
+    (["read", "My Band", "2a19"], ["'name:My Band'"]),
     (["read", "AA:BB:CC:DD:EE", "2a19"], ["six octets"]), (["read", "Lamp-in-the-hall", "2a19"], ["name:Lamp-in-the-hall"]),
     (["read", "", "2a19"], ["unset variable"]), (["read", "service:nosuch", "2a19"], ["neither a UUID nor a name"]),
     (["scan", "--min-rssi", "60"], ["-127 to 20"]), (["scan", "--min-rssi", "-600"], ["-127 to 20"]),
@@ -71,6 +71,70 @@ import Text
     for mention in mentions { #expect(result.errors.contains(mention), "\(result.errors)") }
   }
 
+  /// Names of files, selectors, adapters and settings that a terminal would obey: in no message, and in no result.
+  @Test func nothingThatATerminalObeys() throws {
+    let evil = "e\u{1B}[31m\n\u{202E}\u{9B}2J"
+    let folder = TemporaryFolder.path() + "/" + evil
+    try FileManager.default.createDirectory(atPath: folder + "/blectl", withIntermediateDirectories: true)
+    func path(_ name: String, _ text: String) throws -> String {
+      let path = "\(folder)/\(evil)\(name)"
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      return path
+    }
+    try Data(#"{"aliases": {"\u001b[31m\n": "nothing\u001b[31m", "ok": "name:\u001b[31m"}}"#.utf8).write(
+      to: URL(fileURLWithPath: folder + "/blectl/config.json"))
+    let script = try path("s.blectl", "read @\(evil)\n")
+    let passing = try path("t.blectl", "test \"a\"\n  connect name:Band-7\n  read 2a19\n  expect == 00\nend\n")
+    let (wrong, folderItself) = (try path("w", "{\"\u{1B}[31m\": 1}"), "\(folder)/blectl")
+    let table: [[String]] = [
+      [evil], ["help", evil], ["--\(evil)", "scan"], ["scan", "--\(evil)"], ["scan", evil, evil], ["Usage: \(evil)"], ["-i", evil, "scan"],
+      ["-i", "sim:\(evil)", "scan"], ["-i", "sim:\(wrong)", "scan"], ["-i", "replay:\(evil)", "scan"], ["-i", "replay:\(wrong)", "scan"],
+      ["-i", "unix:\(evil)", "scan"], ["-i", "tcp:\(evil):1", "scan"], ["-i", "serial:/\(evil)", "scan"],
+      ["sim", "--listen", "unix:/no/\(evil)"],
+      ["scan", "--log", "\(evil)/x"], ["scan", "--trace", "/no/\(evil)"], ["read", "name:Band-7", "2a19", "--record", "/no/\(evil)"],
+      ["scan", "--name", evil, "--duration", "1"], ["scan", "--service", evil], ["scan", "--manufacturer", evil],
+      ["scan", "--device", evil],
+      ["scan", "--device", wrong], ["scan", "--color", evil], ["scan", "--address", "@\(evil)"], ["scan", "--key", evil],
+      ["connect", evil], ["connect", "name:\(evil)", "-t", "1"], ["connect", "name:\(evil)*", "-t", "1", "-vv"], ["connect", "@\(evil)"],
+      ["connect", "@\u{1B}[31m\n"], ["connect", "@ok", "-t", "1"], ["peers"], ["-e", "alias; connect @ok -t 1"],
+      ["-e", "read \(evil)", "name:Band-7"],
+      ["-e", evil, "name:Band-7"], ["-e", "use '\(evil)'", "name:Band-7"], ["-e", "set '\(evil)' 1"], ["-e", "source '\(evil)'"],
+      ["-e", "source '\(wrong)'"], ["-e", "alias '\(evil)' name:Band-7"], ["-e", "wait ff01 '\(evil)' -t 1", "name:Band-7"],
+      ["read", "name:Band-7", evil], ["read", "name:Band-7", "2a19@\(evil)"], ["read", "name:Band-7", "\(evil)/2a19"],
+      ["read", "name:Band-7", "2a19", "--as", evil], ["write", "name:Band-7", "ff02", evil], ["write", "name:Band-7", "ff02", "@\(evil)"],
+      ["write", "name:Band-7", "ff02", "00", "--expect", "\(evil)=00"], ["write", "name:Band-7", "ff02", "00", "--fail-on", evil],
+      ["notify", "name:Band-7", "2a37", "--svg", "/no/\(evil)", "-n", "1"], ["notify", "name:Band-7", "2a37", "--write", evil],
+      ["send-file", "name:Band-7", "ff02", evil], ["send-file", "name:Band-7", "ff02", folderItself],
+      ["send-file", "name:Band-7", "ff02", wrong, "--offset", "999"],
+      ["send-file", "name:Band-7", "ff02", wrong, "--verify", "notify:\(evil)"],
+      ["mac-from-adv", "--rule", evil], ["mac-from-adv", "--hex", evil], ["mac-from-adv", "--device", wrong],
+      ["call", "name:Band-7", evil],
+      ["call", "name:Band-7", "battery", "\(evil)=1"], ["call", "name:Band-7", "battery", "--device", evil],
+      ["call", "name:Band-7", "battery", "--device", wrong], ["decode", evil], ["decode", "trace", evil], ["decode", "trace", wrong],
+      ["decode", "value", evil, "00"], ["decode", "adv", evil], ["run", evil], ["run", script], ["run", passing],
+      ["run", "--tap", passing],
+      ["run", folderItself], ["run", passing, "--only", evil], ["run", passing, "--tag", evil], ["run", passing, "--set", "\(evil)=1"],
+      ["run", passing, "--set", evil], ["run", passing, "--peer", evil], ["run", passing, "--junit", "/no/\(evil)"],
+      ["run", passing, "--html", "/no/\(evil)"], ["run", passing, "--check"], ["tune", "name:Band-7", evil], ["services", "@\(evil)"],
+      ["gatttool", "-b", evil, "--primary"], ["gatttool", "-i", evil, "-b", "AA:BB:CC:DD:EE:FF", "--primary"], ["gatttool", "--\(evil)"],
+      ["gatttool", "-b", "C0:FF:EE:00:00:07", "--char-read", "-a", evil],
+      ["gatttool", "-b", "C0:FF:EE:00:00:07", "--char-write", "-a", "1", "-n", evil],
+      ["adapters", "-i", "hci\(evil)"], ["doctor", evil], ["browse", evil],
+    ]
+    for arguments in table {
+      for words in [arguments, arguments + ["--json"]] {
+        let result = try Blectl.run(words, environment: ["XDG_CONFIG_HOME": folder, "XDG_STATE_HOME": folder])
+        for text in [result.errors, result.text] {
+          let bad = text.unicodeScalars.filter { $0 != "\n" && ($0.properties.generalCategory == .control || $0.properties.isBidiControl) }
+          #expect(bad.isEmpty, "\(words): \(text.debugDescription)")
+        }
+        // A line feed in a name makes no line of its own.
+        #expect(
+          !result.errors.contains("\n\\u{202e}") && !result.errors.contains("\n\u{202E}"), "\(words): \(result.errors.debugDescription)")
+      }
+    }
+  }
+
   /// A value below zero is told from an option by what the options before it take.
   @Test func flagsOfWriteAreKnown() throws {
     let dump = try JSONTree.parse(TestSupport.Blectl.run("--experimental-dump-help").output)
@@ -90,7 +154,7 @@ import Text
   /// A name is a whole one, and people type a part.
   @Test func aPartOfANameIsRecognised() throws {
     let part = try Blectl.run("read", "name:band", "2a19")
-    #expect(part.status == 2 && part.errors.contains("(Band-7, GateLock, Panel); name:*band* would match one"), "\(part.errors)")
+    #expect(part.status == 2 && part.errors.contains("(Band-7, GateLock, Panel); 'name:*band*' would match one"), "\(part.errors)")
     let other = try Blectl.run("read", "name:nobody", "2a19")
     #expect(other.status == 2 && other.errors.contains("(Band-7, GateLock, Panel); is it in range"), "\(other.errors)")
     #expect(try Blectl.run("read", "name:*band*", "2a19").status == 0)

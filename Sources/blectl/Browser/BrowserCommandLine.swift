@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import GATT
+import Text
 
 /// What would be typed in a shell for what the browser does.
 struct BrowserCommandLine {
@@ -42,16 +43,6 @@ struct BrowserCommandLine {
   }
 
   private func line(_ words: [String]) -> String {
-    (["blectl"] + (adapter.map { ["-i", $0] } ?? []) + words).map(Self.quoted).joined(separator: " ")
-  }
-
-  /// For POSIX shells.
-  static func quoted(_ word: String) -> String {
-    let plain =
-      !word.isEmpty
-      && word.utf8.allSatisfy { octet in
-        (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet) || "@%+=:,./-_".utf8.contains(octet)
-      }
-    return plain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    (["blectl"] + (adapter.map { ["-i", $0] } ?? []) + words).map(ShellWords.quoteForShell).joined(separator: " ")
   }
 }

@@ -24,7 +24,7 @@ extension Failure {
       self.init(
         .usage,
         "\(DisplayText.escape(text)) does not name an attribute: \(Self.reason(fault)). Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, "
-          + "ffe1[2]), a descriptor (ffe1@2901) or a name (battery_level)")
+          + "'ffe1[2]'), a descriptor (ffe1@2901) or a name (battery_level)")
     case .notFound(let selector, .only(let count, of: let uuid)):
       self.init(.notFound, "\(selector): the peer has only \(count) of \(uuid)")
     case .notFound(let selector, let missing): self.init(.notFound, "the peer has no attribute \(selector)\(Self.hint(missing))")
@@ -33,7 +33,9 @@ extension Failure {
       let handle = found.first.map { " (\($0.handle))" } ?? ""
       let service = selector.service != nil || Self.isInOneService(found) ? "" : "the service (SERVICE/\(selector)), "
       self.init(
-        .ambiguous, "\(selector) is ambiguous: \(list). Name \(service)the one of several (\(selector)[2]) or the handle\(handle)")
+        .ambiguous,
+        "\(selector) is ambiguous: \(list). Name \(service)the one of several (\(ShellWords.quoteForShell("\(selector)[2]"))) or the handle"
+          + handle)
     case .sendsNoValues(let item):
       self.init(
         .notFound,

@@ -132,8 +132,5 @@ extension Failure {
   static func setcap(_ path: String) -> String { "sudo setcap cap_net_raw,cap_net_admin=p \(quoted(path))" }
 
   /// A path as a shell takes it.
-  static func quoted(_ path: String) -> String {
-    let plain = path.utf8.allSatisfy { ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || (0x2B...0x39).contains($0) || $0 == 0x5F || $0 >= 0x80 }
-    return plain ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-  }
+  static func quoted(_ path: String) -> String { ShellWords.quoteForShell(path) }
 }

@@ -35,7 +35,7 @@ extension Failure {
     let list = names.prefix(8).map { DisplayText.escape($0) }.joined(separator: ", ") + (names.count > 8 ? ", …" : "")
     let wider = "*\(pattern)*"
     guard names.contains(where: { Glob.matches(wider, $0) }) else { return " (\(list))" }
-    return " (\(list)); name:\(wider) would match one"
+    return " (\(list)); \(ShellWords.quoteForShell("name:\(wider)")) would match one"
   }
 
   init(_ error: RestorationError) {

@@ -47,7 +47,8 @@ struct Failure: Error, Equatable {
   }
 
   var kind: Kind
-  var message: String
+  /// One line, in which control characters are escaped: names of files, selectors and settings are somebody else's text.
+  var message: String { didSet { message = DisplayText.visible(message) } }
   /// ATT error code, HCI status or errno, as `name` says.
   var code: Int?
   /// Snake case name of `code`: `write_not_permitted`.
@@ -60,7 +61,7 @@ struct Failure: Error, Equatable {
 
   init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
     self.kind = kind
-    self.message = message
+    self.message = DisplayText.visible(message)
     self.code = code
     self.name = name
   }

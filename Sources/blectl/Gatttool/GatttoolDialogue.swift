@@ -83,8 +83,8 @@ final class GatttoolDialogue {
   }
 
   func say(_ line: String) { if editor?.say(line + "\n") == false { context.tellOfDropped(1) } }
-  func error(_ line: String) { say("\(Self.red)Error: \(Self.plain)\(line)") }
-  func failed(_ line: String) { say("\(Self.red)Command Failed: \(Self.plain)\(line)") }
+  func error(_ line: String) { say("\(Self.red)Error: \(Self.plain)\(DisplayText.visible(line))") }
+  func failed(_ line: String) { say("\(Self.red)Command Failed: \(Self.plain)\(DisplayText.visible(line))") }
 
   private func take(_ line: String?) {
     guard let line else {

@@ -76,7 +76,7 @@ struct CompletionModel: Sendable {
     for device in devices { if let name = device.name { named[name.lowercased(), default: 0] += 1 } }
     var entries: [Entry] = []
     if !onlyLinks, knowsLast { entries.append(Entry(text: "@last", keys: ["@last"], hint: "the device connected last")) }
-    entries += aliases.filter { !onlyLinks || linkAliases.contains($0) }.sorted().map {
+    entries += aliases.filter { (!onlyLinks || linkAliases.contains($0)) && DisplayText.isPrintable(Array($0.utf8)) }.sorted().map {
       Entry(text: "@\($0)", keys: ["@\($0)".lowercased(), $0.lowercased()], hint: "alias")
     }
     for device in devices where device.isLink || !onlyLinks {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Text
 
 struct Use: SessionCommand {
   static let configuration = CommandConfiguration(
@@ -19,7 +20,8 @@ struct Use: SessionCommand {
       let known = shell.lanes.compactMap { $0.connection?.title }
       throw Failure(
         .notFound,
-        "\(peer) is not connected" + (known.isEmpty ? "" : "; connected: \(known.joined(separator: ", "))") + "; `connect \(peer)` does")
+        "\(peer) is not connected" + (known.isEmpty ? "" : "; connected: \(known.joined(separator: ", "))")
+          + "; `connect \(ShellWords.quote("\(peer)"))` does")
     }
     shell.use(lane)
   }

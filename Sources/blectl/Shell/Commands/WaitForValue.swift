@@ -92,10 +92,11 @@ struct WaitForValue: SessionCommand, PeerCommand {
       guard let found else {
         let what = pattern.typed.map { " beginning with \(DisplayText.escape($0))" } ?? ""
         let attribute = DisplayText.escape(pattern.attribute)
+        let typed = ShellWords.quote(pattern.attribute)
         // What a write in front of it brought about may have come before.
         let hint =
           isLate && number == 0
-          ? "; \(attribute) was subscribed to only now: `subscribe \(attribute)` first, or `write … --expect \(attribute)`" : ""
+          ? "; \(attribute) was subscribed to only now: `subscribe \(typed)` first, or `write … --expect \(typed)`" : ""
         let others =
           lane.recent.last.map { event, uuid in
             let meaning = context.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
