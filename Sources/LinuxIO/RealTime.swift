@@ -1,11 +1,18 @@
 import CLinux
-import EventLoop
+package import EventLoop
 import Glibc
 import SystemPackage
 
-/// The machine's clock, for waiting for other programs: they know nothing of virtual time.
+/// The machine's clock, for waiting for other programs and for dates in files: both know nothing of virtual time.
 @LoopActor
-enum RealTime {
+package enum RealTime {
+  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  package nonisolated static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
   /// Suspends for so long. Virtual time stands still meanwhile, unless there is something to do in it.
   /// - Throws: Errno; CancellationError.
   static func sleep(milliseconds: Int) async throws {

@@ -65,6 +65,20 @@ struct RunTests {
     #expect(result.status == 74 && result.text.isEmpty && result.errors.contains("/nowhere/report"), "\(result.text)\(result.errors)")
   }
 
+  @Test("Files are dated with the machine's clock, records with that of the simulated air")
+  func dates() throws {
+    let (junit, html) = (TemporaryFolder.path(), TemporaryFolder.path())
+    let result = try run([Self.passing, "test \"later\"\n  skip\nend\n"], ["--json", "--junit", junit, "--html", html])
+    let starts = try result.records.compactMap { $0.string("start") }
+    #expect(starts.count == 3 && starts.allSatisfy { $0.hasPrefix("2026-01-01T00:00:0") }, "\(result.text)")
+    // To the hour, of which the test may see the end.
+    let hours = [-3600, 0].map { Date(timeIntervalSinceNow: $0).formatted(.iso8601).prefix(13) }
+    for (path, before, count) in [(junit, "timestamp=\"", 2), (html, "<p class=\"dim\">", 1), (html, " · ", 2)] {
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      #expect(hours.reduce(0) { $0 + text.ranges(of: before + $1).count } == count && !text.contains("2026-01-01T"), "\(before): \(text)")
+    }
+  }
+
   @Test("A script comes from standard input")
   func standardInput() throws {
     let result = try Blectl.run("run", "-", input: Array(Self.failing.utf8))

@@ -59,7 +59,7 @@ package enum ReportSamples {
   package static func summary(_ results: [TestResult]) -> RunSummary {
     var summary = RunSummary()
     for result in results { summary.add(result.outcome) }
-    summary.start = start
+    (summary.start, summary.date) = (start, start)
     summary.duration = results.reduce(.zero) { $0 + $1.duration }
     return summary
   }

@@ -18,7 +18,7 @@ extension HTMLReport {
     var page = "<details class=\"test \(result.status)\" id=\"\(anchor)\"\(result.problem == nil ? "" : " open")>\n<summary>"
     page += "<span class=\"time\">\(ReportText.seconds(result.duration)) s</span>"
     page += "<b class=\"\(result.status)\">\(sign)</b> \(text(result.title))\(tags)\(note)</summary>\n"
-    page += "<p class=\"dim\">\(text(result.file)):\(result.line) · \(Timestamp.text(result.start))</p>\n"
+    page += "<p class=\"dim\">\(text(result.file)):\(result.line) · \(Timestamp.text(result.date))</p>\n"
     if let problem = result.problem { page += self.problem(problem) }
     for note in result.notes { page += "<p>\(text(note))</p>\n" }
     page += steps(result)

@@ -63,7 +63,7 @@ package struct HTMLReport {
     return """
       <h1>\(Self.text(title)): \(verdict)</h1>
       <div class="bar">\(bar)</div>
-      <p class="dim">\(Timestamp.text(summary.start)) · \(ReportText.seconds(summary.duration)) s</p>
+      <p class="dim">\(Timestamp.text(summary.date)) · \(ReportText.seconds(summary.duration)) s</p>
 
       """
   }

@@ -6,7 +6,7 @@ package struct JUnitReport {
   /// The tests of one file.
   fileprivate struct Suite {
     var summary = RunSummary()
-    var start = Int64.max
+    var date = Int64.max
     var peers: [String] = []
     var tags = ""
     var tests = ""
@@ -36,11 +36,11 @@ package struct JUnitReport {
 
   private func text(_ suite: Suite, of file: String, _ index: Int) -> String {
     // In UTC: the schema allows no zone, and no fraction.
-    let start = Timestamp.text(suite.start).prefix(19)
+    let date = Timestamp.text(suite.date).prefix(19)
     let count = suite.summary.passed + suite.summary.failed + suite.summary.errors + suite.summary.skipped
     typealias This = JUnitReport
     var text = "<testsuite" + This.attribute("name", This.token(file)) + This.attribute("package", "") + This.attribute("id", String(index))
-    text += This.attribute("timestamp", String(start)) + This.attribute("hostname", This.token(host))
+    text += This.attribute("timestamp", String(date)) + This.attribute("hostname", This.token(host))
     text += This.attribute("tests", String(count)) + This.attribute("failures", String(suite.summary.failed))
     text += This.attribute("errors", String(suite.summary.errors)) + This.attribute("skipped", String(suite.summary.skipped))
     text += This.attribute("time", ReportText.seconds(suite.summary.duration)) + ">\n<properties>\n"
@@ -91,7 +91,7 @@ extension JUnitReport.Suite {
   fileprivate mutating func add(_ result: TestResult) {
     summary.add(result.outcome)
     summary.duration += result.duration
-    start = min(start, result.start)
+    date = min(date, result.date)
     if let peer = result.peer, !peers.contains(peer) { peers.append(peer) }
     if !result.tags.isEmpty { tags += JUnitReport.property("tags of " + result.title, result.tags.joined(separator: " ")) }
     tests += JUnitReport.test(result)

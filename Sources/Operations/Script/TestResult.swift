@@ -30,8 +30,10 @@ package struct TestResult: Sendable {
   /// Counted from 1; nil when everything runs once.
   package var repetition: Int?
   package var outcome: Outcome
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  /// On the clock of the air, nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64
+  /// The same on the machine's clock: what files are dated with.
+  package var date: Int64
   package var duration: Duration
   package var steps: [StepResult]
   /// What the script and the program had to say meanwhile.
@@ -43,7 +45,7 @@ package struct TestResult: Sendable {
 
   package init(
     file: String, line: Int, name: String, tags: [String] = [], peer: String? = nil, repetition: Int? = nil, outcome: Outcome = .passed,
-    start: Int64 = 0,
+    start: Int64 = 0, date: Int64? = nil,
     duration: Duration = .zero, steps: [StepResult] = [], notes: [String] = [], packets: [TestPacket] = [], omittedPackets: Int = 0
   ) {
     self.file = file
@@ -54,6 +56,7 @@ package struct TestResult: Sendable {
     self.repetition = repetition
     self.outcome = outcome
     self.start = start
+    self.date = date ?? start
     self.duration = duration
     self.steps = steps
     self.notes = notes
@@ -178,8 +181,10 @@ package struct RunSummary: Sendable {
   package var skipped = 0
   /// Not begun, because the run ended before.
   package var notRun = 0
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  /// On the clock of the air, nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64 = 0
+  /// The same on the machine's clock.
+  package var date: Int64 = 0
   package var duration = Duration.zero
 
   package init() {}

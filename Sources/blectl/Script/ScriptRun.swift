@@ -1,4 +1,5 @@
 import EventLoop
+import LinuxIO
 import Operations
 import Terminal
 import Text
@@ -53,7 +54,7 @@ final class ScriptRun {
 
   /// - Throws: CancellationError; OutputFailure. The reports are written then, too, as far as they go.
   func run(_ scripts: [Script]) async throws {
-    summary.start = EventLoop.shared.wallClock
+    (summary.start, summary.date) = (EventLoop.shared.wallClock, RealTime.now)
     let start = EventLoop.shared.now
     let total = count(scripts)
     // One more for each file whose own lines fail.
@@ -94,7 +95,7 @@ final class ScriptRun {
           try await report.addNotRun(
             TestResult(
               file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: number,
-              outcome: .skipped("not run, because the run ended before"), start: EventLoop.shared.wallClock))
+              outcome: .skipped("not run, because the run ended before"), start: EventLoop.shared.wallClock, date: RealTime.now))
         }
       }
     }

@@ -1,4 +1,5 @@
 import EventLoop
+import LinuxIO
 import Operations
 import Terminal
 import Text
@@ -112,7 +113,7 @@ final class ScriptRunner {
   private func skipped(_ test: Script.Test, _ reason: String) -> TestResult {
     TestResult(
       file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, peer: peer, repetition: repetition,
-      outcome: .skipped(reason), start: EventLoop.shared.wallClock)
+      outcome: .skipped(reason), start: EventLoop.shared.wallClock, date: RealTime.now)
   }
 
   // MARK: One test
@@ -144,7 +145,7 @@ final class ScriptRunner {
     await dropLostLink()
     // What came before is nothing that this test brought about.
     shell.current?.forget()
-    let wallClock = EventLoop.shared.wallClock
+    let (wallClock, date) = (EventLoop.shared.wallClock, RealTime.now)
     start = EventLoop.shared.now
     log.begin()
     (steps, notes, omittedSteps, expectsLoss) = ([], earlierNotes, 0, false)
@@ -169,7 +170,7 @@ final class ScriptRunner {
     let (packets, omitted) = log.taken()
     return TestResult(
       file: script.file, line: line, name: name, tags: tags, peer: peer, repetition: repetition, outcome: outcome, start: wallClock,
-      duration: start.duration(to: EventLoop.shared.now), steps: steps, notes: notes, packets: packets, omittedPackets: omitted)
+      date: date, duration: start.duration(to: EventLoop.shared.now), steps: steps, notes: notes, packets: packets, omittedPackets: omitted)
   }
 
   /// - Throws: what ends the whole run.
