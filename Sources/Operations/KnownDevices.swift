@@ -12,71 +12,107 @@ package struct KnownDevices: Sendable, Equatable {
     package var selector: PeerSelector?
     /// When it was connected last, RFC 3339.
     package let time: String
+    /// The simulated or recorded air that it is on, as `--adapter` names it; nil: a device that a radio heard.
+    package let air: String?
 
-    package init(_ peer: PeerAddress, name: String?, selector: PeerSelector? = nil, time: String) {
+    package init(_ peer: PeerAddress, name: String?, selector: PeerSelector? = nil, time: String, air: String? = nil) {
       self.peer = peer
       self.name = name
       if case .address? = selector { self.selector = nil } else { self.selector = selector }
       self.time = time
+      self.air = air
     }
+  }
+
+  /// A name that users gave to a peer on one air.
+  private struct Alias: Hashable {
+    let name: String
+    /// As that of a device.
+    let air: String?
+  }
+
+  private struct Key: Hashable {
+    let peer: PeerAddress
+    let air: String?
   }
 
   package enum Record: Sendable, Equatable {
     case connected(Device)
     /// Nil: the name means nothing any more.
-    case alias(String, PeerSelector?)
+    case alias(String, PeerSelector?, air: String? = nil)
   }
 
-  /// Who was connected longest ago is forgotten first, and stands first.
+  /// Those of all airs. Who was connected longest ago is forgotten first, and stands first.
   package private(set) var devices: [Device] = []
-  package private(set) var aliases: [String: PeerSelector] = [:]
+  private var names: [Alias: PeerSelector] = [:]
 
-  /// How many devices, and how many aliases, are remembered.
+  /// How many devices and how many aliases of radios are remembered, and how many of all other airs.
   package static let capacity = 256
 
   package init() {}
 
   package init(parsing log: [UInt8]) {
-    var (seen, named): (Set<PeerAddress>, Set<String>) = ([], [])
+    var (seen, named): (Set<Key>, Set<Alias>) = ([], [])
     // From the end, because what stands there is right.
     for line in log.split(separator: 0x0A).reversed() {
       switch Record(parsing: line) {
       case .connected(let device):
-        if seen.insert(device.peer).inserted {
-          if devices.count < Self.capacity { devices.append(device) }
-        } else if device.name != nil || device.selector != nil, let index = devices.firstIndex(where: { $0.peer == device.peer }) {
+        if seen.insert(Key(peer: device.peer, air: device.air)).inserted {
+          // Whatever is simulated, no real device is forgotten for it.
+          if devices.count(where: { ($0.air == nil) == (device.air == nil) }) < Self.capacity { devices.append(device) }
+        } else if device.name != nil || device.selector != nil,
+          let index = devices.firstIndex(where: { $0.peer == device.peer && $0.air == device.air })
+        {
           devices[index].name = devices[index].name ?? device.name
           devices[index].selector = devices[index].selector ?? device.selector
         }
-      case .alias(let name, let peer):
-        if named.insert(name).inserted, aliases.count < Self.capacity { aliases[name] = peer }
+      case .alias(let name, let peer, let air):
+        let alias = Alias(name: name, air: air)
+        if named.insert(alias).inserted, names.count(where: { ($0.key.air == nil) == (air == nil) }) < Self.capacity { names[alias] = peer }
       case nil: break
       }
     }
     devices.reverse()
   }
 
+  /// The devices of one air; who was connected longest ago stands first.
+  package func devices(on air: String?) -> [Device] { devices.filter { $0.air == air } }
+
+  /// What names mean on an air: those that were given there stand above those of radios, which hold everywhere.
+  package func aliases(on air: String? = nil) -> [String: PeerSelector] {
+    var aliases: [String: PeerSelector] = [:]
+    for (alias, peer) in names where alias.air == air || alias.air == nil && names[Alias(name: alias.name, air: air)] == nil {
+      aliases[alias.name] = peer
+    }
+    return aliases
+  }
+
+  /// Whether the name was given on this very air.
+  package func hasAlias(_ name: String, on air: String?) -> Bool { names[Alias(name: name, air: air)] != nil }
+
   /// The shortest log that says the same.
   package var log: [UInt8] {
-    aliases.sorted { $0.key < $1.key }.flatMap { Record.alias($0.key, $0.value).line } + devices.flatMap { Record.connected($0).line }
+    names.map { Record.alias($0.key.name, $0.value, air: $0.key.air).line }.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
+      + devices.flatMap { Record.connected($0).line }
   }
 
-  /// The device that was connected last, without reading the whole log.
-  package static func last(in log: [UInt8]) -> Device? {
-    for line in log.split(separator: 0x0A).reversed() { if case .connected(let device)? = Record(parsing: line) { return device } }
-    return nil
-  }
+  /// The device of an air that was connected last, without reading the whole log.
+  package static func last(in log: [UInt8], on air: String? = nil) -> Device? { last(in: log, on: air) { _ in true } }
 
-  /// What names mean, without reading what is said of devices.
-  package static func aliases(in log: [UInt8]) -> [String: PeerSelector] {
+  /// What names mean on an air, without reading what is said of devices.
+  package static func aliases(in log: [UInt8], on air: String?) -> [String: PeerSelector] {
     let lines = log.split(separator: 0x0A).filter { $0.starts(with: Record.aliasStart) }
-    return Self(parsing: Array(lines.joined(separator: [0x0A]))).aliases
+    return Self(parsing: Array(lines.joined(separator: [0x0A]))).aliases(on: air)
   }
 
-  /// The name that a device was heard by last, without reading the whole log. - Returns: nil when it never was.
-  package static func name(of peer: PeerAddress, in log: [UInt8]) -> String? {
+  /// The name that a device of an air was heard by last, without reading the whole log. - Returns: nil when it never was.
+  package static func name(of peer: PeerAddress, in log: [UInt8], on air: String?) -> String? {
+    last(in: log, on: air) { $0.peer == peer && $0.name != nil }?.name
+  }
+
+  private static func last(in log: [UInt8], on air: String?, where isMeant: (Device) -> Bool) -> Device? {
     for line in log.split(separator: 0x0A).reversed() {
-      if case .connected(let device)? = Record(parsing: line), device.peer == peer, let name = device.name { return name }
+      if case .connected(let device)? = Record(parsing: line), device.air == air, isMeant(device) { return device }
     }
     return nil
   }
@@ -96,12 +132,14 @@ extension KnownDevices.Record {
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)) else { return nil }
     let selector = tree["peer"]?.string.flatMap { PeerSelector($0) }
+    if let air = tree["air"], air.string == nil { return nil }
+    let air = tree["air"]?.string
     if let name = tree["alias"]?.string {
       guard KnownDevices.isAlias(name), let peer = tree["peer"] else { return nil }
       if case .null = peer.kind {
-        self = .alias(name, nil)
+        self = .alias(name, nil, air: air)
       } else if let selector {
-        self = .alias(name, selector)
+        self = .alias(name, selector, air: air)
       } else {
         return nil
       }
@@ -110,8 +148,8 @@ extension KnownDevices.Record {
     guard let time = tree["connected"]?.string, Self.isTime(time), case .address(let address, let type?)? = selector else { return nil }
     self = .connected(
       KnownDevices.Device(
-        PeerAddress(address, type), name: tree["name"]?.string, selector: tree["found_by"]?.string.flatMap { PeerSelector($0) }, time: time)
-    )
+        PeerAddress(address, type), name: tree["name"]?.string, selector: tree["found_by"]?.string.flatMap { PeerSelector($0) }, time: time,
+        air: air))
   }
 
   private static func isTime(_ text: String) -> Bool {
@@ -127,9 +165,11 @@ extension KnownDevices.Record {
       json.string("peer", device.peer.description)
       if let name = device.name { json.string("name", name) }
       if let selector = device.selector { json.string("found_by", selector.description) }
-    case .alias(let name, let peer):
+      if let air = device.air { json.string("air", air) }
+    case .alias(let name, let peer, let air):
       json.string("alias", name)
       json.string("peer", peer?.description)
+      if let air { json.string("air", air) }
     }
     return json.finished()
   }

@@ -7,17 +7,25 @@ import Text
 /// The user's files and environment: `$XDG_CONFIG_HOME/blectl/config.json` with aliases, `names.json` there with names (see `NamesFile`), `$XDG_STATE_HOME/blectl/devices` with the devices that were connected and the aliases given in sessions.
 struct Configuration: Sendable {
   private let environment: [String: String]
+  /// As `--adapter` names it.
+  private let adapterName: String?
 
-  init(environment: [String: String]) { self.environment = environment }
+  init(environment: [String: String], adapter: String? = nil) {
+    self.environment = environment
+    adapterName = adapter
+  }
 
   func variable(_ name: String) -> String? { environment[name] }
 
   /// `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up.
-  func adapter(_ name: String?) throws -> AdapterSpec {
-    let named = name ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 }
+  func adapter() throws -> AdapterSpec {
+    let named = adapterName ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 }
     guard let named else { return .kernel(nil) }
     return try AdapterSpec(named)
   }
+
+  /// The air of `KnownDevices`: nil for a radio.
+  private var air: String? { (try? adapter())?.fileAir }
 
   /// What `@last` and `@ALIAS` stand for.
   @LoopActor
@@ -25,13 +33,13 @@ struct Configuration: Sendable {
     switch argument {
     case .selector(let selector): return selector
     case .last:
-      if let device = KnownDevices.last(in: deviceLog) { return .address(device.peer.address, device.peer.type) }
+      if let device = KnownDevices.last(in: deviceLog, on: air) { return .address(device.peer.address, device.peer.type) }
       throw Failure(.notFound, "@last: no device has been connected yet; name one by address, name:, mac: or service:")
     case .current: throw Failure(.usage, "@. is the device that a session is about; there is no session here")
     case .alias(let name):
-      let aliases = try await self.aliases()
+      let aliases = try self.aliases()
       guard let text = aliases[name] else {
-        let given = KnownDevices(parsing: deviceLog).aliases
+        let given = KnownDevices.aliases(in: deviceLog, on: air)
         if let peer = given[name] { return peer }
         let known = Set(aliases.keys).union(given.keys).sorted()
         throw Failure(
@@ -50,51 +58,53 @@ struct Configuration: Sendable {
   // MARK: Known devices
 
   /// As it was heard earlier.
-  func name(of peer: PeerAddress) -> String? { KnownDevices.name(of: peer, in: deviceLog) }
+  func name(of peer: PeerAddress) -> String? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
 
   /// For `@last` and `peers`. A home that cannot be written is not worth a message at every connect.
   @LoopActor
   func remember(_ connection: Connection) {
     let device = KnownDevices.Device(
-      connection.peer, name: connection.name, selector: connection.selector, time: Timestamp.text(EventLoop.shared.wallClock))
+      connection.peer, name: connection.name, selector: connection.selector, time: Timestamp.text(RealTime.now), air: air)
     try? add(.connected(device))
   }
 
   /// Gives a peer a name that outlives the session, or takes it back with nil.
   /// - Throws: Failure for what is no name, or is one of the configuration file's, which stands above; FileError.
   @LoopActor
-  func setAlias(_ name: String, to peer: PeerSelector?) async throws {
+  func setAlias(_ name: String, to peer: PeerSelector?) throws {
     guard KnownDevices.isAlias(name) else {
       throw Failure(
         .usage,
         "\(DisplayText.quote(name)) cannot be an alias: 1 to 64 characters without blanks or any of @ ; , # { } and quotes, and not last")
     }
-    if try await aliases()[name] != nil {
+    if try aliases()[name] != nil {
       throw Failure(.usage, "@\(name) is an alias in \(configPath ?? "the configuration"), which stands above those given in sessions")
     }
     guard statePath != nil else { throw Failure(.output, "there is no folder to keep aliases in: neither XDG_STATE_HOME nor HOME is set") }
-    try add(.alias(name, peer))
+    let isOther = peer == nil && !KnownDevices(parsing: deviceLog).hasAlias(name, on: air)
+    try add(.alias(name, peer, air: isOther ? nil : air))
   }
 
-  /// Devices that were connected before, and all aliases: those of the configuration file that name a device themselves stand above.
+  /// Devices that were connected before, and the aliases, on the air of the adapter: those of the configuration file that name a device
+  /// themselves stand above.
   @LoopActor
-  func knownDevices() async throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
+  func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     let known = KnownDevices(parsing: deviceLog)
-    return (known.devices, known.aliases.merging(try await selectors()) { $1 })
+    return (known.devices(on: air), known.aliases(on: air).merging(try selectors()) { $1 })
   }
 
   /// For whoever is in a hurry: the device that was connected last, and all aliases. A configuration that is wrong has none.
   @LoopActor
-  func lastDevice() async -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
-    let log = deviceLog
-    let own = try? await selectors()
-    return (KnownDevices.last(in: log)?.peer, KnownDevices.aliases(in: log).merging(own ?? [:]) { $1 })
+  func lastDevice() -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
+    let (log, air) = (deviceLog, air)
+    let own = try? selectors()
+    return (KnownDevices.last(in: log, on: air)?.peer, KnownDevices.aliases(in: log, on: air).merging(own ?? [:]) { $1 })
   }
 
   /// Those aliases of the configuration file that name a device themselves.
   @LoopActor
-  private func selectors() async throws -> [String: PeerSelector] {
-    try await aliases().compactMapValues { text in
+  private func selectors() throws -> [String: PeerSelector] {
+    try aliases().compactMapValues { text in
       if case .selector(let selector)? = PeerArgument(argument: text) { selector } else { nil }
     }
   }
@@ -147,13 +157,8 @@ struct Configuration: Sendable {
   private var deviceLog: [UInt8] { log(statePath) }
 
   @LoopActor
-  func aliases() async throws -> [String: String] {
-    guard let path = configPath, InputFile.exists(path) else { return [:] }
-    let tree: JSONTree
-    do { tree = try JSONTree.parse(try await InputFile.read(path, limit: 1 << 20)) } catch let error as JSONTree.Failure {
-      throw Failure(.input, "\(path):\(error.line): \(error.reason)")
-    }
-    guard let aliases = tree["aliases"] else { return [:] }
+  func aliases() throws -> [String: String] {
+    guard let path = configPath, let tree = try Self.tree(of: path, keys: ["aliases"]), let aliases = tree["aliases"] else { return [:] }
     guard case .object(let members) = aliases.kind else {
       throw Failure(.input, "\(path):\(aliases.line): aliases: \(aliases.noun) where an object should be")
     }
@@ -165,6 +170,28 @@ struct Configuration: Sendable {
       result[name] = peer
     }
     return result
+  }
+
+  /// A JSON object in a file of the user's; nil when there is no such file.
+  /// - Parameter keys: the only ones that it may have.
+  static func tree(of path: String, keys: [String]) throws(Failure) -> JSONTree? {
+    let tree: JSONTree
+    do {
+      guard let contents = try InputFile.readIfThere(path, limit: 1 << 20) else { return nil }
+      tree = try JSONTree.parse(contents)
+    } catch let error as JSONTree.Failure {
+      throw Failure(.input, "\(path):\(error.line): \(error.reason)")
+    } catch {
+      throw Failure(error)
+    }
+    guard case .object(let members) = tree.kind else {
+      throw Failure(.input, "\(path):\(tree.line): \(tree.noun) where an object should be")
+    }
+    if let other = members.first(where: { !keys.contains($0.key) }) {
+      let known = keys.count == 1 ? "not \(keys[0])" : "neither \(keys.joined(separator: " nor "))"
+      throw Failure(.input, "\(path):\(other.value.line): \(DisplayText.quote(other.key)) is \(known)")
+    }
+    return tree
   }
 
   var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }

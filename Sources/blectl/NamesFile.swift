@@ -32,21 +32,7 @@ enum NamesFile {
   }
 
   private static func read(_ path: String) throws(Failure) -> OwnNames? {
-    let tree: JSONTree
-    do {
-      guard let contents = try InputFile.readIfThere(path, limit: 1 << 20) else { return nil }
-      tree = try JSONTree.parse(contents)
-    } catch let error as JSONTree.Failure {
-      throw Failure(.input, "\(path):\(error.line): \(error.reason)")
-    } catch {
-      throw Failure(error)
-    }
-    guard case .object(let members) = tree.kind else {
-      throw Failure(.input, "\(path):\(tree.line): \(tree.noun) where an object should be")
-    }
-    if let other = members.first(where: { !["uuids", "companies"].contains($0.key) }) {
-      throw Failure(.input, "\(path):\(other.value.line): \(DisplayText.quote(other.key)) is neither uuids nor companies")
-    }
+    guard let tree = try Configuration.tree(of: path, keys: ["uuids", "companies"]) else { return nil }
     return OwnNames(
       uuids: try names(tree, "uuids", path, "a UUID (4, 8 or 32 hex digits)") { UUID($0) },
       companies: try names(tree, "companies", path, "a company's number (4 hex digits)") { text in

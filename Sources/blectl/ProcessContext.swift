@@ -49,7 +49,7 @@ final class ProcessContext {
   }
 
   /// `--adapter`, else what the environment names.
-  func adapter() throws -> AdapterSpec { try configuration.adapter(options.adapter) }
+  func adapter() throws -> AdapterSpec { try configuration.adapter() }
 
   private func openAdapter() async throws -> any Central {
     let central = try await adapter().open(

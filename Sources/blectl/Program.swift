@@ -50,8 +50,8 @@ extension LoopCommand {
 /// Runs one command to its exit code: signals, errors as sentences or JSON, clean-up on every path.
 enum Program {
   static func run(_ command: any LoopCommand, environment: [String: String]) -> Int32 {
-    let configuration = Configuration(environment: environment)
-    let adapter = try? configuration.adapter(command.process.adapter)
+    let configuration = Configuration(environment: environment, adapter: command.process.adapter)
+    let adapter = try? configuration.adapter()
     if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
     LibraryEnvironment.restrict()
     let clock = environment["BLECTL_CLOCK"] ?? ""

@@ -1,3 +1,4 @@
+import EventLoop
 import TestSupport
 import Testing
 
@@ -49,19 +50,19 @@ import Testing
     ]
     try await onLoop {
       let completion = CommandLineCompletion(["XDG_STATE_HOME": state], now: Int64(CompletionStateTests.now))
-      func ask(_ words: String) async -> [String] {
+      @LoopActor func ask(_ words: String) -> [String] {
         let words = words.split(separator: " ", omittingEmptySubsequences: false).map { String($0.map { $0 == "_" ? " " : $0 }) }
         guard let question = ShellDialect.fish.question(words) else { return [] }
-        let answer = await completion.answer(question.words, question.last) ?? .init()
+        let answer = completion.answer(question.words, question.last) ?? .init()
         return ShellDialect.fish.text(of: answer, to: question).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(
           String.init)
       }
       for (words, offers) in table {
-        let lines = await ask(words)
+        let lines = ask(words)
         #expect(lines == [""] + offers, "\(words)")
       }
       for (words, how) in files {
-        let lines = await ask(words)
+        let lines = ask(words)
         #expect(lines == [how], "\(words)")
       }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -63,6 +64,27 @@ import Testing
     }
   }
 
+  /// Tab waits for nobody, whatever stands in the place of a file: here pipes whose writer never ends.
+  @Test func pipesDoNotBlock() throws {
+    let folder = TemporaryFolder.path()
+    try FileManager.default.createDirectory(atPath: folder + "/blectl/devices.d", withIntermediateDirectories: true)
+    var writers: [FileHandle] = []
+    for name in ["config.json", "names.json", "devices", "heard", "attributes", "history", "transfers"] {
+      let path = "\(folder)/blectl/\(name)"
+      #expect(unsafe mkfifo(path, 0o600) == 0)
+      writers.append(try #require(FileHandle(forUpdatingAtPath: path)))
+      try writers.last?.write(contentsOf: Data(#"{"aliases": {"door": "name:x"}}"#.utf8))
+    }
+    for words in ["read @", "read name:", "call @door ", "-i sim call name:Band-7 h", "read @door ", "-i sim read @door 2"] {
+      let result = try Blectl.run(
+        ["---complete", "fish"] + words.split(separator: " ", omittingEmptySubsequences: false).map(String.init),
+        environment: ["XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder], adapter: nil)
+      #expect(result.status == 0 && result.errors.isEmpty && !result.text.contains("door"), "\(words): \(result)")
+    }
+    let read = try Blectl.run(["connect", "@door"], environment: ["XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder])
+    #expect(read.status == 66 && read.errors.contains("config.json”: it is not a regular file (EINVAL)"), "\(read.errors)")
+  }
+
   /// What a command hears and finds, the next line knows: also when it fails; but not what is in a simulated air.
   @Test func commandsLeaveWhatTheyHear() throws {
     let air = try ListeningAir()
@@ -72,6 +94,7 @@ import Testing
     }
     #expect(try run(["services", "name:Band-7"], adapter: "sim").status == 0)
     #expect(!FileManager.default.fileExists(atPath: state + "/blectl/heard"))
+    #expect(try Self.ask("read @", state) == [""] && Self.ask("-i sim read @", state) == ["", "@last\tthe device connected last"])
     #expect(try run(["read", "name:Band-7", "ffff"], adapter: air.adapter).status == 2)
     let peers = try Self.ask("-i \(air.adapter) read name:", state)
     #expect(peers.contains { $0.hasPrefix("name:Band-7\tC0:FF:EE:00:00:07/public -") && $0.contains(" dBm, ") }, "\(peers)")

@@ -53,7 +53,7 @@ import Testing
     let folder = URL(fileURLWithPath: TemporaryFolder.path())
     try FileManager.default.createDirectory(at: folder.appendingPathComponent("blectl"), withIntermediateDirectories: true)
     try Data(#"{"aliases":{"door":"AA:AA:AA:AA:AA:AA/public"}}"#.utf8).write(to: folder.appendingPathComponent("blectl/config.json"))
-    let device = #"{"connected":"2026-01-01T00:00:00.000Z","peer":"AA:AA:AA:AA:AA:AA/public"}"#
+    let device = #"{"connected":"2026-01-01T00:00:00.000Z","peer":"AA:AA:AA:AA:AA:AA/public","air":"sim"}"#
     try Data("\(device)\n".utf8).write(to: folder.appendingPathComponent("blectl/devices"))
     let result = try Blectl.run(["connect", peer], environment: ["XDG_CONFIG_HOME": folder.path, "XDG_STATE_HOME": folder.path])
     #expect(result.status == 4)

@@ -107,6 +107,24 @@ import Testing
     }
   }
 
+  /// So it is with config.json.
+  @Test(
+    arguments: [
+      ("{\n\"alias\": {}}", ":2: \"alias\" is not aliases"), ("{\"aliases\": {}, \"a\\u001b\": 1}", ":1: \"a\\x1b\" is not aliases"),
+      ("[]", ":1: a list where an object should be"), ("{\"aliases\": 1}", ":1: aliases: a number where an object should be"),
+      ("", ":1: the file ends where"),
+    ]) func whatIsWrongWithTheConfigurationIsSaid(_ text: String, _ message: String) throws
+  {
+    let path = folder + "/blectl/config.json"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    for arguments in [["connect", "@door"], ["peers"]] {
+      let result = try Blectl.run(arguments, environment: ["XDG_CONFIG_HOME": folder])
+      #expect(result.status == 66 && result.errors.hasPrefix("blectl: \(path)\(message)"), "\(result.errors)")
+    }
+    // What names nothing of it does not care.
+    #expect(try blectl("connect", "name:gatelock").status == 0)
+  }
+
   /// Without a wait, and without names.
   @Test func whatIsNoFileIsAnError() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

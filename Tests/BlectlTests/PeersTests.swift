@@ -9,8 +9,9 @@ import Testing
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/devices" }
 
-  private func blectl(_ arguments: String..., adapter: String? = "sim") throws -> ProcessResult {
-    try Blectl.run(arguments, environment: ["XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder], adapter: adapter)
+  private func blectl(_ arguments: String..., input: String? = nil, adapter: String? = "sim") throws -> ProcessResult {
+    try Blectl.run(
+      arguments, input: input.map { Array($0.utf8) }, environment: ["XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder], adapter: adapter)
   }
 
   private func write(_ text: String, to name: String = "devices") throws {
@@ -20,8 +21,9 @@ import Testing
 
   private var log: [String] { (try? String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)) ?? [] }
 
-  static let band = #"{"connected":"2026-01-02T03:04:05.678Z","peer":"C0:FF:EE:00:00:07/public","name":"Band-7"}"#
-  static let lock = #"{"connected":"2026-01-03T03:04:05.678Z","peer":"D1:00:00:00:00:01/random","found_by":"mac:A4:C1:38:00:11:22"}"#
+  static let band = #"{"connected":"2026-01-02T03:04:05.678Z","peer":"C0:FF:EE:00:00:07/public","name":"Band-7","air":"sim"}"#
+  static let lock =
+    #"{"connected":"2026-01-03T03:04:05.678Z","peer":"D1:00:00:00:00:01/random","found_by":"mac:A4:C1:38:00:11:22","air":"sim"}"#
 
   @Test func whoWasConnectedIsKnown() throws {
     #expect(try blectl("peers").errors.contains("no device was connected before"))
@@ -40,11 +42,44 @@ import Testing
     #expect(records.map { $0.string("name") } == ["Band-7", "GateLock"])
     #expect(records.map { $0.bool("connected") } == [false, false] && records.map { $0.bool("ours") } == [false, false])
     #expect(records.map { $0.string("found_by") } == ["name:band-7", "mac:A4:C1:38:00:11:22"])
-    #expect(records.allSatisfy { $0.string("last_connected")?.hasPrefix("2026-01-01T00:00:0") == true && $0.strings("aliases").isEmpty })
+    // The machine's date, in virtual time too.
+    let now = try #require(records.last?.string("last_connected"))
+    let date = try Date(now, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    #expect(abs(date.timeIntervalSinceNow) < 3600 && records.allSatisfy { $0.strings("aliases").isEmpty }, "\(now)")
     let table = try blectl("peers").lines
     #expect(
-      table.count == 3 && table[0].hasPrefix("PEER") && table[1].contains("Band-7") && table[1].contains("2026-01-01 00:00"), "\(table)")
+      table.count == 3 && table[0].hasPrefix("PEER") && table[1].contains("Band-7")
+        && table[2].contains(now.prefix(13).replacing("T", with: " ")), "\(table)")
     #expect(try blectl("read", "@last", "2a19").text == "3c  60 %\n")
+  }
+
+  /// What is simulated or recorded is nothing that a radio could find, and the other way around.
+  @Test func everyAirHasItsOwn() throws {
+    let trace = TemporaryFolder.path()
+    #expect(try blectl("read", "name:Band-7", "2a19", "--trace", trace).status == 0)
+    #expect(try blectl("repl", input: "connect name:GateLock --first\nalias here\nalias\n").status == 0)
+    #expect(try blectl("read", "name:Band-7", "2a19", adapter: "replay:\(trace)").status == 0)
+    func known(_ adapter: String) throws -> [String] {
+      let result = try blectl("peers", "--json", adapter: adapter)
+      #expect(result.status == 0, "\(result.errors)")
+      return try result.records.map { ($0.string("name") ?? "") + $0.strings("aliases").map { "@" + $0 }.joined() }
+    }
+    #expect(try known("sim") == ["GateLock@here", "Band-7"])
+    #expect(try known("replay:\(trace)") == ["Band-7"])
+    #expect(try known("hci99") == [] && known("user:99") == [] && known("sim:/nowhere") == [])
+    for peer in ["@last", "@here"] {
+      let real = try blectl("read", peer, "2a19", adapter: "hci99")
+      #expect(real.status == 2, "\(real.errors)")
+    }
+    // One that stands in a log of before is a radio's.
+    try write(log.joined(separator: "\n") + "\n" + Self.band.replacing(#","air":"sim""#, with: "") + "\n")
+    #expect(try known("hci99") == ["Band-7"] && known("sim") == ["GateLock@here", "Band-7"])
+    #expect(try blectl("read", "@last", "ffe2").text == "SHUT\n")
+    // An alias of a radio's is known everywhere, and taken back from everywhere.
+    try write(log.joined(separator: "\n") + "\n" + #"{"alias":"there","peer":"name:Panel"}"# + "\n")
+    #expect(try blectl("read", "@there", "fff7").status == 0)
+    #expect(try blectl("repl", input: "alias there --delete\nalias here --delete\n").status == 0)
+    #expect(try blectl("read", "@there", "fff7").status == 2 && known("sim") == ["Panel", "GateLock", "Band-7"])
   }
 
   /// Given in a session, or in the configuration, which stands above.
@@ -66,7 +101,7 @@ import Testing
   }
 
   @Test func withoutAnAdapter() throws {
-    try write(Self.band + "\n")
+    try write(Self.band.replacing(#","air":"sim""#, with: "") + "\n")
     for adapter in ["hci99", "user:99"] {
       let result = try blectl("peers", "--json", adapter: adapter)
       #expect(result.status == 0, "\(result.errors)")
@@ -84,7 +119,7 @@ import Testing
     let environment = ["XDG_STATE_HOME": folder]
     let running = try (0..<12).map { _ in try Blectl.start(["read", "name:Band-7", "2a19"], environment: environment, hasInput: false) }
     for one in running { #expect(one.wait().status == 0) }
-    #expect(log.count == 12 && Set(log).count == 1)
+    #expect(log.count == 12 && log.allSatisfy { $0.hasPrefix("{\"connected\":\"") && $0.hasSuffix(#","air":"sim"}"#) }, "\(log)")
   }
 
   /// Nothing of it stops a command, or is worth a word.
@@ -108,7 +143,7 @@ import Testing
 
   /// What stands in the file is shown as what comes from the air is.
   @Test func escapesAreShown() throws {
-    try write(#"{"connected":"2026-01-02T03:04:05.678Z","peer":"C0:FF:EE:00:00:07/public","name":"\u001b[2J\u202e"}"# + "\n")
+    try write(#"{"connected":"2026-01-02T03:04:05.678Z","peer":"C0:FF:EE:00:00:07/public","name":"\u001b[2J\u202e","air":"sim"}"# + "\n")
     let text = try blectl("peers").text
     #expect(text.contains("\\x1b[2J") && !text.contains("\u{1b}") && !text.contains("\u{202e}"), "\(text)")
   }

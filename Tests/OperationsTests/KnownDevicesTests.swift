@@ -19,7 +19,7 @@ import Testing
     #expect(written.count { $0 == 0x0A } == 4)
     let known = KnownDevices(parsing: written)
     #expect(known.devices == [lock, band])
-    #expect(known.aliases == ["door": .mac(Address(rawValue: 0xA4C1_3800_1122)), "band": .address(band.peer.address, .public)])
+    #expect(known.aliases() == ["door": .mac(Address(rawValue: 0xA4C1_3800_1122)), "band": .address(band.peer.address, .public)])
     #expect(KnownDevices(parsing: known.log) == known)
     #expect(KnownDevices.last(in: written) == band)
     #expect(KnownDevices.last(in: []) == nil && KnownDevices(parsing: []) == KnownDevices())
@@ -34,7 +34,7 @@ import Testing
         .alias("b", .name("y")), .connected(Device(peer(1), name: "New", time: time(3))), .alias("a", .name("z")), .alias("b", nil),
         .connected(Device(peer(1), name: nil, time: time(4)))))
     #expect(known.devices == [Device(peer(2), name: "Two", time: time(2)), Device(peer(1), name: "New", time: time(4))])
-    #expect(known.aliases == ["a": .name("z")])
+    #expect(known.aliases() == ["a": .name("z")])
   }
 
   @Test(arguments: [
@@ -47,7 +47,7 @@ import Testing
   ]) func brokenLinesArePassedOver(_ line: String) {
     let (one, two) = (Device(peer(1), name: "One", time: time(1)), Device(peer(3), name: "Three", time: time(2)))
     let known = KnownDevices(parsing: log(.connected(one)) + line.utf8 + [0x0A] + log(.connected(two)) + line.utf8)
-    #expect(known.devices == [one, two] && known.aliases.isEmpty)
+    #expect(known.devices == [one, two] && known.aliases().isEmpty)
   }
 
   /// The oldest is forgotten, and the log stays short.
@@ -60,8 +60,44 @@ import Testing
     }
     let known = KnownDevices(parsing: written)
     #expect(known.devices.map(\.peer) == (744..<1000).map { peer(UInt64($0)) })
-    #expect(known.aliases.count == 256 && known.aliases["a1999"] != nil && known.aliases["a1743"] == nil)
+    #expect(known.aliases().count == 256 && known.aliases()["a1999"] != nil && known.aliases()["a1743"] == nil)
     #expect(known.log.count < 128 << 10)
+  }
+
+  /// What is simulated or recorded is of another world than what radios hear, also under the same address.
+  @Test func everyAirHasItsOwn() {
+    let real = Device(peer(1), name: "Real", time: time(1))
+    let made = Device(peer(1), name: "Made", time: time(2), air: "sim")
+    let filed = Device(peer(2), name: nil, time: time(3), air: "sim:a.json")
+    let written = log(
+      .connected(real), .alias("a", .name("real")), .alias("b", .name("real")), .connected(made), .alias("a", .name("made"), air: "sim"),
+      .connected(filed), .alias("c", .name("made"), air: "sim"))
+    let known = KnownDevices(parsing: written)
+    #expect(known.devices == [real, made, filed] && KnownDevices(parsing: known.log) == known)
+    #expect([nil, "sim", "sim:a.json", "replay:t"].map { known.devices(on: $0) } == [[real], [made], [filed], []])
+    #expect([nil, "sim", "replay:t"].map { KnownDevices.last(in: written, on: $0) } == [real, made, nil])
+    #expect(KnownDevices.name(of: peer(1), in: written, on: nil) == "Real")
+    #expect(KnownDevices.name(of: peer(1), in: written, on: "sim") == "Made")
+    // A name for a real device is one everywhere; one of a simulated air is not.
+    for aliases in [known.aliases(), KnownDevices.aliases(in: written, on: nil)] {
+      #expect(aliases == ["a": .name("real"), "b": .name("real")])
+    }
+    #expect(known.aliases(on: "sim") == ["a": .name("made"), "b": .name("real"), "c": .name("made")])
+    #expect(known.hasAlias("a", on: "sim") && !known.hasAlias("b", on: "sim") && known.hasAlias("b", on: nil))
+    #expect(KnownDevices(parsing: written + log(.alias("a", nil, air: "sim"))).aliases(on: "sim")["a"] == .name("real"))
+    #expect(
+      KnownDevices(parsing: Array(#"{"connected":"2026-01-01T00:00:01.000Z","peer":"D1:00:00:00:00:02/random","air":1}"#.utf8)).devices
+        .isEmpty)
+  }
+
+  @Test func noRealDeviceIsForgottenForASimulatedOne() {
+    var written = log(.connected(Device(peer(0), name: nil, time: time(0))), .alias("a", .name("x")))
+    for number in 1..<600 {
+      written += log(
+        .connected(Device(peer(UInt64(number)), name: nil, time: time(1), air: "sim")), .alias("a\(number)", .name("x"), air: "sim"))
+    }
+    let known = KnownDevices(parsing: written)
+    #expect(known.devices(on: nil).count == 1 && known.devices(on: "sim").count == 256 && known.aliases(on: "sim").count == 257)
   }
 
   @Test(arguments: [

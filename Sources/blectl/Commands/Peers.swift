@@ -44,7 +44,7 @@ struct Peers: PeerNamingCommand {
     for peer in peers {
       table.add([
         peer.text, peer.name.map { output.forEyes(DisplayText.escape($0)) } ?? "-",
-        peer.aliases.isEmpty ? "-" : peer.aliases.map { "@\($0)" }.joined(separator: " "),
+        peer.aliases.isEmpty ? "-" : peer.aliases.map { "@\(DisplayText.escape($0))" }.joined(separator: " "),
         peer.isOurs ? "connected here" : peer.isConnected == true ? "connected" : "-",
         // To the minute.
         peer.lastConnected.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-",
@@ -82,7 +82,7 @@ struct PeerList {
   /// Links first, then who was connected last, then aliases of the others.
   @LoopActor
   static func read(_ context: Context) async throws -> [Peer] {
-    let (devices, aliases) = try await context.configuration.knownDevices()
+    let (devices, aliases) = try context.configuration.knownDevices()
     var links: [AdapterLink]? = []
     do { links = try Self.links(context) } catch let error as AdapterProblem {
       links = nil

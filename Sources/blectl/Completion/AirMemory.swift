@@ -58,7 +58,7 @@ final class AirMemory {
     let devices = seen.heard
     guard let air, !devices.isEmpty else { return }
     configuration.remember(
-      HeardDevices.Record(air: air, time: EventLoop.shared.wallClock / 1_000_000_000, devices: devices), found)
+      HeardDevices.Record(air: air, time: RealTime.now / 1_000_000_000, devices: devices), found)
   }
 }
 
@@ -69,6 +69,15 @@ extension AdapterSpec {
     case .kernel, .user: "hci"
     case .stream(let address): address.description
     case .simulation, .replay: nil
+    }
+  }
+
+  /// Where the devices stand in a file: that air; nil for a radio. A controller behind a socket is a radio too, whatever it is made of.
+  var fileAir: String? {
+    switch self {
+    case .simulation(let file): file.map { "sim:\($0)" } ?? "sim"
+    case .replay(let file): "replay:\(file)"
+    case .kernel, .user, .stream: nil
     }
   }
 }

@@ -9,18 +9,18 @@ import Text
 /// What can stand at the cursor of a shell's line, by what is known of the air and of the devices.
 @LoopActor
 struct CommandLineCompletion {
-  private let configuration: Configuration
+  private let environment: [String: String]
   /// Seconds since 1970-01-01T00:00:00Z.
   private let now: Int64
 
   init(_ environment: [String: String], now: Int64) {
-    configuration = Configuration(environment: environment)
+    self.environment = environment
     self.now = now
   }
 
   /// - Parameter words: the complete ones behind the program's name.
   /// - Returns: nil when there is no such command.
-  func answer(_ words: [String], _ last: String) async -> Completer.Answer? {
+  func answer(_ words: [String], _ last: String) -> Completer.Answer? {
     let (leading, rest) = Arguments.leading(words)
     guard let shape = CommandShape(completing: rest.first) else { return nil }
     let given = Completer.Given(leading + rest.dropFirst(), to: shape)
@@ -29,11 +29,12 @@ struct CommandLineCompletion {
     // Files are read only for what is asked for.
     if given.pending?.value == .adapter || last.hasPrefix("--adapter=") { completer.model.adapters = adapters() }
     let isName = !given.onlyWords && given.pending == nil && last.hasPrefix("-") && !last.contains("=")
-    guard !isName, shape.namesDevices, let spec = try? configuration.adapter(given.value(of: "-i", "--adapter")) else {
+    let configuration = Configuration(environment: environment, adapter: given.value(of: "-i", "--adapter"))
+    guard !isName, shape.namesDevices, let spec = try? configuration.adapter() else {
       return completer.answer(shape, given, last)
     }
     let air = KnownAir(spec, configuration, now: now)
-    let (latest, aliases) = await configuration.lastDevice()
+    let (latest, aliases) = configuration.lastDevice()
     completer.model.devices = air.devices
     completer.model.knowsLast = latest != nil
     completer.model.aliases = Array(aliases.keys)
@@ -49,7 +50,7 @@ struct CommandLineCompletion {
     if shape.words.contains(.deviceCommand) {
       let file = given.value(of: "--device")
       let named = file.flatMap { try? DeviceLibrary.loadAtOnce($0) }
-      let device = file != nil ? named : given.words.first.flatMap(facts).flatMap { fitting($0, spec) }
+      let device = file != nil ? named : given.words.first.flatMap(facts).flatMap { fitting($0, configuration, spec) }
       completer.model.deviceCommands = device?.commands.map(CompletionModel.DeviceCommand.init) ?? []
     }
     if rest.first == Gatttool.name { completer.model.keepPlainAddresses() }
@@ -63,7 +64,7 @@ struct CommandLineCompletion {
   }
 
   /// The one device file that fits, as far as is known.
-  private func fitting(_ facts: KnownAir.Facts, _ spec: AdapterSpec) -> DeviceDescription? {
+  private func fitting(_ facts: KnownAir.Facts, _ configuration: Configuration, _ spec: AdapterSpec) -> DeviceDescription? {
     DeviceLibrary.known(configuration, spec).lazy.compactMap { devices -> DeviceDescription? in
       let fitting = devices.filter { facts.fits($0.match) }
       return fitting.count == 1 ? fitting.first : nil

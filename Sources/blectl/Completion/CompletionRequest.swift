@@ -1,4 +1,5 @@
 import EventLoop
+import LinuxIO
 import Terminal
 
 /// `blectl ---complete SHELL …`, as the completion scripts ask it. It touches no radio, and says nothing but candidates: whatever is wrong, there are
@@ -24,7 +25,7 @@ struct CompletionRequest {
   func run(_ environment: [String: String]) {
     let question = question
     let answer = try? EventLoop.shared.run {
-      await CommandLineCompletion(environment, now: EventLoop.shared.wallClock / 1_000_000_000).answer(question.words, question.last)
+      CommandLineCompletion(environment, now: RealTime.now / 1_000_000_000).answer(question.words, question.last)
     }
     guard let answer else { return }
     _ = Output.writeWaiting(.output, dialect.text(of: answer, to: question))

@@ -52,7 +52,7 @@ final class InteractiveShell {
     remember()
     shell.isTyped = true
     process.session.onReport = { [seen] in seen.add($0) }
-    await learnKnownDevices()
+    learnKnownDevices()
     editor.complete = { [weak self] in self?.complete($0) }
     shell.onChange = { [weak self] in self?.showState() }
     if let peer { try await runInForeground { try await self.shell.run(["connect", peer.description]) } }
@@ -65,14 +65,14 @@ final class InteractiveShell {
       case let text:
         try await runInForeground { try await self.execute(text) }
         if shell.isOver { return }
-        if text.contains("alias") { await learnKnownDevices() }
+        if text.contains("alias") { learnKnownDevices() }
       }
     }
   }
 
-  private func learnKnownDevices() async {
+  private func learnKnownDevices() {
     // A configuration that is wrong is told of by whoever uses it.
-    guard let known = try? await process.configuration.knownDevices() else { return }
+    guard let known = try? process.configuration.knownDevices() else { return }
     aliases = known.aliases
     for device in known.devices { seen.add(device) }
     guard let air = try? process.adapter().air else { return }

@@ -64,7 +64,7 @@ extension FuzzTarget {
       shell == .bash
       ? ["blectl " + text, " \t\n\"'@><=;|&(:"] : text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard let question = shell.question(typed),
-      let answer = await CommandLineCompletion([:], now: 0).answer(question.words, question.last)
+      let answer = CommandLineCompletion([:], now: 0).answer(question.words, question.last)
     else { return }
     let told = shell.text(of: answer, to: question)
     expect(

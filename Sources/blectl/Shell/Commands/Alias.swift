@@ -32,12 +32,12 @@ struct Alias: SessionCommand, PeerNamingCommand {
   func run(in context: Context) async throws {
     guard let name else { return try await list(context) }
     if delete {
-      guard try await context.configuration.knownDevices().aliases[name] != nil else {
+      guard try context.configuration.knownDevices().aliases[name] != nil else {
         throw Failure(.notFound, "@\(DisplayText.escape(name)): no such alias")
       }
-      return try await context.configuration.setAlias(name, to: nil)
+      return try context.configuration.setAlias(name, to: nil)
     }
-    try await context.configuration.setAlias(name, to: try await meant(context))
+    try context.configuration.setAlias(name, to: try await meant(context))
   }
 
   @LoopActor
@@ -51,7 +51,7 @@ struct Alias: SessionCommand, PeerNamingCommand {
 
   @LoopActor
   private func list(_ context: Context) async throws {
-    for (name, peer) in try await context.configuration.knownDevices().aliases.sorted(by: { $0.key < $1.key }) {
+    for (name, peer) in try context.configuration.knownDevices().aliases.sorted(by: { $0.key < $1.key }) {
       if context.output.style.json {
         try await context.output.record {
           $0.string("event", "alias")
@@ -59,7 +59,7 @@ struct Alias: SessionCommand, PeerNamingCommand {
           $0.string("peer", "\(peer)")
         }
       } else {
-        try await context.output.line("@\(name) \(DisplayText.escape("\(peer)"))")
+        try await context.output.line("@\(DisplayText.escape(name)) \(DisplayText.escape("\(peer)"))")
       }
     }
   }
