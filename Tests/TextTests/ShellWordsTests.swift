@@ -30,4 +30,10 @@ import Text
   @Test func plainWordsStayPlain() {
     #expect(ShellWords.quote("C0:FF:EE:00:00:07/public") == "C0:FF:EE:00:00:07/public" && ShellWords.quote("@code.bin") == "@code.bin")
   }
+
+  /// A session expands nothing; a shell takes brackets for a pattern, and zsh some more.
+  @Test(arguments: ["ffe1[2]", "a#b", "a^b"]) func patternsAreQuotedForAShellOnly(_ word: String) {
+    #expect(ShellWords.quote(word) == word && ShellWords.quoteForShell(word) == "'\(word)'")
+    #expect(ShellWords.quoteForShell("ffe0/ffe1@2901") == "ffe0/ffe1@2901" && ShellWords.quoteForShell("name:*x*") == "'name:*x*'")
+  }
 }

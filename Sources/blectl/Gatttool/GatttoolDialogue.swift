@@ -76,7 +76,7 @@ final class GatttoolDialogue {
   private static let (red, blue, plain) = ("\u{1B}[0;91m", "\u{1B}[0;94m", "\u{1B}[0m")
 
   private var prompt: String {
-    let name = destination ?? ""
+    let name = DisplayText.visible(destination ?? "")
     let place = "[" + String(repeating: " ", count: max(0, 17 - name.count)) + name + "]"
     let isConnected = if case .connected = state { true } else { false }
     return (isConnected ? Self.blue + place + Self.plain : place) + (isOverClassic ? "[BR]> " : "[LE]> ")
@@ -104,7 +104,7 @@ final class GatttoolDialogue {
   func connect() {
     guard case .disconnected = state else { return }
     guard let destination else { return error("Remote Bluetooth address required") }
-    say("Attempting to connect to \(destination)")
+    say("Attempting to connect to \(DisplayText.visible(destination))")
     running += 1
     state = .connecting(
       EventLoop.shared.spawn { [self] in
