@@ -87,7 +87,7 @@ struct Tune: PeerCommand {
     let selector = try Selector(attribute)
     let report = try Selector(verify.notifying ?? "")
     let output = context.output
-    if let svg { try OutputFile.check(svg, for: .everybody) }
+    if let svg { try OutputFile.check(svg) }
     try await context.withPeer(who.target) { connection in
       let client = connection.client
       let target = try await client.attribute(selector, discovering: true)

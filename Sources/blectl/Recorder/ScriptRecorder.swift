@@ -24,7 +24,7 @@ final class ScriptRecorder {
 
   /// - Throws: FileError when the file cannot be written.
   init(_ path: String, _ output: Output, limit: Int = 100_000) throws(FileError) {
-    try OutputFile.check(path, for: .user)
+    try OutputFile.check(path)
     self.path = path
     self.output = output
     self.limit = limit

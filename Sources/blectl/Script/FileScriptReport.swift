@@ -34,7 +34,7 @@ final class FileScriptReport: ScriptReport {
   }
 
   /// Before hours of work.
-  func begin(_ count: Int?) async throws { try OutputFile.check(path, for: .everybody) }
+  func begin(_ count: Int?) async throws { try OutputFile.check(path) }
 
   func add(_ result: TestResult) async throws { take(result) }
 
