@@ -60,7 +60,7 @@ package struct Advertisement: Hashable, Sendable {
 
   /// Its octets begin at `offset` of the structure's data.
   package var leDeviceAddressPlace: (peer: PeerAddress, offset: Int)? {
-    guard let range = lastValue(of: ADType.leDeviceAddress, octets: 7), range.count == 7 else { return nil }
+    guard let range = lastValue(of: ADType.leDeviceAddress, where: { $0 == 7 }) else { return nil }
     let octets = Array(bytes[range])
     let typeIsFirst = octets[6] > 1 && octets[0] <= 1
     let type = typeIsFirst ? octets[0] : octets[6]
@@ -174,10 +174,13 @@ package struct Advertisement: Hashable, Sendable {
     return best
   }
 
-  private func lastValue(of type: UInt8, octets: Int) -> Range<Int>? {
+  private func lastValue(of type: UInt8, octets: Int) -> Range<Int>? { lastValue(of: type) { $0 >= octets } }
+
+  /// One that is malformed does not hide another.
+  private func lastValue(of type: UInt8, where fits: (_ octets: Int) -> Bool) -> Range<Int>? {
     var last: Range<Int>?
     var walk = Walk(bytes)
-    while let part = walk.next() { if part.type == type, part.data.count >= octets { last = part.data } }
+    while let part = walk.next() { if part.type == type, fits(part.data.count) { last = part.data } }
     return last
   }
 

@@ -59,18 +59,29 @@ import Testing
     #expect(try Blectl.run("mac-from-adv", "--min-confidence", "sure", "--hex", "020106").status == 64)
   }
 
-  /// What is wrong with the data, and not that there is no MAC in it.
+  /// What is wrong with the data is told, and hides nothing beside it. Only what is not hex is wrong use.
   @Test func malformedDataIsToldAsThat() throws {
-    for (hex, mention) in [
-      ("", "no octets"), ("zz", "is not hex"), ("0201", "claims 2 octets, 1 left"),
-      ("09ff6909010203040506 05ff", "claims 5 octets, 1 left"),
-    ] {
+    for (hex, status, mention) in [
+      ("", 64, "no octets"), ("zz", 64, "is not hex"), ("0201", 2, "claims 2 octets, 1 left"),
+      ("09ff6909010203040506 05ff", 0, "--hex is malformed (structure at offset 10 claims 5 octets, 1 left"),
+      ("020100 0405ffffee 09ff6909010203040506", 0, "32-bit UUID list is not a multiple of 4"),
+      // From a public capture.
+      ("0201021b05ffffee1bc878f64a4690dd5ad9e71f4e4177f011694babb7fe68", 2, "32-bit UUID list is not a multiple of 4"),
+    ] as [(String, Int32, String)] {
       let result = try Blectl.run("mac-from-adv", "--hex", hex)
-      let found = hex.hasPrefix("09")
-      #expect(result.status == (found ? 0 : 64) && result.errors.contains("--hex") && result.errors.contains(mention), "\(result.errors)")
+      #expect(result.status == status && result.errors.contains(mention), "\(hex): \(result.status) \(result.errors)")
+      #expect((status == 0) == result.text.hasPrefix("01:02:03:04:05:06"))
     }
     let piped = try Blectl.run(["mac-from-adv"], input: Array("020106\n0301\n".utf8))
     #expect(piped.status == 2 && piped.errors.contains("line 2 is malformed"), "\(piped.errors)")
+  }
+
+  /// A line that is no octets is told, and hides none behind it.
+  @Test func aLineThatCannotBeReadHidesNoOther() throws {
+    let result = try Blectl.run(["mac-from-adv"], input: Array("hello\n09ff6909010203040506\n02010\n".utf8))
+    #expect(result.status == 66 && result.text.hasPrefix("01:02:03:04:05:06"), "\(result.text)\(result.errors)")
+    #expect(
+      ["line 1 of standard input is neither", "line 3 of standard input has an odd", "2 line(s) of"].allSatisfy(result.errors.contains))
   }
 
   @Test func whatWasTriedIsSaid() throws {

@@ -29,6 +29,18 @@ import Text
     #expect(advertisement.error == advertisement.errors.first)
   }
 
+  /// A structure that is malformed hides none beside it, also none of its own type.
+  @Test(arguments: ["021b00", "091b0102030405060708", "02160f", "021900", "0101", "0405ffffee", "01ff", "02ff05"])
+  func aMalformedStructureHidesNothing(_ malformed: String) throws {
+    let whole = "020106" + "081b06050403020100" + "04ff050399" + "0303affe"
+    for text in [malformed + whole, whole + malformed] {
+      let advertisement = Advertisement(try #require(Hex.decode(text)))
+      #expect(advertisement.leDeviceAddress?.description == "01:02:03:04:05:06/public", "\(text)")
+      #expect(advertisement.manufacturerData.map(\.company) == [0x0305] && advertisement.serviceUUIDs.contains(UUID(0xFEAF)))
+      #expect(advertisement.flags == 6 && advertisement.error != nil)
+    }
+  }
+
   /// What is read can be written again, octet for octet, when nothing was wrong with it.
   @Test(arguments: AdvertisementSample.all.filter(\.errors.isEmpty)) func roundTrip(_ sample: AdvertisementSample) throws {
     let bytes = try #require(Hex.decode(sample.hex))

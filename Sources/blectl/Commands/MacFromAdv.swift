@@ -140,9 +140,9 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
     }
     if data.isEmpty { throw Failure(.usage, "--hex has no octets: it takes AD structures, such as 020106") }
     try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
-    // A layout that says itself that there is none has been read all the same.
-    if case .malformed(let error, _)? = found.search.problem { throw Failure(.usage, "--hex is no list of AD structures: \(error)") }
-    if let error = Advertisement(data).errors.first { found.output.note("--hex is more than a list of AD structures: \(error)") }
+    // Else it is why there is no MAC.
+    if case .malformed? = found.search.problem { return }
+    if let error = Advertisement(data).errors.first { found.output.note("--hex is malformed (\(error)); the rest was read") }
   }
 
   @LoopActor
@@ -151,15 +151,23 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
     let text = try await InputFile.read("-", limit: 64 << 20) { [output = found.output] in
       output.note("waiting for lines on standard input: AD structures in hex, ADDRESS HEX, or records of a scan; Ctrl-C ends")
     }
-    var number = 0
+    var (number, unreadable) = (0, 0)
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       number += 1
       EventLoop.shared.spendStep()
       if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
-      guard let (data, sender) = try OfflineAdvertisement.parse(line, number: number) else { continue }
-      try await found.add(data, sender: sender, line: number)
+      let heard: (data: [UInt8], sender: PeerAddress?)?
+      do throws(OfflineAdvertisementError) { heard = try OfflineAdvertisement.parse(line, number: number) } catch {
+        // It does not hide the lines behind it.
+        unreadable += 1
+        _ = Program.report(error, found.output)
+        continue
+      }
+      guard let heard else { continue }
+      try await found.add(heard.data, sender: heard.sender, line: number)
       if first, found.search.found > 0 { return }
     }
+    if unreadable > 0 { throw Failure(.input, "\(unreadable) line(s) of standard input could not be read") }
   }
 
   /// The duration includes the search.

@@ -60,7 +60,7 @@ extension Failure {
       case .notSureEnough(let mac):
         "only a MAC of \(mac.confidence.name) confidence: \(mac.text) (\(mac.source), \(mac.rule)); --min-confidence \(mac.confidence.name) shows it"
       case .malformed(let error, let line):
-        "no MAC: \(line.map { "line \($0)" } ?? "an advertisement") is malformed (\(error))"
+        "no MAC: \(line.map { "line \($0)" } ?? "an advertisement") is malformed (\(error)), and no layout fits the rest"
       case .senderUnknown: "this frame carries no MAC: --learn needs the sender's address before the data"
       case .senderNotInData(let count):
         "the sender's address does not occur in its \(count) advertisement(s), neither forward nor reversed"
@@ -89,7 +89,7 @@ extension Failure {
       "rule \"\(DisplayText.escape(error.text))\": \(reason); a rule looks like mfg:0x0305@-6:le, svc:fe95@5:le, ad:1b@0:le or name@-4")
   }
 
-  init(_ error: OfflineAdvertisementError, of input: String = "standard input") {
+  init(_ error: OfflineAdvertisementError, of input: String) {
     let (line, reason) =
       switch error {
       case .notJSON(let line): (line, "is not a JSON record")

@@ -78,7 +78,7 @@ struct Failure: Error, Equatable {
     case let error as IncompleteWrite: self.init(error)
     case let error as SegmentsMissing: self.init(error)
     case let error as MACRuleError: self.init(error)
-    case let error as OfflineAdvertisementError: self.init(error)
+    case let error as OfflineAdvertisementError: self.init(error, of: "standard input")
     case let error as ATTError: self.init(error)
     case let error as GATTError: self.init(error)
     case ValueFormatError.notHex(let text):
