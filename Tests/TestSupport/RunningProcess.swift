@@ -43,7 +43,7 @@ package final class RunningProcess: @unchecked Sendable {
   /// - Parameters:
   ///   - command: looked up in the PATH of `environment`.
   ///   - folder: where it runs; nil: where the tests do.
-  ///   - environment: nil: this process's own.
+  ///   - environment: nil: this process's own, without the user's folders.
   ///   - limit: seconds until it is killed: not a measure of speed, but a program that hangs must fail its test, not stop the whole run.
   package init(
     _ command: [String], environment: [String: String]? = nil, folder: String? = nil, hasInput: Bool = true, reading: Reading = .everything,
@@ -52,7 +52,7 @@ package final class RunningProcess: @unchecked Sendable {
     // A test runner in the background has SIGINT ignored, and would pass that on.
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["--default-signal=INT,TERM,HUP"] + command
-    if let environment { process.environment = environment }
+    process.environment = environment.map { ["TMPDIR": TemporaryFolder.url.path].merging($0) { $1 } } ?? TemporaryFolder.environment
     if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
     process.standardInput = hasInput ? input : FileHandle.nullDevice
     process.standardOutput = output

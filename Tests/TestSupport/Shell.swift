@@ -6,7 +6,8 @@ package enum Shell {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/bash")
     process.arguments = ["-c", script]
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blectl-shell-\(UUID().uuidString)")
+    process.environment = TemporaryFolder.environment
+    let folder = TemporaryFolder.url.appendingPathComponent("shell-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let files = ["out", "err"].map { folder.appendingPathComponent($0) }

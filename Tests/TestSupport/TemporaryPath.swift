@@ -4,8 +4,9 @@ import LinuxIO
 
 /// A path of its own in the temporary folder, removed at the end. Short: a socket's path has at most 107 octets.
 package final class TemporaryPath: Sendable {
-  package let path = FileManager.default.temporaryDirectory
-    .appendingPathComponent("blectl-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)).path
+  package let path = TemporaryFolder.url.appendingPathComponent(
+    "blectl-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+  ).path
 
   deinit { unsafe unlink(path) }
 
