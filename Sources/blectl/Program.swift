@@ -161,8 +161,18 @@ enum Program {
     if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
     let failure = Failure(error)
     if failure.isTold { return failure.exitStatus.rawValue }
-    if output.style.json { reportJSON(failure, output) } else { output.failure(failure.message) }
+    // Each mistake of a script is a line, as compilers write them.
+    let mistakes = (error as? ScriptErrors)?.errors.map { Failure($0) } ?? [failure]
+    for mistake in mistakes.prefix(mistakeLimit) + omitted(mistakes.count - mistakeLimit) {
+      if output.style.json { reportJSON(mistake, output) } else { output.failure(mistake.message) }
+    }
     return failure.exitStatus.rawValue
+  }
+
+  private static let mistakeLimit = 100
+
+  private static func omitted(_ count: Int) -> [Failure] {
+    count > 0 ? [Failure(.usage, "\(count) more mistakes are not shown. Correct these first.")] : []
   }
 
   @LoopActor

@@ -50,7 +50,7 @@ import Testing
       let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: "\(ScriptFileTests.folder)/\(name).blectl")))
       for count in stride(from: 1, to: bytes.count, by: 37) {
         let result = try Self.run(Array(bytes.prefix(count)))
-        let isRefused = result.status == 64 && result.errors.wholeMatch(of: /blectl: standard input:\d+(:\d+)?: .+\n/) != nil
+        let isRefused = result.status == 64 && result.errors.wholeMatch(of: /(blectl: standard input:\d+(:\d+)?: .+\n)+/) != nil
         #expect(isRefused || result.status == 3 || (result.status == 0 && !result.text.contains("✗")), "\(name) \(count): \(result.errors)")
       }
     }
@@ -69,9 +69,46 @@ import Testing
 
   /// All files are right before the first is run.
   @Test func aLaterFileIsWrong() throws {
-    let wrong = try TemporaryFolder.file(Array("read ffe1\nfrobnicate".utf8))
+    let wrong = try TemporaryFolder.file(Array("sleep 1s\nfrobnicate".utf8))
     let result = try Blectl.run(["run", "no-tests.blectl", wrong], folder: ScriptFileTests.folder)
     Self.expectRefused(result, "\(wrong):2:1", "there is no command")
+  }
+
+  // MARK: All at once
+
+  @Test func allMistakesAreToldAtOnce() throws {
+    let script = "raed ffe1\ntest t\n  sleep 5x\n  read $A\n  frobnicate\n  expect == 1\nend\nread 'a\n"
+    let result = try Self.run(script)
+    #expect(result.status == 64 && result.text.isEmpty)
+    let places = ["1:1", "3:9", "4:8", "5:3", "8:6"]
+    let lines = result.errors.split(separator: "\n")
+    #expect(lines.count == places.count, "\(result.errors)")
+    for (line, place) in zip(lines, places) { #expect(line.hasPrefix("blectl: standard input:\(place): "), "\(line)") }
+    let records = try Self.run(Array(script.utf8), ["--json"]).errors.split(separator: "\n").map { try Record(String($0)) }
+    #expect(records.count == places.count && records.allSatisfy { $0["error"]?.string("kind") == "usage" })
+    #expect(records.first?["error"]?.string("message")?.hasPrefix("standard input:1:1: ") == true)
+  }
+
+  @Test func ofManyMistakesSomeAreShown() throws {
+    let lines = try Self.run(String(repeating: "frobnicate\n", count: 123)).errors.split(separator: "\n")
+    #expect(lines.count == 101 && lines.last == "blectl: 23 more mistakes are not shown. Correct these first.")
+  }
+
+  /// Those of included files, and of all files; what a file that is missing would bring is not told as missing.
+  @Test func allFilesAreRead() throws {
+    let folder = TemporaryFolder.path()
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+    try write("a.blectl", "include none\nread $A\nexpect == 1\ninclude _b\nsleep x\ninclude _b\n")
+    try write("_b", "device\nfrobnicate\n")
+    try write("c.blectl", "read ffe1\nsleep y\n")
+    let result = try Blectl.run(["run", "."], folder: folder, adapter: "hci99")
+    let lines = result.errors.split(separator: "\n")
+    let places = [
+      "./a.blectl:1:9: ", "./a.blectl:5:7: ", "./_b:1:1: ", "./_b:2:1: ", "./c.blectl:1:1: this needs a device", "./c.blectl:2:7: ",
+    ]
+    #expect(result.status == 64 && lines.count == places.count, "\(result.errors)")
+    for (line, place) in zip(lines, places) { #expect(line.hasPrefix("blectl: \(place)"), "\(line)") }
   }
 
   // MARK: Files

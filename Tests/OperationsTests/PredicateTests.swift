@@ -8,7 +8,8 @@ import Text
 
   /// Of `expect …` about octets, or about a field.
   private static func outcome(_ expectation: String, _ octets: [UInt8], field: JSONTree? = nil) throws -> Outcome {
-    let statements = try ScriptParser.parse(Array("expect \(expectation)".utf8), file: "x", settings: [])
+    let (statements, mistakes) = try ScriptParser.parse(Array("expect \(expectation)".utf8), file: "x", settings: [])
+    if let mistake = mistakes.first { throw mistake }
     guard case .expectResult(let extraction, let predicate) = statements.first?.kind else { return .mistake }
     let format = try extraction.format?.text.map { try ValueFormat($0) }
     let value: ScriptValue = field.map { .field($0) } ?? format.map { .formatted(octets, $0) } ?? .octets(octets)

@@ -22,9 +22,42 @@ import Text
   }
 
   @discardableResult static func script(_ bytes: [UInt8], variables: [String: String] = [:]) throws(ScriptError) -> Script {
-    let statements = try ScriptParser.parse(bytes, file: "x", settings: ["format"])
-    return try ScriptCheck.script(statements, file: "x", variables: variables, program)
+    let (statements, wrong) = try ScriptParser.parse(bytes, file: "x", settings: ["format"])
+    let (script, mistakes) = ScriptCheck.script(statements, file: "x", variables: variables, program)
+    if let first = ScriptErrors(wrong + mistakes, of: "x").errors.first { throw first }
+    return script
   }
+
+  /// All mistakes, as `LINE:COLUMN`.
+  private static func places(_ text: String) throws -> [String] {
+    let (statements, wrong) = try ScriptParser.parse(Array(text.utf8), file: "x", settings: ["format"])
+    let mistakes = wrong + ScriptCheck.script(statements, file: "x", variables: [:], program).mistakes
+    return ScriptErrors(mistakes, of: "x").errors.map { "\($0.place.line):\($0.place.column ?? 0)" }
+  }
+
+  /// Every mistake, and none that only follows from another.
+  @Test(arguments: [
+    ("frobnicate\nread a\nfrobnicate", ["1:1", "3:1"]), ("sleep 5x\nread $A\nread $A\nnote", ["1:7", "2:6", "4:1"]),
+    // What a line with a mistake was to bring
+    ("frobnicate\nexpect == 1\nfails", ["1:1", "3:1"]), ("let A = frobnicate\nread $A\nexpect == $A", ["1:1"]),
+    ("set A\nread $A", ["1:1"]), ("let A read a\nread $A", ["1:1"]), ("set A 'b\nread $A\nread 'c", ["1:7", "3:6"]),
+    ("expect == 1\nexpect == 2", ["1:1"]), ("read a b c 'd\nfails\nexpect == 1", ["1:12"]), ("note a\0\nnote \0", ["1:7", "2:6"]),
+    ("expect xyz! as u9 == 1 within 5\nread a", ["1:8", "1:16", "1:31"]),
+    // Blocks
+    ("test\nread a\nend\ntest u\nfrobnicate\nend", ["1:1", "5:1"]), ("test 'a\nread a\nexpect == 1\nend\ntest u\nread a\nend", ["1:6"]),
+    ("repeat x\nfrobnicate\nend", ["1:8", "2:1"]), ("repeat\nread a\nend", ["1:1"]),
+    ("test t\nread a\nend x\nread a\nend", ["3:5", "5:1"]),
+    // An end that is missing
+    ("test t\nread a\ntest u\nread a\nend\ntest v\nread a\nend", ["3:1"]), ("test t\nrepeat 2\nread a\nend\n", ["1:1"]),
+    ("test t\nrepeat 2\nread a", ["2:1"]), ("repeat 2\ntest t\nread a\nend\nend\nfrobnicate", ["2:1", "6:1"]),
+    // One that is too many
+    ("read a\nend\nfrobnicate", ["2:1", "3:1"]), ("tset t\nread a\nexpect == 1\nend\nfrobnicate", ["4:1", "5:1"]),
+    ("test t\nrepaet 2\nread a\nend\nend\nfrobnicate", ["5:1", "6:1"]),
+    // Tests
+    ("test t\nend\ntest t\nread a\nend\ntest \"\"\nread $B\nend", ["1:1", "3:1", "6:6", "7:6"]),
+    ("setup\nlet A = read a\nend\ntest\nread $A\nexpect == 1\nend", ["4:1"]),
+  ])
+  func allMistakesAreTold(_ text: String, _ places: [String]) throws { #expect(try Self.places(text) == places, "\(text)") }
 
   static func script(_ text: String, variables: [String: String] = [:]) throws(ScriptError) -> Script {
     try script(Array(text.utf8), variables: variables)
@@ -58,9 +91,10 @@ import Text
     ("let A = expect == 1", 1, 9, "has none"), ("let A = read a as u9", 1, 19, "unknown format"),
     ("let A = read a as u16", 1, 19, "byte order"),
     // Blocks
-    ("end", 1, 1, "without"), ("test", 1, 1, "needs a name"), ("test t", 1, 1, "has no end"), ("test t\nrepeat 2\nend", 1, 1, "has no end"),
+    ("end", 1, 1, "without"), ("test\nend", 1, 1, "needs a name"), ("test t", 1, 1, "has no end"),
+    ("test t\nrepeat 2\nend", 1, 1, "has no end"),
     ("test t\ntest u\nend\nend", 2, 1, "inside of another"), ("test t\nsetup\nend\nend", 2, 1, "outside of tests"),
-    ("repeat 2\nteardown\nend\nend", 2, 1, "outside of tests"), ("test t\nend t", 2, 5, "nothing stands behind"),
+    ("repeat 2\nteardown\nend\nend", 2, 1, "outside of tests"), ("test t\nskip\nend t", 3, 5, "nothing stands behind"),
     ("setup t\nend", 1, 7, "nothing stands behind"),
     ("test t\nskip\nend\ntest t\nskip\nend", 4, 1, "already, in line 1"), ("test t\nend", 1, 1, "no lines"),
     ("test \"\"\nskip\nend", 1, 6, "has a name"), ("repeat 2\ntest t\nend\nend", 2, 1, "inside of another"),

@@ -29,3 +29,15 @@ package indirect enum Predicate: Sendable {
   /// What `is` takes besides the formats.
   package static let sorts = ["number", "text", "true", "false", "null", "empty"]
 }
+
+extension Predicate {
+  /// The words whose variables are replaced.
+  package var operands: [ShellWord] {
+    switch self {
+    case .compares(_, let words), .starts(let words), .ends(let words), .contains(let words): words
+    case .range(let word), .isOf(let word): [word]
+    case .matches: []
+    case .length(let predicate): predicate.operands
+    }
+  }
+}

@@ -14,6 +14,8 @@ package struct Script: Sendable {
   /// Whom it is about; nil: nobody, or whoever is named where it is run.
   package internal(set) var device: String?
   package internal(set) var deviceLine: Int?
+  /// A file that it includes was not read, which may name the device.
+  package internal(set) var lacksFile = false
   /// What it asks for first that needs a device.
   package internal(set) var firstNeed: ScriptPlace?
   /// Those that it names.
@@ -32,8 +34,7 @@ package struct Script: Sendable {
       switch statement.kind {
       case .device, .set, .note: false
       case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .repetition, .sleep, .include, .skip,
-        .setup,
-        .teardown, .test:
+        .setup, .teardown, .test, .unreadable:
         true
       }
     }

@@ -1,7 +1,7 @@
 import GATT
-package import Text
+import Text
 
-/// Makes a script of statements, and refuses what cannot be right, before anything is sent.
+/// Makes a script of statements, and finds what cannot be right, before anything is sent.
 package struct ScriptCheck {
   /// What a command needs to be run.
   package enum Need: Sendable, Equatable {
@@ -54,18 +54,21 @@ package struct ScriptCheck {
   let program: Program
   var variables: ScriptVariables
   private var script: Script
+  private var mistakes: [ScriptError] = []
   private var hasResult = false
   private var knowsDevice = false
+  /// Variables that nothing sets: each is told once.
+  private var undefined: Set<String> = []
 
   /// - Parameter mentioned: variables that it has besides.
-  /// - Throws: the first mistake.
+  /// - Returns: the script, which can be run when there are no mistakes.
   package static func script(
     _ statements: [ScriptStatement], file: String, variables: [String: String], mentioned: Set<String> = [], _ program: Program
-  ) throws(ScriptError) -> Script {
+  ) -> (script: Script, mistakes: [ScriptError]) {
     var check = ScriptCheck(program: program, variables: ScriptVariables(variables), script: Script(file: file))
     check.script.variables = mentioned
-    try check.file(statements)
-    return check.script
+    check.file(statements)
+    return (check.script, check.mistakes)
   }
 
   private init(program: Program, variables: ScriptVariables, script: Script) {
@@ -74,92 +77,125 @@ package struct ScriptCheck {
     self.script = script
   }
 
+  private mutating func note(_ line: ScriptLine, at word: ShellWord? = nil, _ reason: String) {
+    mistakes.append(word.map { line.error(at: $0, reason) } ?? line.error(reason))
+  }
+
   // MARK: The file
 
-  private mutating func file(_ statements: [ScriptStatement]) throws(ScriptError) {
+  private mutating func file(_ statements: [ScriptStatement]) {
     // In the order in which they run, so that a variable is there before it is used: the file's own lines, then the tests.
     for statement in statements {
       switch statement.kind {
       case .device(let word):
-        guard script.device == nil else { throw statement.line.error("the device is named twice; a script is about one") }
-        script.device = try known(word, statement.line, "a device")
+        guard script.deviceLine == nil else {
+          note(statement.line, "the device is named twice; a script is about one")
+          continue
+        }
+        script.device = known(word, statement.line, "a device")
         script.deviceLine = statement.place.line
       case .setup(let body): script.setup += body
       case .teardown(let body): script.teardown += body
       case .test: break
+      case .unreadable(let body) where !body.isEmpty: break
       default:
-        try check(statement)
+        check(statement)
         script.statements.append(statement)
       }
     }
     // Each test begins with what setup leaves.
     hasResult = false
-    try check(script.setup)
+    check(script.setup)
     let hasResultAtFirst = hasResult
     var lines: [String: Int] = [:]
     for statement in statements {
-      guard case .test(let name, let tags, let body) = statement.kind else { continue }
-      let line = statement.line
-      let title = try known(name, line, "a test's name")
-      guard !title.isEmpty else { throw line.error(at: name, "a test has a name") }
-      guard !body.isEmpty else { throw line.error("this test has no lines, so it would pass whatever the device does") }
-      if let before = lines.updateValue(line.place.line, forKey: title) {
-        throw line.error("there is a test \(DisplayText.quote(title)) already, in line \(before)")
-      }
-      var words: [String] = []
-      for tag in tags { words.append(try known(tag, line, "a tag")) }
       hasResult = hasResultAtFirst
-      try check(body)
-      script.tests.append(Script.Test(name: title, tags: words, line: line, statements: body))
+      switch statement.kind {
+      case .test(let name, let tags, let body): check(name, tags, body, statement.line, &lines)
+      case .unreadable(let body) where !body.isEmpty: check(statement)
+      default: break
+      }
     }
   }
 
-  private mutating func check(_ statements: [ScriptStatement]) throws(ScriptError) { for statement in statements { try check(statement) } }
+  private mutating func check(
+    _ name: ShellWord, _ tags: [ShellWord], _ body: [ScriptStatement], _ line: ScriptLine, _ lines: inout [String: Int]
+  ) {
+    let title = known(name, line, "a test's name")
+    if title?.isEmpty == true { note(line, at: name, "a test has a name") }
+    if body.isEmpty { note(line, "this test has no lines, so it would pass whatever the device does") }
+    if let title, let before = lines.updateValue(line.place.line, forKey: title) {
+      note(line, "there is a test \(DisplayText.quote(title)) already, in line \(before)")
+    }
+    var words: [String] = []
+    for tag in tags { if let word = known(tag, line, "a tag") { words.append(word) } }
+    check(body)
+    script.tests.append(Script.Test(name: title ?? "", tags: words, line: line, statements: body))
+  }
 
-  private mutating func check(_ statement: ScriptStatement) throws(ScriptError) {
+  private mutating func check(_ statements: [ScriptStatement]) { for statement in statements { check(statement) } }
+
+  private mutating func check(_ statement: ScriptStatement) {
     let line = statement.line
     switch statement.kind {
     case .set(let name, let value):
       script.variables.insert(name)
-      variables.set(name, try text(of: value, line))
+      variables.set(name, text(of: value, line))
     case .command(let command):
-      try check(command, line)
+      check(command, line)
       hasResult = true
     case .capture(let name, let command, let extraction):
-      try check(command, line)
-      _ = try format(of: extraction, line)
+      check(command, line)
+      _ = format(of: extraction, line)
       hasResult = true
       variables.capture(name, nil)
     case .expectResult(let extraction, let predicate):
-      guard hasResult else { throw line.error("nothing has a result before this line") }
-      try check(predicate, extraction, line)
+      if !hasResult { note(line, "nothing has a result before this line") }
+      // That is told once.
+      hasResult = true
+      check(predicate, extraction, line)
     case .expectValue(let value):
-      try selector(value.attribute, line)
-      if let count = value.count { try number(count, line) }
-      try time(value.within, line)
-      if let predicate = value.predicate { try check(predicate, value.extraction, line) }
+      selector(value.attribute, line)
+      if let count = value.count { number(count, line) }
+      time(value.within, line)
+      if let predicate = value.predicate { check(predicate, value.extraction, line) }
       hasResult = true
     case .expectSilence(let attribute, let within):
-      try selector(attribute, line)
-      try time(within, line)
+      selector(attribute, line)
+      time(within, line)
     case .expectDisconnection(let reason, let within):
-      if let reason, let text = try text(of: reason, line), !program.reasons.contains(text), Self.number(text) == nil {
-        throw line.error(
-          at: reason, "\(DisplayText.quote(text)) is no reason of a disconnection: a number (0x13), or \(Self.hint(text, program.reasons))")
+      if let reason, let text = text(of: reason, line), !program.reasons.contains(text), Self.number(text) == nil {
+        note(
+          line, at: reason,
+          "\(DisplayText.quote(text)) is no reason of a disconnection: a number (0x13), or \(Self.hint(text, program.reasons))")
       }
-      try time(within, line)
+      time(within, line)
     case .repetition(let repetition, let body):
-      try number(repetition.count, line)
-      if let every = repetition.every { try time(every, line) }
-      try check(body)
+      number(repetition.count, line)
+      time(repetition.every, line)
+      check(body)
     case .sleep(let word):
-      if let text = try text(of: word, line), Self.pause(text) == nil { throw Self.noTime(text, word, line) }
-    case .skip(let word): if let word { _ = try text(of: word, line) }
-    case .note(let word): _ = try text(of: word, line)
-    case .device: throw line.error("the device is named outside of blocks")
-    case .include: throw line.error("the file was not read")
+      if let text = text(of: word, line), Self.pause(text) == nil { noTime(text, word, line) }
+    case .skip(let word): if let word { _ = text(of: word, line) }
+    case .note(let word): _ = text(of: word, line)
+    case .device: note(line, "the device is named outside of blocks")
+    case .include: note(line, "the file was not read")
     case .setup, .teardown, .test:
-      throw line.error("\(line.words.first?.text ?? "this") stands outside of blocks, also in a file that is included")
+      note(line, "\(line.words.first?.text ?? "this") stands outside of blocks, also in a file that is included")
+    case .unreadable(let body):
+      passOver(line)
+      check(body)
+    }
+  }
+
+  /// Takes for granted what a line with a mistake was to bring, so that the lines behind it are not told for it.
+  private mutating func passOver(_ line: ScriptLine) {
+    hasResult = true
+    switch line.words.first?.keyword {
+    case "set", "let": if let name = line.words.dropFirst().first?.text { variables.capture(name, nil) }
+    case "device": script.deviceLine = script.deviceLine ?? line.place.line
+    case "include": script.lacksFile = true
+    default: break
     }
   }
 
@@ -177,10 +213,10 @@ package struct ScriptCheck {
     }
   }
 
-  private mutating func check(_ command: ScriptCommand, _ line: ScriptLine) throws(ScriptError) {
+  private mutating func check(_ command: ScriptCommand, _ line: ScriptLine) {
     var mistake: ScriptError?
     var need: Need?
-    let known = try texts(of: command.words, line)
+    let known = command.words.map { text(of: $0, line) }
     for values in Self.guesses(known.count { $0 == nil }) {
       var rest = values[...]
       var words: [String] = []
@@ -202,17 +238,21 @@ package struct ScriptCheck {
         }
       }
     }
-    guard let need else { throw mistake ?? line.error("") }
     switch need {
+    case nil:
+      if let mistake { mistakes.append(mistake) }
+      // It may have been the one that connects.
+      knowsDevice = true
     case .nothing: break
     case .namesDevice: knowsDevice = true
     case .device: if !knowsDevice { script.firstNeed = script.firstNeed ?? line.place }
     }
-    if let failure = command.failure, let kind = failure.kind, let text = try text(of: kind, failure.line), !program.errors.contains(text),
+    if let failure = command.failure, let kind = failure.kind, let text = text(of: kind, failure.line), !program.errors.contains(text),
       Self.number(text) == nil
     {
-      throw failure.line.error(
-        at: kind, "no error is called \(DisplayText.quote(text)), which could also be a code (0x80): \(Self.hint(text, program.errors))")
+      note(
+        failure.line, at: kind,
+        "no error is called \(DisplayText.quote(text)), which could also be a code (0x80): \(Self.hint(text, program.errors))")
     }
   }
 
@@ -224,70 +264,66 @@ package struct ScriptCheck {
   // MARK: Words
 
   /// - Returns: nil while a variable has no value yet.
-  private mutating func text(of word: ShellWord, _ line: ScriptLine) throws(ScriptError) -> String? {
+  private mutating func text(of word: ShellWord, _ line: ScriptLine) -> String? {
     script.variables.formUnion(word.variables)
-    for name in word.variables where !variables.isKnown(name) {
+    // A file that was not read may set it.
+    for name in word.variables where !variables.isKnown(name) && undefined.insert(name).inserted && !script.lacksFile {
       let meant = Likeness.nearest(to: name, among: variables.names).map { "; did you mean \($0)?" } ?? ""
-      throw line.error(at: word, "nothing sets the variable \(name) before this line\(meant)")
+      note(line, at: word, "nothing sets the variable \(name) before this line\(meant)")
     }
     return try? variables.text(of: word)
   }
 
-  private mutating func texts(of words: [ShellWord], _ line: ScriptLine) throws(ScriptError) -> [String?] {
-    var texts: [String?] = []
-    for word in words { texts.append(try text(of: word, line)) }
-    return texts
-  }
-
-  private mutating func known(_ word: ShellWord, _ line: ScriptLine, _ what: String) throws(ScriptError) -> String {
-    guard let text = try text(of: word, line) else { throw line.error(at: word, "\(what) is known before the script runs, and no result") }
+  private mutating func known(_ word: ShellWord, _ line: ScriptLine, _ what: String) -> String? {
+    let text = text(of: word, line)
+    if text == nil, word.variables.allSatisfy(variables.isKnown) {
+      note(line, at: word, "\(what) is known before the script runs, and no result")
+    }
     return text
   }
 
-  private mutating func selector(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {
-    guard let text = try text(of: word, line) else { return }
-    do { _ = try Selector(text) } catch {
-      throw line.error(at: word, "\(DisplayText.quote(text)) is no characteristic; what came last is looked at by `expect == …`")
-    }
+  private mutating func selector(_ word: ShellWord, _ line: ScriptLine) {
+    guard let text = text(of: word, line), (try? Selector(text)) == nil else { return }
+    note(line, at: word, "\(DisplayText.quote(text)) is no characteristic; what came last is looked at by `expect == …`")
   }
 
-  private mutating func number(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) {
-    guard let text = try text(of: word, line) else { return }
-    guard Self.count(text) != nil else {
-      throw line.error(at: word, "\(DisplayText.quote(text)) is no number of times, which is 1 to \(Repetition.limit)")
-    }
+  private mutating func number(_ word: ShellWord, _ line: ScriptLine) {
+    guard let text = text(of: word, line), Self.count(text) == nil else { return }
+    note(line, at: word, "\(DisplayText.quote(text)) is no number of times, which is 1 to \(Repetition.limit)")
   }
 
-  private mutating func time(_ word: ShellWord?, _ line: ScriptLine) throws(ScriptError) {
-    guard let word, let text = try text(of: word, line), ScriptTime.parse(text) == nil else { return }
-    throw Self.noTime(text, word, line)
+  private mutating func time(_ word: ShellWord?, _ line: ScriptLine) {
+    guard let word, let text = text(of: word, line), ScriptTime.parse(text) == nil else { return }
+    noTime(text, word, line)
   }
 
-  private static func noTime(_ text: String, _ word: ShellWord, _ line: ScriptLine) -> ScriptError {
+  private mutating func noTime(_ text: String, _ word: ShellWord, _ line: ScriptLine) {
     let hint = ScriptNumber(text) == nil ? "" : "; \(text)s are seconds, \(text)ms thousandths of one"
-    return line.error(at: word, "\(DisplayText.quote(text)) is no time: 500ms, 2s, 1m, at most 24h\(hint)")
+    note(line, at: word, "\(DisplayText.quote(text)) is no time: 500ms, 2s, 1m, at most 24h\(hint)")
   }
 
   // MARK: Predicates
 
-  private mutating func format(of extraction: Extraction, _ line: ScriptLine) throws(ScriptError) -> ValueFormat? {
-    if let field = extraction.field { _ = try text(of: field, line) }
-    guard let word = extraction.format, let text = try text(of: word, line) else { return nil }
-    do { return try ValueFormat(text) } catch { throw line.error(at: word, "\(error)") }
+  private mutating func format(of extraction: Extraction, _ line: ScriptLine) -> ValueFormat? {
+    if let field = extraction.field { _ = text(of: field, line) }
+    guard let word = extraction.format, let text = text(of: word, line) else { return nil }
+    do { return try ValueFormat(text) } catch {
+      note(line, at: word, "\(error)")
+      return nil
+    }
   }
 
-  private mutating func check(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) throws(ScriptError) {
-    let format = try format(of: extraction, line)
-    for word in predicate.operands { if try text(of: word, line) == nil { return } }
+  private mutating func check(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) {
+    let format = format(of: extraction, line)
+    let texts = predicate.operands.map { text(of: $0, line) }
+    if texts.contains(nil) || extraction.format != nil && format == nil { return }
     // What a field is is seen when it comes.
     let sample: ScriptValue =
       if let format { .formatted([UInt8](repeating: 0, count: format.numberOctets ?? 1), format) } else if extraction.field == nil {
         .octets([0])
       } else { .field(JSONTree(kind: .number("0"), line: 0)) }
-    if extraction.format != nil, format == nil { return }
     do { _ = try predicate.verdict(on: sample) { word throws(MissingVariable) in try variables.text(of: word) } } catch {
-      let reason = (error as? PredicateMistake)?.reason ?? "\(error)"
-      throw predicate.operands.first.map { line.error(at: $0, reason) } ?? line.error(reason)
+      note(line, at: predicate.operands.first, (error as? PredicateMistake)?.reason ?? "\(error)")
     }
   }
 
@@ -302,17 +338,5 @@ package struct ScriptCheck {
   package static func number(_ text: String) -> UInt8? {
     let digits = text.hasPrefix("0x") ? text.dropFirst(2) : ""
     return Hex.number(digits).flatMap { UInt8(exactly: $0) }
-  }
-}
-
-extension Predicate {
-  /// The words whose variables are replaced.
-  package var operands: [ShellWord] {
-    switch self {
-    case .compares(_, let words), .starts(let words), .ends(let words), .contains(let words): words
-    case .range(let word), .isOf(let word): [word]
-    case .matches: []
-    case .length(let predicate): predicate.operands
-    }
   }
 }

@@ -9,6 +9,8 @@ package struct ScriptLine: Sendable {
   /// As it stands there, without blanks around it.
   package let source: String
   package let words: [ShellWord]
+  /// Its words are only a guess: what is wrong with the line has been told.
+  var isUnreadable = false
 
   package var place: ScriptPlace { place(of: words.first?.offset ?? 0) }
 
@@ -26,8 +28,9 @@ package struct ScriptLine: Sendable {
   /// Larger files are refused.
   package static let maximumLength = 4 << 20
 
-  /// - Throws: for what is no text, and for quotes that have no end.
-  package static func parse(_ bytes: [UInt8], file: String) throws(ScriptError) -> [ScriptLine] {
+  /// Adds to `mistakes` the lines that cannot be read, such as those with an open quote. They are unreadable in the result.
+  /// - Throws: for a file that is too large or not text.
+  static func parse(_ bytes: [UInt8], file: String, _ mistakes: inout [ScriptError]) throws(ScriptError) -> [ScriptLine] {
     var bytes = bytes[...]
     // A byte order mark is what some editors put in front.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
@@ -43,15 +46,25 @@ package struct ScriptLine: Sendable {
     let all = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     for line in all {
       number += 1
-      if let nul = line.firstIndex(where: { $0 == "\0" }) {
-        let column = line.distance(from: line.startIndex, to: nul) + 1
-        throw ScriptError(ScriptPlace(file: file, line: number, column: column), "a NUL character: a script is text")
+      do throws(ScriptError) {
+        if let nul = line.firstIndex(where: { $0 == "\0" }) {
+          let column = line.distance(from: line.startIndex, to: nul) + 1
+          throw ScriptError(ScriptPlace(file: file, line: number, column: column), "a NUL character: a script is text")
+        }
+        if try part.take(line, number, isLast: number == all.count) { continue }
+        lines += try part.finished()
+      } catch {
+        mistakes.append(error)
+        lines.append(unreadable(line, number, file))
       }
-      if try part.take(line, number, isLast: number == all.count) { continue }
-      lines += try part.finished()
       part = Part(file: file)
     }
     return lines
+  }
+
+  private static func unreadable(_ line: Substring, _ number: Int, _ file: String) -> ScriptLine {
+    let words = line.split { $0 == " " || $0 == "\t" }.prefix(2).map { ShellWord([.text(String($0))]) }
+    return ScriptLine(file: file, starts: [(0, number)], source: String(line).trimmed, words: words, isUnreadable: true)
   }
 
   private static func lineOfBadText(_ bytes: ArraySlice<UInt8>) -> Int {

@@ -13,57 +13,112 @@ package struct ScriptParser {
   /// Names that `set` does not take for variables: they are the shell's settings.
   private let settings: [String]
   private var index = 0
+  private var mistakes: [ScriptError]
+  /// Blocks that ended without their `end`, which may still come.
+  private var unclosed = 0
+  /// The open blocks end here: what follows stands outside of blocks.
+  private var isLeaving = false
 
+  private static let openers = ["setup", "teardown", "test", "repeat", "retry"]
+  private static let outermost: Set = ["setup", "teardown", "test"]
+
+  /// Reads on after a mistake, so that one run tells them all.
   /// - Parameters:
   ///   - settings: names that the shell's own `set` takes.
-  /// - Throws: the first mistake.
-  package static func parse(_ bytes: [UInt8], file: String, settings: [String]) throws(ScriptError) -> [ScriptStatement] {
-    var parser = ScriptParser(lines: try ScriptLine.parse(bytes, file: file), settings: settings)
-    return try parser.block(nil, depth: 0)
+  /// - Throws: for a file that is too large or not text.
+  package static func parse(
+    _ bytes: [UInt8], file: String, settings: [String]
+  ) throws(ScriptError) -> (statements: [ScriptStatement], mistakes: [ScriptError]) {
+    var mistakes: [ScriptError] = []
+    let lines = try ScriptLine.parse(bytes, file: file, &mistakes)
+    var parser = ScriptParser(lines: lines, settings: settings, mistakes: mistakes)
+    let statements = parser.block(nil, depth: 0)
+    return (statements, parser.mistakes)
   }
 
-  private init(lines: [ScriptLine], settings: [String]) {
+  private init(lines: [ScriptLine], settings: [String], mistakes: [ScriptError]) {
     self.lines = lines
     self.settings = settings
+    self.mistakes = mistakes
   }
 
   /// The statements up to `end`.
   /// - Parameter opening: the line that it belongs to; nil: the whole file.
-  private mutating func block(_ opening: ScriptLine?, depth: Int) throws(ScriptError) -> [ScriptStatement] {
-    if let opening, depth > Self.maximumDepth { throw opening.error("more than \(Self.maximumDepth) blocks inside of each other") }
+  private mutating func block(_ opening: ScriptLine?, depth: Int) -> [ScriptStatement] {
     var statements: [ScriptStatement] = []
+    if let opening, depth > Self.maximumDepth {
+      mistakes.append(opening.error("more than \(Self.maximumDepth) blocks inside of each other"))
+      (index, isLeaving) = (lines.count, true)
+    }
     while index < lines.count {
       let line = lines[index]
-      index += 1
       let word = line.words.first?.keyword ?? ""
+      if opening != nil, Self.outermost.contains(word) {
+        // Most likely the block before lacks its end. Each line behind it would be one more mistake.
+        mistakes.append(
+          line.error(
+            word == "test" ? "a test inside of another block; does the one before it lack its end?" : "\(word) stands outside of tests"))
+        unclosed += depth
+        isLeaving = true
+        return statements
+      }
+      index += 1
       switch word {
       case "end":
-        guard opening != nil else {
-          throw line.error("an end without setup, teardown, test, repeat or retry before it" + Self.hint(statements))
+        if !line.isUnreadable { do { try nothing(behind: 1, in: line) } catch { mistakes.append(error) } }
+        if opening != nil { return statements }
+        if unclosed > 0 {
+          unclosed -= 1
+        } else {
+          let hint = Self.hint(&statements)
+          mistakes.append(line.error("an end without setup, teardown, test, repeat or retry before it" + hint))
         }
-        try nothing(behind: 1, in: line)
-        return statements
-      case "fails": try addFailure(line, to: &statements)
-      default: statements.append(ScriptStatement(line: line, kind: try kind(word, line, depth)))
+      case "fails" where !line.isUnreadable: do { try addFailure(line, to: &statements) } catch { mistakes.append(error) }
+      default:
+        statements.append(ScriptStatement(line: line, kind: kind(word, line, depth)))
+        if isLeaving, opening != nil { return statements }
+        isLeaving = false
       }
     }
-    if let opening { throw opening.error("\(opening.words.first?.text ?? "this") has no end") }
+    if let opening, !isLeaving {
+      mistakes.append(opening.error("\(opening.words.first?.text ?? "this") has no end"))
+      isLeaving = true
+    }
     return statements
   }
 
-  /// What was meant to open the block.
-  private static func hint(_ statements: [ScriptStatement]) -> String {
-    let openers = ["setup", "teardown", "test", "repeat", "retry"]
-    for statement in statements.reversed() {
-      guard case .command(let command) = statement.kind, let word = command.words.first?.keyword,
-        let meant = Likeness.nearest(to: word, among: openers)
-      else { continue }
-      return "; is \(DisplayText.quote(word)) in line \(statement.place.line) meant to be \(meant)?"
+  /// What was meant to open the block. That line is not told a second time, as an unknown command.
+  private static func hint(_ statements: inout [ScriptStatement]) -> String {
+    for index in statements.indices.reversed() {
+      switch statements[index].kind {
+      case .command(let command):
+        guard let word = command.words.first?.keyword, let meant = Likeness.nearest(to: word, among: openers) else { continue }
+        statements[index].kind = .unreadable([])
+        return "; is \(DisplayText.quote(word)) in line \(statements[index].place.line) meant to be \(meant)?"
+      case .test(let name, let tags, var body) where index == statements.count - 1:
+        let hint = hint(&body)
+        statements[index].kind = .test(name: name, tags: tags, body)
+        if !hint.isEmpty { return hint }
+      default: continue
+      }
     }
     return ""
   }
 
-  private mutating func kind(_ word: String, _ line: ScriptLine, _ depth: Int) throws(ScriptError) -> ScriptStatement.Kind {
+  private mutating func kind(_ word: String, _ line: ScriptLine, _ depth: Int) -> ScriptStatement.Kind {
+    let body = Self.openers.contains(word) ? block(line, depth: depth + 1) : []
+    guard !line.isUnreadable else { return .unreadable(body) }
+    do throws(ScriptError) {
+      let kind = try kind(word, line, body)
+      // Of a block without its end nobody knows what belongs to it.
+      return isLeaving ? .unreadable(body) : kind
+    } catch {
+      mistakes.append(error)
+      return .unreadable(body)
+    }
+  }
+
+  private func kind(_ word: String, _ line: ScriptLine, _ body: [ScriptStatement]) throws(ScriptError) -> ScriptStatement.Kind {
     switch word {
     case "device": return .device(try only(line, "the device: `device name:Lock-01`"))
     case "set":
@@ -74,20 +129,15 @@ package struct ScriptParser {
       return .set(name: try variable(line.words[1], line), line.words[2])
     case "let": return try capture(line)
     case "setup", "teardown":
-      guard depth == 0 else { throw line.error("\(word) stands outside of tests") }
       try nothing(behind: 1, in: line)
-      let body = try block(line, depth: depth + 1)
       return word == "setup" ? .setup(body) : .teardown(body)
     case "test":
-      guard depth == 0 else { throw line.error("a test inside of another block; does the one before it lack its end?") }
       guard line.words.count > 1 else { throw line.error("test needs a name: test \"opens\"") }
-      return .test(name: line.words[1], tags: Array(line.words.dropFirst(2)), try block(line, depth: depth + 1))
+      return .test(name: line.words[1], tags: Array(line.words.dropFirst(2)), body)
     case "expect":
       var parser = ExpectationParser(line)
       return try parser.parsed()
-    case "repeat", "retry":
-      let repetition = try repetition(line, endsWithSuccess: word == "retry")
-      return .repetition(repetition, try block(line, depth: depth + 1))
+    case "repeat", "retry": return .repetition(try repetition(line, endsWithSuccess: word == "retry"), body)
     case "sleep": return .sleep(try only(line, "how long: `sleep 500ms`"))
     case "include": return .include(try only(line, "a file: `include login.txt`"))
     case "skip":
@@ -130,6 +180,7 @@ package struct ScriptParser {
     case .command(var command) where command.failure == nil:
       command.failure = failure
       statements[statements.count - 1].kind = .command(command)
+    case .unreadable: break
     case .capture: throw line.error("fails is about the command before it, which is to give a value here")
     default: throw line.error("fails stands behind the command that it is about")
     }

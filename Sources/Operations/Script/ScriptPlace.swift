@@ -15,7 +15,7 @@ package struct ScriptPlace: Sendable, Hashable {
 }
 
 /// What is wrong with a script.
-package struct ScriptError: Error, Sendable, Equatable {
+package struct ScriptError: Error, Sendable, Hashable {
   package let place: ScriptPlace
   package let reason: String
   /// A file that it names is missing or cannot be read.
@@ -25,4 +25,23 @@ package struct ScriptError: Error, Sendable, Equatable {
     self.place = place
     self.reason = reason
   }
+}
+
+/// All mistakes of the scripts of a run, in the order of their places.
+package struct ScriptErrors: Error, Sendable, Equatable {
+  package private(set) var errors: [ScriptError]
+
+  /// A file that is included twice has each of its mistakes once.
+  /// - Parameter file: the script, whose mistakes come before those of the files that it includes.
+  package init(_ mistakes: [ScriptError] = [], of file: String = "") {
+    func key(_ error: ScriptError) -> (String, Int, Int) {
+      (error.place.file == file ? "" : error.place.file, error.place.line, error.place.column ?? 0)
+    }
+    errors = Set(mistakes).sorted { key($0) == key($1) ? $0.reason < $1.reason : key($0) < key($1) }
+  }
+
+  package mutating func add(_ other: Self) { errors += other.errors.filter { !errors.contains($0) } }
+
+  /// - Throws: itself, unless there are none.
+  package func check() throws(ScriptErrors) { if !errors.isEmpty { throw self } }
 }

@@ -22,12 +22,19 @@ package struct ScriptStatement: Sendable {
     case setup([ScriptStatement])
     case teardown([ScriptStatement])
     case test(name: ShellWord, tags: [ShellWord], [ScriptStatement])
+    /// A line whose mistake has been told, and the lines of the block that it opens.
+    case unreadable([ScriptStatement])
   }
 
   package let line: ScriptLine
   package var kind: Kind
 
   package var place: ScriptPlace { line.place }
+
+  package init(line: ScriptLine, kind: Kind) {
+    self.line = line
+    self.kind = kind
+  }
 }
 
 /// A command with its arguments, and how it is meant to end.

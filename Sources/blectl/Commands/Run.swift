@@ -108,27 +108,23 @@ struct Run: LoopCommand {
     return reports
   }
 
-  /// - Throws: for the first file that is wrong.
+  /// - Throws: ScriptErrors with the mistakes of all files; FileError.
   @LoopActor
   private func scripts(_ variables: [String: String]) async throws -> [Script] {
     var scripts: [Script] = []
+    var mistakes = ScriptErrors()
+    var missing: FileError?
     for path in files {
       for file in path == "-" ? [path] : try ScriptLoader.files(path) {
-        let script = try await ScriptLoader.load(file, variables: variables)
-        if let place = script.firstNeed, script.device == nil, peer == nil {
-          throw ScriptError(place, "this needs a device: `device PEER` in the script names one, or --peer")
-        }
-        if let device = script.device, PeerArgument(argument: device) == nil {
-          throw ScriptError(
-            ScriptPlace(file: script.file, line: script.deviceLine ?? 1),
-            "\(DisplayText.quote(device)) is no device: AA:BB:CC:DD:EE:FF[/random], name:GLOB, mac:MAC, service:UUID, @last or @ALIAS")
-        }
-        if script.tests.isEmpty, !script.hasOwnSteps {
-          throw ScriptError(ScriptPlace(file: script.file, line: 1), "there is nothing to run in it, neither a test nor a command")
-        }
-        scripts.append(script)
+        do {
+          scripts.append(try await ScriptLoader.load(file, variables: variables, hasPeer: peer != nil))
+        } catch let error as ScriptErrors {
+          mistakes.add(error)
+        } catch let error as FileError { missing = missing ?? error }
       }
     }
+    try mistakes.check()
+    if let missing { throw missing }
     for assignment in set where !scripts.contains(where: { $0.variables.contains(assignment.name) }) {
       throw Failure(.usage, "--set \(assignment.name): no script has a variable of that name")
     }

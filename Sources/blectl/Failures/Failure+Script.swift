@@ -2,6 +2,12 @@ import Operations
 import Text
 
 extension Failure {
+  /// A file that is missing has its own exit code, unless a script is wrong besides.
+  init(_ error: ScriptErrors) {
+    let failures = error.errors.map { Failure($0) }
+    self.init(failures.contains { $0.kind == .usage } ? .usage : .input, failures.map(\.message).joined(separator: "\n"))
+  }
+
   init(_ error: ScriptError) { self.init(error.isOfFile ? .input : .usage, "\(error.place.text): \(error.reason)") }
 }
 

@@ -99,6 +99,7 @@ struct Failure: Error, Equatable {
     case let error as DeviceCallError: self.init(error)
     case let error as FieldFault: self.init(error)
     case let error as ScriptError: self.init(error)
+    case let error as ScriptErrors: self.init(error)
     case let error as ShellWordsError: self.init(error)
     case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
     case is CancellationError: self = .cancelled

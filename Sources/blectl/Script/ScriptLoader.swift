@@ -13,6 +13,7 @@ struct ScriptLoader {
   private var octets = 0
   /// Variables in the names of files.
   private var mentioned: Set<String> = []
+  private var mistakes: [ScriptError] = []
 
   /// How the names of the files end that a folder stands for; those that begin with `_` are there to be included.
   static let ending = ".blectl"
@@ -23,15 +24,44 @@ struct ScriptLoader {
 
   init(variables: [String: String]) { self.variables = variables }
 
-  /// - Parameter path: `-` is standard input.
-  /// - Throws: ScriptError, FileError.
-  static func load(_ path: String, variables: [String: String]) async throws -> Script {
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - hasPeer: a device is named, whatever the script says.
+  /// - Throws: ScriptErrors with all mistakes; FileError.
+  static func load(_ path: String, variables: [String: String], hasPeer: Bool) async throws -> Script {
     var loader = ScriptLoader(variables: variables)
     let name = path == "-" ? "standard input" : path
-    let statements = try await loader.statements(path, name, inside: [])
-    return try ScriptCheck.script(statements, file: name, variables: variables, mentioned: loader.mentioned, program)
+    let statements: [ScriptStatement]
+    do { statements = try await loader.statements(path, name, inside: []) } catch let error as ScriptError {
+      throw ScriptErrors(loader.mistakes + [error], of: name)
+    }
+    let (script, found) = ScriptCheck.script(statements, file: name, variables: variables, mentioned: loader.mentioned, program)
+    let mistakes = loader.mistakes + found
+    let isEmpty = mistakes.isEmpty && script.tests.isEmpty && !script.hasOwnSteps
+    try ScriptErrors(mistakes + whole(script, hasPeer: hasPeer, isEmpty: isEmpty), of: name).check()
+    return script
   }
 
+  /// What is wrong with a script as a whole.
+  private static func whole(_ script: Script, hasPeer: Bool, isEmpty: Bool) -> [ScriptError] {
+    var mistakes: [ScriptError] = []
+    if let place = script.firstNeed, script.deviceLine == nil, !script.lacksFile, !hasPeer {
+      mistakes.append(ScriptError(place, "this needs a device: `device PEER` in the script names one, or --peer"))
+    }
+    if let device = script.device, PeerArgument(argument: device) == nil {
+      mistakes.append(
+        ScriptError(
+          ScriptPlace(file: script.file, line: script.deviceLine ?? 1),
+          "\(DisplayText.quote(device)) is no device: AA:BB:CC:DD:EE:FF[/random], name:GLOB, mac:MAC, service:UUID, @last or @ALIAS")
+      )
+    }
+    if isEmpty {
+      mistakes.append(ScriptError(ScriptPlace(file: script.file, line: 1), "there is nothing to run in it, neither a test nor a command"))
+    }
+    return mistakes
+  }
+
+  /// - Throws: ScriptError for what ends the reading of all files; FileError.
   private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
     let bytes = try await InputFile.read(path, limit: ScriptLine.maximumLength)
     // Also what is empty takes time.
@@ -39,7 +69,9 @@ struct ScriptLoader {
     guard octets <= Self.limit else {
       throw ScriptError(ScriptPlace(file: name, line: 1), "with all that is included more than \(Self.limit) octets")
     }
-    return try await including(try ScriptParser.parse(bytes, file: name, settings: ShellSettings.names), name, stack + [path])
+    let (parsed, found) = try ScriptParser.parse(bytes, file: name, settings: ShellSettings.names)
+    mistakes += found
+    return try await including(parsed, name, stack + [path])
   }
 
   /// The files in the places where they are named.
@@ -48,12 +80,16 @@ struct ScriptLoader {
     for var statement in statements {
       switch statement.kind {
       case .include(let word):
-        all += try await included(word, statement.line, stack)
+        do { all += try await included(word, statement.line, stack) } catch let error as IncludeMistake {
+          mistakes.append(error.error)
+          all.append(ScriptStatement(line: statement.line, kind: .unreadable([])))
+        }
         continue
       case .setup(let body): statement.kind = .setup(try await including(body, file, stack))
       case .teardown(let body): statement.kind = .teardown(try await including(body, file, stack))
       case .test(let name, let tags, let body): statement.kind = .test(name: name, tags: tags, try await including(body, file, stack))
       case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
+      case .unreadable(let body): statement.kind = .unreadable(try await including(body, file, stack))
       case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .sleep, .skip, .note: break
       }
       all.append(statement)
@@ -61,21 +97,24 @@ struct ScriptLoader {
     return all
   }
 
+  /// One file is not read; others are.
+  private struct IncludeMistake: Error { let error: ScriptError }
+
   private mutating func included(_ word: ShellWord, _ line: ScriptLine, _ stack: [String]) async throws -> [ScriptStatement] {
+    func mistake(_ reason: String) -> IncludeMistake { IncludeMistake(error: line.error(at: word, reason)) }
     let known = ScriptVariables(variables)
     mentioned.formUnion(word.variables)
     guard let name = try? known.text(of: word) else {
-      throw line.error(at: word, "which file is included is known before it runs: of variables only those of --set")
+      throw mistake("which file is included is known before it runs: of variables only those of --set")
     }
-    guard !name.isEmpty else { throw line.error(at: word, "include needs the name of a file") }
+    guard !name.isEmpty else { throw mistake("include needs the name of a file") }
     let path = Self.path(name, in: stack.last ?? "")
     guard !stack.contains(path) else {
-      throw line.error(at: word, "\(DisplayText.quote(name)) includes itself" + (stack.last == path ? "" : ", by way of other files"))
+      throw mistake("\(DisplayText.quote(name)) includes itself" + (stack.last == path ? "" : ", by way of other files"))
     }
+    // Those around it may be many, and each would tell it again.
     guard stack.count < Self.depth else { throw line.error(at: word, "more than \(Self.depth) files inside of each other") }
-    do { return try await statements(path, path, inside: stack) } catch let error as FileError {
-      throw line.error(at: word, Failure(error).message)
-    }
+    do { return try await statements(path, path, inside: stack) } catch let error as FileError { throw mistake(Failure(error).message) }
   }
 
   // MARK: Files

@@ -18,7 +18,7 @@ extension ScriptRunner {
       case .skip(let word): throw SkippedTest(reason: try word.map { try text(of: $0, statement.line) } ?? "")
       case .note(let word): note(try text(of: word, statement.line))
       case .set(let name, let word): variables.set(name, try text(of: word, statement.line))
-      case .device, .include, .setup, .teardown, .test: break
+      case .device, .include, .setup, .teardown, .test, .unreadable: break
       case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .sleep:
         try await runStep(statement, before: rest)
       }
@@ -65,7 +65,7 @@ extension ScriptRunner {
     case .sleep(let word):
       guard let pause = ScriptCheck.pause(try text(of: word, line)) else { throw mistake("sleep takes a time: 500ms, 2s, 1m", line) }
       try await EventLoop.shared.sleep(for: pause)
-    case .device, .set, .repetition, .include, .skip, .note, .setup, .teardown, .test: break
+    case .device, .set, .repetition, .include, .skip, .note, .setup, .teardown, .test, .unreadable: break
     }
   }
 
@@ -251,7 +251,7 @@ extension ScriptRunner {
         else { return true }
         attributes.append(wait.pattern.attribute)
       case .capture: return true
-      case .device, .set, .expectResult, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test: break
+      case .device, .set, .expectResult, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test, .unreadable: break
       }
     }
     return false

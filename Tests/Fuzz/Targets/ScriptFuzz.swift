@@ -9,13 +9,13 @@ extension FuzzTarget {
       "within", "every", "of", "as", "field", "${A}", "$A", "\\\n", "\"", "'", "/a*/", "5s", "\0",
     ]
   ) { bytes in
-    guard let statements = try? ScriptParser.parse(bytes, file: "fuzz", settings: ["timeout"]) else { return }
+    guard let (statements, mistakes) = try? ScriptParser.parse(bytes, file: "fuzz", settings: ["timeout"]) else { return }
     let program = ScriptCheck.Program(
       command: { command throws(ScriptCheck.CommandMistake) in
         if command.words.count > 9 { throw ScriptCheck.CommandMistake("too many") }
         return .device
       }, errors: ["att"], reasons: [])
-    _ = try? ScriptCheck.script(statements, file: "fuzz", variables: ["A": "1"], program)
+    _ = ScriptErrors(mistakes + ScriptCheck.script(statements, file: "fuzz", variables: ["A": "1"], program).mistakes, of: "fuzz")
   }
 
   /// A regular expression, and a text from the same octets.
@@ -37,7 +37,7 @@ extension FuzzTarget {
       .map { Array($0.utf8) },
     words: Predicate.words + ValueFormat.names + ["as", "..", "-", "0x", "1e309", "nan", "340282366920938463463374607431768211456"]
   ) { bytes in
-    guard let statement = (try? ScriptParser.parse(bytes, file: "fuzz", settings: []))?.first,
+    guard let statement = (try? ScriptParser.parse(bytes, file: "fuzz", settings: []))?.statements.first,
       case .expectResult(let extraction, let predicate) = statement.kind
     else { return }
     let format = extraction.format?.text.flatMap { try? ValueFormat($0) }
