@@ -27,6 +27,21 @@ package struct AttributeTable: Hashable, Sendable {
     return .handle(handle)
   }
 
+  /// The attribute as a selector: `battery_level`, `ffe1[2]`, `ffe1@2902`; nil for declarations and for handles that discovery did not see.
+  package func name(at handle: AttributeHandle) -> String? {
+    func part(_ uuid: UUID, _ number: Int, of count: Int) -> String {
+      let name = AssignedNumbers.snakeName(of: uuid).flatMap { $0.isEmpty ? nil : $0 } ?? uuid.description
+      return count > 1 ? "\(name)[\(number + 1)]" : name
+    }
+    guard let (item, _) = characteristic(owning: handle) else { return nil }
+    let alike = characteristics.filter { $0.uuid == item.uuid }
+    let name = part(item.uuid, alike.firstIndex { $0.handle == item.handle } ?? 0, of: alike.count)
+    if item.valueHandle == handle { return name }
+    guard let descriptor = item.descriptors.first(where: { $0.handle == handle }) else { return nil }
+    let others = item.descriptors.filter { $0.uuid == descriptor.uuid }
+    return name + "@" + part(descriptor.uuid, others.firstIndex { $0.handle == handle } ?? 0, of: others.count)
+  }
+
   /// The one attribute that `selector` means.
   /// - Throws: GATTError.notFound with what there is instead, `.ambiguous` with the candidates.
   package func resolve(_ selector: Selector) throws(GATTError) -> Attribute {

@@ -10,8 +10,9 @@ enum PDUText {
 
   private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 
-  /// Without the octets: `Read Request 0x0012`, with the handle where there is one, and the reason of an error.
-  static func name(_ pdu: [UInt8]) -> String {
+  /// Without the octets: `Read Request battery_level`, with the attribute where there is one, and the reason of an error.
+  /// - Parameter names: an attribute without a name is its handle: `0x0012`.
+  static func name(_ pdu: [UInt8], names: (AttributeHandle) -> String?) -> String {
     guard let first = pdu.first else { return "empty" }
     let opcode = ATT.Opcode(rawValue: first)
     let offset: Int? =
@@ -24,6 +25,7 @@ enum PDUText {
       }
     guard let offset, pdu.count >= offset + 2 else { return opcode.description }
     let reason = opcode == .error && pdu.count > offset + 2 ? ": \(ErrorCode(rawValue: pdu[offset + 2]))" : ""
-    return "\(opcode.description) 0x" + Hex.encode([pdu[offset + 1], pdu[offset]]) + reason
+    let handle = AttributeHandle(rawValue: UInt16(pdu[offset]) | UInt16(pdu[offset + 1]) << 8)
+    return "\(opcode.description) \(names(handle) ?? handle.description)" + reason
   }
 }

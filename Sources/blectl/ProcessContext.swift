@@ -41,9 +41,9 @@ final class ProcessContext {
       client.onNote = { output.note($0.text) }
       let (log, isShown) = (PacketLog.present, output.style.verbosity >= 2)
       guard log != nil || isShown else { return }
-      client.onPDU = { direction, pdu in
+      client.onPDU = { [weak client] direction, pdu in
         if isShown { output.verbose(2, PDUText.line(direction, pdu)) }
-        log?.add(direction, pdu)
+        if let client { log?.add(direction, pdu, client) }
       }
     }
   }

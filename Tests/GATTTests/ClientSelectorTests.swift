@@ -37,6 +37,18 @@ import Testing
     #expect(found.handle.number == handle && found.uuid?.description == uuid)
   }
 
+  /// What reports call an attribute finds it again.
+  @Test(
+    arguments: [
+      (0x12, "ffe1[1]"), (0x14, "ffe1[2]"), (0x16, "ffe2[1]"), (0x24, "ffe2[2]"), (0x22, "ffe3"), (0x32, "battery_level"),
+      (0x17, "ffe2[1]@characteristic_user_description"), (0x18, "ffe2[1]@client_characteristic_configuration"),
+      (0x26, "ffe2[2]@client_characteristic_configuration[2]"), (0x10, nil), (0x11, nil), (0x7FFF, nil),
+    ] as [(AttributeHandle, String?)])
+  func hasAName(_ handle: AttributeHandle, _ name: String?) throws {
+    #expect(Self.table.name(at: handle) == name)
+    if let name { #expect(try Self.table.resolve(Selector(name)).handle == handle) }
+  }
+
   @Test(
     arguments: [
       ("ffe1", [0x0012, 0x0014]), ("ffe0/ffe2", [0x0016, 0x0024]), ("ffe2@2902", [0x0018, 0x0025, 0x0026]), ("2902", [0x18, 0x25, 0x26]),
