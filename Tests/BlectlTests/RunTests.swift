@@ -144,6 +144,84 @@ struct RunTests {
     #expect(try Blectl.run("run", empty.url.path).status == 66)
   }
 
+  // MARK: A setup that fails
+
+  private static let absent =
+    "device name:Nobody\n" + ["one", "two", "three"].map { "test \"\($0)\"\n  read 2a19\nend\n" }.joined()
+
+  @Test("Tests behind a failed setup are not run, those of other devices are")
+  func failedSetup() throws {
+    let report = TemporaryFolder.path()
+    let scripts = [Self.absent, Self.passing, Self.absent.replacing("name:Nobody", with: "name:nobody"), Self.skipping]
+    let result = try run(scripts, ["--tap", "--junit", report])
+    #expect(result.status == 2)
+    #expect(result.text.contains("\nnot ok 1 - one\n") && result.text.contains("\nok 2 - level\n"), "\(result.text)")
+    #expect(result.text.contains("# the setup failed and is tried once more: no device matches name:Nobody"))
+    #expect(!result.text.contains(" two") && result.lines.last?.hasPrefix("Bail out! the setup failed: no device matches") == true)
+    #expect(result.text.contains("# 1 passed, 1 error, 1 skipped, 5 not run in"))
+    let junit = try String(contentsOfFile: report, encoding: .utf8)
+    #expect(junit.ranges(of: #"<error type="not_run""#).count == 5 && junit.ranges(of: "<testcase ").count == 8, "\(junit)")
+    let text = try run([Self.absent])
+    #expect(
+      text.status == 2 && text.text.contains("– two  not run\n") && text.text.contains("0 passed, 1 error, 2 not run"), "\(text.text)")
+    let records = try run([Self.absent], ["--json"]).records
+    #expect(records.map { $0.string("status") } == ["error", "not_run", "not_run", nil] && records.last?.int("not_run") == 2)
+  }
+
+  @Test("With --keep-going every test is run, and nothing is tried again")
+  func keepGoing() throws {
+    let result = try run([Self.absent], ["--keep-going"])
+    #expect(result.status == 2 && result.text.contains("0 passed, 3 errors in") && !result.text.contains("once more"), "\(result.text)")
+  }
+
+  @Test("Without an adapter nothing of any device is run")
+  func noAdapter() throws {
+    let result = try run([Self.absent, Self.passing, "test \"hears\"\n  scan --count 1\nend\n"], adapter: "tcp:127.0.0.1:1")
+    #expect(result.status == 3 && result.text.contains("0 passed, 1 error, 4 not run"), "\(result.text)")
+    #expect(result.text.contains("once more"))
+    let scan = try run(["test \"hears\"\n  scan --count 1\nend\ntest \"again\"\n  scan --count 1\nend\n"], adapter: "tcp:127.0.0.1:1")
+    #expect(scan.status == 3 && scan.text.contains("0 passed, 1 error, 1 not run"), "\(scan.text)")
+  }
+
+  @Test("When the file's own lines find no device, its tests are not run")
+  func ownLinesFindNobody() throws {
+    let result = try run(["device name:Nobody\nconnect\n" + Self.passing.replacing("device name:Band-7\n", with: "")])
+    #expect(result.status == 2 && result.text.contains("0 passed, 1 error, 1 not run"), "\(result.text)")
+  }
+
+  @Test("A setup that succeeds in the second try is a note")
+  func secondTry() throws {
+    // Is switched on after 30 seconds.
+    let air = "sim:\(ScriptFileTests.folder)/hidden.json"
+    let script = "device name:Sleeper\ntest \"one\"\n  read fff1\nend\ntest \"two\"\n  read fff1\nend\n"
+    let result = try run([script], ["--timeout", "20"], adapter: air)
+    #expect(result.status == 0 && result.text.contains("2 passed") && result.text.contains("once more"), "\(result.text)\(result.errors)")
+    #expect(try run([script], ["--timeout", "20", "--keep-going"], adapter: air).text.contains("1 passed, 1 error"))
+  }
+
+  // MARK: What reports show
+
+  @Test("Of a number of values those that came are shown, and packets with the names of attributes")
+  func valuesThatCame() throws {
+    let rig = "sim:\(ScriptFileTests.folder)/rig.json"
+    let script = "device name:Rig\ntest \"few\"\n  write fff1 02\n  expect 5 of fff2 starts 02 within 2s\nend\n"
+    let (junit, html) = (TemporaryFolder.path(), TemporaryFolder.path())
+    let tap = try run([script], ["--tap", "--junit", junit, "--html", html], adapter: rig)
+    let texts = [
+      tap.text, try run([script], adapter: rig).text, try String(contentsOfFile: junit, encoding: .utf8),
+      try String(contentsOfFile: html, encoding: .utf8),
+    ]
+    for text in texts {
+      #expect(text.contains("3 of 5"), "\(text)")
+      let values = text.components(separatedBy: "3 of 5").last?.components(separatedBy: "Write").first ?? ""
+      #expect(["0201", "0202", "0203"].allSatisfy { values.contains($0) }, "\(text)")
+      let squeezed = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      for packet in ["Write Request fff1 12", "Handle Value Notification fff2 1b", "fff2@client_characteristic_configuration 12"] {
+        #expect(squeezed.contains(packet), "\(packet): \(text)")
+      }
+    }
+  }
+
   // MARK: Several devices
 
   /// Eight devices of one kind; each tells its own number.

@@ -40,6 +40,19 @@ import Text
     }
   }
 
+  /// Also with what hurts in the reason.
+  @Test(arguments: ReportJudges.Schema.allCases) func testsThatWereNotRunAreErrors(_ schema: ReportJudges.Schema) throws {
+    let results = ReportSamples.hostileNames.map { why in
+      var result = ReportSamples.passed(file: "absent.blectl")
+      result.outcome = .notRun(why)
+      return result
+    }
+    let document = Self.document(results)
+    #expect(try ReportJudges.complaint(document, schema) == "")
+    let records = try ReportJudges.read(document)
+    #expect(records.count == results.count && records.allSatisfy { $0.string("outcome") == "error" })
+  }
+
   @Test func everyTextIsReadAsItWasMeant() throws {
     let records = try ReportJudges.read(Self.document(Self.results))
     #expect(records.count == Self.results.count)
@@ -55,6 +68,7 @@ import Text
         #expect(record.string("outcome") == "failure" && record.string("message") == read(problem.message))
         #expect(record.string("text")?.contains("expected  \"FAIL\"  4641494c") == true)
       case .error(let problem): #expect(record.string("outcome") == "error" && record.string("message") == read(problem.message))
+      case .notRun(let why): #expect(record.string("message")?.hasSuffix(read(why)) == true)
       case .skipped(let why): #expect(record.string("outcome") == "skipped" && record.string("message") == read(why))
       }
     }

@@ -40,6 +40,17 @@ import Text
     #expect(said.status != 0 && (said.text + said.errors).contains("the adapter is gone"), "\(said.text)\(said.errors)")
   }
 
+  /// The tests that were run count, and the harness stops.
+  @Test func testsThatWereNotRunAreABailOut() throws {
+    var result = ReportSamples.passed("behind a failed setup")
+    result.outcome = .notRun("no device matches name:Nobody")
+    let said = try ReportJudges.prove(Self.tap([ReportSamples.each()[2], result, ReportSamples.passed()], count: 3))
+    let text = said.text + said.errors
+    #expect(said.status != 0 && text.contains("Further testing stopped: the setup failed: no device matches name:Nobody"), "\(text)")
+    let (tests, whole) = try ReportJudges.understood(Self.tap([ReportSamples.passed(), result], count: 2))
+    #expect(tests.map { $0.bool("ok") } == [true] && whole.int("run") == 1)
+  }
+
   /// Every outcome of every name that hurts, each name several times: numbers, outcomes, names, reasons and texts arrive as they were meant.
   @Test func everyNameIsUnderstood() throws {
     let results = ReportSamples.hostileNames.flatMap { ReportSamples.each(named: $0) }

@@ -47,7 +47,7 @@ extension HTMLReport {
     svg .step.failed{fill:light-dark(#cf222e,#f85149)}
     svg .line{fill:none;stroke:light-dark(#0969da,#58a6ff);stroke-width:1.5}
     svg circle{fill:light-dark(#0969da,#58a6ff)}
-    body:has(#only:checked) :is(.passed.test,.skipped.test,section:not(:has(.failed.test,.error.test))){display:none}
+    body:has(#only:checked) :is(.passed.test,.skipped.test,section:not(:has(.failed.test,.error.test,.not_run.test))){display:none}
 
     """
 }

@@ -12,6 +12,7 @@ extension HTMLReport {
       case .passed: ("✓", "")
       case .failed: ("✗", "")
       case .error: ("!", " <span class=\"dim\">error: not the device, but what is around it</span>")
+      case .notRun(let why): ("–", " <span class=\"dim\">not run, because the setup failed: \(text(why))</span>")
       case .skipped(let why): ("–", " <span class=\"dim\">skipped\(why.isEmpty ? "" : ": " + text(why))</span>")
       }
     let tags = result.tags.map { " <span class=\"tag\">\(text($0))</span>" }.joined()
@@ -37,7 +38,7 @@ extension HTMLReport {
       rows += "<dt>\(label)</dt>" + values.map { "<dd><code>\(text($0))</code></dd>" }.joined() + "\n"
     }
     row("expected", problem.expected.map { [$0] } ?? [])
-    row("came", problem.actual.map { [$0] } ?? [])
+    row("came", problem.came)
     row("took", problem.took.map { [ReportText.seconds($0) + " s"] } ?? [])
     row("kind", problem.kind == "expectation" ? [] : [problem.kindAndName])
     row("between", problem.others)

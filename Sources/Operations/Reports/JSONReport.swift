@@ -15,7 +15,10 @@ package enum JSONReport {
     json.string("status", result.status)
     json.literal("seconds", ReportText.exact(result.duration))
     json.time("start", result.start)
-    if case .skipped(let why) = result.outcome { json.string("reason", why) }
+    switch result.outcome {
+    case .skipped(let why), .notRun(let why): json.string("reason", why)
+    case .passed, .failed, .error: break
+    }
     if let problem = result.problem { json.object("error") { error(&$0, problem) } }
     json.strings("notes", result.notes)
     json.objects("steps", result.steps) { step(&$0, $1) }
@@ -43,6 +46,7 @@ package enum JSONReport {
     json.string("source", problem.source)
     json.string("expected", problem.expected)
     json.string("actual", problem.actual)
+    if !problem.arrived.isEmpty { json.strings("arrived", problem.arrived) }
     if let took = problem.took { json.literal("seconds", ReportText.exact(took)) }
     json.strings("others", problem.others)
     json.objects("packets", problem.packets) { packet(&$0, $1) }

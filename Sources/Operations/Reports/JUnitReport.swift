@@ -37,12 +37,14 @@ package struct JUnitReport {
   private func text(_ suite: Suite, of file: String, _ index: Int) -> String {
     // In UTC: the schema allows no zone, and no fraction.
     let date = Timestamp.text(suite.date).prefix(19)
-    let count = suite.summary.passed + suite.summary.failed + suite.summary.errors + suite.summary.skipped
+    let count = suite.summary.passed + suite.summary.failed + suite.summary.errors + suite.summary.skipped + suite.summary.notRun
     typealias This = JUnitReport
     var text = "<testsuite" + This.attribute("name", This.token(file)) + This.attribute("package", "") + This.attribute("id", String(index))
     text += This.attribute("timestamp", String(date)) + This.attribute("hostname", This.token(host))
     text += This.attribute("tests", String(count)) + This.attribute("failures", String(suite.summary.failed))
-    text += This.attribute("errors", String(suite.summary.errors)) + This.attribute("skipped", String(suite.summary.skipped))
+    text +=
+      This.attribute("errors", String(suite.summary.errors + suite.summary.notRun))
+      + This.attribute("skipped", String(suite.summary.skipped))
     text += This.attribute("time", ReportText.seconds(suite.summary.duration)) + ">\n<properties>\n"
     for peer in suite.peers { text += This.property("peer", peer) }
     text += suite.tags + "</properties>\n" + suite.tests
@@ -58,6 +60,9 @@ package struct JUnitReport {
     case .passed: return text + "/>\n"
     case .failed(let problem): return text + ">" + element("failure", problem) + "</testcase>\n"
     case .error(let problem): return text + ">" + element("error", problem) + "</testcase>\n"
+    case .notRun(let why):
+      let message = attribute("type", result.status) + attribute("message", "not run, because the setup failed: " + why)
+      return text + "><error" + message + "/></testcase>\n"
     case .skipped(let why): return text + "><skipped" + attribute("message", why) + "/></testcase>\n"
     }
   }

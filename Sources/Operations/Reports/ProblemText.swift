@@ -23,7 +23,7 @@ struct ProblemText {
       ? [place] + DisplayText.fold(show(problem.source), to: columns - 4).map { "    " + $0 } : hanging("\(place)  \(show(problem.source))")
     lines += hanging(show(problem.message))
     if let expected = problem.expected { lines += row("expected", [show(expected)]) }
-    if let actual = problem.actual { lines += row("came", [show(actual)]) }
+    lines += row("came", problem.came.map(show))
     if let took = problem.took { lines += row("took", [ReportText.seconds(took) + " s"]) }
     if problem.kind != "expectation" { lines += row("kind", [show(problem.kindAndName)]) }
     lines += row("between", problem.others.map(show))

@@ -60,11 +60,15 @@ extension TestResult {
     case .failed: "failed"
     case .error: "error"
     case .skipped: "skipped"
+    case .notRun: "not_run"
     }
   }
 }
 
 extension TestProblem {
+  /// What came, a value a line.
+  var came: [String] { (actual.map { [$0] } ?? []) + arrived }
+
   /// `att: write_not_permitted`.
   var kindAndName: String { name.map { kind + ": " + $0 } ?? kind }
 }

@@ -8,6 +8,8 @@ package struct TAPReport {
   private var planned: Int?
   private var number = 0
   private var file: String?
+  /// Why tests were not run.
+  private var failure: String?
 
   package init() {}
 
@@ -18,6 +20,11 @@ package struct TAPReport {
   }
 
   package mutating func test(_ result: TestResult) -> String {
+    // Readers stop at `Bail out!`, and other devices still have tests to run: it comes last.
+    if case .notRun(let why) = result.outcome {
+      failure = failure ?? why
+      return ""
+    }
     number += 1
     var text = ""
     if file != result.file {
@@ -33,10 +40,12 @@ package struct TAPReport {
     return text + "\n" + Self.diagnostic(result)
   }
 
-  /// What was planned and has not been run is told as skipped.
+  /// What was planned and has not been run is told as skipped, or with `Bail out!` when the setup failed.
   package mutating func end(_ summary: RunSummary) -> String {
     var text = ""
-    if let planned {
+    if failure != nil {
+      // The plan is not met, which is what is to be said.
+    } else if let planned {
       while number < planned {
         number += 1
         text += "ok \(number) # SKIP not run: the run ended before\n"
@@ -44,7 +53,8 @@ package struct TAPReport {
     } else {
       text += Self.plan(number)
     }
-    return text + Self.comment("\(ReportText.counts(summary)) in \(ReportText.seconds(summary.duration)) s")
+    text += Self.comment("\(ReportText.counts(summary)) in \(ReportText.seconds(summary.duration)) s")
+    return text + (failure.map { bailOut("the setup failed: \($0)") } ?? "")
   }
 
   /// Nothing more comes: the run cannot go on.
@@ -71,6 +81,7 @@ package struct TAPReport {
       block.string("source", problem.source)
       if let expected = problem.expected { block.string("expected", expected) }
       if let actual = problem.actual { block.string("actual", actual) }
+      block.strings("arrived", problem.arrived)
       if let took = problem.took { block.number("took", ReportText.seconds(took)) }
       block.strings("others", problem.others)
       block.strings("packets", problem.packets.map(TestLog.line))

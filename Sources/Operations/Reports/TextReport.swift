@@ -10,6 +10,8 @@ package struct TextReport {
   private let paint: (String, Role) -> String
   private var file: String?
   private var peer: String?
+  /// Why the setup failed: told once for all tests that were not run.
+  private var failure: String?
 
   /// - Parameters:
   ///   - columns: of a line; no line is wider, unless `paint` makes it so.
@@ -30,6 +32,7 @@ package struct TextReport {
       (file, peer) = (result.file, result.peer)
     }
     lines += firstLines(result)
+    if case .notRun(let why) = result.outcome { failure = why } else { failure = result.problem?.message ?? failure }
     let problem = ProblemText(columns: columns - 6, show: show) { [paint] in paint($0, .label) }
     var below = result.notes.flatMap { problem.row("note", [show($0)]) }
     if let what = result.problem { below += problem.lines(what) }
@@ -56,10 +59,15 @@ package struct TextReport {
       case .passed: ("✓", .passed)
       case .failed: ("✗", .failed)
       case .error: ("!", .error)
-      case .skipped: ("–", .skipped)
+      case .skipped, .notRun: ("–", .skipped)
       }
-    if case .skipped(let why) = result.outcome {
-      let reason = "skipped" + (why.isEmpty ? "" : ": " + show(why))
+    let reason: String? =
+      switch result.outcome {
+      case .skipped(let why): "skipped" + (why.isEmpty ? "" : ": " + show(why))
+      case .notRun(let why): "not run" + (why == failure ? "" : ": " + show(why))
+      case .passed, .failed, .error: nil
+      }
+    if let reason {
       if DisplayText.width(name) + 2 + DisplayText.width(reason) <= columns - 4 {
         return ["  \(paint(show(sign), role)) \(name)  \(paint(reason, .faint))"]
       }

@@ -9,11 +9,13 @@ package struct TestResult: Sendable {
     /// Not the device but what is around it: no adapter, nobody there, no link.
     case error(TestProblem)
     case skipped(String)
+    /// The setup failed before, for this reason.
+    case notRun(String)
 
     package var problem: TestProblem? {
       switch self {
       case .failed(let problem), .error(let problem): problem
-      case .passed, .skipped: nil
+      case .passed, .skipped, .notRun: nil
       }
     }
   }
@@ -84,6 +86,8 @@ package struct TestProblem: Sendable {
   package var expected: String?
   /// What came instead, in hex and decoded.
   package var actual: String?
+  /// Of a number of values those that came, the last ones, in their order.
+  package var arrived: [String]
   /// From the beginning of the step to its end.
   package var took: Duration?
   /// Values that came since the last command, and were not what was expected, in their order.
@@ -95,7 +99,8 @@ package struct TestProblem: Sendable {
 
   package init(
     file: String, line: Int, source: String, message: String, kind: String, name: String? = nil, expected: String? = nil,
-    actual: String? = nil, took: Duration? = nil, others: [String] = [], packets: [TestPacket] = [], further: [String] = []
+    actual: String? = nil, arrived: [String] = [], took: Duration? = nil, others: [String] = [], packets: [TestPacket] = [],
+    further: [String] = []
   ) {
     self.file = file
     self.line = line
@@ -105,6 +110,7 @@ package struct TestProblem: Sendable {
     self.name = name
     self.expected = expected
     self.actual = actual
+    self.arrived = arrived
     self.took = took
     self.others = others
     self.packets = packets
@@ -162,7 +168,7 @@ package struct TestPacket: Sendable {
   package var at: Duration
   package var direction: Direction
   package var octets: [UInt8]
-  /// What it is, for people: `Read Request 0x0012`.
+  /// What it is, for people: `Read Request battery_level`.
   package var text: String
 
   package init(at: Duration, direction: Direction, octets: [UInt8], text: String) {
@@ -179,7 +185,7 @@ package struct RunSummary: Sendable {
   package var failed = 0
   package var errors = 0
   package var skipped = 0
-  /// Not begun, because the run ended before.
+  /// Not begun, because the run ended before, or the setup failed.
   package var notRun = 0
   /// On the clock of the air, nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64 = 0
@@ -195,6 +201,7 @@ package struct RunSummary: Sendable {
     case .failed: failed += 1
     case .error: errors += 1
     case .skipped: skipped += 1
+    case .notRun: notRun += 1
     }
   }
 }

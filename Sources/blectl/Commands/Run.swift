@@ -11,7 +11,10 @@ struct Run: LoopCommand {
     abstract: "Run scripts with tests, and report what failed.",
     discussion: """
       Scripts are commands without PEER, one a line, and what is expected of their results: see blectl-script(5). All files are checked before \
-      anything is sent. Exits 7 when a test failed, 2 to 6 when not the device but the rig was at fault.
+      anything is sent, and all their mistakes are shown. When a device or the adapter cannot be reached, blectl tries once more. If that fails, \
+      the remaining tests of that device are not run.
+
+      Exit status 7: a test failed. 2 to 6: the setup failed (no device, no adapter, lost link).
       """)
 
   @OptionGroup var process: ProcessOptions
@@ -51,6 +54,9 @@ struct Run: LoopCommand {
   @Flag(help: "End after the first test that does not pass.")
   var failFast = false
 
+  @Flag(help: "Run the other tests when a device or the adapter cannot be reached. Do not try it again.")
+  var keepGoing = false
+
   @Flag(help: "Only check the files, and list their tests.")
   var dryRun = false
 
@@ -81,7 +87,7 @@ struct Run: LoopCommand {
     options.peer = peer
     for assignment in set { options.variables[assignment.name] = assignment.value }
     (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
-    (options.endsWithFailure, options.timeout) = (failFast, step.timeout)
+    (options.endsWithFailure, options.keepsGoing, options.timeout) = (failFast, keepGoing, step.timeout)
     _ = try context.process.adapter()
     let scripts = try await scripts(options.variables)
     let run = ScriptRun(options, reports(context.output), context.process)

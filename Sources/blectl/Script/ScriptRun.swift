@@ -18,6 +18,8 @@ final class ScriptRun {
     var jobs = 1
     var repetitions = 1
     var endsWithFailure = false
+    /// Runs the other tests after a failed setup.
+    var keepsGoing = false
     var timeout: Double?
   }
 
@@ -28,6 +30,8 @@ final class ScriptRun {
   /// The exit code that the first test with an error has.
   private(set) var errorStatus: ExitStatus?
   private var isOver = false
+  /// The failed setups by device; the key of the adapter's, which concerns all of them, is empty.
+  private var setupFailures: [String: SetupFailure] = [:]
   private var reported: Set<Reported> = []
   /// Standard output cannot be written any more.
   private var broken: OutputFailure?
@@ -63,7 +67,8 @@ final class ScriptRun {
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await runAll(scripts)) } catch { outcome = .failure(error) }
     summary.duration = start.duration(to: EventLoop.shared.now)
-    summary.notRun = max(0, total - summary.passed - summary.failed - summary.errors - summary.skipped)
+    // A file's own lines are no test, but have a result when they fail.
+    summary.notRun = max(summary.notRun, total - summary.passed - summary.failed - summary.errors - summary.skipped)
     let (reports, summary) = (reports, summary)
     var isComplete = true
     if case .failure = outcome { isComplete = false }
@@ -145,7 +150,7 @@ final class ScriptRun {
     var groups: [[Script]] = []
     var places: [String: Int] = [:]
     for script in scripts {
-      let device = (options.peer?.description ?? script.device)?.lowercased()
+      let device = device(of: script)
       if let device, let place = places[device] {
         groups[place].append(script)
       } else {
@@ -156,9 +161,15 @@ final class ScriptRun {
     return groups
   }
 
+  private func device(of script: Script) -> String? { (options.peer?.description ?? script.device)?.lowercased() }
+
+  /// Scripts about other devices still run: a rig with several loses only what it cannot reach.
   private func run(_ script: Script, _ repetition: Int?) async throws {
+    let device = device(of: script)
+    let failure = setupFailures[""] ?? device.flatMap { setupFailures[$0] }
     let runner = ScriptRunner(
-      script, device: options.peer?.description, variables: options.variables, timeout: options.timeout, repetition: repetition, process)
+      script, device: options.peer?.description, options, repetition: repetition, setupFailure: failure, process)
+    defer { if let failure = runner.setupFailure, let key = failure.isOfAdapter ? "" : device { setupFailures[key] = failure } }
     try await runner.run(selects) { result in
       summary.add(result.outcome)
       if case .error(let problem) = result.outcome, errorStatus == nil {

@@ -168,6 +168,7 @@ extension ScriptRunner {
     let count = try expected.count.map { try self.count($0, line) } ?? 1
     let begin = EventLoop.shared.now
     var mistake: (any Error)?
+    var arrived: [String] = []
     for number in 0..<count {
       let found: (event: ValueEvent, uuid: UUID?)?
       do {
@@ -184,17 +185,20 @@ extension ScriptRunner {
         }
       } catch {
         try Self.passOn(error)
-        throw StepFailure(Failure(error), line)
+        throw StepFailure(Failure(error), line).with(arrived, before: number - arrived.count)
       }
       if let mistake { throw mistake }
-      guard let found else { throw try missing(number, count, characteristic, isLate, expected, limit, line) }
+      guard let found else {
+        throw try missing(number, count, characteristic, isLate, expected, limit, line).with(arrived, before: number - arrived.count)
+      }
       result = self.result(of: found.event, found.uuid, connection)
       step.take(
         recordOctets(found.event, found.uuid, connection), at: start.duration(to: EventLoop.shared.now), isCommand: false, isExpected: true
       ) { meaning(of: $0, in: $1) }
-      if let value = result.flatMap({ try? value(expected.extraction, of: $0, line) }) {
-        record(value, named: try text(of: expected.attribute, line))
-      }
+      let seen = self.result.flatMap { try? self.value(expected.extraction, of: $0, line) }
+      if let seen { record(seen, named: try text(of: expected.attribute, line)) }
+      arrived.append(shown(seen ?? .octets(found.event.value), of: self.result))
+      if arrived.count > StepRecorder.limit { arrived.removeFirst() }
     }
   }
 
@@ -232,6 +236,8 @@ extension ScriptRunner {
     } else {
       error.actual = "nothing"
     }
+    // Those that did not fit are shown by themselves.
+    if number > 0 { error.actual = "\(number) of \(count)" }
     return error
   }
 

@@ -30,12 +30,25 @@ extension ScriptRunner {
       throw StepFailure(Failure(.usage, "no device: the script says `device PEER`, or --peer names one"), line)
     }
     let before = step
-    do { try await shell.run(["connect", device]) } catch {
+    do { try await twice { try await self.shell.run(["connect", device]) } } catch {
       try Self.passOn(error)
-      throw StepFailure(Failure(error), line, isAround: true)
+      throw StepFailure.setup(Failure(error), line)
     }
     // It was not asked for.
     step = before
+  }
+
+  /// Tries once more what comes before the first request to the device: a radio that was busy, a device that was still starting.
+  /// - Parameter isConnect: else only the adapter counts; that a device was not heard is what the command has found out.
+  func twice(isConnect: Bool = true, _ body: @LoopActor () async throws -> Void) async throws {
+    do { return try await body() } catch {
+      try Self.passOn(error)
+      let failure = Failure(error)
+      // Within `retry` it is tried again anyway.
+      guard !keepsGoing, retryDepth == 0, isConnect ? failure.isOfSetup : failure.kind == .adapter else { throw error }
+      note("the setup failed and is tried once more: \(failure.message)")
+    }
+    try await body()
   }
 
   /// What ends the run and not only a test.

@@ -114,6 +114,8 @@ extension ScriptRunner {
   ) async throws {
     let count = try count(repetition.count, line)
     let pause = try repetition.every.map { try time($0, line) } ?? .zero
+    if repetition.endsWithSuccess { retryDepth += 1 }
+    defer { if repetition.endsWithSuccess { retryDepth -= 1 } }
     var next = EventLoop.shared.now
     for number in 1...count {
       if number > 1 {
@@ -168,7 +170,15 @@ extension ScriptRunner {
     if !(isConnect || parsed.command is Disconnect || parsed.command is Use) { try await subscribe(for: following) }
     step = StepRecorder()
     var failure: Failure?
-    do { try await shell.run(words, within: Self.limit(of: parsed.command)) } catch {
+    let isSetup = command.failure == nil && (isConnect || presentLink == nil)
+    do {
+      let limit = Self.limit(of: parsed.command)
+      if isSetup {
+        try await twice(isConnect: isConnect) { try await self.shell.run(words, within: limit) }
+      } else {
+        try await shell.run(words, within: limit)
+      }
+    } catch {
       try Self.passOn(error)
       failure = Failure(error)
     }
@@ -176,6 +186,7 @@ extension ScriptRunner {
     // That the device's file does not have it is not the device's failure.
     let isAround = isConnect || parsed.command is Call && (failure?.isRefusal ?? false)
     if let expected = command.failure { return try judge(failure, expected, isAround: isAround) }
+    if let failure, isSetup, isConnect || failure.kind == .adapter { throw StepFailure.setup(failure, line) }
     if let failure { throw StepFailure(failure, line, isAround: isAround) }
     // What comes of a link that a script makes is looked for from its beginning.
     if isConnect { try await subscribe(for: following) }

@@ -36,6 +36,12 @@ final class ScriptRunner {
   let jsonOutput: Output
   /// The device was to end the link.
   var expectsLoss = false
+  /// No test is run after it.
+  private(set) var setupFailure: SetupFailure?
+  /// A failed setup ends only its test, and is not tried again.
+  let keepsGoing: Bool
+  /// Blocks of `retry` around the line that runs.
+  var retryDepth = 0
 
   private let process: ProcessContext
   private let repetition: Int?
@@ -52,16 +58,22 @@ final class ScriptRunner {
   /// - Parameters:
   ///   - device: stands above the script's own.
   ///   - repetition: counted from 1, where everything runs several times.
-  init(_ script: Script, device: String?, variables: [String: String], timeout: Double?, repetition: Int?, _ process: ProcessContext) {
+  ///   - setupFailure: of a script before this one, about the same device.
+  init(
+    _ script: Script, device: String?, _ options: ScriptRun.Options, repetition: Int?, setupFailure: SetupFailure?,
+    _ process: ProcessContext
+  ) {
     self.script = script
     self.device = device ?? script.device
     self.process = process
     self.repetition = repetition
-    self.variables = ScriptVariables(variables)
+    self.setupFailure = setupFailure
+    keepsGoing = options.keepsGoing
+    variables = ScriptVariables(options.variables)
     var style = process.output.style
     style.json = true
     jsonOutput = Output(style, sharing: process.output)
-    shell = Shell(process, timeout: timeout)
+    shell = Shell(process, timeout: options.timeout)
     log = PacketLog()
     start = EventLoop.shared.now
     capture = ShellCapture(showsRecords: process.output.style.json)
@@ -89,6 +101,7 @@ final class ScriptRunner {
     let selected = script.tests.filter(selects)
     guard script.tests.isEmpty || !selected.isEmpty else { return }
     let own = try await ownLines()
+    if case .notRun = own.outcome, script.tests.isEmpty { _ = try await report(own) }
     let (ownVariables, ownSettings) = (variables, shell.settings)
     var reason: String?
     switch own.outcome {
@@ -99,33 +112,45 @@ final class ScriptRunner {
       reason = why
     case .failed, .error:
       guard try await report(own) else { return }
-      reason = "the file's own lines failed"
+      if setupFailure == nil { reason = "the file's own lines failed" }
+    case .notRun: break
     }
     for test in selected {
       // What a test sets is its own, so that it does not matter which tests run.
       variables = ownVariables
       if shell.settings != ownSettings { shell.change(ownSettings) }
-      let result = if let reason { skipped(test, reason) } else { try await run(test) }
+      let result =
+        if let reason { result(of: test, .skipped(reason)) } else if let setupFailure {
+          result(of: test, .notRun(setupFailure.reason))
+        } else {
+          try await run(test)
+        }
       guard try await report(result), !isInterrupted else { return }
     }
   }
 
-  private func skipped(_ test: Script.Test, _ reason: String) -> TestResult {
+  private func result(of test: Script.Test, _ outcome: TestResult.Outcome) -> TestResult {
     TestResult(
       file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, peer: peer, repetition: repetition,
-      outcome: .skipped(reason), start: EventLoop.shared.wallClock, date: RealTime.now)
+      outcome: outcome, start: EventLoop.shared.wallClock, date: RealTime.now)
   }
 
   // MARK: One test
 
   private func ownLines() async throws -> TestResult {
     let name = script.file.split(separator: "/").last.map(String.init) ?? script.file
-    return try await run(name, script.statements.first?.place.line ?? 1, []) { try await self.run(self.script.statements) }
+    let line = script.statements.first?.place.line ?? 1
+    if let setupFailure {
+      return TestResult(
+        file: script.file, line: line, name: name, repetition: repetition, outcome: .notRun(setupFailure.reason),
+        start: EventLoop.shared.wallClock)
+    }
+    return try await run(name, line, []) { try await self.run(self.script.statements) }
   }
 
   private func run(_ test: Script.Test) async throws -> TestResult {
     if case .skip(let word)? = test.statements.first?.kind {
-      return skipped(test, word.flatMap { try? variables.text(of: $0) } ?? "")
+      return result(of: test, .skipped(word.flatMap { try? variables.text(of: $0) } ?? ""))
     }
     return try await run(test.name, test.line.place.line, test.tags, teardown: script.teardown) {
       try await self.run(self.script.setup, then: [test.statements[...]])
@@ -180,6 +205,9 @@ final class ScriptRunner {
       return .passed
     } catch let error as StepFailure {
       let problem = problem(error)
+      if error.isSetup, !keepsGoing {
+        setupFailure = SetupFailure(reason: error.failure.message, isOfAdapter: error.failure.kind == .adapter)
+      }
       return error.isAround ? .error(problem) : .failed(problem)
     } catch let skipped as SkippedTest {
       return .skipped(skipped.reason)
@@ -206,7 +234,8 @@ final class ScriptRunner {
   private func problem(_ error: StepFailure) -> TestProblem {
     TestProblem(
       file: error.line.place.file, line: error.line.place.line, source: error.line.source, message: error.failure.message,
-      kind: error.failure.kind.rawValue, name: error.failure.name, expected: error.expected, actual: error.actual, took: error.took,
+      kind: error.failure.kind.rawValue, name: error.failure.name, expected: error.expected, actual: error.actual,
+      arrived: error.arrived, took: error.took,
       others: error.others, packets: log.last)
   }
 
@@ -224,7 +253,7 @@ final class ScriptRunner {
   ) -> TestResult.Outcome {
     let text = "teardown, \(later.file):\(later.line): \(later.message)"
     switch first {
-    case .passed, .skipped: return make(later)
+    case .passed, .skipped, .notRun: return make(later)
     case .failed(var problem):
       problem.further.append(text)
       return .failed(problem)

@@ -11,7 +11,7 @@ struct StepRecorder {
   /// How often a value was told of, and has not been expected since.
   private var told: [String: Int] = [:]
   /// Values of one step that are kept.
-  private static let limit = 500
+  static let limit = 500
 
   init() {}
 
