@@ -43,8 +43,10 @@ extension Client {
   }
 
   private func read(_ selector: Selector, _ isDirect: Bool) async throws -> SelectedValue {
-    if table == nil {
-      if let handle = selector.plainHandle { return SelectedValue(handle: handle, uuid: nil, value: try await readNow(handle)) }
+    if table == nil || readsDirectly {
+      if table == nil, let handle = selector.plainHandle {
+        return SelectedValue(handle: handle, uuid: nil, value: try await readNow(handle))
+      }
       if isDirect, let uuid = selector.plainUUID, let found = try await readOnly(uuid) { return found }
     }
     try await exchangeMTUOnce()

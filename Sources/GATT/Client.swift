@@ -24,6 +24,10 @@ package final class Client: BearerClient {
   /// Discovery subscribes to Service Changed, so that a session that stays open hears when its table is out of date.
   package var followsServiceChanges = false
 
+  /// A UUID is read as before discovery, because what was discovered is only to tell what values mean: what is sent for a line of a script must not
+  /// depend on that.
+  package var readsDirectly = false
+
   /// The ATT_MTU that was asked for, 23…517; nil before `exchangeMTU`.
   package private(set) var requestedMTU: Int?
   /// Where commands were asked about; see `checkCommands`.

@@ -22,10 +22,8 @@ enum ValueText {
   }
 
   /// For a command's result: in the format that was asked for, or as `auto` shows it, with what it means.
-  static func result(_ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) -> String {
-    guard format == .auto, let decoded = DecodedText.text(value, of: meaning.uuid, formats: meaning.description.formats) else {
-      return format.render(value)
-    }
+  static func result(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = [], as format: ValueFormat) -> String {
+    guard format == .auto, let decoded = DecodedText.text(value, of: uuid, formats: formats) else { return format.render(value) }
     return "\(value.isEmpty ? "(empty)" : Hex.encode(value))  \(decoded)"
   }
 

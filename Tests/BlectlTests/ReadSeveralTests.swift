@@ -26,16 +26,17 @@ import Testing
 
   @Test func recordsAndErrors() throws {
     let result = try blectl("read", Self.meter, "fff3", "2a19", "ffff", "--json")
-    #expect(result.status == 5 && (try result.records.map { $0.string("uuid") }) == ["2a19"])
+    #expect(try result.status == 5 && result.records.map { $0.string("uuid") } == ["2a19"])
     let errors = try result.errors.split(separator: "\n").map { try Record(String($0))["error"]?.string("kind") }
     #expect(errors == ["att", "not_found"], "\(result.errors)")
   }
 
-  /// What a format does not fit is a failure of that attribute.
-  @Test func whatAFormatDoesNotFit() throws {
-    let result = try blectl("read", Self.meter, "fff4", "fff1", "--as", "i16le")
-    #expect(result.status == 7 && result.text == "fff1\t-253\n")
-    #expect(result.errors.contains("fff4: the value has 3 octets"), "\(result.errors)")
+  /// A format that does not fit is no refusal of the device, and ends the command.
+  @Test func aFormatThatDoesNotFit() throws {
+    let result = try blectl("read", Self.meter, "fff3", "fff4", "fff1", "--as", "i16le")
+    #expect(result.status == 5 && result.output.isEmpty, "\(result.text)")
+    #expect(result.errors.split(separator: "\n").last?.contains("the value has 3 octets") == true, "\(result.errors)")
+    #expect(try blectl("read", Self.meter, "fff1", "fff4", "fff1", "--as", "i16le").text == "fff1\t-253\n")
   }
 
   @Test func withoutALinkNothingElseIsRead() throws {

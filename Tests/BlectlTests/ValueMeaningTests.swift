@@ -128,13 +128,13 @@ import Testing
       try Blectl.run(
         arguments, environment: ["XDG_STATE_HOME": state], adapter: adapter ?? air.adapter, virtual: adapter != nil)
     }
-    #expect(try run("read", Self.meter, "0x001d").text == "3c\n")
+    #expect(try run("read", Self.meter, "0x001c").text == "3c\n")
     #expect(try run("services", Self.meter).status == 0)
     // The types of all, and what nobody has read yet is not known.
-    let level = try run("read", Self.meter, "0x001d", "-vv")
+    let level = try run("read", Self.meter, "0x001c", "-vv")
     #expect(level.text == "3c  60 %\n", "\(level.text)")
     #expect(level.errors.matches(of: /< [A-Z][A-Za-z ]+ [0-9a-f]+/).count == 1, "\(level.errors)")
-    let (byHandle, byType) = (try run("read", Self.meter, "0x001d", "--json"), try run("read", Self.meter, "2a19", "--json"))
+    let (byHandle, byType) = (try run("read", Self.meter, "0x001c", "--json"), try run("read", Self.meter, "2a19", "--json"))
     #expect(byHandle.text == byType.text && byHandle.text.contains("2a19"), "\(byHandle.text)\(byType.text)")
     #expect(try run("read", Self.meter, "0x000c").text == "03ff\n")
     #expect(try run("services", Self.meter, "--values").status == 0)

@@ -108,7 +108,7 @@ import Testing
     #expect(KnownAttributes(parsing: whole.line).records == [whole] && whole.items[0].description.formats.count == 2)
     let long = record(String(repeating: "n", count: 65), Array(repeating: format, count: 9))
     #expect(KnownAttributes(parsing: long.line).records == [record(nil, [])])
-    let broken = String(decoding: whole.line, as: UTF8.self).replacing("0efe2f27010000\"]", with: "0efe\"]")
+    let broken = String(decoding: whole.line, as: UTF8.self).replacing("0efe2f27000000\"]", with: "0efe\"]")
     #expect(KnownAttributes(parsing: Array(broken.utf8)).records == [record("Door\n\"1\"", [])])
   }
 

@@ -46,13 +46,10 @@ struct Read: PeerCommand {
     if raw, context.output.style.json { throw Failure(.usage, "--raw and --json exclude each other.") }
     try await context.withPeer(who.target, exchangingMTU: false) { connection in
       let failures = ReadFailures(attributes, context)
-      try await connection.client.read(selectors, onFailure: { try failures.add($1, of: $0, on: connection) }) { index, found in
+      let client = connection.client
+      try await client.read(selectors, onFailure: { try failures.add($1, of: $0, isLast: client.closed != nil) }) { index, found in
         if !raw {
-          do { try ValueText.check(found.value, format) } catch {
-            var failure = Failure(error)
-            if attributes.count > 1 { failure.message = "\(attributes[index]): \(failure.message)" }
-            return try failures.add(failure, of: index, on: connection)
-          }
+          do { try ValueText.check(found.value, format) } catch { try failures.add(error, of: index, isLast: true) }
         }
         RecordedCommand.present?.read(attributes[index], found.value)
         try await show(found, attributes[index], of: connection, context)
@@ -77,7 +74,7 @@ struct Read: PeerCommand {
         connection.identify(in: &$0)
       }
     } else {
-      let text = output.forEyes(ValueText.result(found.value, meaning, as: format))
+      let text = output.forEyes(ValueText.result(found.value, of: meaning.uuid, formats: meaning.description.formats, as: format))
       try await output.line(attributes.count == 1 ? text : "\(attribute)\t\(text)")
     }
   }
@@ -89,6 +86,7 @@ struct Read: PeerCommand {
       let client = connection.client
       // The formats of the device tell nothing where the Bluetooth SIG has a description.
       if client.table == nil, CharacteristicDescription(uuid) == nil, context.process.discoverable?.contains(connection.peer) ?? true {
+        client.readsDirectly = true
         _ = try? await client.discover()
       }
       if case .characteristic(let item, _)? = client.table?.attribute(at: found.handle) { await context.describe(item, on: connection) }
@@ -109,14 +107,15 @@ private final class ReadFailures {
     self.context = context
   }
 
-  /// - Throws: the error of the only attribute; the first one when the link is lost.
-  func add(_ error: any Error, of index: Int, on connection: Connection) throws {
+  /// - Parameter isLast: nothing is read after it: the link is lost, or the format is wrong.
+  /// - Throws: the error of the only attribute; the first one after the last.
+  func add(_ error: any Error, of index: Int, isLast: Bool) throws {
     let failure = Failure(error)
     RecordedCommand.present?.read(attributes[index], failure)
-    guard attributes.count > 1, first != nil || connection.client.closed == nil else { throw error }
+    guard attributes.count > 1, first != nil || !isLast else { throw error }
     tell(failure)
     first = first ?? failure
-    if connection.client.closed != nil { try finish() }
+    if isLast { try finish() }
   }
 
   /// Whoever gets the command's end as its answer, a script or a program, has the first failure from there.
