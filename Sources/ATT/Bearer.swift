@@ -45,7 +45,7 @@ package final class Bearer {
   /// Of the transactions that begin from now on, in place of the bearer's own; nil: that one.
   package var limit: Duration?
 
-  private let channel: any Channel
+  let channel: any Channel
   private let ownLimit: Duration
   private var state: BearerState
   private var waits: [BearerState.Token: Wait<Response>] = [:]
@@ -56,15 +56,15 @@ package final class Bearer {
   private var confirmationTimer: LoopTimer?
   private var isStarted = false
   /// PDUs given to the channel.
-  private var transmitted = 0
+  var transmitted = 0
   /// Of these, those that the peer has because it answered the request behind them: the controller may lose the event that says so.
-  private var answered = 0
+  var answered = 0
   /// The last request that was sent, counted as these.
   private var lastRequest = 0
   /// Opens with each acknowledgment, each answer, and at the end.
-  private let acknowledgements = Gate()
+  let acknowledgements = Gate()
   /// The request whose acknowledgment is timed, as `OpenRequest.mark`, and when it came.
-  private var timed: (mark: Int, acknowledged: LoopClock.Instant?)?
+  var timed: (mark: Int, acknowledged: LoopClock.Instant?)?
   /// From the shortest request to its answer; nil before the first.
   package private(set) var shortestRoundTrip: Duration?
   /// The last one, for its memory: a channel that is done with a PDU leaves it to the next.
@@ -79,7 +79,7 @@ package final class Bearer {
     state = BearerState(rxMTU: rxMTU)
   }
 
-  private var timeout: Duration { limit ?? ownLimit }
+  var timeout: Duration { limit ?? ownLimit }
 
   /// Begins to receive; what arrived before was kept by the channel. Set the handlers first. Idempotent, and implied by the first request.
   package func start() {
@@ -110,7 +110,7 @@ package final class Bearer {
     fileprivate let token: BearerState.Token
     fileprivate let wait: Wait<Response>
     /// `transmitted`, with it.
-    fileprivate let mark: Int
+    let mark: Int
   }
 
   /// As `request`, for who does not wait yet: it goes out before what is sent next, unless another one is open. - Throws: why the bearer ended.
@@ -123,23 +123,6 @@ package final class Bearer {
     perform(actions)
     if state.isBlocked { hasten() }
     return OpenRequest(token: token, wait: wait, mark: transmitted)
-  }
-
-  /// Notes when the peer's link layer acknowledges a request that was just begun, and all that was sent before it. The last call counts.
-  /// Nothing waits for this: the controller may lose the event that tells of it.
-  package func timeAcknowledgement(of open: OpenRequest) {
-    timed = (open.mark, nil)
-    noteAcknowledgement()
-  }
-
-  /// When the request of `timeAcknowledgement` was acknowledged; nil: not yet, or unknown.
-  package func acknowledgement(of open: OpenRequest) -> LoopClock.Instant? { timed?.mark == open.mark ? timed?.acknowledged : nil }
-
-  private func noteAcknowledgement() {
-    if let timed, timed.acknowledged == nil, let unacknowledged = channel.unacknowledged, transmitted &- unacknowledged >= timed.mark {
-      self.timed?.acknowledged = EventLoop.shared.now
-    }
-    acknowledgements.open()
   }
 
   /// Once for each `begin`. - Throws: as `request`.
@@ -189,23 +172,6 @@ package final class Bearer {
 
   /// Takes back the indications of a value that were not sent yet.
   package func withdrawIndications(of handle: AttributeHandle) { perform(state.withdrawIndications(of: handle)) }
-
-  /// PDUs that are sent, and neither acknowledged by the peer's link layer nor followed by a request that was answered; nil when the transport
-  /// cannot know.
-  package var unacknowledged: Int? { channel.unacknowledged.map { min($0, transmitted &- answered) } }
-
-  /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known.
-  /// - Throws: ATTError when they do not become fewer in the time of a transaction; what the channel ended with; CancellationError.
-  package func waitUntilUnacknowledged(below count: Int) async throws {
-    start()
-    var (least, deadline) = (Int.max, EventLoop.shared.now)
-    while true {
-      if let closed { throw closed }
-      guard let open = unacknowledged, open >= max(1, count) else { return }
-      if open < least { (least, deadline) = (open, EventLoop.shared.now.advanced(by: timeout)) }
-      guard try await acknowledgements.pass(until: deadline) else { throw ATTError.nothingGotThrough(for: timeout) }
-    }
-  }
 
   /// True when `waitUntilWritable` would return at once; false also when it is time to give the loop a turn.
   package var isWritable: Bool { closed == nil && !EventLoop.shared.isShareSpent && channel.isWritable }

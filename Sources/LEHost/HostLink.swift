@@ -111,6 +111,7 @@ package final class HostLink: GAP.Link {
   /// The controller dropped packets that it had no buffer for, perhaps of this link: later ones would arrive without them.
   func loseData(_ error: any Error) {
     guard ended == nil, host.sendQueue.outstanding(handle) > 0 else { return }
+    host.sendQueue.discard(handle)
     att.end(error)
     EventLoop.shared.spawn { await self.hangUp(within: .seconds(3)) }
   }

@@ -48,6 +48,14 @@ package struct SendQueue {
   /// Buffers in use by the link are free again: the controller flushes them with the link (§7.7.5).
   package mutating func close(_ handle: ConnectionHandle) { lines.removeAll { $0.handle == handle } }
 
+  /// Takes back what waits in this process; what the controller has stays in flight.
+  package mutating func discard(_ handle: ConnectionHandle) {
+    guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
+    let inFlight = lines[index].inFlight
+    close(handle)
+    lines.append(Line(handle: handle, inFlight: inFlight, frames: inFlight > 0 ? [inFlight] : []))
+  }
+
   /// Queues a frame, cut for the controller's buffers (Vol 3 Part A §7.2.1). Does nothing for a handle that is not open.
   package mutating func add(_ channel: ChannelIdentifier, _ payload: [UInt8], to handle: ConnectionHandle) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }

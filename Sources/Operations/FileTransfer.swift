@@ -288,7 +288,7 @@ package final class FileTransfer {
   /// - Throws: TransferError.otherOctets for one that has other octets, or less of a source that cannot go back.
   private func begin(_ told: ArrivalReport) async throws {
     if resumes || offset > 0, told.count > 0, try await isBeginning(told) {
-      if resumes || told.count != offset { onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true)) }
+      if resumes || told.count != offset, told.count != source.count { onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true)) }
       begin(at: told.count)
     } else if resumes, offset > 0 {
       // What is remembered is no proof against the device's word.

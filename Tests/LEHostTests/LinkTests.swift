@@ -118,11 +118,14 @@ import Testing
       let idle = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
       controller.completesPackets = false
       let bearer = Bearer(link.channel)
-      bearer.send(.write(3, value: [1]))
+      for _ in 0..<6 { bearer.send(.write(3, value: [1])) }
+      #expect(controller.data.count == 3)
       controller.emit(.other(code: 0x1A, [1]))
+      controller.complete(0x40, 1)
       let error = await failure { while true { try await bearer.waitUntilUnacknowledged(below: 1) } }
       #expect(error as? ControllerError == ControllerError("tcp:test", .overflow))
       try await EventLoop.shared.sleep(for: .seconds(2))
+      #expect(controller.data.count == 3, "what waited is not sent")
       #expect(controller.count(Disconnect.opcode) == 1 && central.openLinks.map(\.peer) == [idle.peer])
       await central.close()
     }

@@ -46,7 +46,7 @@ extension FuzzTarget {
       case 11: if let (handle, count) = late.popLast() { queue.completed(handle, count) }
       case 12: queue.completed(handle, Int(tape.number16()) - 16)
       case 13: queue.completed(ConnectionHandle(0x0EFF), 1)
-      case 14: queue.close(handle)
+      case 14: if what & 0x80 == 0 { queue.close(handle) } else { queue.discard(handle) }
       default: queue.open(handle)
       }
       if (8...10).contains(what & 0x0F) { carried[handle] = 0 }
