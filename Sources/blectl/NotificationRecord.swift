@@ -53,8 +53,9 @@ enum NotificationRecord {
     let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
     let time = local.split(separator: "T").last?.dropLast() ?? ""
     let assigned = meaning.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    let what =
-      assigned ?? meaning.description.userDescription.map { DisplayText.quote($0) } ?? meaning.uuid?.description ?? event.handle.description
+    // A name of the firmware's cannot be typed, so the UUID stays beside it.
+    let firmware = meaning.description.userDescription.map { " " + DisplayText.quote($0) } ?? ""
+    let what = assigned ?? (meaning.uuid?.description ?? event.handle.description) + firmware
     let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)
     let whose = device.map { output.forEyes($0) + "  " } ?? ""
     return Output.line("  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.forEyes(value))")

@@ -28,7 +28,7 @@ import Text
     try repl.enter("connect name:SmartLock")
     try repl.enter("write ffb1 01 --expect ffb2=01")
     let screen = repl.screen.lines.joined(separator: "\n")
-    let challenge = try #require(screen.firstMatch(of: /ffb2  01([0-9a-f]{32})/).flatMap { Hex.decode(String($0.1)) }, "\(screen)")
+    let challenge = try #require(screen.firstMatch(of: /ffb2 "Answer"  01([0-9a-f]{32})/).flatMap { Hex.decode(String($0.1)) }, "\(screen)")
     let key = try #require(Hex.decode("2b7e151628aed2a6abf7158809cf4f3c"))
     let code = try #require(MessageAuthentication.aesCMAC.code(of: challenge + [2], key: key))
     try repl.enter("write ffb1 02\(Hex.encode(code)) --expect ffb2=0200")

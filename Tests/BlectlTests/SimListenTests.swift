@@ -161,7 +161,7 @@ import Testing
     #expect(try air.blectl("scan", "--duration", "0.5", "--json").records.isEmpty)
     for link in links { link.endInput() }
     #expect(links.allSatisfy { $0.wait().status == 0 })
-    let writes = try (1...20).map { try air.start("write", "name:Note-\($0)", "fff1", "\(100 + $0)", "--read-back", "-t", "60") }
+    let writes = try (1...20).map { try air.start("write", "name:Note-\($0)", "fff1", "0\(100 + $0)", "--read-back", "-t", "60") }
     #expect(writes.map { $0.wait() }.allSatisfy { $0.status == 0 })
     for number in [1, 20] {
       #expect(try air.blectl("read", "name:Note-\(number)", "fff1", "--json").records.first?.string("value") == "0\(100 + number)")
