@@ -1,4 +1,4 @@
-/// The packets that carry keys, passkeys, or numbers that keys are made of. Traces zero their parameters, and nothing else may show them.
+/// The packets that carry keys, passkeys, or numbers that keys are made of. Traces zero their parameters.
 package enum Secrets {
   /// Opcodes of commands with secret parameters, in some of them also what the controller returns (Vol 4 Part E §7).
   package static let commands: Set<UInt16> = [

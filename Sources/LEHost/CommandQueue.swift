@@ -12,6 +12,8 @@ struct CommandQueue {
     let id: Int
     let command: CommandPacket
     let answeringEvent: AnsweringEvent
+    /// It undoes something, so it is sent even without a credit.
+    let isCleanUp: Bool
     var deadline: Int64
   }
 
@@ -24,9 +26,9 @@ struct CommandQueue {
   /// Commands that have not been answered.
   var count: Int { waiting.count + (inFlight == nil ? 0 : 1) }
 
-  mutating func add(_ command: CommandPacket, answeredBy event: AnsweringEvent) -> Int {
+  mutating func add(_ command: CommandPacket, answeredBy event: AnsweringEvent, isCleanUp: Bool = false) -> Int {
     lastID += 1
-    waiting.append(Entry(id: lastID, command: command, answeringEvent: event, deadline: 0))
+    waiting.append(Entry(id: lastID, command: command, answeringEvent: event, isCleanUp: isCleanUp, deadline: 0))
     return lastID
   }
 
@@ -76,15 +78,15 @@ struct CommandQueue {
   /// When `expire` is to be called.
   var deadline: Int64? { inFlight?.deadline ?? starvedSince.map { $0 + Self.timeout } }
 
-  /// The commands that were given up.
+  /// The command that was given up.
   enum Expired: Equatable {
     case unanswered(Int)
-    /// The controller gave no credit for them.
-    case unsent([Int])
+    /// The controller gave no credit for it.
+    case unsent(Int)
   }
 
-  /// Gives up the command that had its time, or all that wait for a credit. The next command is sent all the same: the controller may have
-  /// forgotten to give one credit back.
+  /// Gives up the command that had its time, or the first that waits for a credit. The next command is sent all the same: the controller may
+  /// have forgotten to give one credit back.
   mutating func expire(at now: Int64) -> Expired? {
     guard let due = deadline, now >= due else { return nil }
     starvedSince = nil
@@ -93,7 +95,8 @@ struct CommandQueue {
       inFlight = nil
       return .unanswered(entry.id)
     }
-    defer { waiting = [] }
-    return .unsent(waiting.map(\.id))
+    guard let first = waiting.first, !first.isCleanUp else { return nil }
+    waiting.removeFirst()
+    return .unsent(first.id)
   }
 }

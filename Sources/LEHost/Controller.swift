@@ -40,21 +40,25 @@ final class Controller {
   var backlog: Int { queue.count }
 
   /// Sends a command and calls `then` exactly once. Returns a number for `withdraw`.
+  /// - Parameter isCleanUp: sends it even when the controller gives no credit.
   @discardableResult
-  func submit<C: Command>(_ command: C, then: @escaping @LoopActor (Result<C.Return, any Error>) -> Void = { _ in }) -> Int {
-    submit(command.packet, answeredBy: C.answeringEvent) { [name] answer in
+  func submit<C: Command>(
+    _ command: C, isCleanUp: Bool = false, then: @escaping @LoopActor (Result<C.Return, any Error>) -> Void = { _ in }
+  ) -> Int {
+    submit(command.packet, answeredBy: C.answeringEvent, isCleanUp: isCleanUp) { [name] answer in
       then(answer.flatMap { Self.decode(C.Return.self, $0, command.opcode, name) })
     }
   }
 
   private func submit(
-    _ command: CommandPacket, answeredBy event: AnsweringEvent, then: @escaping @LoopActor (Result<[UInt8], any Error>) -> Void
+    _ command: CommandPacket, answeredBy event: AnsweringEvent, isCleanUp: Bool = false,
+    then: @escaping @LoopActor (Result<[UInt8], any Error>) -> Void
   ) -> Int {
     if let failure {
       then(.failure(failure))
       return 0
     }
-    let id = queue.add(command, answeredBy: event)
+    let id = queue.add(command, answeredBy: event, isCleanUp: isCleanUp)
     pending[id] = (command.opcode, then)
     pump()
     return id
@@ -94,9 +98,9 @@ final class Controller {
     }
   }
 
-  /// As above, for a command of which only the status is of interest.
+  /// Sends a command that undoes something and of which only the status is of interest, even when the controller gives no credit.
   func submit(_ command: CommandPacket, then: @escaping @LoopActor (_ isDone: Bool) -> Void) {
-    _ = submit(command, answeredBy: .commandComplete) { [name] answer in
+    _ = submit(command, answeredBy: .commandComplete, isCleanUp: true) { [name] answer in
       if case .success = answer.flatMap({ Self.decode(NoReturnParameters.self, $0, command.opcode, name) }) {
         then(true)
       } else {
@@ -185,7 +189,7 @@ final class Controller {
     }
     switch queue.expire(at: EventLoop.shared.now.nanoseconds) {
     case .unanswered(let id)?: give(up: id) { .silent($0, after: $1) }
-    case .unsent(let ids)?: for id in ids { give(up: id) { .starved($0, after: $1) } }
+    case .unsent(let id)?: give(up: id) { .starved($0, after: $1) }
     case nil: break
     }
     pump()

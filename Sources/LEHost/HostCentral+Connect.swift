@@ -160,7 +160,7 @@ extension HostCentral {
       initiation.peer.address == complete.peer.address
     else {
       // Nobody asked for it, and nobody would ever close it.
-      if controller.backlog < 32 { controller.submit(Disconnect(handle: complete.handle, reason: .remoteUserTerminated)) }
+      if controller.backlog < 32 { controller.submit(Disconnect(handle: complete.handle, reason: .remoteUserTerminated), isCleanUp: true) }
       return
     }
     let link = HostLink(complete, peer: initiation.peer, host: self)

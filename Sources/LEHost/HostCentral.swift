@@ -143,8 +143,8 @@ package final class HostCentral: GAP.Central, LinkController {
         handle,
         ConnectionParameters(
           intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: supervisionTimeout))
-    // Data Buffer Overflow (Vol 4 Part E §7.7.26).
-    case .other(code: 0x1A, _): for link in openLinks { link.loseData(ControllerError(name, .overflow)) }
+    // Data Buffer Overflow (Vol 4 Part E §7.7.26) of ACL data.
+    case .other(code: 0x1A, [0x01]): for link in openLinks { link.loseData(ControllerError(name, .overflow)) }
     case .readRemoteVersionComplete, .leOther, .other, .commandComplete, .commandStatus, .hardwareError: break
     }
   }

@@ -127,7 +127,7 @@ package final class HostLink: GAP.Link {
         _ = try? await idle.next().value(until: now.advanced(by: limit / 3))
       }
       guard ended == nil else { return }
-      host.controller.submit(Disconnect(handle: handle, reason: .remoteUserTerminated)) { [weak self] answer in
+      host.controller.submit(Disconnect(handle: handle, reason: .remoteUserTerminated), isCleanUp: true) { [weak self] answer in
         guard case .failure(let error) = answer, let self else { return }
         self.host.drop(self, error)
       }

@@ -6,15 +6,20 @@ import SystemPackage
 /// A command of the user's shell, on our standard streams.
 @LoopActor
 package enum ChildProcess {
-  /// Runs `sh -c` to its end; when the task is cancelled it is asked to end, and after a second made to. On a terminal Ctrl-C is for the command,
-  /// and this process ignores it meanwhile, as system(3) does.
+  /// Runs `sh -c` to its end; when the task is cancelled it is asked to end, and after a second made to. On a terminal Ctrl-C and Ctrl-\ are for
+  /// the command, and this process ignores them, as system(3) does.
   /// - Returns: its exit status; 128 + N when the signal N ended it.
   /// - Throws: Errno; CancellationError.
   package static func shell(_ command: String, signals: SignalWatch? = nil) async throws -> Int32 {
     let process = try start(["sh", "-c", command])
     // Not before it is there: whom would Ctrl-C be for?
-    let keys = isTyped ? [SIGINT, SIGQUIT].filter { signals?.ignore($0) ?? false } : []
-    defer { for key in keys { signals?.rearm(key) } }
+    let ignoresInterrupt = isTyped && signals?.ignore(SIGINT) ?? false
+    // Nothing watches for this one.
+    let ignoresQuit = isTyped && shim_is_ignored(SIGQUIT) == 0 && shim_ignore_signal(SIGQUIT) == 0
+    defer {
+      if ignoresInterrupt { signals?.rearm(SIGINT) }
+      if ignoresQuit { _ = shim_default_signal(SIGQUIT) }
+    }
     do {
       let ended = OwnedDescriptor(try SystemCall.call { shim_pidfd_open(process) })
       do { _ = try await EventLoop.shared.wait(for: ended.rawValue, .readable) } catch {

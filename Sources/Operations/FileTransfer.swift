@@ -292,7 +292,7 @@ package final class FileTransfer {
       begin(at: told.count)
     } else if resumes, offset > 0 {
       // What is remembered is no proof against the device's word.
-      guard told.count == 0, await source.isThere(0) else { throw TransferError.otherOctets(told) }
+      guard told.count == 0, try await source.isThere(0) else { throw TransferError.otherOctets(told) }
       onEvent?(.startsOver(remembered: offset))
       begin(at: 0)
     }
@@ -303,7 +303,7 @@ package final class FileTransfer {
   /// What the device reports is the beginning of the file, with more to send behind it, or all of it when it is resumed.
   private func isBeginning(_ told: ArrivalReport) async throws -> Bool {
     // A pipe is read on only where that is asked for.
-    guard source.count != nil || resumes || told.count <= offset, await source.isThere(told.count) else { return false }
+    guard source.count != nil || resumes || told.count <= offset, try await source.isThere(told.count) else { return false }
     if let count = source.count, told.count > count || told.count == count && !resumes { return false }
     return try await source.crc(upTo: told.count) == told.crc
   }
@@ -339,6 +339,14 @@ package final class FileTransfer {
 }
 
 extension OctetSource {
-  /// False for octets that went by in a pipe, and for those that cannot be read.
-  fileprivate func isThere(_ place: Int) async -> Bool { (try? await octets(at: place, atMost: 1)) != nil }
+  /// Whether a byte can be read; false for those that went by in a pipe. - Throws: CancellationError.
+  fileprivate func isThere(_ place: Int) async throws -> Bool {
+    do {
+      _ = try await octets(at: place, atMost: 1)
+      return true
+    } catch {
+      if error is CancellationError { throw error }
+      return false
+    }
+  }
 }

@@ -8,10 +8,13 @@ package struct TransferMemory: Sendable, Equatable {
   package struct Place: Hashable, Sendable {
     package let peer: PeerAddress
     package let handle: AttributeHandle
+    /// `sim` or `replay`; nil for a radio. A simulated or replayed device may have the address of a real one.
+    package let air: String?
 
-    package init(_ peer: PeerAddress, _ handle: AttributeHandle) {
+    package init(_ peer: PeerAddress, _ handle: AttributeHandle, air: String? = nil) {
       self.peer = peer
       self.handle = handle
+      self.air = air
     }
   }
 
@@ -85,7 +88,7 @@ extension TransferMemory.Record {
     guard let tree = try? JSONTree.parse(Array(line)), let handle = tree["handle"]?.integer, (1...0xFFFF).contains(handle),
       case .address(let address, let type?)? = tree["peer"]?.string.flatMap({ PeerSelector($0) })
     else { return nil }
-    let place = TransferMemory.Place(PeerAddress(address, type), AttributeHandle(clamping: handle))
+    let place = TransferMemory.Place(PeerAddress(address, type), AttributeHandle(clamping: handle), air: tree["air"]?.string)
     if let gap = tree["gap_us"] {
       let range = 0...10_000_000
       guard let gap = gap.integer, range.contains(gap), let interval = tree["interval_us"]?.integer, range.contains(interval),
@@ -110,11 +113,13 @@ extension TransferMemory.Record {
     case .point(let place, let point):
       json.string("peer", place.peer.description)
       json.integer("handle", place.handle.number)
+      if let air = place.air { json.string("air", air) }
       json.integer("offset", point?.offset)
       if let point { json.integer("crc32", Int(point.crc)) }
     case .pace(let place, let pace):
       json.string("peer", place.peer.description)
       json.integer("handle", place.handle.number)
+      if let air = place.air { json.string("air", air) }
       json.integer("gap_us", pace.gap)
       json.integer("interval_us", pace.interval)
       json.integer("air_us", pace.airTime)

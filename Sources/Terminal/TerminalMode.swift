@@ -34,14 +34,15 @@ package final class TerminalMode {
       unsafe characters[Int(VTIME)] = 0
     }
     isOurs = unsafe tcsetattr(descriptor, TCSANOW, &raw) == 0
+    if !isOurs { shim_unguard_terminal() }
   }
 
   /// The user's own settings again. Idempotent.
   package func leave() {
     guard isOurs else { return }
     isOurs = false
-    shim_unguard_terminal()
     var settings = user
     _ = unsafe tcsetattr(descriptor, TCSANOW, &settings)
+    shim_unguard_terminal()
   }
 }

@@ -27,6 +27,9 @@ struct Configuration: Sendable {
   /// The air of `KnownDevices`: nil for a radio.
   private var air: String? { (try? adapter())?.fileAir }
 
+  /// The air of `TransferMemory`, without the file: a simulated device may be described anew while a transfer to it goes on.
+  var kindOfAir: String? { air.map { String($0.prefix { $0 != ":" }) } }
+
   /// What `@last` and `@ALIAS` stand for.
   @LoopActor
   func resolve(_ argument: PeerArgument) async throws -> PeerSelector {

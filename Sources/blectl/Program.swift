@@ -21,8 +21,8 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var usesAdapter: Bool { get }
   /// Whether its time is limited. A session ends other commands with its input.
   var hasTimeLimit: Bool { get }
-  /// What is missing when the end of the input stops it; nil when it was to go on until it is stopped.
-  var missingAtInputEnd: String? { get }
+  /// The failure when the end of the input stops it; nil when it was to run until then.
+  var failureAtInputEnd: Failure? { get }
   /// Adds the files that its own options and arguments name.
   @LoopActor func name(_ files: inout CommandFiles)
   @LoopActor func run(in context: Context) async throws
@@ -32,7 +32,7 @@ extension LoopCommand {
   var step: StepOptions { process.step }
   var runsUntilStopped: Bool { false }
   var hasTimeLimit: Bool { !runsUntilStopped }
-  var missingAtInputEnd: String? { nil }
+  var failureAtInputEnd: Failure? { nil }
   var usesNames: Bool { true }
   var isTimeReal: Bool { false }
   var usesAdapter: Bool { true }

@@ -167,7 +167,7 @@ import Testing
     for line in ["read 2a00", "connect"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""done","id":3"#) } != nil)
     process = try air()
-    for line in ["connect", "read 2a00", "scan --duration 0 --count 1"] { running.send(line: line) }
+    for line in ["connect", "read 2a00", "scan --duration 20 --count 1"] { running.send(line: line) }
     running.endInput()
     let result = running.wait()
     #expect(try result.statuses == ["1": 0, "2": 3, "3": 3, "4": 0, "5": 0, "6": 0], "\(result.text)\(result.errors)")

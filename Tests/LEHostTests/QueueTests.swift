@@ -76,8 +76,16 @@ import Testing
     // What is not waited for needs no limit.
     let withdrawn = queue.add(Reset())
     #expect(queue.withdraw(withdrawn) && queue.deadline != nil)
-    #expect(queue.expire(at: 4_000_000_005) == .unsent(waiting))
+    #expect(queue.expire(at: 4_000_000_005) == .unsent(waiting[0]))
+    // One credit may have been forgotten, so the next one is sent.
+    #expect(queue.next(at: 4_000_000_005) == ReadBufferSize())
+    _ = queue.completed(complete(ReadBufferSize.opcode, credits: 0))
     #expect(queue.count == 0 && queue.deadline == nil)
+    // What undoes something is sent, credit or not.
+    _ = queue.add(Reset().packet, answeredBy: Reset.answeringEvent, isCleanUp: true)
+    #expect(queue.next(at: 4_000_000_006) == nil && queue.expire(at: 8_000_000_006) == nil)
+    #expect(queue.next(at: 8_000_000_006) == Reset())
+    _ = queue.completed(complete(Reset.opcode, credits: 1))
     // One credit may have been forgotten.
     _ = queue.add(ReadBDADDR())
     #expect(queue.next(at: 4_000_000_006) == ReadBDADDR())

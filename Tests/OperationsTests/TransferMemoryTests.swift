@@ -25,6 +25,15 @@ import Testing
     #expect(again == memory)
   }
 
+  /// A simulated device may have the address of a real one.
+  @Test func everyAirHasItsOwn() throws {
+    let real = try Self.place(1)
+    let simulated = TransferMemory.Place(real.peer, real.handle, air: "sim")
+    let records: [TransferMemory.Record] = [.point(real, .init(offset: 10, crc: 7)), .point(simulated, .init(offset: 20, crc: 8))]
+    let memory = TransferMemory(parsing: records.flatMap(\.line))
+    #expect(memory.points == [real: .init(offset: 10, crc: 7), simulated: .init(offset: 20, crc: 8)])
+  }
+
   /// What was found is good for links that bring no more at once.
   @Test(
     arguments: [

@@ -8,7 +8,7 @@
 
 enum { shim_wants_more, shim_has_line, shim_has_end, shim_wants_completion, shim_has_endless_macro };
 
-// Of macros that one key may set off. The longest value, typed in hex, has 1024 keys.
+// The number of commands that macros may run after one key. The longest value, typed in hex, has 1024 keys.
 enum { shim_most_commands = 4096 };
 
 // `input` is never read here, only asked for its size; `name` is what the user's inputrc may ask for. -1 without memory.

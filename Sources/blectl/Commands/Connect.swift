@@ -41,8 +41,9 @@ struct Connect: PeerCommand {
     let selector = try await context.configuration.resolve(who.peer)
     let connection = try await context.open(selector, who.target)
     let lane = shell.adopt(connection, as: selector)
-    shell.tag(context.output, lane)
-    try await report(connection, context.output)
+    let output = Output(context.output.style, sharing: context.output)
+    shell.tag(output, lane)
+    try await report(connection, output)
     try await Repl.converse(shell, endingWith: lane)
   }
 

@@ -79,7 +79,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   }
 
   var hasTimeLimit: Bool { duration > 0 || hex != nil }
-  var missingAtInputEnd: String? { peer == nil && !first ? nil : "a MAC" }
+  var failureAtInputEnd: Failure? { peer == nil && !first ? nil : Failure(.notFound, "the input ended before a MAC arrived") }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
 

@@ -59,7 +59,7 @@ struct Notify: PeerCommand {
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
   /// --timeout limits the silence, and values may come for ever.
   var hasTimeLimit: Bool { duration.map { $0 > 0 } ?? (count != nil) }
-  var missingAtInputEnd: String? { count.map { "\($0) value(s)" } }
+  var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "the input ended before \($0) value(s) arrived") } }
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }

@@ -91,7 +91,7 @@ struct Scan: ListeningCommand, PeerNamingCommand {
 
   var runsUntilStopped: Bool { count == nil && duration == 0 }
   var hasTimeLimit: Bool { duration > 0 }
-  var missingAtInputEnd: String? { count.map { "\($0) record(s)" } }
+  var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "the input ended before \($0) record(s) arrived") } }
 
   /// What is a record, as the options say.
   @LoopActor

@@ -141,7 +141,7 @@ struct SendFile: PeerCommand {
   private func send(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> Failure? {
     let output = context.output
     let target = try await connection.client.attribute(try Selector(attribute), discovering: true)
-    let place = TransferMemory.Place(connection.peer, target.handle)
+    let place = TransferMemory.Place(connection.peer, target.handle, air: context.configuration.kindOfAir)
     if transfer.links == 0 {
       let memory = context.configuration.transfers
       transfer.pace = memory.paces[place]

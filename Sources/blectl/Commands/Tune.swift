@@ -113,7 +113,7 @@ struct Tune: PeerCommand {
       guard let best = TransferTrial.best(results) else {
         throw Failure(.expectation, "every way has lost octets; longer pauses may not: --gap 20,50,100")
       }
-      let place = TransferMemory.Place(connection.peer, target.handle)
+      let place = TransferMemory.Place(connection.peer, target.handle, air: context.configuration.kindOfAir)
       // Of a window, or of shorter segments than `send-file` takes, it is not true.
       if best.trial.mode == .command, best.trial.window == nil, best.trial.segment >= link.fastestSegment(mtu: client.mtu),
         let gap = best.trial.gap ?? best.gap, let interval = link.interval

@@ -5,7 +5,8 @@ extension Failure {
   /// A file that is missing has its own exit code, unless a script is wrong besides.
   init(_ error: ScriptErrors) {
     let failures = error.errors.map { Failure($0) }
-    self.init(failures.contains { $0.kind == .usage } ? .usage : .input, failures.map(\.message).joined(separator: "\n"))
+    let more = failures.count > 1 ? " (and \(failures.count - 1) more mistakes)" : ""
+    self.init(failures.contains { $0.kind == .usage } ? .usage : .input, (failures.first?.message ?? "") + more)
   }
 
   init(_ error: ScriptError) { self.init(error.isOfFile ? .input : .usage, "\(error.place.text): \(error.reason)") }

@@ -18,7 +18,7 @@ final class PacketLog {
     let direction: ATT.Direction
     let pdu: [UInt8]
     /// Of the table that names its attribute.
-    let table: Int
+    var table: Int
   }
 
   private var packets: [Entry] = []
@@ -41,6 +41,10 @@ final class PacketLog {
     if packets.count >= 2 * Self.limit {
       packets.removeFirst(Self.limit)
       omitted += Self.limit
+      if let unused = packets.first?.table, unused > 0 {
+        tables.removeFirst(unused)
+        for index in packets.indices { packets[index].table -= unused }
+      }
     }
     follow(client)
     packets.append(Entry(at: start.duration(to: EventLoop.shared.now), direction: direction, pdu: pdu, table: tables.count - 1))
@@ -71,6 +75,9 @@ final class PacketLog {
       return TestPacket(at: entry.at, direction: entry.direction, octets: entry.pdu, text: text)
     }
   }
+
+  /// All packets of the test so far.
+  var count: Int { omitted + packets.count }
 
   var last: [TestPacket] { shown(packets.suffix(Self.shown)) }
 

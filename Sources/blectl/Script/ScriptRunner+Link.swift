@@ -41,11 +41,13 @@ extension ScriptRunner {
   /// Tries once more what comes before the first request to the device: a radio that was busy, a device that was still starting.
   /// - Parameter isConnect: else only the adapter counts; that a device was not heard is what the command has found out.
   func twice(isConnect: Bool = true, _ body: @LoopActor () async throws -> Void) async throws {
+    let before = log.count
     do { return try await body() } catch {
       try Self.passOn(error)
       let failure = Failure(error)
       // Within `retry` it is tried again anyway.
-      guard !keepsGoing, retryDepth == 0, isConnect ? failure.isOfSetup : failure.kind == .adapter else { throw error }
+      guard !keepsGoing, retryDepth == 0, isConnect ? failure.isOfSetup : failure.kind == .adapter && log.count == before
+      else { throw error }
       note("the setup failed and is tried once more: \(failure.message)")
     }
     try await body()

@@ -143,7 +143,7 @@ final class ScriptRunner {
     if let setupFailure {
       return TestResult(
         file: script.file, line: line, name: name, repetition: repetition, outcome: .notRun(setupFailure.reason),
-        start: EventLoop.shared.wallClock)
+        start: EventLoop.shared.wallClock, date: RealTime.now)
     }
     return try await run(name, line, []) { try await self.run(self.script.statements) }
   }

@@ -91,7 +91,7 @@ final class Shell {
         if let lane = context.lane { self.tidy(lane) }
       }
       return await self.result(recorded) {
-        try await self.endingWithInput(command, line.name, context.output) {
+        try await self.endingWithInput(command) {
           try await place.untilTurn()
           if command is any ListeningCommand { place.leave() }
           if !(command is WaitForValue) { context.lane?.forget(for: command is Connect ? nil : line.name) }
@@ -111,12 +111,12 @@ final class Shell {
   }
 
   private func endingWithInput(
-    _ command: any LoopCommand, _ name: String, _ output: Output, _ body: @escaping @LoopActor () async throws -> Void
+    _ command: any LoopCommand, _ body: @escaping @LoopActor () async throws -> Void
   ) async throws {
     if command.hasTimeLimit { return try await body() }
     try await race(body) {
       try await self.inputEnd.value()
-      if let missing = command.missingAtInputEnd { output.note("the input ended, and with it \(name), before \(missing) came") }
+      if let failure = command.failureAtInputEnd { throw failure }
     }
   }
 
