@@ -34,11 +34,14 @@ package final class Client: BearerClient {
   var commandsChecked: Set<AttributeHandle> = []
 
   /// What discovery found; nil before it. Without the services that the peer said have changed, until they are discovered again.
-  package internal(set) var table: AttributeTable?
+  package internal(set) var table: AttributeTable? { didSet { descriptionVersion = Self.newVersion() } }
   /// What `table` lacks.
   var stale: [HandleRange] = []
   /// What describes values, as read on this link: by the handle of the descriptor, empty where the peer refused it.
-  var descriptorValues: [AttributeHandle: [UInt8]] = [:]
+  var descriptorValues: [AttributeHandle: [UInt8]] = [:] { didSet { descriptionVersion = Self.newVersion() } }
+  /// Changes with what `description(of:)` and `table` say; no two clients ever have the same.
+  package private(set) var descriptionVersion = newVersion()
+  private static var versions = 0
   /// Of `table`, where it has been read.
   var databaseHash = DatabaseHash.notRead
   var lastServiceChanged: Characteristic?
@@ -65,6 +68,11 @@ package final class Client: BearerClient {
 
   /// - Parameter timeout: of one ATT transaction; when it passes, the bearer is closed.
   package convenience init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) { self.init(Bearer(channel, timeout: timeout)) }
+
+  private static func newVersion() -> Int {
+    versions &+= 1
+    return versions
+  }
 
   /// ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }

@@ -341,12 +341,10 @@ package final class FileTransfer {
 extension OctetSource {
   /// Whether a byte can be read; false for those that went by in a pipe. - Throws: CancellationError.
   fileprivate func isThere(_ place: Int) async throws -> Bool {
-    do {
-      _ = try await octets(at: place, atMost: 1)
-      return true
-    } catch {
+    do { _ = try await octets(at: place, atMost: 1) } catch {
       if error is CancellationError { throw error }
       return false
     }
+    return true
   }
 }

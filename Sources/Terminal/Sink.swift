@@ -49,7 +49,10 @@ package final class Sink {
       (self.descriptor, isOurs, way) = (descriptor, false, .socket)
     } else if kind == S_IFIFO || isTerminal {
       let anew = !mayReopen ? -1 : unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-      isOurs = anew >= 0
+      // A /proc of other processes, as in a container or a shared folder, leads somewhere else.
+      var found = stat()
+      isOurs = unsafe anew >= 0 && fstat(anew, &found) == 0 && found.st_dev == status.st_dev && found.st_ino == status.st_ino
+      if anew >= 0, !isOurs { _ = close(anew) }
       self.descriptor = isOurs ? anew : descriptor
       way = isOurs ? .openedAnew : .asked(isTerminal ? 256 : Int(PIPE_BUF))
     } else {

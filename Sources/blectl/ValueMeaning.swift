@@ -7,11 +7,16 @@ import Text
 /// What is known of a value besides its bytes: the same for every command that shows it.
 struct ValueMeaning {
   /// The type of the attribute; nil where it is not known.
-  var uuid: UUID?
-  var description = ValueDescription()
-
+  let uuid: UUID?
+  let description: ValueDescription
   /// The name of the UUID in names.json.
-  var ownName: String? { uuid.flatMap { OwnNames.current?.uuids[$0] } }
+  let ownName: String?
+
+  init(uuid: UUID?, description: ValueDescription = ValueDescription()) {
+    self.uuid = uuid
+    self.description = description
+    ownName = uuid.flatMap { OwnNames.current?.uuids[$0] }
+  }
 
   /// Members of a record: names that the type and the device's own name do not tell.
   func write(_ json: inout JSONLine) {
@@ -26,24 +31,38 @@ extension AirMemory {
   ///   - value: an earlier link says nothing about a value that does not fit.
   ///   - uuid: nil where only the handle is known.
   func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
+    let client = connection.client
+    if let last = lastMeaning, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
+    let (meaning, isOfAll) = meaning(at: handle, uuid, on: connection, of: value)
+    if isOfAll {
+      lastMeaning = LastMeaning(version: client.descriptionVersion, handle: handle, uuid: uuid, meaning: meaning)
+    }
+    return meaning
+  }
+
+  /// Returns also whether it is the same for every value.
+  private func meaning(
+    at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection, of value: [UInt8]
+  ) -> (ValueMeaning, isOfAll: Bool) {
     if let table = connection.client.table {
       guard case .characteristic(let item, _) = table.attribute(at: handle), uuid == nil || item.uuid == uuid else {
-        return ValueMeaning(uuid: uuid)
+        return (ValueMeaning(uuid: uuid), true)
       }
-      if let read = connection.client.description(of: item) { return ValueMeaning(uuid: item.uuid, description: read) }
+      if let read = connection.client.description(of: item) { return (ValueMeaning(uuid: item.uuid, description: read), true) }
       return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: description(of: item, on: connection)), else: item.uuid)
     }
     guard let item = attributes(of: connection.peer)?.items.first(where: { $0.handle == handle }), uuid == nil || item.uuid == uuid else {
-      return ValueMeaning(uuid: uuid)
+      return (ValueMeaning(uuid: uuid), true)
     }
     return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: item.description), else: uuid)
   }
 
-  private static func fitting(_ value: [UInt8], _ meaning: ValueMeaning, else uuid: UUID?) -> ValueMeaning {
+  private static func fitting(_ value: [UInt8], _ meaning: ValueMeaning, else uuid: UUID?) -> (ValueMeaning, isOfAll: Bool) {
+    if meaning.description == ValueDescription(), meaning.uuid == uuid { return (meaning, true) }
     do {
       _ = try DecodedValue.of(value, type: meaning.uuid, formats: meaning.description.formats)
-      return meaning
-    } catch { return ValueMeaning(uuid: uuid) }
+      return (meaning, false)
+    } catch { return (ValueMeaning(uuid: uuid), false) }
   }
 
   /// What the descriptors of a characteristic say: as read on this link, else on an earlier one, if they are still there.

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GAP
@@ -16,6 +17,17 @@ final class AirMemory {
   private var found: [KnownAttributes.Record] = []
   /// What earlier commands found, once it was looked up.
   private var known: [PeerAddress: KnownAttributes.Record?] = [:]
+
+  /// The last answer of `meaning` that every value of an attribute has, because values arrive by the thousand.
+  var lastMeaning: LastMeaning?
+
+  struct LastMeaning {
+    /// As of `Client.descriptionVersion`.
+    let version: Int
+    let handle: AttributeHandle
+    let uuid: UUID?
+    let meaning: ValueMeaning
+  }
 
   init(_ configuration: Configuration, adapter: @escaping @LoopActor () throws -> AdapterSpec) {
     self.configuration = configuration
