@@ -105,6 +105,17 @@ import Testing
     #expect(modes.isDisjoint(with: ["?1049", "?1000", "?1006", "?1"]) && modes.contains("?25"), "\(modes)")
   }
 
+  /// Ctrl-\ ends the program as it ends others: it is no crash that somebody has to be told about.
+  @Test(arguments: ["browse", "repl"]) func ctrlBackslash(_ command: String) throws {
+    let shell = try shell(
+      "'\(Blectl.path)' \(command) -i sim; echo ended $?", environment: ["SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no"])
+    try see(shell) { $0.contains(command == "browse" ? "Panel" : "blectl>") }
+    shell.1.type("\u{1C}")
+    try see(shell) { $0.contains("ended 131") }
+    let text = shell.1.finish().text
+    #expect(!text.contains("crashed") && !text.contains("acktrace"), "\(text)")
+  }
+
   /// Ctrl-Z gives the shell its terminal, fg brings the screen back.
   @Test func stoppedAndContinued() throws {
     let shell = try shell(
