@@ -11,7 +11,11 @@ package enum OutputFile {
   /// Whether it can be written, before anything is done for it. - Throws: FileError.unwritable.
   package nonisolated static func check(_ path: String) throws(FileError) {
     do throws(Errno) {
-      guard let (target, old) = try target(path) else { return _ = try open(path, 0) }
+      guard let (target, old) = try target(path) else {
+        // Whoever reads a pipe would take its opening and closing for the end.
+        if isPipe(path) { try SystemCall.call { unsafe access(path, W_OK) } } else { _ = try open(path, 0) }
+        return
+      }
       do throws(Errno) { try StateFile.canReplace(target) } catch { guard staysInPlace(old, error) else { throw error } }
     } catch { throw .unwritable(path, error) }
   }
@@ -53,6 +57,11 @@ package enum OutputFile {
     // Who may rename in its folder may still not be allowed to write to it.
     _ = try open(path, 0)
     return (try followed(path), old)
+  }
+
+  package nonisolated static func isPipe(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
   /// A folder that takes no new file, as that of another user; a file that is a mount of its own, as in a container.

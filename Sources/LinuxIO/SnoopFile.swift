@@ -39,7 +39,7 @@ package final class SnoopFile {
         return try opened(path)
       } catch {
         // Opening would block until there is a reader, and poll(2) cannot wait for one.
-        guard error == .noSuchAddressOrDevice, isPipe(path), left > 0 else { throw FileError.trace(path, error) }
+        guard error == .noSuchAddressOrDevice, OutputFile.isPipe(path), left > 0 else { throw FileError.trace(path, error) }
       }
       if !hasWaited { onWait() }
       hasWaited = true
@@ -63,11 +63,6 @@ package final class SnoopFile {
     let trace = SnoopFile(file, path)
     try trace.writeAll(Snoop.header)
     return trace
-  }
-
-  private static func isPipe(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
   private init(_ file: consuming OwnedDescriptor, _ path: String, _ encode: @escaping (Snoop.Record) -> [UInt8] = { $0.encoded }) {
