@@ -101,6 +101,12 @@ import Testing
     #expect(told.errors.split(separator: "\n").allSatisfy { $0.hasPrefix(#"{"error":{"kind":"input""#) }, "\(told.errors)")
   }
 
+  @Test(arguments: [["att", "5"], ["att", "0x5"], ["value", "2a19", "5"], ["hci", "4", "0e", "4", "1", "3", "0c", "0"]])
+  func aDigitAloneIsAnOctet(_ words: [String]) throws {
+    let result = try Blectl.run(["decode"] + words)
+    #expect([0, 5].contains(result.status) && !result.text.isEmpty, "\(result.status) \(result.errors)")
+  }
+
   /// The octets are the peer's: what is wrong with them is no wrong use, and what could be read is shown.
   @Test func whatIsWrongHasExitCodes() throws {
     for (words, status, mention) in [

@@ -35,7 +35,7 @@ struct DecodedInput {
   /// - Throws: Failure(.usage); FileError; CancellationError.
   init(_ words: [String], limit: Int, _ context: Context) async throws {
     do throws(HexError) {
-      let octets = try Hex.parse(words.joined(separator: " "), loneDigits: false)
+      let octets = try Hex.parse(words.joined(separator: " "))
       if !octets.isEmpty {
         (name, source) = ("the hex given", .octets(octets))
         return
