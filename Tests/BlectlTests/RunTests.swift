@@ -4,16 +4,20 @@ import Testing
 
 /// `blectl run` as a whole: what is selected, in which order, what it exits with. What scripts can say is shown by those in Tests/Scripts.
 struct RunTests {
-  private static let passing = "device name:Band-7\ntest \"level\" quick\n  read 2a19\n  expect as u8 == 60\nend\n"
-  private static let failing = "device name:Band-7\ntest \"wrong\"\n  read 2a19\n  expect as u8 == 61\nend\n"
+  static let passing = "device name:Band-7\ntest \"level\" quick\n  read 2a19\n  expect as u8 == 60\nend\n"
+  static let failing = "device name:Band-7\ntest \"wrong\"\n  read 2a19\n  expect as u8 == 61\nend\n"
   private static let nobody = "device name:Nobody\ntest \"absent\"\n  read 2a19\nend\n"
-  private static let skipping = "device name:Band-7\ntest \"later\"\n  skip \"no reason\"\nend\n"
+  static let skipping = "device name:Band-7\ntest \"later\"\n  skip \"no reason\"\nend\n"
   private static let wrong = "device name:Band-7\nraed 2a19\n"
 
-  private func run(_ scripts: [String], _ arguments: [String] = [], adapter: String = "sim") throws -> Blectl.Result {
+  static func run(_ scripts: [String], _ arguments: [String] = [], adapter: String = "sim") throws -> Blectl.Result {
     let folder = ScriptFolder()
     let files = try scripts.enumerated().map { try folder.file("\($0).blectl", $1) }
     return try Blectl.run(["run"] + arguments + files, adapter: adapter)
+  }
+
+  private func run(_ scripts: [String], _ arguments: [String] = [], adapter: String = "sim") throws -> Blectl.Result {
+    try Self.run(scripts, arguments, adapter: adapter)
   }
 
   @Test("What all tests came to together is the exit code")
@@ -142,61 +146,6 @@ struct RunTests {
     #expect(lines.last?.hasPrefix("1 passed, 1 skipped in") == true)
     let empty = ScriptFolder()
     #expect(try Blectl.run("run", empty.url.path).status == 66)
-  }
-
-  // MARK: A setup that fails
-
-  private static let absent =
-    "device name:Nobody\n" + ["one", "two", "three"].map { "test \"\($0)\"\n  read 2a19\nend\n" }.joined()
-
-  @Test("Tests behind a failed setup are not run, those of other devices are")
-  func failedSetup() throws {
-    let report = TemporaryFolder.path()
-    let scripts = [Self.absent, Self.passing, Self.absent.replacing("name:Nobody", with: "name:nobody"), Self.skipping]
-    let result = try run(scripts, ["--tap", "--junit", report])
-    #expect(result.status == 2)
-    #expect(result.text.contains("\nnot ok 1 - one\n") && result.text.contains("\nok 2 - level\n"), "\(result.text)")
-    #expect(result.text.contains("# the setup failed and is tried once more: no device matches name:Nobody"))
-    #expect(!result.text.contains(" two") && result.lines.last?.hasPrefix("Bail out! the setup failed: no device matches") == true)
-    #expect(result.text.contains("# 1 passed, 1 error, 1 skipped, 5 not run in"))
-    let junit = try String(contentsOfFile: report, encoding: .utf8)
-    #expect(junit.ranges(of: #"<error type="not_run""#).count == 5 && junit.ranges(of: "<testcase ").count == 8, "\(junit)")
-    let text = try run([Self.absent])
-    #expect(
-      text.status == 2 && text.text.contains("– two  not run\n") && text.text.contains("0 passed, 1 error, 2 not run"), "\(text.text)")
-    let records = try run([Self.absent], ["--json"]).records
-    #expect(records.map { $0.string("status") } == ["error", "not_run", "not_run", nil] && records.last?.int("not_run") == 2)
-  }
-
-  @Test("With --keep-going every test is run, and nothing is tried again")
-  func keepGoing() throws {
-    let result = try run([Self.absent], ["--keep-going"])
-    #expect(result.status == 2 && result.text.contains("0 passed, 3 errors in") && !result.text.contains("once more"), "\(result.text)")
-  }
-
-  @Test("Without an adapter nothing of any device is run")
-  func noAdapter() throws {
-    let result = try run([Self.absent, Self.passing, "test \"hears\"\n  scan --count 1\nend\n"], adapter: "tcp:127.0.0.1:1")
-    #expect(result.status == 3 && result.text.contains("0 passed, 1 error, 4 not run"), "\(result.text)")
-    #expect(result.text.contains("once more"))
-    let scan = try run(["test \"hears\"\n  scan --count 1\nend\ntest \"again\"\n  scan --count 1\nend\n"], adapter: "tcp:127.0.0.1:1")
-    #expect(scan.status == 3 && scan.text.contains("0 passed, 1 error, 1 not run"), "\(scan.text)")
-  }
-
-  @Test("When the file's own lines find no device, its tests are not run")
-  func ownLinesFindNobody() throws {
-    let result = try run(["device name:Nobody\nconnect\n" + Self.passing.replacing("device name:Band-7\n", with: "")])
-    #expect(result.status == 2 && result.text.contains("0 passed, 1 error, 1 not run"), "\(result.text)")
-  }
-
-  @Test("A setup that succeeds in the second try is a note")
-  func secondTry() throws {
-    // Is switched on after 30 seconds.
-    let air = "sim:\(ScriptFileTests.folder)/hidden.json"
-    let script = "device name:Sleeper\ntest \"one\"\n  read fff1\nend\ntest \"two\"\n  read fff1\nend\n"
-    let result = try run([script], ["--timeout", "20"], adapter: air)
-    #expect(result.status == 0 && result.text.contains("2 passed") && result.text.contains("once more"), "\(result.text)\(result.errors)")
-    #expect(try run([script], ["--timeout", "20", "--keep-going"], adapter: air).text.contains("1 passed, 1 error"))
   }
 
   // MARK: What reports show

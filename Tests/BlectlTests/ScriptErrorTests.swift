@@ -123,6 +123,16 @@ import Testing
     #expect(try Blectl.run(["run"]).status == 64)
   }
 
+  /// What is missing is told with the mistakes of the other files.
+  @Test func missingFilesAndMistakes() throws {
+    let wrong = try TemporaryFolder.file(Array("frobnicate\n".utf8))
+    let both = try Blectl.run(["run", "/nowhere/a", wrong, "/nowhere/b"], adapter: "hci99")
+    for text in ["/nowhere/a", "/nowhere/b", ":1:1: there is no command"] { #expect(both.errors.contains(text), "\(both.errors)") }
+    #expect(both.status == 64 && both.errors.count(where: \.isNewline) == 3, "\(both.errors)")
+    let missing = try Blectl.run(["run", "/nowhere/a", "/nowhere/b"], adapter: "hci99")
+    #expect(missing.status == 66 && missing.errors.count(where: \.isNewline) == 2, "\(missing.errors)")
+  }
+
   @Test func whatIsTooLarge() throws {
     for octets in [Array(repeating: UInt8(ascii: "a"), count: 10 << 20), Array(String(repeating: "#\n", count: 5 << 20).utf8)] {
       let path = try TemporaryFolder.file(octets)

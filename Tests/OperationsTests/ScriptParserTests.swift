@@ -40,7 +40,9 @@ import Text
     ("frobnicate\nread a\nfrobnicate", ["1:1", "3:1"]), ("sleep 5x\nread $A\nread $A\nnote", ["1:7", "2:6", "4:1"]),
     // What a line with a mistake was to bring
     ("frobnicate\nexpect == 1\nfails", ["1:1", "3:1"]), ("let A = frobnicate\nread $A\nexpect == $A", ["1:1"]),
-    ("set A\nread $A", ["1:1"]), ("let A read a\nread $A", ["1:1"]), ("set A 'b\nread $A\nread 'c", ["1:7", "3:6"]),
+    ("$A x\nread b", ["1:1"]), ("let A = read a\n$A x", ["2:1"]),
+    ("set A\nread $A", ["1:1"]), ("let A read a\nread $A", ["1:1"]),
+    ("set A 'b\nread $A\nread 'c", ["1:7", "3:6"]),
     ("expect == 1\nexpect == 2", ["1:1"]), ("read a b c 'd\nfails\nexpect == 1", ["1:12"]), ("note a\0\nnote \0", ["1:7", "2:6"]),
     ("expect xyz! as u9 == 1 within 5\nread a", ["1:8", "1:16", "1:31"]),
     // Blocks

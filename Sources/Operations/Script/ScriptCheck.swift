@@ -217,6 +217,7 @@ package struct ScriptCheck {
     var mistake: ScriptError?
     var need: Need?
     let known = command.words.map { text(of: $0, line) }
+    if let word = command.words.first, self.known(word, line, "a command") == nil { return knowsDevice = true }
     for values in Self.guesses(known.count { $0 == nil }) {
       var rest = values[...]
       var words: [String] = []

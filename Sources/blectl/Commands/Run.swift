@@ -89,7 +89,7 @@ struct Run: LoopCommand {
     (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
     (options.endsWithFailure, options.keepsGoing, options.timeout) = (failFast, keepGoing, step.timeout)
     _ = try context.process.adapter()
-    let scripts = try await scripts(options.variables)
+    let scripts = try await scripts(options.variables, context.output)
     let run = ScriptRun(options, reports(context.output), context.process)
     if run.count(scripts) == 0 {
       throw Failure(.usage, "no test is selected: --only and --tag fit none of those in \(files.joined(separator: ", "))")
@@ -116,21 +116,23 @@ struct Run: LoopCommand {
 
   /// - Throws: ScriptErrors with the mistakes of all files; FileError.
   @LoopActor
-  private func scripts(_ variables: [String: String]) async throws -> [Script] {
+  private func scripts(_ variables: [String: String], _ output: Output) async throws -> [Script] {
     var scripts: [Script] = []
     var mistakes = ScriptErrors()
-    var missing: FileError?
+    var missing: [FileError] = []
     for path in files {
       for file in path == "-" ? [path] : try ScriptLoader.files(path) {
         do {
           scripts.append(try await ScriptLoader.load(file, variables: variables, hasPeer: peer != nil))
         } catch let error as ScriptErrors {
           mistakes.add(error)
-        } catch let error as FileError { missing = missing ?? error }
+        } catch let error as FileError { missing.append(error) }
       }
     }
+    // How the run ends is said last.
+    for error in mistakes.errors.isEmpty ? missing.dropFirst() : missing[...] { _ = Program.report(Failure(error), output) }
     try mistakes.check()
-    if let missing { throw missing }
+    if let error = missing.first { throw error }
     for assignment in set where !scripts.contains(where: { $0.variables.contains(assignment.name) }) {
       throw Failure(.usage, "--set \(assignment.name): no script has a variable of that name")
     }

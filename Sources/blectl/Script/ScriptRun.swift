@@ -92,6 +92,8 @@ final class ScriptRun {
     guard summary.notRun > 0 else { return }
     for repetition in 1...options.repetitions {
       for script in scripts {
+        let outcome: TestResult.Outcome =
+          if let failure = setupFailure(of: script) { .notRun(failure.reason) } else { .skipped("not run, because the run ended before") }
         for test in script.tests where selects(test) {
           let number = options.repetitions > 1 ? repetition : nil
           guard !reported.contains(Reported(file: script.file, line: test.line.place.line, name: test.name, repetition: number)) else {
@@ -100,7 +102,7 @@ final class ScriptRun {
           try await report.addNotRun(
             TestResult(
               file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: number,
-              outcome: .skipped("not run, because the run ended before"), start: EventLoop.shared.wallClock, date: RealTime.now))
+              outcome: outcome, start: EventLoop.shared.wallClock, date: RealTime.now))
         }
       }
     }
@@ -163,12 +165,15 @@ final class ScriptRun {
 
   private func device(of script: Script) -> String? { (options.peer?.description ?? script.device)?.lowercased() }
 
+  private func setupFailure(of script: Script) -> SetupFailure? {
+    setupFailures[""] ?? device(of: script).flatMap { setupFailures[$0] }
+  }
+
   /// Scripts about other devices still run: a rig with several loses only what it cannot reach.
   private func run(_ script: Script, _ repetition: Int?) async throws {
     let device = device(of: script)
-    let failure = setupFailures[""] ?? device.flatMap { setupFailures[$0] }
     let runner = ScriptRunner(
-      script, device: options.peer?.description, options, repetition: repetition, setupFailure: failure, process)
+      script, device: options.peer?.description, options, repetition: repetition, setupFailure: setupFailure(of: script), process)
     defer { if let failure = runner.setupFailure, let key = failure.isOfAdapter ? "" : device { setupFailures[key] = failure } }
     try await runner.run(selects) { result in
       summary.add(result.outcome)

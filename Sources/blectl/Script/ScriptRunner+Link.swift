@@ -45,8 +45,9 @@ extension ScriptRunner {
     do { return try await body() } catch {
       try Self.passOn(error)
       let failure = Failure(error)
-      // Within `retry` it is tried again anyway.
-      guard !keepsGoing, retryDepth == 0, isConnect ? failure.isOfSetup : failure.kind == .adapter && log.count == before
+      // Within `retry` it is tried again anyway; in a teardown it was tried before.
+      guard !keepsGoing, retryDepth == 0, setupFailure == nil,
+        isConnect ? failure.isOfSetup : failure.kind == .adapter && log.count == before
       else { throw error }
       note("the setup failed and is tried once more: \(failure.message)")
     }

@@ -184,7 +184,9 @@ final class ScriptRunner {
         try self.checkLink()
       }
     }
-    if !teardown.isEmpty {
+    if !teardown.isEmpty, setupFailure != nil, presentLink == nil, log.count == 0 {
+      notes.append("the teardown was not run, because this test had no link to the device")
+    } else if !teardown.isEmpty {
       await dropLostLink()
       let second = try await PacketLog.$present.withValue(log) { try await self.teardownOutcome(teardown) }
       outcome = Self.joined(outcome, second)
