@@ -35,9 +35,7 @@ static void shim_on_screen_signal(int number) {
 static void shim_on_crash(int number) {
   tcsetattr(shim_state.input, TCSANOW, &shim_state.before);
   if (write(shim_state.output, shim_state.leave, strlen(shim_state.leave)) < 0) { /* there is none any more */ }
-  // Ctrl-\ is no crash, of which the runtime would tell at length.
-  if (number == SIGQUIT) signal(number, SIG_DFL);
-  else sigaction(number, &shim_state.crash[number], NULL);
+  sigaction(number, &shim_state.crash[number], NULL);
   raise(number);
 }
 

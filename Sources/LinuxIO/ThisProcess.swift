@@ -1,13 +1,16 @@
+import CLinux
 import Glibc
 
 /// What a program does once with its own process, before anything runs beside and at the end.
 package enum ThisProcess {
   /// A reader that goes away is an error of write(2) then (EPIPE), not a signal in the middle of an open link. And a standard descriptor that
   /// the caller closed would be given to the next file or socket that is opened, and results or messages would go there: what is put in its
-  /// place fails (EBADF) when it is read or written, as the closed one would. And no capability is effective.
+  /// place fails (EBADF) when it is read or written, as the closed one would. And no capability is effective. And Ctrl-\ is no crash, of which
+  /// the Swift runtime would tell at length.
   package static func prepare() {
     Capabilities.lower()
     SignalWatch.ignoreFailedWrites()
+    if shim_is_ignored(SIGQUIT) == 0 { _ = shim_default_signal(SIGQUIT) }
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
       _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }

@@ -194,7 +194,7 @@ import Testing
   @Test(arguments: [
     "scan --duration 0 --json", "adapters; sleep 1000", "connect name:Nobody -t 100", "services name:Nobody -t 100",
     "read name:Nobody 2a19 -t 100", "write name:Nobody ff02 00 -t 100", "notify 2a37", "subscribe name:Nobody ff01 -t 100",
-    "wait ff01 -t 100", "mac-from-adv name:Nobody -t 100", "send-file name:Nobody fff6 /etc/passwd -t 100", "sleep 1000", "!sleep 1000",
+    "wait ff01 -t 100", "mac-from-adv name:Nobody -t 100", "send-file name:Nobody fff6 /etc/passwd -t 100", "sleep 1000",
     "params name:Nobody -t 100", "rssi name:Nobody -t 100", "mtu name:Nobody -t 100",
   ])
   func interruptEndsEachCommand(_ command: String) throws {
@@ -206,6 +206,17 @@ import Testing
     try repl.enter("history")
     _ = repl.leave()
     #expect(repl.screen.lines.contains(command) && repl.terminal.echoes)
+  }
+
+  /// A shell that has not started its command yet would keep it until that has ended: it is not the first thing that comes.
+  @Test func interruptEndsACommandOfTheShell() throws {
+    let repl = try connected(environment: ["BLECTL_CLOCK": "real"])
+    repl.type(#"!perl -e '$| = 1; print "started\n"; sleep 1000'"# + "\r")
+    #expect(repl.terminal.wait(columns: 80) { $0.lines.contains("started") })
+    repl.type("\u{3}")
+    try repl.shows("Band-7>", column: 8)
+    _ = repl.leave()
+    #expect(repl.terminal.echoes)
   }
 
   /// What was pasted behind it might open a lock.
