@@ -28,13 +28,13 @@ package struct AdvertisingFormats: Sendable {
     layouts = device?.advertisement?.manufacturerData.mapValues { Layout($0) } ?? [:]
   }
 
-  /// What is in a format that is known, then what the device file describes; of one format the last.
+  /// What is in a format that is known, then what the device file describes, each in the order of the data.
   package func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil
   ) -> [DecodedData] {
     var found = DecodedData.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: sender, keys: keys)
     if layouts.isEmpty { return found }
-    for item in manufacturerData { DecodedData.add(described(item.company, item.data), to: &found) }
+    for item in manufacturerData { if let data = described(item.company, item.data) { found.append(data) } }
     return found
   }
 

@@ -51,7 +51,7 @@ package struct DecodedData: Sendable, Equatable {
 
   package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
 
-  /// What is in a format that is known; of one format the last. What does not fit its format is not there.
+  /// What is in a format that is known, in the order of the data. What does not fit its format is not there.
   /// - Parameter sender: who sends it, whose key decrypts it; nil when that is not known.
   package static func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
@@ -59,8 +59,8 @@ package struct DecodedData: Sendable, Equatable {
   ) -> [DecodedData] {
     if manufacturerData.isEmpty, serviceData.isEmpty { return [] }
     var found: [DecodedData] = []
-    for item in manufacturerData { add(manufacturer(item.company, item.data), to: &found) }
-    for item in serviceData { add(service(item.uuid, item.data, sender: sender, keys: keys), to: &found) }
+    for item in manufacturerData { if let data = manufacturer(item.company, item.data) { found.append(data) } }
+    for item in serviceData { if let data = service(item.uuid, item.data, sender: sender, keys: keys) { found.append(data) } }
     return found
   }
 
@@ -82,8 +82,13 @@ package struct DecodedData: Sendable, Equatable {
     }
   }
 
-  static func add(_ data: DecodedData?, to found: inout [DecodedData]) {
-    guard let data else { return }
-    if let index = found.firstIndex(where: { $0.format == data.format }) { found[index] = data } else { found.append(data) }
+  /// Of each format the last, at the place of the first.
+  package static func latest(_ all: [DecodedData]) -> [DecodedData] {
+    guard all.count > 1 else { return all }
+    var latest: [DecodedData] = []
+    for data in all {
+      if let index = latest.firstIndex(where: { $0.format == data.format }) { latest[index] = data } else { latest.append(data) }
+    }
+    return latest
   }
 }

@@ -6,7 +6,8 @@ package struct DeviceView {
   package let peer: PeerAddress
   package private(set) var name: String?
   package private(set) var services: Set<UUID> = []
-  package private(set) var manufacturerData: [(company: UInt16, data: [UInt8])] = []
+  /// Whether data of a manufacturer that a filter asks for were heard.
+  package private(set) var hasWantedManufacturer = false
   package private(set) var isConnectable = false
   package private(set) var rssi: Int8?
   package private(set) var reports = 0
@@ -18,7 +19,7 @@ package struct DeviceView {
 
   private var txPowerOfReports: Int8?
 
-  /// More services or companies than that no device has; one that changes them all the time must not fill the memory.
+  /// More services than that no device has; one that changes them all the time must not fill the memory.
   private static let limit = 64
 
   package init(_ peer: PeerAddress) { self.peer = peer }
@@ -34,8 +35,12 @@ package struct DeviceView {
   /// dBm.
   package var txPower: Int8? { txPowerOfReports ?? advertisements.lazy.compactMap(\.txPower).first }
 
-  /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z; nil when nobody asks for its history.
-  package mutating func add(_ report: AdvertisingReport, _ advertisement: Advertisement, at time: Int64? = nil) {
+  /// - Parameters:
+  ///   - time: of arrival, nanoseconds since 1970-01-01T00:00:00Z; nil when nobody asks for its history.
+  ///   - manufacturers: those that a filter asks for.
+  package mutating func add(
+    _ report: AdvertisingReport, _ advertisement: Advertisement, at time: Int64? = nil, wanted manufacturers: [ScanFilter.Manufacturer] = []
+  ) {
     reports += 1
     if let time { signal.add(report.rssi, isEvent: report.pdu != .scanResponse, at: time) }
     if let power = report.txPower { txPowerOfReports = power }
@@ -48,11 +53,8 @@ package struct DeviceView {
     for uuid in advertisement.serviceUUIDs + advertisement.serviceData.map(\.uuid) where services.count < Self.limit {
       services.insert(uuid)
     }
-    for item in advertisement.manufacturerData {
-      manufacturerData.removeAll { $0.company == item.company }
-      if manufacturerData.count == Self.limit { manufacturerData.removeFirst() }
-      manufacturerData.append(item)
-    }
+    if hasWantedManufacturer || manufacturers.isEmpty { return }
+    hasWantedManufacturer = advertisement.manufacturerData.contains { item in manufacturers.contains { $0.matches(item) } }
   }
 
   /// Does any payload carry all of `mac`, forward or reversed, anywhere in its data?

@@ -84,7 +84,8 @@ package struct DeviceWatch {
   private static func add(
     _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?, to device: inout DeviceView, _ filter: ScanFilter?
   ) -> Bool {
-    device.add(report, advertisement, at: filter?.isStrongEnough(report) ?? true ? time : nil)
+    let time = filter?.isStrongEnough(report) ?? true ? time : nil
+    device.add(report, advertisement, at: time, wanted: filter?.manufacturers ?? [])
     return filter?.passes(report, of: device) ?? true
   }
 }

@@ -14,16 +14,21 @@ package enum MACFinder {
   }
 
   /// Applies every rule to every value of one advertisement or scan response (keep the two apart: the address often stands in one only).
-  /// - Parameter sender: The address that the report came from, to compare with; nil when it is not known or hidden.
-  package static func find(in advertisement: Advertisement, sender: PeerAddress? = nil, rules: [MACRule] = MACRule.known) -> Outcome {
+  /// - Parameters:
+  ///   - sender: The address that the report came from, to compare with; nil when it is not known or hidden.
+  ///   - others: What else was heard of the same sender, for the conditions of rules.
+  package static func find(
+    in advertisement: Advertisement, beside others: [Advertisement] = [], sender: PeerAddress? = nil, rules: [MACRule] = MACRule.known
+  ) -> Outcome {
+    let heard = [advertisement] + others
     var found: [FoundMAC] = []
     var reason: String?
     let values = Value.all(of: advertisement)
     for value in values {
       for rule in rules where value.isAt(rule.place) && rule.lengths.contains(value.data.count) {
-        let holds = rule.conditions.allSatisfy { self.holds($0, value.data, advertisement) }
+        let holds = rule.conditions.allSatisfy { self.holds($0, value.data, heard) }
         guard holds else { continue }
-        if let flag = rule.flag, !self.holds(flag, value.data, advertisement) {
+        if let flag = rule.flag, !self.holds(flag, value.data, heard) {
           reason = reason ?? "\(value.source) (\(rule.id)): \(rule.withoutFlag)"
           continue
         }
@@ -146,13 +151,13 @@ package enum MACFinder {
     }
   }
 
-  private static func holds(_ condition: MACRule.Condition, _ data: [UInt8], _ advertisement: Advertisement) -> Bool {
+  private static func holds(_ condition: MACRule.Condition, _ data: [UInt8], _ heard: [Advertisement]) -> Bool {
     switch condition {
     case .octet(let offset, let mask, let value): data.indices.contains(offset) && data[offset] & mask == value
     case .starts(let octets): data.starts(with: octets)
     case .manufacturer(let company, let octets):
-      advertisement.manufacturerData.contains { $0.company == company && $0.data.starts(with: octets) }
-    case .advertises(let uuid): advertisement.serviceUUIDs.contains(uuid)
+      heard.contains { $0.manufacturerData.contains { $0.company == company && $0.data.starts(with: octets) } }
+    case .advertises(let uuid): heard.contains { $0.serviceUUIDs.contains(uuid) }
     case .addressAndItsLocalOne(let first, let second):
       first >= 0 && second >= 0 && data.count >= max(first, second) + 6 && data[second] == data[first] | 2
         && data[second + 5] == data[first + 5] &- 1
@@ -194,7 +199,10 @@ package enum MACFinder {
       return nil
     case .digits(let start, let count): return firstOctets(start, count)
     case .deviceAddress:
-      return advertisement.leDeviceAddressPlace.map { mac($0.peer.address, at: $0.offset) }
+      // Not the advertisement's, which is the last of several.
+      return Advertisement(structures: [ADStructure(type: ADType.leDeviceAddress, data: data)])?.leDeviceAddressPlace.map {
+        mac($0.peer.address, at: $0.offset)
+      }
     case .lastDigits(let digits):
       guard let number = lastDigits(data, digits) else { return nil }
       return mac(Address(rawValue: number), at: data.count - digits, bits: bits(digits / 2))

@@ -22,9 +22,9 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   package enum Condition: Hashable, Sendable {
     case octet(at: Int, mask: UInt8, value: UInt8)
     case starts([UInt8])
-    /// Manufacturer data of this company, starting so, stands in the same advertisement.
+    /// Manufacturer data of this company, starting so, stands in what was heard of the sender.
     case manufacturer(UInt16, starts: [UInt8])
-    /// The same advertisement has this service in its list.
+    /// What was heard of the sender has this service in a list.
     case advertises(UUID)
     /// An address stands at the first offset, and at the second once more: locally administered, and one less.
     case addressAndItsLocalOne(at: Int, and: Int)

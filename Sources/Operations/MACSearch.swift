@@ -29,6 +29,8 @@ package struct MACSearch {
   private var advertisements = 0
   private var reason: String?
   private var lacksSender = false
+  /// The last payloads of each sender, where one line of input does not stand for itself.
+  private var payloads: [PeerAddress: [[UInt8]]] = [:]
   /// How many were given out.
   package private(set) var found = 0
 
@@ -53,7 +55,8 @@ package struct MACSearch {
       }
       return MACFinder.learn(in: advertisement, sender: sender.address).filter { take($0, sender: sender, line: line) }
     case .rules(let rules):
-      switch MACFinder.find(in: advertisement, sender: sender, rules: rules) {
+      let others = line == nil ? heard(beside: data, of: sender) : []
+      switch MACFinder.find(in: advertisement, beside: others, sender: sender, rules: rules) {
       case .found(let macs): return macs.filter { take($0, sender: sender, line: line) }
       case .noneInThisFrame(let reason):
         self.reason = self.reason ?? reason
@@ -61,6 +64,15 @@ package struct MACSearch {
       case .unknown: return []
       }
     }
+  }
+
+  /// What else the sender sent: an iBeacon leaves no room for the service data that belong to it.
+  private mutating func heard(beside data: [UInt8], of sender: PeerAddress?) -> [Advertisement] {
+    guard let sender else { return [] }
+    if payloads.count >= 1000, payloads[sender] == nil { payloads = [:] }
+    let known = payloads[sender, default: []]
+    if !known.contains(data) { payloads[sender] = known.suffix(3) + [data] }
+    return known.filter { $0 != data }.map { Advertisement($0) }
   }
 
   /// One that came from elsewhere, a System ID for example.

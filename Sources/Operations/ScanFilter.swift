@@ -37,9 +37,7 @@ package struct ScanFilter: Sendable, Equatable {
       self.prefix = prefix
     }
 
-    func matches(_ device: DeviceView) -> Bool {
-      device.manufacturerData.contains { $0.company == company && $0.data.starts(with: prefix) }
-    }
+    func matches(_ item: (company: UInt16, data: [UInt8])) -> Bool { item.company == company && item.data.starts(with: prefix) }
   }
 
   package init() {}
@@ -55,6 +53,6 @@ package struct ScanFilter: Sendable, Equatable {
     if !devices.isEmpty { guard report.peer != nil, devices.contains(where: { $0.matches(device) }) else { return false } }
     if !names.isEmpty { guard let name = device.name, names.contains(where: { $0.matches(name) }) else { return false } }
     if !services.isEmpty { guard services.contains(where: { device.services.contains($0) }) else { return false } }
-    return manufacturers.isEmpty || manufacturers.contains { $0.matches(device) }
+    return manufacturers.isEmpty || device.hasWantedManufacturer
   }
 }

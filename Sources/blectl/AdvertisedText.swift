@@ -4,7 +4,9 @@ import Text
 
 /// What advertising data in a known format says, as JSON and for the table.
 enum AdvertisedText {
-  static func json(_ json: inout JSONLine, _ data: [DecodedData]) {
+  /// An object has each key once: of data in one format the last are shown.
+  static func json(_ json: inout JSONLine, _ all: [DecodedData]) {
+    let data = DecodedData.latest(all)
     json.object("decoded") { object in
       for item in data {
         if item.fields.isEmpty, item.problem != nil {

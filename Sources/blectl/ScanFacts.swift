@@ -11,7 +11,7 @@ struct ScanFacts {
 
   init(_ device: DeviceView, _ formats: AdvertisingFormats) {
     let advertisements = device.advertisements
-    mac = advertisements.lazy.compactMap { Self.mac(in: $0, of: device.peer) }.first
+    mac = advertisements.lazy.compactMap { Self.mac(in: $0, beside: advertisements, of: device.peer) }.first
     var decoded: [String] = []
     var services: [String] = []
     var data: [String] = []
@@ -45,11 +45,11 @@ struct ScanFacts {
 
   private static func add(_ text: String, to list: inout [String]) { if !list.contains(text) { list.append(text) } }
 
-  private static func mac(in advertisement: Advertisement, of peer: PeerAddress) -> String? {
+  private static func mac(in advertisement: Advertisement, beside others: [Advertisement], of peer: PeerAddress) -> String? {
     // A guess would stand there like a fact.
-    guard case .found(let macs) = MACFinder.find(in: advertisement, sender: peer), let mac = macs.first, mac.confidence > .low else {
-      return nil
-    }
+    guard case .found(let macs) = MACFinder.find(in: advertisement, beside: others, sender: peer), let mac = macs.first,
+      mac.confidence > .low
+    else { return nil }
     return mac.matchesSender == true ? (mac.isPartial ? nil : "same") : mac.text
   }
 }

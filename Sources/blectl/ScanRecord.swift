@@ -19,7 +19,7 @@ enum ScanRecord {
     json.bool("connectable", report.isConnectable)
     json.string("name", advertisement.displayName)
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
-    lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
+    let isRepeated = lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
     json.integer("tx_power", (report.txPower ?? advertisement.txPower).map { Int($0) })
     json.hex("raw", report.data)
     json.string("phy", report.primaryPHY.name)
@@ -29,23 +29,30 @@ enum ScanRecord {
     if let error = advertisement.error { json.string("error", "\(error)") }
     let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: report.peer?.address)
     if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
+    if isRepeated || DecodedData.latest(decoded).count < decoded.count {
+      PacketRecord.structures(&json, advertisement, formats, sender: report.peer?.address)
+    }
     if namesPeer { json.string("peer", report.peer?.description) }
   }
 
+  /// - Returns: whether a company or a service has more than one structure, of which the objects show only the last.
+  @discardableResult
   static func lists(
     _ json: inout JSONLine, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],
     _ serviceData: [(uuid: UUID, data: [UInt8])]
-  ) {
+  ) -> Bool {
+    let (ofCompanies, ofServices) = (merged(manufacturerData, by: \.company), merged(serviceData, by: \.uuid))
     json.texts("services", services.map { .init($0) })
     json.object("manufacturer_data") { object in
-      for item in merged(manufacturerData, by: \.company) { object.hex(.init(hex: UInt64(item.company), octets: 2), item.data) }
+      for item in ofCompanies { object.hex(.init(hex: UInt64(item.company), octets: 2), item.data) }
     }
     json.object("service_data") { object in
-      for item in merged(serviceData, by: \.uuid) { object.hex(.init(item.uuid), item.data) }
+      for item in ofServices { object.hex(.init(item.uuid), item.data) }
     }
+    return ofCompanies.count < manufacturerData.count || ofServices.count < serviceData.count
   }
 
-  /// A JSON object has each key once: of two structures with the same id the last is shown; `raw` has both.
+  /// A JSON object has each key once: of two structures with the same id the last is shown; `structures` has both.
   private static func merged<Item, ID: Equatable>(_ items: [Item], by id: (Item) -> ID) -> [Item] {
     guard items.count > 1 else { return items }
     var result: [Item] = []

@@ -96,8 +96,10 @@ import Text
     // Without a file, and of companies that it does not describe, there is nothing more than before.
     #expect(AdvertisingFormats().all(manufacturerData: [(0x004C, beacon)], serviceData: []).map(\.format) == ["ibeacon"])
     #expect(AdvertisingFormats().described(0x0305, [2, 0]) == nil && formats.described(0x0305, [2, 0]) == nil)
-    // Of one company's data the last.
-    let last = formats.all(manufacturerData: [(0x004C, [2, 1]), (0x004C, [3])], serviceData: [])
-    #expect(last == [DecodedData("device_004c", [], .frame(.foreign), of: "Made")])
+    // All that there is of one company, of which an object has the last.
+    let all = formats.all(manufacturerData: [(0x004C, [2, 1]), (0x004C, beacon), (0x004C, [3])], serviceData: [])
+    #expect(all.map(\.format) == ["ibeacon", "device_004c", "device_004c", "device_004c"] && all[1].problem == nil)
+    let last = DecodedData("device_004c", [], .frame(.foreign), of: "Made")
+    #expect(all.last == last && DecodedData.latest(all) == [all[0], last])
   }
 }

@@ -86,6 +86,24 @@ import Testing
     #expect(!heard(anonymous))
   }
 
+  /// Several structures of one company: in one advertisement, in advertisement and scan response, one after the other.
+  @Test(arguments: [
+    [report(1, [4, 0xFF, 0x34, 0x12, 1, 4, 0xFF, 0x34, 0x12, 2])],
+    [report(1, [4, 0xFF, 0x34, 0x12, 1]), report(1, [4, 0xFF, 0x34, 0x12, 2], .scanResponse)],
+    [report(1, [4, 0xFF, 0x34, 0x12, 2], .scanResponse), report(1, [4, 0xFF, 0x34, 0x12, 1])],
+    [report(1, [4, 0xFF, 0x34, 0x12, 1]), report(1, [4, 0xFF, 0x34, 0x12, 2])],
+  ])
+  func everyStructureOfACompanyCounts(_ reports: [AdvertisingReport]) {
+    for (prefix, passes) in [([], true), ([1], true), ([2], true), ([3], false)] as [([UInt8], Bool)] {
+      var options = DeviceWatch.Options()
+      options.filter.manufacturers = [.init(company: 0x9999), .init(company: 0x1234, prefix: prefix)]
+      options.keepsDuplicates = true
+      var watch = DeviceWatch(options)
+      for report in reports { _ = watch.add(report) }
+      #expect(reports.map { watch.add($0) != nil } == reports.map { _ in passes }, "\(prefix)")
+    }
+  }
+
   @Test func anAnonymousReportStandsForItself() {
     var options = DeviceWatch.Options()
     options.filter.names = [ScanFilter.NamePattern("gate*")]

@@ -32,6 +32,17 @@ import Text
     #expect(Self.found(MACFinder.find(in: vector.advertisement, sender: foreign)).first?.matchesSender == false)
   }
 
+  /// Of several structures of one kind each is looked at: the first, one in between and the last.
+  @Test(arguments: [
+    ("le_device_address", [1, 2, 3].map { ADStructure(type: 0x1B, data: [$0, 0x11, 0x22, 0x33, 0x44, 0xC5, 1]) }),
+    ("mibeacon", [1, 2, 3].map { svc(0xFE95, "50 20 aa 01 da 0\($0) 11 22 33 44 c5") }),
+    ("ruuvi_rawv2", [1, 2, 3].map { mfg(0x0499, "05" + String(repeating: "00", count: 17) + "c5443322110\($0)") }),
+  ])
+  func everyStructureIsLookedAt(_ rule: String, _ structures: [ADStructure]) throws {
+    let found = Self.found(MACFinder.find(in: try #require(Advertisement(structures: structures))))
+    #expect(found.map(\.text) == (1...3).map { "C5:44:33:22:11:0\($0)" } && found.allSatisfy { $0.rule == rule }, "\(found)")
+  }
+
   /// What the flag bit or the length says is told apart from a layout nobody knows.
   @Test(
     arguments: [

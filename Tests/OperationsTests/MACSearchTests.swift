@@ -19,6 +19,21 @@ import Text
     #expect(throws: Never.self) { try search.finish() }
   }
 
+  /// April Brother's ABTemp fills its advertisement with an iBeacon, which tells whose the service data in the scan response are.
+  @Test func advertisementAndScanResponseBelongTogether() throws {
+    let beacon = try #require(Advertisement(structures: [mfg(0x004C, "0215b5b182c7eab14988aa99b5c1517008d90001641ac5")])).bytes
+    let response = try #require(Advertisement(structures: [svc(0xAB01, "7dac4915fed57dac530680")])).bytes
+    var search = MACSearch()
+    #expect(search.add(response, sender: peer(1)).isEmpty && search.add(beacon, sender: peer(1)).isEmpty)
+    #expect(search.add(response, sender: peer(2)).isEmpty, "another sender")
+    #expect(search.add(response, sender: peer(1)).map(\.text) == ["D5:FE:15:49:AC:7D"])
+    // Lines stand for themselves, and senders that are not known may be different ones.
+    var apart = MACSearch()
+    for (sender, line) in [(peer(1), 1), (peer(1), 2), (nil, nil), (nil, nil)] as [(PeerAddress?, Int?)] {
+      for data in [beacon, response] { #expect(apart.add(data, sender: sender, line: line).isEmpty) }
+    }
+  }
+
   @Test func everyLineForItself() {
     var search = MACSearch()
     for line in 1...3 { #expect(search.add(Self.band, sender: nil, line: line).count == 1) }

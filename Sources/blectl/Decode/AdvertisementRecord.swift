@@ -16,7 +16,7 @@ enum AdvertisementRecord {
     json.integer("tx_power", advertisement.txPower)
     json.hex("raw", octets)
     if let error = advertisement.error { json.string("error", "\(error)") }
-    PacketRecord.structures(&json, advertisement)
+    PacketRecord.structures(&json, advertisement, formats, sender: sender?.address)
     let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: sender?.address)
     if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
   }

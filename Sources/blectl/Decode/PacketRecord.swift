@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import Decoding
 import GAP
+import Operations
 import Replay
 import Text
 
@@ -74,11 +75,17 @@ enum PacketRecord {
     structures(&json, Advertisement(octets))
   }
 
-  static func structures(_ json: inout JSONLine, _ advertisement: Advertisement) {
+  /// - Parameter formats: what each structure is decoded with; nil: not at all.
+  static func structures(
+    _ json: inout JSONLine, _ advertisement: Advertisement, _ formats: AdvertisingFormats? = nil, sender: Address? = nil
+  ) {
     json.objects("structures", advertisement.structures) { json, structure in
       json.integer("type", structure.type)
       json.string("name", ADType.name(structure.type))
       json.hex("data", structure.data)
+      guard let formats, let alone = Advertisement(structures: [structure]) else { return }
+      let decoded = formats.all(manufacturerData: alone.manufacturerData, serviceData: alone.serviceData, sender: sender)
+      if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
     }
   }
 }
