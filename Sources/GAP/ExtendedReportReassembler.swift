@@ -1,16 +1,21 @@
 import Bluetooth
+import EventLoop
 package import HCI
 
 /// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13). Parts of several advertisers come interleaved,
-/// and some controllers never send the last part: what is waited for is bounded in size, number and time, and what could not be completed is
-/// delivered as truncated, not lost.
+/// and some controllers never send the last part (zephyr #36496): what is waited for is bounded in size, number and time. A part that belongs to
+/// the next advertising event is not joined. What could not be completed is delivered as truncated, not lost.
 package struct ExtendedReportReassembler: Sendable {
   /// Vol 6 Part B §2.3.4.9.
   package static let maximumData = 1650
   /// Sets in the air at the same time; more push out the oldest.
   package static let maximumSets = 64
-  /// From one part to the next.
-  package static let timeout: Duration = .seconds(1)
+  /// From the first part to the last. 1650 octets, in seven PDUs of 255, take 121 ms at the slowest coding, LE Coded with S=8 (`AirTime`). The rest is
+  /// for a controller that leaves gaps between the PDUs, and for a slow serial line.
+  package static let timeout: Duration = .milliseconds(250)
+  /// So many octets that are the same as those of the first part begin the data once more: two events differ in what they measure, and at
+  /// their beginning stand flags, names and identifiers.
+  static let sameBeginning = 16
 
   private struct Key: Hashable {
     var addressType: UInt8
@@ -20,8 +25,17 @@ package struct ExtendedReportReassembler: Sendable {
   }
 
   private struct Pending {
+    /// With the data of all parts so far.
     var report: ExtendedAdvertisingReport
-    var seen: Int64
+    /// Octets of the first part.
+    let first: Int
+    /// When the first part came.
+    let began: Int64
+
+    func isRepeated(by part: ExtendedAdvertisingReport) -> Bool {
+      let count = min(first, ExtendedReportReassembler.sameBeginning)
+      return count > 0 && part.data.starts(with: report.data.prefix(count))
+    }
   }
 
   private var pending: [Key: Pending] = [:]
@@ -42,26 +56,33 @@ package struct ExtendedReportReassembler: Sendable {
     // Legacy PDUs are never chained: one in between belongs to another set of the same device.
     guard !report.isLegacy else { return done + [report.report] }
     var joined = report
-    if let earlier = pending.removeValue(forKey: key) { joined.data = earlier.report.data + report.data }
+    var (first, began) = (report.data.count, now)
+    if let earlier = pending.removeValue(forKey: key) {
+      if earlier.isRepeated(by: report) {
+        done.append(Self.truncated(earlier.report))
+      } else {
+        joined.data = earlier.report.data + report.data
+        (first, began) = (earlier.first, earlier.began)
+      }
+    }
     if joined.data.count > Self.maximumData {
       joined.data.removeLast(joined.data.count - Self.maximumData)
       return done + [Self.truncated(joined)]
     }
     guard report.dataStatus == .more else { return done + [joined.report] }
-    if pending.count >= Self.maximumSets, let oldest = pending.min(by: { $0.value.seen < $1.value.seen })?.key,
+    if pending.count >= Self.maximumSets, let oldest = pending.min(by: { $0.value.began < $1.value.began })?.key,
       let given = pending.removeValue(forKey: oldest)
     {
       done.append(Self.truncated(given.report))
     }
-    pending[key] = Pending(report: joined, seen: now)
+    pending[key] = Pending(report: joined, first: first, began: began)
     return done
   }
 
   /// Gives up what has waited too long. Call from time to time when no reports come.
   package mutating func expire(at now: Int64) -> [AdvertisingReport] {
     guard !pending.isEmpty else { return [] }
-    let limit = Int64(Self.timeout.components.seconds) * 1_000_000_000
-    let old = pending.filter { now &- $0.value.seen > limit }.sorted { $0.value.seen < $1.value.seen }
+    let old = pending.filter { now &- $0.value.began > Self.timeout.wholeNanoseconds }.sorted { $0.value.began < $1.value.began }
     for (key, _) in old { pending[key] = nil }
     return old.map { Self.truncated($0.value.report) }
   }

@@ -42,6 +42,19 @@ import Testing
     #expect(note?.hasPrefix("2 advertising report(s) of \(controller.adapter) are missing") == true, "\(result.errors)")
   }
 
+  /// Recorded: a controller that reports the first part of a chain of ten advertising events, and never the rest.
+  @Test func partsOfSeveralEventsAreNotOne() throws {
+    let trace = try TemporaryFolder.file(Array(try Vectors.own("chainlost.btsnoop")))
+    let result = try Blectl.run(["scan", "-d", "4", "--json", "--duplicates"], adapter: "replay:\(trace)", virtual: false)
+    let records = try result.records
+    let parts = records.filter { $0.bool("truncated") == true }
+    #expect(parts.count == 10 && Set(parts.map { $0.string("raw") ?? "" }).count == 1, "\(result.text)")
+    #expect(parts.allSatisfy { $0.string("raw")?.utf8.count == 400 && $0.string("name") == "TestAdv" })
+    // As the next part came; the last one when no more could.
+    let times = parts.compactMap { $0.string("time")?.suffix(7).dropLast() }
+    #expect(Set(times).count == 10 && records.count == 16)
+  }
+
   @Test func advertisementsAndScanResponsesStayApartAndComeOnce() throws {
     let records = try Blectl.run("scan", "--duration", "5", "--json").records
     let keys = records.map { "\($0.string("address") ?? "") \($0.string("pdu") ?? "") \($0.string("raw") ?? "")" }

@@ -72,7 +72,7 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     var longest = 0
     var delivered = 0
     for step in 0..<100 {
-      for report in joiner.add(part(1, [UInt8](repeating: 1, count: 229)), at: Int64(step)) {
+      for report in joiner.add(part(1, [UInt8](repeating: UInt8(step), count: 229)), at: Int64(step)) {
         longest = max(longest, report.data.count)
         delivered += 1
         #expect(report.isTruncated)
@@ -89,9 +89,45 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     }
     #expect(pushedOut >= 936)
     // Age.
-    #expect(joiner.expire(at: 1_000_000_000).isEmpty)
-    #expect(joiner.expire(at: 3_000_000_000).count == 64)
+    #expect(joiner.expire(at: 250_000_000).isEmpty)
+    #expect(joiner.expire(at: 500_000_000).count == 64)
     #expect(joiner.count == 0)
+  }
+
+  /// A part of the next advertising event, while the rest of this one never comes: it repeats the beginning, or comes later than a part can.
+  @Test(
+    arguments: [
+      ("the same", [10, 11, 12], [10, 11, 12], 100), ("a counter after the beginning", Array(0...99), Array(0...15) + [200], 100),
+      ("the same, shorter", Array(0...99), Array(0...49), 100), ("late", [10, 11, 12], [20, 21], 251),
+    ] as [(String, [UInt8], [UInt8], Int)], [UInt16(0), 1, 2])
+  func aPartOfTheNextEvent(_ row: (String, [UInt8], [UInt8], milliseconds: Int), _ status: UInt16) {
+    var joiner = ExtendedReportReassembler()
+    let (_, first, next, milliseconds) = row
+    let time = Int64(milliseconds) * 1_000_000
+    #expect(joiner.add(part(1, first), at: 0).isEmpty && joiner.add(part(1, [77]), at: 1).isEmpty)
+    var found = joiner.add(part(status, next), at: time)
+    if status == 1 { found += joiner.add(part(0, [78]), at: time + 1) }
+    #expect(found.map(\.data) == [first + [77], status == 1 ? next + [78] : next])
+    #expect(found.map(\.isTruncated) == [true, status == 2] && joiner.count == 0)
+  }
+
+  /// A part that begins otherwise, in time, is the rest, whatever it has in common with the beginning.
+  @Test(
+    arguments: [
+      ([1, 2, 3], [1, 2]), ([1, 2, 3], [1, 2, 4]), (Array(0...99), Array(0...14) + [99]), ([], [1]),
+    ] as [([UInt8], [UInt8])])
+  func theRestOfTheSameEvent(_ first: [UInt8], _ next: [UInt8]) {
+    var joiner = ExtendedReportReassembler()
+    #expect(joiner.add(part(1, first), at: 0).isEmpty)
+    let whole = joiner.add(part(0, next), at: 250_000_000)
+    #expect(whole.map(\.data) == [first + next] && whole.map(\.isTruncated) == [false])
+  }
+
+  /// The time is that of the whole chain, not that between two of its parts.
+  @Test func partsThatKeepComingAreNotOneEvent() {
+    var joiner = ExtendedReportReassembler()
+    let found = (UInt8(1)...10).flatMap { joiner.add(part(1, [$0]), at: Int64($0) * 100_000_000) }
+    #expect(found.map(\.data) == [[1, 2, 3], [4, 5, 6], [7, 8, 9]] && found.allSatisfy(\.isTruncated))
   }
 
   @Test func hostileEventsNeverTrap() {
