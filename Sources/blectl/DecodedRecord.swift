@@ -20,16 +20,19 @@ enum DecodedRecord {
     }
   }
 
-  /// What `--as` gives; nothing when nothing was asked for.
+  /// What `--as` gives. A number stays a number: null stands for what JSON has none for, and `decoded_name` beside it says which.
   static func write(_ json: inout JSONLine, _ value: [UInt8], as format: ValueFormat) {
     if let numbers = format.numbers(value) {
-      // What JSON has no number for is a string.
-      if numbers.contains(where: { $0.contains("n") }) {
-        json.strings("decoded", numbers)
-      } else if numbers.count == 1 {
-        json.literal("decoded", numbers[0])
+      // nan, inf and -inf.
+      let isNamed = numbers.map { $0.contains("n") }
+      let values = zip(numbers, isNamed).map { $1 ? "null" : $0 }
+      let names = isNamed.contains(true) ? zip(numbers, isNamed).map { $1 ? "\"\($0)\"" : "null" } : []
+      if numbers.count == 1 {
+        json.literal("decoded", values[0])
+        if let name = names.first { json.literal("decoded_name", name) }
       } else {
-        json.literals("decoded", numbers)
+        json.literals("decoded", values)
+        if !names.isEmpty { json.literals("decoded_name", names) }
       }
     } else {
       let text = format == .utf8 ? String(validating: DisplayText.withoutTrailingNULs(value), as: UTF8.self) : format.render(value)
@@ -38,17 +41,22 @@ enum DecodedRecord {
     }
   }
 
+  /// As binary floats have them, for those that IEEE 11073-20601 has too.
+  private static let specialNumbers = ["NaN": "nan", "+INFINITY": "inf", "-INFINITY": "-inf"]
+
   static func write(_ json: inout JSONLine, _ field: DecodedField) {
     switch field.content {
     case .number(let number): json.literal("value", number.description)
     case .numbers(let numbers): json.literals("value", numbers.map(\.description))
-    case .real(let number): json.number("value", number)
+    case .real(let number):
+      json.number("value", number)
+      if !number.isFinite { json.string("name", "\(number)") }
     case .choice(let raw, let name):
       json.integer("value", raw)
       json.string("name", name)
     case .noNumber(let name):
       json.string("value", nil)
-      json.string("name", name)
+      json.string("name", specialNumbers[name] ?? name)
     case .flags(let value, let flags):
       json.integer("value", value)
       for flag in flags {

@@ -1,4 +1,5 @@
 import Bluetooth
+import GATT
 import TestSupport
 import Testing
 import Text
@@ -27,6 +28,46 @@ import Text
     DecodedRecord.write(&json, Hex.decode(value) ?? [], of: UUID(0x2A37))
     let contact = try Record(String(decoding: json.finished(), as: UTF8.self))["decoded"]?["flags"]?["sensor_contact"]
     #expect(contact?.int("value") == (Hex.decode(value)?.first).map { Int($0 >> 1 & 3) } && contact?.string("name") == name)
+  }
+
+  /// A float is a number or null, however many there are: what JSON has no number for has a name beside it.
+  @Test(
+    arguments: [
+      ("f32le", "33331344", #""decoded":588.8"#), ("f32le", "0000c07f", #""decoded":null,"decoded_name":"nan""#),
+      ("f32le", "0000807f", #""decoded":null,"decoded_name":"inf""#), ("f32be", "ff800000", #""decoded":null,"decoded_name":"-inf""#),
+      ("f32le", "010080ff", #""decoded":null,"decoded_name":"nan""#), ("f32le", "00000080", #""decoded":-0.0"#),
+      ("f64le", "000000000000f87f", #""decoded":null,"decoded_name":"nan""#), ("f64be", "3ff8000000000000", #""decoded":1.5"#),
+      ("f32le", "0000c07f 33331344 000080ff", #""decoded":[null,588.8,null],"decoded_name":["nan",null,"-inf"]"#),
+      ("f32le", "0000803f 33331344", #""decoded":[1.0,588.8]"#), ("u8", "6e", #""decoded":110"#), ("f32le", "", #""decoded":[]"#),
+    ]) func floats(_ format: String, _ value: String, _ text: String) throws
+  {
+    var json = JSONLine()
+    DecodedRecord.write(&json, Hex.decode(value) ?? [], as: try ValueFormat(format))
+    #expect(String(decoding: json.finished(), as: UTF8.self) == "{\(text)}\n")
+  }
+
+  /// The same names, by which format ever the device describes the value, and for types of the Bluetooth SIG.
+  @Test(
+    arguments: [
+      ("16", "0802", "520.0", nil), ("16", "ff07", nil, "nan"), ("16", "fe07", nil, "inf"), ("16", "0208", nil, "-inf"),
+      ("16", "0008", nil, "NRes"), ("17", "ffff7f00", nil, "nan"), ("17", "feff7f00", nil, "inf"), ("17", "02008000", nil, "-inf"),
+      ("14", "33331344", "588.8", nil), ("14", "0000c07f", nil, "nan"), ("14", "0000807f", nil, "inf"), ("14", "000080ff", nil, "-inf"),
+      ("15", "000000000000f87f", nil, "nan"), ("15", "000000000000f0ff", nil, "-inf"),
+    ] as [(String, String, String?, String?)]) func describedFloats(_ format: String, _ value: String, _ number: String?, _ name: String?)
+    throws
+  {
+    let description = try #require(PresentationFormat(Hex.decode(format + "002f27010000") ?? []))
+    var json = JSONLine()
+    DecodedRecord.write(&json, Hex.decode(value) ?? [], of: nil, formats: [description])
+    let field = try #require(try Record(String(decoding: json.finished(), as: UTF8.self))["decoded"]?["value"])
+    #expect(field.isNull("value") == (number == nil) && field.string("name") == name && field.string("unit") == "°C")
+    if let number { #expect(abs((field.double("value") ?? .nan) - (Double(number) ?? .nan)) < 1e-4) }
+    // Glucose Measurement, Blood Pressure and Temperature Measurement have medical floats.
+    guard format == "17" else { return }
+    var temperature = JSONLine()
+    DecodedRecord.write(&temperature, [0] + (Hex.decode(value) ?? []), of: UUID(0x2A1C))
+    let measured = try Record(String(decoding: temperature.finished(), as: UTF8.self))["decoded"]
+    #expect(measured?.keys.contains { measured?[$0]?.string("name") == name } == true, "\(measured?.keys ?? [])")
   }
 
   @Test func textThatIsNone() throws {
