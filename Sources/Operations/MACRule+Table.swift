@@ -4,6 +4,8 @@ import Text
 
 extension MACRule {
   /// The documented layouts. Where two share an identifier, length and content tell them apart; the order of the table decides nothing.
+  ///
+  /// A length is exact only where the layout's source demands it, or where nothing else tells one layout from another.
   package static let known: [MACRule] = standard + xiaomi + environment181A + brands + counters + names
 
   private static let standard: [MACRule] = [
@@ -34,6 +36,10 @@ extension MACRule {
   ]
 
   private static let brands: [MACRule] = [
+    // Version 2 in bits 7 to 5 of the device information.
+    MACRule(
+      "bthome", .service(0xFCD2), 1...Int.max, if: [.octet(at: 0, mask: 0xE0, value: 0x40)], flag: .octet(at: 0, mask: 0x02, value: 0x02),
+      withoutFlag: "bit 1 of the device information is clear", at: .offset(1), .little),
     MACRule("switchbot", .manufacturer(0x0969), 6...Int.max, at: .offset(0)),
     // Older devices use the identifiers of the chip makers, as many others do.
     MACRule("switchbot_nordic", .manufacturer(0x0059), 6...6, at: .offset(0), confidence: .low),
@@ -43,7 +49,7 @@ extension MACRule {
     MACRule("ttlock", .manufacturer(0x0305), 6...Int.max, at: .offset(-6), .little, confidence: .medium),
     MACRule("ttlock_wristband", .manufacturer(0x1234), 6...Int.max, at: .offset(-6), .little, confidence: .medium),
     MACRule(
-      "ruuvi_rawv2", .manufacturer(0x0499), 24...24, if: [.starts([0x05])], at: .offset(18)),
+      "ruuvi_rawv2", .manufacturer(0x0499), 24...Int.max, if: [.starts([0x05])], at: .offset(18)),
     MACRule("holy_iot", .service(0x5242), 13...13, if: [.starts([0x41])], at: .offset(2)),
     MACRule("jaalee", .service(0xF525), 11...12, at: .offset(1), .little),
     MACRule("jaalee_f51c", .service(0xF51C), 11...12, at: .offset(1), .little),
@@ -59,9 +65,9 @@ extension MACRule {
     MACRule("telink_mesh", .manufacturer(0x0211), 6...Int.max, if: [.starts([0x11, 0x02])], at: .offset(2), .little, octets: 4),
     // Televisions, and sound bars: the address, and the one of another role.
     MACRule(
-      "samsung", .manufacturer(0x0075), 24...24, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 5, and: 11)], at: .offset(5)),
+      "samsung", .manufacturer(0x0075), 24...Int.max, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 5, and: 11)], at: .offset(5)),
     MACRule(
-      "samsung", .manufacturer(0x0075), 24...24, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 8, and: 16)], at: .offset(8)),
+      "samsung", .manufacturer(0x0075), 24...Int.max, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 8, and: 16)], at: .offset(8)),
     MACRule(
       "govee", .manufacturer(0xEC88), 12...12, if: [.starts([0x01]), .octet(at: 10, mask: 0xFF, value: 0x01)], at: .offset(4),
       confidence: .medium),
@@ -77,7 +83,7 @@ extension MACRule {
   /// Vendors that use any company identifier, or its octets as a counter: only length and content tell them.
   private static let counters: [MACRule] =
     inkbird + thermoBeacon + [
-      MACRule("t201", .manufacturer(0xAA55), 17...17, if: [.starts([0x01])], at: .offset(2)),
+      MACRule("t201", .manufacturer(0xAA55), 17...Int.max, if: [.starts([0x01])], at: .offset(2)),
       // Four sensors, one a wheel; addresses start with the sensor's number.
       MACRule(
         "tpms", .manufacturer(0x0100), 16...16,
@@ -103,22 +109,22 @@ extension MACRule {
       // "T2", "T1AC-" and "IH2PB" stand where the company identifier would.
       MACRule("inkbird_iam_t2", .manufacturer(0x3254), 15...15, if: [.starts([0])], at: .offset(1), confidence: .medium),
       MACRule(
-        "inkbird_iam_t1", .structure(ADType.manufacturerData), 17...17, if: [.starts(Array("T1AC-".utf8))], at: .digits(at: 5, count: 10)),
+        "inkbird_iam_t1", .structure(ADType.manufacturerData), 17...Int.max, if: [.starts(Array("T1AC-".utf8))],
+        at: .digits(at: 5, count: 10)),
       MACRule(
-        "inkbird_iht_2pb", .structure(ADType.manufacturerData), 17...17, if: [.starts(Array("IH2PB".utf8))], at: .digits(at: 5, count: 12)),
+        "inkbird_iht_2pb", .structure(ADType.manufacturerData), 17...Int.max, if: [.starts(Array("IH2PB".utf8))],
+        at: .digits(at: 5, count: 12)),
       MACRule(
-        "inkbird_int_11i", .manufacturer(0x4488), 16...16, if: [.starts([0x19, 0x6A])], at: .offset(2), .little, confidence: .medium),
+        "inkbird_int_11i", .manufacturer(0x4488), 16...Int.max, if: [.starts([0x19, 0x6A])], at: .offset(2), .little, confidence: .medium),
       MACRule("inkbird_2x", .manufacturer(0x0001), 12...12, if: [.starts([0, 0])], at: .offset(2), .little, confidence: .medium),
       MACRule("inkbird_2x_reversed", .manufacturer(0x0001), 12...12, if: [.starts([0, 0]), .isSender], at: .offset(2)),
     ]
 
-  private static let thermoBeacon: [MACRule] = [0x0010, 0x0011, 0x0014, 0x0015, 0x0018, 0x001B, 0x0030].flatMap { company in
-    [18, 20].map { count in
-      // The second octet is the button.
-      MACRule(
-        "thermobeacon", .manufacturer(company), count...count,
-        if: [.octet(at: 1, mask: 0x7F, value: 0)], at: .offset(2), .little, confidence: .medium)
-    }
+  private static let thermoBeacon: [MACRule] = [0x0010, 0x0011, 0x0014, 0x0015, 0x0018, 0x001B, 0x0030].map { company in
+    // The second octet is the button.
+    MACRule(
+      "thermobeacon", .manufacturer(company), 18...Int.max, if: [.octet(at: 1, mask: 0x7F, value: 0)], at: .offset(2), .little,
+      confidence: .medium)
   }
 
   private static let names: [MACRule] = [

@@ -48,7 +48,8 @@ import Text
     arguments: [
       ([svc(0xFE95, "4855c211165068b6fe3c878095c8a5834f000000463221c6")], "bit 4"), ([svc(0x181A, "b462c538c1a48a09c215bf")], "encrypted"),
       ([svc(0x181A, "b462c538c1a48a09")], "encrypted"), ([svc(0xFD50, "00")], "encrypts"), ([mfg(0x07D0, "")], "encrypts"),
-      ([svc(0xFE95, "5020aa01da2193")], "no room"), ([mfg(0x0BA9, "0101000b0700")], "no room"),
+      ([svc(0xFE95, "5020aa01da2193")], "no room"),
+      ([svc(0xFCD2, "4004138a01")], "bit 1"), ([svc(0xFCD2, "42b2188d38c1")], "no room"), ([mfg(0x0BA9, "0101000b0700")], "no room"),
       ([mfg(0x0499, "0512fc5394c37c0004fffc040cac364200cdffffffffffff")], "FF:FF:FF:FF:FF:FF"),
       ([mfg(0x0969, "000000000000")], "00:00:00:00:00:00"),
       ([mfg(0x0211, "110200000000")], "not filled in"), ([], nil), ([mfg(0x004C, "1005011ca1b2c3")], nil), ([svc(0x181A, "01020304")], nil),

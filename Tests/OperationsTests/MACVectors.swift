@@ -195,6 +195,26 @@ extension MACVector {
       "service_data/181a", at: 0, .little),
     .init(
       "UUID as a name", [name("6e400001-b5a3-11f0-e0a9-e50e24dcca9e")], "E5:0E:24:DC:CA:9E", "name_uuid", "name", at: 24, .big),
+    .init(
+      "BTHome 2, address included", ad: "0e16d2fc 42 b2188d38c1a4 04138a01", "A4:C1:38:8D:18:B2", "bthome", "service_data/fcd2", at: 1,
+      .little),
+    .init(
+      "BTHome 2, encrypted and triggered", [svc(0xFCD2, "47b2188d38c1a4a1b2c3d4e5f60011223344")], "A4:C1:38:8D:18:B2", "bthome",
+      "service_data/fcd2", at: 1, .little),
+    .init("BTHome of another version", [svc(0xFCD2, "22b2188d38c1a404138a01")], nil, "", "", at: 0, .little),
+    .init(
+      "T201 with more at its end", [mfg(0xAA55, "0101a4c13874b08501070a1d10f064000100")], "A4:C1:38:74:B0:85", "t201",
+      "manufacturer_data/aa55", at: 2, .big),
+    .init(
+      "RuuviTag with more at its end", [mfg(0x0499, "0512fc5394c37c0004fffc040cac364200cdcbb8334c884f00")], "CB:B8:33:4C:88:4F",
+      "ruuvi_rawv2",
+      "manufacturer_data/0499", at: 18, .big),
+    .init(
+      "ThermoBeacon with more at its end", [mfg(0x0010, "0000271600008806 3c0c8f01a103b9d70300 00")], "06:88:00:00:16:27", "thermobeacon",
+      "manufacturer_data/0010", at: 2, .little),
+    .init(
+      "Samsung with more at its end", [mfg(0x0075, "420401016154bd79bce8cc56bd79bce8cbff3e3f0000000000")], "54:BD:79:BC:E8:CC", "samsung",
+      "manufacturer_data/0075", at: 5, .big),
     .init("digits that may be anything", [name("Sensor_2762")], nil, "", "", at: 0, .big),
     .init(
       "Samsung without a pair of addresses", [mfg(0x0075, "42040120611707000000000000000000000000000000000000")], nil, "", "", at: 0, .big),
