@@ -17,10 +17,11 @@ enum BTHome {
     guard payload.count > 8 else { return DecodedData("bthome", fields, .tooShort) }
     let (ciphertext, counter, mic) = (payload.dropLast(8), payload.suffix(8).prefix(4), payload.suffix(4))
     fields.append(.init("counter", .integer(littleEndian(counter))))
-    let address = hasAddress ? Address(bigEndian: data[1..<7].reversed()) : sender
-    guard let address, let candidates = keys.candidates(address) else { return DecodedData("bthome", fields) }
-    let nonce = address.bigEndianBytes + [0xD2, 0xFC, information] + counter
-    for key in candidates {
+    guard let candidates = keys.candidates(hasAddress ? Address(bigEndian: data[1..<7].reversed()) : sender) else {
+      return DecodedData("bthome", fields)
+    }
+    for (address, key) in candidates {
+      let nonce = address.bigEndianBytes + [0xD2, 0xFC, information] + counter
       if let message = CCM.open(ciphertext, mic: mic, nonce: nonce, key: key) {
         return DecodedData("bthome", fields + objects(message[...]))
       }
@@ -111,6 +112,10 @@ package struct BTHomeKeys: Sendable {
     if let address { own[address, default: []].append(key) } else { shared.append(key) }
   }
 
-  /// Nil when there is none.
-  fileprivate func candidates(_ address: Address) -> [AES128]? { own[address] ?? (shared.isEmpty ? nil : shared) }
+  /// The address is a part of the nonce: without one, those that have keys of their own may be the sender.
+  /// - Returns: nil when there is none.
+  fileprivate func candidates(_ address: Address?) -> [(Address, AES128)]? {
+    guard let address else { return own.isEmpty ? nil : own.flatMap { address, keys in keys.map { (address, $0) } } }
+    return own[address].map { keys in keys.map { (address, $0) } } ?? (shared.isEmpty ? nil : shared.map { (address, $0) })
+  }
 }

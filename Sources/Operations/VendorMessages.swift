@@ -3,15 +3,19 @@ import Text
 /// Which messages Apple's devices (types as published by Martin et al., "Handoff All Your Privacy", 2019, and by Heinrich et al. for Find My)
 /// and Microsoft's ([MS-CDP] §2.2.2.2.3; Swift Pair) advertise.
 enum VendorMessages {
-  /// A type, a length and so many octets, over and over.
+  /// A type, a length and so many octets, over and over. The overflow area has 16 octets and no length: a bit for each service that an app in the
+  /// background offers, by a hash of its UUID (D. Young, "Hacking the Overflow Area", 2020).
   static func apple(_ data: [UInt8]) -> DecodedData? {
     var names: [String] = []
+    var fields: [DecodedData.Field] = []
     var rest = data[...]
-    while let type = rest.popFirst(), let length = rest.popFirst(), Int(length) <= rest.count {
+    while let type = rest.popFirst() {
+      guard let length = type == 0x01 ? 16 : rest.popFirst().map({ Int($0) }), length <= rest.count else { break }
       names.append(appleTypes[type] ?? "0x" + Hex.encode(type))
-      rest = rest.dropFirst(Int(length))
+      if type == 0x01 { fields = [.init("overflow_area", .text(Hex.encode(rest.prefix(16))))] }
+      rest = rest.dropFirst(length)
     }
-    return names.isEmpty ? nil : DecodedData("apple", [.init("types", .texts(names))])
+    return names.isEmpty ? nil : DecodedData("apple", [.init("types", .texts(names))] + fields)
   }
 
   static func microsoft(_ data: [UInt8]) -> DecodedData? {
@@ -26,7 +30,7 @@ enum VendorMessages {
   }
 
   private static let appleTypes: [UInt8: String] = [
-    0x02: "iBeacon", 0x03: "AirPrint", 0x05: "AirDrop", 0x06: "HomeKit", 0x07: "Proximity Pairing", 0x08: "Hey Siri",
+    0x01: "Overflow Area", 0x02: "iBeacon", 0x03: "AirPrint", 0x05: "AirDrop", 0x06: "HomeKit", 0x07: "Proximity Pairing", 0x08: "Hey Siri",
     0x09: "AirPlay Target",
     0x0A: "AirPlay Source", 0x0B: "Magic Switch", 0x0C: "Handoff", 0x0D: "Tethering Target", 0x0E: "Tethering Source",
     0x0F: "Nearby Action", 0x10: "Nearby Info", 0x12: "Find My",

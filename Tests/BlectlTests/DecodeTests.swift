@@ -51,6 +51,28 @@ import Testing
     #expect(value.string("name") == "Battery Level" && value["decoded"]?["battery_level"]?.int("value") == 100)
   }
 
+  /// bthome.io/encryption: the sender's address is in the input or beside the key.
+  @Test func advertisingDataIsDecrypted() throws {
+    let (key, sender, data) = ("231d39c1d7cc1ab1aee224cd096db932", "54:48:E6:8F:80:A5", "1216d2fc41e445f3c9962b332211006c7c4519")
+    for (arguments, input) in [([data, "--key", "\(sender)=\(key)"], nil), (["-", "--key", key], "\(sender) \(data)\n")]
+      as [([String], String?)]
+    {
+      let json = try Blectl.run(["decode", "adv", "--json"] + arguments, input: input.map { Array($0.utf8) })
+      let objects = try #require(json.records.first)["decoded"]?["bthome"]?.records("objects")
+      #expect(objects?.map { $0.double("value") } == [25.06, 50.55] && json.status == 0 && json.errors.isEmpty, "\(json.errors)")
+      let text = try Blectl.run(["decode", "adv"] + arguments, input: input.map { Array($0.utf8) })
+      #expect(text.text.contains("BTHome 25.06 °C, humidity 50.55 %"), "\(text.text)")
+    }
+    let wrong = try Blectl.run("decode", "adv", "--json", data, "--key", "\(sender)=\(key.reversed().map(String.init).joined())")
+    #expect(try wrong.records.first?.string("decoded_error") == "bthome: the key does not fit")
+    // A key that cannot be tried is said, once.
+    let unknown = try Blectl.run(["decode", "adv", "-", "--key", key], input: Array("\(data)\n\(data)\n".utf8))
+    #expect(
+      unknown.text.contains("BTHome, encrypted") && unknown.errors.components(separatedBy: "needs a sender").count == 2, "\(unknown.errors)"
+    )
+    #expect(try Blectl.run("decode", "att", "0a1200", "--key", key).status == 64)
+  }
+
   /// Lines of hex, of a log and of a scan; and a file that is none.
   @Test func readsFilesAndPipes() throws {
     let log = Array("# log\n\n< Read Request 0a1200\n> Read Response 0b64\r\n02 f7 00\n".utf8)

@@ -52,6 +52,21 @@ import Text
       ("2a08", "00 00 0b 16 04 05 06", "date_time=????-11-22T04:05:06"),
       ("2a08", "00 00 00 00 00 00 00", "date_time=(not known)"),
       ("2a38", "01", "body_sensor_location=1(Chest)"),
+      (
+        "290c", "00 00 01 3c 00 00 00 00 00 21 05",
+        "flags=0 sampling_function=1(instantaneous) measurement_period=60s update_interval=(not in use)s application=33(solar) "
+          + "measurement_uncertainty=2.5%"
+      ),
+      (
+        "290c", "00 00 07 00 00 00 ff ff ff 22 ff",
+        "flags=0 sampling_function=7(count) measurement_period=(not in use)s update_interval=16777215s application=34 "
+          + "measurement_uncertainty=(not available)%"
+      ),
+      ("290d", "00", "condition=0(inactive)"), ("290d", "01 0a 00 00", "condition=1(fixed time interval) time=10s"),
+      ("290d", "02 10 0e 00", "condition=2(no less than the specified time between transmissions) time=3600s"),
+      ("290d", "03", "condition=3(when the value changes)"),
+      ("290d", "06 c4 09", "condition=6(while greater than the specified value) operand=c409"),
+      ("290e", "01", "trigger_logic=1(any condition)"),
       ("2a47", "05", "category_id_bit_mask=5[Simple Alert][News]"),
       ("2a47", "00 02", "category_id_bit_mask=0 category_id_bit_mask_2=2[Instant Message]"),
       ("2acd", "01 02 32", "flags=513 metabolic_equivalent=5MET"), ("2aea", "ff ff", "count=(not known)"),

@@ -38,6 +38,12 @@ import Text
     ),
     (0x004C, "100501181b2d34120200aa", "apple types=Nearby Info+Find My"), (0x004C, "1006010203", "nil"),
     (0x004C, "7f00", "apple types=0x7f"),
+    (0x004C, "0100000000000000000000000000000080", "apple types=Overflow Area overflow_area=00000000000000000000000000000080"),
+    (
+      0x004C, "10020102 01 0f02aabb000000000000000000000080 0c0105",
+      "apple types=Nearby Info+Overflow Area+Handoff overflow_area=0f02aabb000000000000000000000080"
+    ),
+    (0x004C, "01000000000000000000000000000000", "nil"),
     (0x0006, "030080", "microsoft types=Swift Pair"), (0x0006, "0109200251", "microsoft types=Device Beacon device=Windows 10 Desktop"),
     (0x0006, "", "nil"), (0x0305, "0102", "nil"),
   ]) func manufacturers(_ company: Int, _ hex: String, _ wanted: String) {
@@ -151,6 +157,12 @@ import Text
       decoded(frame, sender) { _ in }, decoded(frame, nil) { $0.add(right, of: nil) },
       decoded(frame, sender) { $0.add(right, of: Address(rawValue: 1)) },
     ] { #expect(data != nil && data?.problem == nil && objects(data) == nil) }
+    // Where the sender is not known, it may be any that has a key.
+    #expect(
+      objects(
+        decoded(frame, nil) {
+          $0.add(wrong, of: Address(rawValue: 1)); $0.add(right, of: sender)
+        }) == wanted)
     for count in 1..<frame.count {
       #expect(decoded(Array(frame[..<count]), sender) { $0.add(right, of: nil) }?.problem == (count > 9 ? .noKeyFits : .tooShort))
     }

@@ -118,6 +118,77 @@ extension CharacteristicDescription {
       =3:feature report
     2909
      Number of Digitals|u8
+    290c
+     Flags|b16
+     Sampling Function|u8
+      =0:unspecified
+      =1:instantaneous
+      =2:arithmetic mean
+      =3:RMS
+      =4:maximum
+      =5:minimum
+      =6:accumulated
+      =7:count
+     Measurement Period|u24|us
+      =0:not in use
+     Update Interval|u24|us
+      =0:not in use
+     Application|u8
+      =0:unspecified
+      =1:air
+      =2:water
+      =3:barometric
+      =4:soil
+      =5:infrared
+      =6:map database
+      =7:barometric elevation source
+      =8:GPS only elevation source
+      =9:GPS and map database elevation source
+      =10:vertical datum elevation source
+      =11:onshore
+      =12:onboard vessel or vehicle
+      =13:front
+      =14:back/rear
+      =15:upper
+      =16:lower
+      =17:primary
+      =18:secondary
+      =19:outdoor
+      =20:indoor
+      =21:top
+      =22:bottom
+      =23:main
+      =24:backup
+      =25:auxiliary
+      =26:supplementary
+      =27:inside
+      =28:outside
+      =29:left
+      =30:right
+      =31:internal
+      =32:external
+      =33:solar
+     Measurement Uncertainty|u8|*5,-1,0|u%
+      =255:not available
+    290d
+     Condition|u8
+      =0:inactive
+      =1:fixed time interval
+      =2:no less than the specified time between transmissions
+      =3:when the value changes
+      =4:while less than the specified value
+      =5:while less than or equal to the specified value
+      =6:while greater than the specified value
+      =7:while greater than or equal to the specified value
+      =8:while equal to the specified value
+      =9:while not equal to the specified value
+     Time|u24|?0=1|us
+     Time|u24|?0=2|us
+     Operand|oct|?0!0|?0!1|?0!2|?0!3
+    290e
+     Trigger Logic|u8
+      =0:all conditions
+      =1:any condition
     2a00
      Device Name|str
     2a01

@@ -35,6 +35,11 @@ struct Decode: LoopCommand {
     completion: .file())
   var input: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Decrypts BTHome in advertising data: 32 hex digits, for this address or for every sender; repeatable.", valueName: "[address=]hex"))
+  var key: [KeyArgument] = []
+
   @Flag(help: "Of a trace what it comes to, without the packets.")
   var summary = false
 
@@ -48,6 +53,7 @@ struct Decode: LoopCommand {
 
   func validate() throws {
     if summary, what != .trace { throw ValidationError("--summary belongs to decode trace.") }
+    if !key.isEmpty, what != .adv { throw ValidationError("--key belongs to decode adv.") }
     if process.trace != nil { throw ValidationError("--trace records what a radio does, and decode uses none.") }
   }
 
@@ -113,9 +119,17 @@ struct Decode: LoopCommand {
   private func advertisements(_ context: Context) async throws {
     var input = try await DecodedInput(input, limit: Self.limit, context)
     var problems = DecodeProblems("advertisement", of: input, context.output)
+    var isSenderNeeded = key.contains { $0.address == nil }
+    func show(_ data: [UInt8], _ sender: PeerAddress?, line: Int?) async throws {
+      if sender == nil, isSenderNeeded {
+        isSenderNeeded = false
+        context.output.note("a --key without an address needs a sender, which not every advertisement here has: give it as ADDRESS=HEX")
+      }
+      try await self.show(data, sender, line: line, &problems, context)
+    }
     while let item = try await input.next() {
       guard case .line(let number, let text) = item else {
-        if let (octets, _) = problems.octets(item) { try await show(octets, nil, line: nil, &problems, context) }
+        if let (octets, _) = problems.octets(item) { try await show(octets, nil, line: nil) }
         continue
       }
       let heard: (data: [UInt8], sender: PeerAddress?)?
@@ -123,7 +137,7 @@ struct Decode: LoopCommand {
         problems.refuse(Failure(error, of: input.name).message)
         continue
       }
-      if let heard { try await show(heard.data, heard.sender, line: number, &problems, context) } else { problems.pass(text) }
+      if let heard { try await show(heard.data, heard.sender, line: number) } else { problems.pass(text) }
     }
     try problems.finish()
   }
@@ -132,17 +146,18 @@ struct Decode: LoopCommand {
   private func show(_ data: [UInt8], _ sender: PeerAddress?, line: Int?, _ problems: inout DecodeProblems, _ context: Context) async throws
   {
     let advertisement = Advertisement(data)
+    let formats = AdvertisingFormats(keys: key.keys)
     problems.add(advertisement.error, line)
     if context.output.style.json {
       try await context.output.record { json in
         json.string("event", "advertisement")
         if let line { json.integer("line", line) }
-        AdvertisementRecord.write(&json, advertisement, data, sender, AdvertisingFormats())
+        AdvertisementRecord.write(&json, advertisement, data, sender, formats)
       }
       return
     }
     if let sender { try await context.output.line("\(sender)") }
-    for text in AdvertisingDetail.parts(data, of: sender, AdvertisingFormats()) {
+    for text in AdvertisingDetail.parts(data, of: sender, formats) {
       try await context.output.line((sender == nil ? "" : "  ") + text)
     }
   }

@@ -118,12 +118,10 @@ struct Scan: ListeningCommand, PeerNamingCommand {
     if let device, device.advertisement?.manufacturerData.isEmpty ?? true {
       context.output.note("\(DisplayText.escape(device.file)) describes no manufacturer data: it has no advertisement.manufacturer_data")
     }
-    var keys = BTHomeKeys()
-    for argument in key { keys.add(argument.key, of: argument.address) }
     if step.timeout != nil { context.output.note("--timeout does nothing here: --duration says how long to scan") }
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(
-      options, sort: sort ?? .rssi, showsOctets: raw, formats: AdvertisingFormats(keys: keys, device: device), context.output, log)
+      options, sort: sort ?? .rssi, showsOctets: raw, formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
     if sort != nil, !view.isLive {
       context.output.note("--sort has no effect here: it orders the table on a terminal, and records appear as they are heard")
     }
@@ -230,6 +228,14 @@ struct KeyArgument: ExpressibleByArgument, Sendable {
     self.key = key
     address = parts.count == 2 ? Address(parts[0]) : nil
     if parts.count == 2, address == nil { return nil }
+  }
+}
+
+extension [KeyArgument] {
+  var keys: BTHomeKeys {
+    var keys = BTHomeKeys()
+    for argument in self { keys.add(argument.key, of: argument.address) }
+    return keys
   }
 }
 
