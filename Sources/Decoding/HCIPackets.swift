@@ -5,7 +5,8 @@ import Text
 
 extension DecodedPacket {
   /// An HCI packet. - Parameter octets: in H4 form, indicator first.
-  package init(hci octets: [UInt8]) {
+  /// - Parameter isVendorData: its handle is known to be no link's, so that there is no L2CAP in it.
+  package init(hci octets: [UInt8], isVendorData: Bool = false) {
     var reader = ByteReader(octets)
     guard let indicator = try? reader.uint8("indicator") else {
       self.init("HCI packet", problem: MalformedPacket("no octets", at: 0))
@@ -14,7 +15,7 @@ extension DecodedPacket {
     switch indicator {
     case Packet.commandIndicator: self.init(command: &reader)
     case Packet.eventIndicator: self.init(event: &reader)
-    case Packet.aclIndicator: self.init(data: &reader)
+    case Packet.aclIndicator: self.init(data: &reader, isVendorData)
     case Packet.synchronousIndicator: self.init("Synchronous Data", [PacketField("octets", .octets(reader.rest()))])
     case Packet.isochronousIndicator: self.init("ISO Data", [PacketField("octets", .octets(reader.rest()))])
     default:
@@ -85,23 +86,30 @@ extension DecodedPacket {
     if problem == nil { rest(&reader, "returned") }
   }
 
-  /// Its payload is L2CAP's, of an LE link: a whole frame, or a part of one.
-  private init(data reader: inout ByteReader) {
+  /// Its payload is L2CAP's, of an LE link: a whole frame, or a part of one; where there is no link, the vendor's.
+  private init(data reader: inout ByteReader, _ isVendorData: Bool) {
     guard let word = try? reader.uint16("handle"), let length = try? reader.uint16("length") else {
       self.init("ACL Data", problem: MalformedPacket("ACL Data: header is cut", at: 1))
       return
     }
     let boundaries = ["first_non_flushable", "continuing", "first_flushable", "complete"]
     let boundary = UInt8(truncatingIfNeeded: word >> 12) & 3
+    let isVendorData = isVendorData || ConnectionHandle(word).isReserved
     self.init(
-      "ACL Data",
+      isVendorData ? "Vendor Data" : "ACL Data",
       [
         PacketField("handle", .mask(UInt64(word & 0x0FFF), octets: 2)),
         PacketField("boundary", .choice(boundary, boundaries[Int(boundary)])),
       ])
     if word >> 14 != 0 { fields.append(PacketField("broadcast", .number(Int64(word >> 14)))) }
     fields.append(PacketField("length", .number(Int64(length))))
-    if reader.remaining == Int(length) { carry(reader.rest(), isStart: boundary != 1) } else { fail(length: Int(length), &reader) }
+    if reader.remaining != Int(length) {
+      fail(length: Int(length), &reader)
+    } else if isVendorData {
+      rest(&reader, "octets")
+    } else {
+      carry(reader.rest(), isStart: boundary != 1)
+    }
   }
 
   private mutating func carry(_ octets: [UInt8], isStart: Bool) {

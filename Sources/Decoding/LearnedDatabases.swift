@@ -13,11 +13,12 @@ package struct LearnedDatabases: Sendable {
     package let adapter: UInt16
     /// Nil: the adapter's own.
     package let peer: PeerAddress?
-    /// Of a peer without an address: the link, and of what a sniffer has heard twice that, and one more for the central.
+    /// Of a peer without an address: the first packet of the link, and of what a sniffer has heard twice that, and one more for the central.
     package let link: Int?
   }
 
   private var links = TraceLinks()
+  private(set) var vendorHandles = VendorHandles()
   private var asked: [Asker: Request] = [:]
   private var databases: [Server: RecordedDatabase] = [:]
 
@@ -29,6 +30,7 @@ package struct LearnedDatabases: Sendable {
   package init() {}
 
   package mutating func learn(_ record: Snoop.Record) {
+    vendorHandles.note(record)
     guard let frame = links.add(record).frame, frame.frame.channel == .att, let first = frame.frame.payload.first else { return }
     switch Opcode(rawValue: first) {
     case .request: asked[Asker(link: frame.link, isHost: frame.isFromHost)] = try? Request(parsing: frame.frame.payload)
@@ -36,25 +38,27 @@ package struct LearnedDatabases: Sendable {
       guard let request = asked.removeValue(forKey: Asker(link: frame.link, isHost: !frame.isFromHost)),
         let response = try? Response(parsing: frame.frame.payload)
       else { return }
-      databases[Self.server(links.links[frame.link], frame.link, isHost: frame.isFromHost), default: RecordedDatabase()]
+      databases[Self.server(links.links[frame.link], isHost: frame.isFromHost), default: RecordedDatabase()]
         .learn(request, response)
     case .command, .unsolicited, .confirmation, .unknown: break
     }
   }
 
   /// Once everything is learned.
-  package mutating func finish() {
+  /// - Parameter drops: packets that the trace lacks.
+  package mutating func finish(drops: Int = 0) {
+    vendorHandles.isWhole = drops == 0
     for server in databases.keys { databases[server]?.finish() }
     (links, asked) = (TraceLinks(), [:])
   }
 
-  package static func server(_ link: TraceLinks.Link, _ index: Int, isHost: Bool) -> Server {
+  package static func server(_ link: TraceLinks.Link, isHost: Bool) -> Server {
     if link.isOfAir {
       let party = isHost ? link.central : link.peer
-      return Server(adapter: link.adapter, peer: party, link: party == nil ? 2 * index + (isHost ? 1 : 0) : nil)
+      return Server(adapter: link.adapter, peer: party, link: party == nil ? 2 * link.firstPacket + (isHost ? 1 : 0) : nil)
     }
     if isHost { return Server(adapter: link.adapter, peer: nil, link: nil) }
-    return Server(adapter: link.adapter, peer: link.peer, link: link.peer == nil ? index : nil)
+    return Server(adapter: link.adapter, peer: link.peer, link: link.peer == nil ? link.firstPacket : nil)
   }
 
   package func name(_ handle: UInt16, of server: Server) -> AttributeName? {

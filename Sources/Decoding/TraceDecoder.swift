@@ -44,7 +44,10 @@ package struct TraceDecoder: Sendable {
     let attribute: TraceSummary.Subject
   }
 
-  package init(_ databases: LearnedDatabases) { self.databases = databases }
+  package init(_ databases: LearnedDatabases) {
+    self.databases = databases
+    links.vendorHandles = databases.vendorHandles
+  }
 
   package mutating func decode(_ record: Snoop.Record) -> Item {
     number += 1
@@ -55,11 +58,12 @@ package struct TraceDecoder: Sendable {
       if let sender = air.sender ?? connection?.sender { record.direction = sender == .central ? .hostToController : .controllerToHost }
       if air.isDecrypted, connection?.keepsMIC == true { record.air = air.withoutMIC }
     }
-    summary.count(record)
+    let isVendorData = links.isVendorData(record)
+    summary.count(record, isVendorData: isVendorData)
     let link = index.map { links.links[$0] }
     if let air = record.air, frame == nil { return item(air: air, record, index) }
     guard let frame, let index, let link else {
-      var packet = DecodedPacket(hci: record.packet)
+      var packet = DecodedPacket(hci: record.packet, isVendorData: isVendorData)
       if record.missing > 0 {
         packet.problem = Self.cut(record.missing, at: record.packet.count)
       }
@@ -102,7 +106,7 @@ package struct TraceDecoder: Sendable {
     case .request, .command, .unknown, nil: isServers = false
     }
     let link = links.links[index]
-    let server = LearnedDatabases.server(link, index, isHost: isServers == isHost)
+    let server = LearnedDatabases.server(link, isHost: isServers == isHost)
     let packet = DecodedPacket(att: octets, answering: answered?.request)
     summary.add(packet, record, index)
     if let opcode {

@@ -49,6 +49,8 @@ package struct TraceLinks: Sendable {
   package internal(set) var links: [Link] = []
   /// By access address.
   var connections: [UInt32: AirConnection] = [:]
+  /// Data under them belong to no link.
+  var vendorHandles = VendorHandles()
   private var live: [UInt32: Int] = [:]
   private var streams: [Int: (out: Recombination, in: Recombination)] = [:]
   private var count = 0
@@ -64,13 +66,18 @@ package struct TraceLinks: Sendable {
     case Packet.eventIndicator: return (event(record), nil)
     case Packet.commandIndicator: return (command(record), nil)
     case Packet.aclIndicator:
-      guard case .acl(let data)? = try? Packet(record.packet) else { return (nil, nil) }
+      guard case .acl(let data)? = try? Packet(record.packet), !isVendorData(record) else { return (nil, nil) }
       let index = link(data.handle, record)
       let isFromHost = record.direction == .hostToController
       if links[index].isClassic { return (index, nil) }
       return (index, recombine(index, data.payload, isStart: data.boundary != .continuing, isFromHost: isFromHost))
     default: return (nil, nil)
     }
+  }
+
+  func isVendorData(_ record: Snoop.Record) -> Bool {
+    record.packet.first == Packet.aclIndicator
+      && RecordedEvent.handle(record.packet).map { vendorHandles.contains($0, record.adapter) } == true
   }
 
   mutating func recombine(_ index: Int, _ fragment: [UInt8], isStart: Bool, isFromHost: Bool) -> Frame? {
@@ -86,22 +93,20 @@ package struct TraceLinks: Sendable {
     return links.count - 1
   }
 
-  private static func key(_ handle: ConnectionHandle, _ adapter: UInt16) -> UInt32 { UInt32(adapter) << 16 | UInt32(handle.rawValue) }
-
   private mutating func begin(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int {
     let index = append(.handle(handle), record)
-    live[Self.key(handle, record.adapter)] = index
+    live[VendorHandles.key(handle, record.adapter)] = index
     return index
   }
 
   private mutating func link(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int {
-    let index = live[Self.key(handle, record.adapter)] ?? begin(handle, record)
+    let index = live[VendorHandles.key(handle, record.adapter)] ?? begin(handle, record)
     links[index].end = max(links[index].end, record.wallClock)
     return index
   }
 
   private mutating func known(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int? {
-    guard let index = live[Self.key(handle, record.adapter)] else { return nil }
+    guard let index = live[VendorHandles.key(handle, record.adapter)] else { return nil }
     links[index].end = max(links[index].end, record.wallClock)
     return index
   }
@@ -132,7 +137,7 @@ package struct TraceLinks: Sendable {
       // Of a stream, or of a link without a packet in the trace.
       guard let index = known(handle, record) else { return nil }
       links[index].reason = reason
-      live[Self.key(handle, record.adapter)] = nil
+      live[VendorHandles.key(handle, record.adapter)] = nil
       streams[index] = nil
       return index
     // Connection Complete of BR/EDR: status, handle, address.

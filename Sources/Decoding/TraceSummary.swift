@@ -44,6 +44,8 @@ package struct TraceSummary: Sendable {
   package private(set) var commands = 0
   package private(set) var events = 0
   package private(set) var data = 0
+  /// Of these, what is the vendor's and belongs to no link.
+  package private(set) var vendorData = 0
   /// Packets that a sniffer has heard.
   package private(set) var air = 0
   /// Of these: with a wrong CRC; of those without, what is advertising, periodic advertising too, and what is of isochronous streams.
@@ -76,8 +78,9 @@ package struct TraceSummary: Sendable {
   /// Those of a link, in the order in which they began.
   package func conversations(_ link: Int) -> [Conversation] { (entries[link] ?? [:]).values.sorted { $0.order < $1.order } }
 
-  mutating func count(_ record: Snoop.Record) {
+  mutating func count(_ record: Snoop.Record, isVendorData: Bool) {
     packets += 1
+    if isVendorData { vendorData += 1 }
     if let packet = record.air {
       air += 1
       if packet.isIntact == false {

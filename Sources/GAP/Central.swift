@@ -24,8 +24,8 @@ package protocol Central: AnyObject {
   ///   is left behind.
   func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link
 
-  /// The device with this address when it has a link to this adapter already, whoever made it: it does not advertise then. Nil when there
-  /// is none, or nobody knows.
+  /// The device with this address when it is known without a scan: it has a link to this adapter already, whoever made it, and does not advertise
+  /// then; or a recording has its connection only. Nil when there is none, or nobody knows.
   func connectedPeer(_ address: Address) -> PeerAddress?
 
   /// Links down, scan off, descriptors closed. Limits itself to a few seconds; works in a cancelled task.

@@ -15,7 +15,12 @@ package final class HostCentral: GAP.Central, LinkController {
   /// The links that are up.
   package var openLinks: [HostLink] { links.values.sorted { $0.handle < $1.handle } }
 
-  package func connectedPeer(_ address: Address) -> PeerAddress? { links.values.first { $0.peer.address == address }?.peer }
+  /// Knows the devices that a scan cannot find, as those of a recording without advertisements; nil: nobody does.
+  package var unheardPeer: (@LoopActor (Address) -> PeerAddress?)?
+
+  package func connectedPeer(_ address: Address) -> PeerAddress? {
+    links.values.first { $0.peer.address == address }?.peer ?? unheardPeer?(address)
+  }
   package var failure: (any Error)? { controller.failure }
   /// Packets from the controller that did not follow their format; they were ignored.
   package var malformedPackets: Int { controller.malformed }

@@ -65,6 +65,21 @@ package struct Answerer: Sendable {
     (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) }.map { link.requests[$0].pdu }
   }
 
+  /// What the host did in the recording before the next values came: its first write, else its first question.
+  /// - Returns: the index of a request; nil when no values follow.
+  var beforeNextValues: Int? {
+    var (write, question): (Int?, Int?) = (nil, nil)
+    for index in cursor..<link.requests.count where !isUsed[index] {
+      let pdu = link.requests[index].pdu
+      // A Prepare Write of no octets, and what an attribute is, a program asks by itself beside commands.
+      let isAside = pdu.first == 0x16 && pdu.count == 5 || pdu.first == 0x04
+      if !isAside, Self.isQuestion(pdu) { question = question ?? index }
+      if !isAside, [0x12, 0x16, 0x52, 0xD2].contains(pdu.first) { write = write ?? index }
+      if link.requests[index].bringsValue, let found = write ?? question { return found }
+    }
+    return nil
+  }
+
   private static func isQuestion(_ pdu: [UInt8]) -> Bool {
     guard let first = pdu.first else { return false }
     return switch ATT.Opcode(rawValue: first) {

@@ -14,9 +14,9 @@ struct LinkStream {
   private var asked: Int?
   private var mtu = BearerState.defaultMTU
 
-  mutating func sent(_ data: ACLData, at time: Int64, _ link: inout Recording.Link) {
+  mutating func sent(_ data: ACLData, at time: Int64, number: Int, _ link: inout Recording.Link) {
     guard let frame = outgoing.add(data), frame.channel == .att, let first = frame.payload.first else { return }
-    link.requests.append(Recording.Request(pdu: frame.payload, time: time, mtu: mtu))
+    link.requests.append(Recording.Request(pdu: frame.payload, time: time, mtu: mtu, packet: number))
     if case .request = ATT.Opcode(rawValue: first) { asked = link.requests.count - 1 }
   }
 
@@ -38,7 +38,8 @@ struct LinkStream {
     guard let frame = incoming.add(data), frame.channel == .att, let first = frame.payload.first else { return }
     switch ATT.Opcode(rawValue: first) {
     case .response, .error: responded(frame.payload, &link)
-    case .request, .command, .unsolicited, .confirmation, .unknown: break
+    case .unsolicited: if let last = link.requests.indices.last { link.requests[last].bringsValue = true }
+    case .request, .command, .confirmation, .unknown: break
     }
   }
 

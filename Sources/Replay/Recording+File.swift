@@ -26,6 +26,7 @@ extension Recording {
   /// Gives the packets of each adapter to a reader of its own.
   private struct FileReader {
     private var trace: TraceReader
+    private var number = 0
     private var readers: [UInt16: RecordingReader] = [:]
 
     init(_ file: [UInt8]) throws(MalformedPacket) { trace = try TraceReader(file) }
@@ -33,10 +34,11 @@ extension Recording {
     /// - Returns: false at the end of the file.
     mutating func takeRecord() throws(MalformedPacket) -> Bool {
       guard let record = try trace.next() else { return false }
+      number += 1
       guard record.air == nil else { throw MalformedPacket("packets of the air, from a sniffer: there is no host in it", at: 0) }
       // A monitor numbers adapters from 0; a file that names thousands was not made by one.
       guard readers[record.adapter] != nil || readers.count < 64 else { return true }
-      readers[record.adapter, default: RecordingReader()].add(record)
+      readers[record.adapter, default: RecordingReader()].add(record, number: number, isWhole: trace.drops == 0)
       return true
     }
 

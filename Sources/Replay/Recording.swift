@@ -94,6 +94,10 @@ package struct Recording: Sendable {
     package var mtu: Int
     package var response: [UInt8]?
     var following: [Happening] = []
+    /// Its last fragment in the file, counted from 1.
+    var packet = 0
+    /// A notification or an indication is complete in what follows.
+    var bringsValue = false
 
     var isRequest: Bool { pdu.first.map { if case .request = ATT.Opcode(rawValue: $0) { true } else { false } } ?? false }
   }

@@ -8,6 +8,8 @@ struct RecordingReader {
   private(set) var recording = Recording()
   private var isEmpty = true
   private var time: Int64 = 0
+  /// Of the packet in the file, counted from 1.
+  private var number = 0
 
   /// Commands without an answer yet, by opcode.
   private var unanswered: [UInt16: [Place]] = [:]
@@ -18,6 +20,7 @@ struct RecordingReader {
   private var live: [ConnectionHandle: Int] = [:]
   private var ended: [ConnectionHandle: Int] = [:]
   private var classic: Set<ConnectionHandle> = []
+  private var vendorHandles = VendorHandles()
   private var streams: [Int: LinkStream] = [:]
   private var isActive = true
   private var reports = 0
@@ -36,7 +39,11 @@ struct RecordingReader {
 
   private static let day: Int64 = 86_400_000_000_000
 
-  mutating func add(_ record: Snoop.Record) {
+  /// - Parameter isWhole: no packet before it was lost.
+  mutating func add(_ record: Snoop.Record, number: Int, isWhole: Bool) {
+    self.number = number
+    vendorHandles.note(record)
+    vendorHandles.isWhole = isWhole
     // What is left of it is no packet.
     guard record.missing == 0 else { return recording.cut += 1 }
     if isEmpty {
@@ -50,7 +57,7 @@ struct RecordingReader {
     case (HCI.Packet.commandIndicator, .hostToController): if case .command(let command)? = try? Packet(record.packet) { add(command) }
     case (HCI.Packet.eventIndicator, .controllerToHost): add(event: record.packet)
     case (HCI.Packet.aclIndicator, let direction):
-      if case .acl(let data)? = try? Packet(record.packet) { add(data, record.packet, direction) }
+      if case .acl(let data)? = try? Packet(record.packet) { add(data, record, direction) }
     default: break
     }
   }
@@ -228,8 +235,8 @@ struct RecordingReader {
 
   // MARK: Data
 
-  private mutating func add(_ data: ACLData, _ octets: [UInt8], _ direction: HCI.Direction) {
-    guard !classic.contains(data.handle) else { return }
+  private mutating func add(_ data: ACLData, _ record: Snoop.Record, _ direction: HCI.Direction) {
+    guard !classic.contains(data.handle), !vendorHandles.contains(data.handle, record.adapter) else { return }
     let isLate = live[data.handle] == nil && ended[data.handle] != nil
     let link: Int
     if let known = live[data.handle] ?? ended[data.handle] {
@@ -240,8 +247,8 @@ struct RecordingReader {
       recording.attempts.append(Recording.Attempt(link: link))
     }
     switch direction {
-    case .hostToController: streams[link]?.sent(data, at: time, &recording.links[link])
-    case .controllerToHost: streams[link]?.received(data, octets, at: time, isLate: isLate, &recording.links[link])
+    case .hostToController: streams[link]?.sent(data, at: time, number: number, &recording.links[link])
+    case .controllerToHost: streams[link]?.received(data, record.packet, at: time, isLate: isLate, &recording.links[link])
     }
   }
 }

@@ -9,6 +9,8 @@ package enum ReplayError: Error, Sendable, Equatable {
   case cut(Asked)
   /// Nothing more comes on the link until the host asks for something.
   case ended
+  /// As well; values follow what the host did next in the recording. - Parameter packet: its number in the file, counted from 1.
+  case unasked(Asked, packet: Int)
 
   /// What a host asks of a device.
   package enum Asked: Sendable, Equatable {

@@ -160,13 +160,18 @@ final class ReplayedLink {
   /// When the host goes on in the recording, or ends the link, and does not now: whoever waits for more waits in vain.
   private var exhausted: Int64 { max(lastAction, transport.place(answerer.nextTime ?? recorded.end)) + Self.patience }
 
+  private var reason: ReplayError {
+    guard let next = answerer.beforeNextValues.map({ recorded.requests[$0] }) else { return .ended }
+    return .unasked(answerer.asked(next.pdu), packet: next.packet)
+  }
+
   private func watch() {
     guard exhaustion == nil, queue.isEmpty, transport.links[handle] === self else { return }
     exhaustion = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: exhausted)) { [weak self] in
       guard let self else { return }
       exhaustion = nil
       guard queue.isEmpty else { return }
-      if transport.now < exhausted { watch() } else { transport.handler?(.linkExhausted(handle, ReplayError.ended)) }
+      if transport.now < exhausted { watch() } else { transport.handler?(.linkExhausted(handle, reason)) }
     }
   }
 

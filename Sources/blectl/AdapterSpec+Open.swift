@@ -35,7 +35,9 @@ extension AdapterSpec {
       let loop = EventLoop.shared
       // Records have the recorded times.
       if loop.isVirtual { loop.wallClock = recording.start }
-      return try await host(ReplayTransport(recording) { if loop.isVirtual { loop.wallClock += $0 } }, "replay:\(file)", tap)
+      let central = try await host(ReplayTransport(recording) { if loop.isVirtual { loop.wallClock += $0 } }, "replay:\(file)", tap)
+      central.unheardPeer = { recording.unheardPeer($0) }
+      return central
     }
   }
 

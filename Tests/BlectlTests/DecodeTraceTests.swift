@@ -150,3 +150,19 @@ import Text
     #expect(result.output == "100\n" && result.errors.hasSuffix("status 74\n"), "\(result.output) \(result.errors.suffix(300))")
   }
 }
+  /// Logs of Android phones have diagnostics of their controllers in them.
+  @Test func dataOfVendorsIsCounted() throws {
+    let path = Vectors.path("vendor-handle.btsnoop")
+    let result = try Blectl.run("decode", "trace", path)
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    #expect(result.text.contains("> Vendor Data  handle 0x0edc, boundary first flushable, length 20, octets "), "\(result.text)")
+    #expect(result.text.contains("2 packet(s) of data are the vendor's") && !result.text.contains("Link 0x"), "\(result.text)")
+    let records = try Blectl.run("decode", "trace", path, "--json", "--summary").records
+    #expect(records.count == 1 && records[0].int("vendor") == 2 && records[0].int("data") == 2 && records[0].int("malformed") == 0)
+    // A packet alone tells that there is no link only where no link can have its handle.
+    for (packet, name, status) in [("02f12f0200ffff", "Vendor Data", 0), ("02dc2e0200ffff", "ACL Data", 0)] as [(String, String, Int32)] {
+      let one = try Blectl.run("decode", "hci", packet)
+      #expect(one.status == status && one.text.hasPrefix(name), "\(one.text)\(one.errors)")
+    }
+  }
+

@@ -37,6 +37,37 @@ import Testing
     #expect(run.status == 7 && run.text.contains("the recording ends here"), "\(run.text)\(run.errors)")
   }
 
+  /// The next values follow a write: whoever waits is told which, and not that there are none.
+  @Test(arguments: [
+    (["notify", "D0:00:00:00:00:02", "ae02"], 0, "to write 01 to ae01 (handle 0x000c) without response (packet 88)"),
+    (["notify", "D0:00:00:00:00:02", "ae02", "--write", "ae01=01"], 1, "to write 02 to ae01 (handle 0x000c) without response (packet 94)"),
+    (
+      ["-e", "subscribe ae02; write ae01 01; write ae01 02; wait ae02 -n 3", "D0:00:00:00:00:02"], 2,
+      "to write 03 to ae01 (handle 0x000c) without response (packet 100)"
+    ),
+    (
+      ["-e", "subscribe ae02; write ae01 01; write ae01 02; write ae01 03; wait ae02 -n 4", "D0:00:00:00:00:02"], 3,
+      "the recording ends here: no more values are in it"
+    ),
+  ]) func theNextValuesFollowAWrite(_ arguments: [String], _ values: Int, _ mention: String) throws {
+    let adapter = "replay:\(Vectors.path("replay-notify-after-writes.btsnoop"))"
+    let result = try Blectl.run(arguments, adapter: adapter, virtual: false)
+    #expect(result.status == 7 && result.errors.contains(mention), "\(result.errors)")
+    #expect(result.lines.count { $0.contains("0\(values)") } == min(values, 1), "\(result.text)")
+    let isOver = mention.hasPrefix("the recording")
+    #expect(result.errors.contains("the next values after what was not sent") != isOver, "\(result.errors)")
+  }
+
+  /// A filtered log has the connection, and nothing that tells the type of the address.
+  @Test func aDeviceWithoutAdvertisements() throws {
+    let adapter = "replay:\(Vectors.path("link-without-advertisement.btsnoop"))"
+    for (peer, status) in [("D0:00:00:00:00:02", 0), ("D0:00:00:00:00:02/random", 0), ("D0:00:00:00:00:03", 2)] as [(String, Int32)] {
+      let result = try Blectl.run(["services", peer, "--json"], adapter: adapter, virtual: false)
+      #expect(result.status == status, "\(peer): \(result.errors)")
+      if status == 0 { #expect(try result.records.allSatisfy { $0.string("address_type") == "random" } && !result.lines.isEmpty) }
+    }
+  }
+
   /// ATT_MTU stays what it was, and the device is not blamed.
   @Test func anMTUThatNobodyExchanged() throws {
     let trace = try recording("read", "name:Band-7", "2a19")

@@ -96,6 +96,34 @@ import Testing
     #expect(Self.decoded(records).decoder.allLinks.map(\.wasReset) == [false])
   }
 
+  /// Diagnostics of controllers are ACL data of no link. Without the controller's start, or with packets lost, a handle may be a link's.
+  @Test func dataOfVendorsIsNoLink() {
+    let reset: [UInt8] = [1, 3, 0x0C, 0]
+    func vendor(_ handle: UInt16) -> [UInt8] { [2, UInt8(handle & 0xFF), UInt8(handle >> 8) | 0x20, 5, 0, 0xFF, 0, 4, 0, 0x0A] }
+    for (packets, drops, isVendors) in [
+      ([reset, vendor(0xEDC)], 0, true), ([reset, vendor(0xFF1)], 0, true), ([vendor(0xFF1)], 0, true), ([vendor(0xF00)], 0, true),
+      ([vendor(0xEFF)], 0, false), ([vendor(0xEDC)], 0, false), ([vendor(0xEDC), reset], 0, false), ([reset, vendor(0xEDC)], 1, false),
+      ([reset, vendor(0xFF1)], 1, true), ([vendor(0xFF1), reset, vendor(0xEDC)], 0, true),
+      // Over USB data may overtake the event that opens their link.
+      ([reset, vendor(0x40), Self.connected], 0, false), ([reset, Self.connected, vendor(0x40)], 0, false),
+      ([reset, vendor(0x41), Self.connected], 0, true),
+      // BR/EDR's.
+      ([reset, [4, 0x03, 11, 0, 0x0B, 0, 1, 2, 3, 4, 5, 6, 1, 0], vendor(0x0B)], 0, false),
+    ] as [([[UInt8]], Int, Bool)] {
+      let records = packets.map { Snoop.Record(packet: $0, direction: $0[0] == 1 ? .hostToController : .controllerToHost, wallClock: 0) }
+      var databases = LearnedDatabases()
+      for record in records { databases.learn(record) }
+      databases.finish(drops: drops)
+      var decoder = TraceDecoder(databases)
+      let items = records.map { decoder.decode($0) }
+      let data = items.filter { $0.record.packet[0] == 2 && $0.packet.name == "Vendor Data" && $0.link == nil && $0.packet.problem == nil }
+      let links = packets.contains(Self.connected) || !isVendors ? 1 : 0
+      #expect(data.count == (isVendors ? packets.count { $0[0] == 2 } : 0), "\(packets)")
+      #expect(decoder.summary.vendorData == data.count && decoder.allLinks.count == links, "\(packets) \(decoder.allLinks)")
+      #expect((decoder.summary.malformed == 0) == isVendors || packets.contains { $0.count == 14 }, "\(packets)")
+    }
+  }
+
   /// A link from before the trace, and a frame in parts.
   @Test func aTraceMayBeginInTheMiddle() {
     let parts: [[UInt8]] = [[2, 0x40, 0x20, 5, 0, 4, 0, 4, 0, 0x1B], [2, 0x40, 0x10, 3, 0, 3, 0, 0x63]]

@@ -50,6 +50,36 @@ import Testing
     #expect(recording.attempts.first?.link == 0)
   }
 
+  /// The type of an address comes from the connection only where no advertisement has it.
+  @Test func devicesThatWereNotHeard() throws {
+    let other = PeerAddress(Address(rawValue: 0xC0FF_EE00_0008), .random)
+    let report = { (peer: PeerAddress) -> [UInt8] in
+      Event.leAdvertisingReports(AdvertisingReports([LegacyAdvertisingReport(eventType: 0, peer: peer, data: [], rssi: -50)])).encoded
+    }
+    for (heard, isUnheard) in [([], true), ([other], true), ([MadeTrace.peer], false), ([other, MadeTrace.peer], false)]
+      as [([PeerAddress], Bool)]
+    {
+      var trace = MadeTrace()
+      for peer in heard { trace.raw(report(peer), .controllerToHost) }
+      trace.connect()
+      let recording = try Recording(parsing: trace.file)
+      #expect(recording.unheardPeer(MadeTrace.peer.address) == (isUnheard ? MadeTrace.peer : nil), "\(heard)")
+      #expect(recording.unheardPeer(other.address) == nil)
+    }
+  }
+
+  @Test func dataOfVendorsIsNoLink() throws {
+    for (handle, isFromStart, links) in [(0xFF1, false, 1), (0xEDC, true, 1), (0xEDC, false, 2)] as [(UInt16, Bool, Int)] {
+      var trace = MadeTrace()
+      if isFromStart { trace.raw([1, 3, 0x0C, 0], .hostToController) }
+      trace.raw(
+        Packet.acl(ACLData(handle: ConnectionHandle(handle), boundary: .firstFlushable, payload: [1, 2, 3])).encoded, .controllerToHost)
+      trace.connect()
+      let recording = try Recording(parsing: trace.file)
+      #expect(recording.links.count == links && recording.attempts.count == links, "\(handle)")
+    }
+  }
+
   /// Sockets of a kernel are read in any order.
   @Test func whatIsReadAfterTheEndOfTheLinkBelongsToIt() throws {
     var trace = MadeTrace()

@@ -15,8 +15,10 @@ package enum Vectors {
   }
 
   /// One of ours, from Tests/Vectors.
-  package static func own(_ file: String) throws -> Data {
+  package static func own(_ file: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path(file))) }
+
+  package static func path(_ file: String) -> String {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    return try Data(contentsOf: tests.appendingPathComponent("Vectors").appendingPathComponent(file))
+    return tests.appendingPathComponent("Vectors").appendingPathComponent(file).path
   }
 }

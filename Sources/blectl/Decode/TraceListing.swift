@@ -32,7 +32,7 @@ struct TraceListing {
       EventLoop.shared.spendStep()
       if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
     }
-    databases.finish()
+    databases.finish(drops: ahead.drops)
     decoder = TraceDecoder(databases)
     showsAdapter = adapters.count > 1
   }

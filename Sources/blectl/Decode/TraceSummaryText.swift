@@ -56,6 +56,7 @@ struct TraceSummaryText {
     }
     var lines = ["\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: " + counts.joined(separator: ", ") + reports]
     if summary.malformed > 0 { lines.append("\(summary.malformed) packet(s) do not follow their format") }
+    if summary.vendorData > 0 { lines.append("\(summary.vendorData) packet(s) of data are the vendor's, on handles without a link") }
     if leftOut > 0 { lines.append("\(leftOut) packet(s) of interfaces that cannot be read were left out") }
     if lost > 0 { lines.append("\(lost) packet(s) were lost when it was recorded") }
     for (refusal, count) in refusals { lines.append("refused \(count) ×: \(Self.command(refusal.opcode)): \(refusal.status)") }
@@ -172,6 +173,7 @@ struct TraceSummaryText {
       json.string("event", "trace")
       for (name, count) in [
         ("packets", summary.packets), ("commands", summary.commands), ("events", summary.events), ("data", summary.data),
+        ("vendor", summary.vendorData),
         ("reports", summary.reports), ("malformed", summary.malformed), ("lost", lost), ("left_out", leftOut),
       ] + (summary.air > 0 ? air : []) {
         json.integer(.init(name), count)

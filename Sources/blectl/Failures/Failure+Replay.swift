@@ -14,6 +14,9 @@ extension Failure {
           + "record this too, with the device and --trace"
       case .cut(let asked):
         "the recording ends before the answer to what was asked: \(Self.text(asked)); record it again, with the device and --trace"
+      case .unasked(let asked, let packet):
+        "the recording brings the next values after what was not sent: \(Self.text(asked)) (packet \(packet)). "
+          + "Send that too, or record again, with the device and --trace"
       case .ended: "the recording ends here: no more values are in it; record for longer, with the device and --trace"
       }
     self.init(.expectation, message)

@@ -1,0 +1,33 @@
+package import HCI
+
+/// The connection handles of a log under which controllers send diagnostics to their vendor's tools, as ACL data: Qualcomm 0x0EDC, Samsung 0x0FF1.
+/// No link has them.
+package struct VendorHandles: Sendable {
+  /// By adapter: the log begins with Reset, so that it has the beginning of every link.
+  private var isFromStart: [UInt16: Bool] = [:]
+  /// Adapter and handle of what an event is about.
+  private var opened: Set<UInt32> = []
+  /// False when packets of the log were lost: the event that opened a link may be among them.
+  package var isWhole = true
+
+  package init() {}
+
+  /// Takes the next packet. Data may come before the event that opens their link, so that the whole log tells more than its beginning.
+  package mutating func note(_ record: Snoop.Record) {
+    let packet = record.packet
+    let isReset = packet.starts(with: [Packet.commandIndicator, 0x03, 0x0C])
+    // Connection Complete of BR/EDR has its handle where Disconnection Complete has it.
+    let isClassic = packet.starts(with: [Packet.eventIndicator, 0x03]) && packet.count >= 6
+    let offset = isClassic ? 4 : RecordedEvent.handleOffset(packet)
+    let handle = offset.map { ConnectionHandle(UInt16(packet[$0]) | UInt16(packet[$0 + 1]) << 8) }
+    guard isReset || handle?.isReserved == false else { return }
+    isFromStart[record.adapter] = isFromStart[record.adapter] ?? isReset
+    if let handle, packet[0] == Packet.eventIndicator { opened.insert(Self.key(handle, record.adapter)) }
+  }
+
+  package func contains(_ handle: ConnectionHandle, _ adapter: UInt16) -> Bool {
+    handle.isReserved || isWhole && isFromStart[adapter] == true && !opened.contains(Self.key(handle, adapter))
+  }
+
+  package static func key(_ handle: ConnectionHandle, _ adapter: UInt16) -> UInt32 { UInt32(adapter) << 16 | UInt32(handle.rawValue) }
+}
