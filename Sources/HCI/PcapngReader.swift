@@ -136,7 +136,10 @@ struct PcapngReader: Sendable {
     }
     guard included <= original, included <= Snoop.longest else { throw MalformedPacket("pcapng packet: length \(included)", at: 12) }
     var direction: Direction?
-    for (code, value) in (try? options(&body)) ?? [] where code == 2 && value.count == 4 {
+    var comments: [[UInt8]] = []
+    for (code, value) in (try? options(&body)) ?? [] {
+      if code == 1 { comments.append(Array(value)) }
+      guard code == 2, value.count == 4 else { continue }
       switch (isLittle ? value.first : value.last).map({ $0 & 3 }) {
       case 1: direction = .controllerToHost
       case 2: direction = .hostToController
@@ -146,6 +149,7 @@ struct PcapngReader: Sendable {
     let time = try Self.nanoseconds(high << 32 | low, interfaces[Int(index)])
     var record = link.record(octets, at: time, direction: direction, guess: &interfaces[Int(index)].guess)
     record?.missing = Int(original - included)
+    record?.comments = comments
     if interfaces[Int(index)].isHosts { record?.adapter = interfaces[Int(index)].adapter }
     return record
   }

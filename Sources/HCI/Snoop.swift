@@ -15,6 +15,8 @@ package enum Snoop {
     package var missing = 0
     /// Of what a sniffer has heard, which is no packet of HCI's: `packet` is empty then.
     package var air: AirPacket?
+    /// What people have written about it, in a pcapng file: text that may be anything.
+    package var comments: [[UInt8]] = []
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {
       self.packet = packet

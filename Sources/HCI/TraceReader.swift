@@ -7,6 +7,10 @@ package struct TraceReader: Sendable {
   private var pcap: PcapReader?
   private var pcapng: PcapngReader?
 
+  package static func isTrace(_ file: [UInt8]) -> Bool {
+    PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic)
+  }
+
   /// - Throws: MalformedPacket, for what is none of these, and for packets that are not HCI's.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     if PcapngReader.isFile(file) {

@@ -94,6 +94,29 @@ import Testing
     #expect(try Self.read(ours) == Self.records)
   }
 
+  /// What people have written about a packet, in either octet order; and what is no option.
+  @Test func commentsOfPackets() throws {
+    for isLittle in [true, false] {
+      func option(_ code: UInt64, _ value: [UInt8]) -> [UInt8] {
+        Self.number(code, 2, isLittle) + Self.number(UInt64(value.count), 2, isLittle) + value
+          + [UInt8](repeating: 0, count: (4 - value.count % 4) % 4)
+      }
+      let flags = option(2, Self.number(1, 4, isLittle))
+      for (options, comments) in [
+        (flags, []), (option(1, [0x61]) + flags + option(1, [0x1B, 0xFF]), [[0x61], [0x1B, 0xFF]]), (option(1, []), [[]]),
+        ([1, 2, 3, 4, 5], []),
+      ] as [([UInt8], [[UInt8]])] {
+        let body =
+          Self.number(0, 4, isLittle) + Self.number(0, 8, isLittle) + Self.number(4, 4, isLittle) + Self.number(4, 4, isLittle)
+          + [1, 3, 0x0C, 0] + options + [UInt8](repeating: 0, count: (4 - options.count % 4) % 4)
+        let length = Self.number(UInt64(body.count + 12), 4, isLittle)
+        let header = Self.pcapng(187, isLittle: isLittle, resolution: nil)
+        let records = try Self.read(header + Self.number(6, 4, isLittle) + length + body + length)
+        #expect(records.last?.comments == comments && records.dropLast().allSatisfy(\.comments.isEmpty), "\(options)")
+      }
+    }
+  }
+
   @Test func refusesWhatHasNoHCI() {
     let types: [(UInt64, String)] = [
       (255, "of BR/EDR's air"), (1, "a network"), (220, "USB"), (192, "PPI"), (99, "type 99, which is not read; 187"),

@@ -15,7 +15,8 @@ struct Decode: LoopCommand {
     discussion: """
       WHAT is adv (AD structures), att (one PDU), hci (one packet, with the indicator of H4 before it), value UUID (the value of an \
       attribute of that type) or trace. Octets are given in hex; a FILE, or standard input (-), has them in lines, and what is no text is taken as it is. \
-      Lines of scans (--raw, --json) are advertising data too, and those of -vv ATT PDUs. Those of standard input are shown as they come. No radio is \
+      Lines of scans (--raw, --json) are advertising data too, and those of -vv ATT PDUs; those of hcidump --raw are HCI packets. \
+      Those of standard input are shown as they come. No radio is \
       used: -i and -t have no effect.
 
       trace is a whole file of btsnoop, pcap or pcapng, of a host or of a sniffer: its packets, with the names of attributes as the trace tells \
@@ -96,17 +97,19 @@ struct Decode: LoopCommand {
 
   @LoopActor
   private func packets(_ context: Context, _ kind: String, layer: String, _ decode: ([UInt8]) -> DecodedPacket) async throws {
-    var input = try await DecodedInput(input, limit: Self.limit, context)
+    let input = try await DecodedInput(input, limit: Self.limit, context)
     var problems = DecodeProblems(kind, of: input, context.output)
-    while let item = try await input.next() {
-      guard let (octets, line) = problems.octets(item) else { continue }
+    var lines = DecodedOctets(input, isHCI: what == .hci)
+    while let (octets, line) = try await lines.next(&problems) {
       let packet = decode(octets)
-      problems.add(packet.anyProblem, line)
+      let advertisingError = packet.anyProblem == nil ? packet.advertisingError : nil
+      problems.add(packet.anyProblem ?? advertisingError, line)
       if context.output.style.json {
         try await context.output.record { json in
           json.string("event", "packet")
           if let line { json.integer("line", line) }
           PacketRecord.write(&json, packet, octets, layer: layer)
+          if let advertisingError { json.string("error", "\(advertisingError)") }
         }
       } else {
         for line in PacketText.lines(packet) { try await context.output.line(line) }
@@ -129,7 +132,7 @@ struct Decode: LoopCommand {
     }
     while let item = try await input.next() {
       guard case .line(let number, let text) = item else {
-        if let (octets, _) = problems.octets(item) { try await show(octets, nil, line: nil) }
+        if let octets = problems.octets(item) { try await show(octets, nil, line: nil) }
         continue
       }
       let heard: (data: [UInt8], sender: PeerAddress?)?
@@ -137,7 +140,7 @@ struct Decode: LoopCommand {
         problems.refuse(Failure(error, of: input.name).message)
         continue
       }
-      if let heard { try await show(heard.data, heard.sender, line: number) } else { problems.pass(text) }
+      if let heard { try await show(heard.data, heard.sender, line: number) } else { problems.pass(text.trimmed) }
     }
     try problems.finish()
   }
@@ -171,10 +174,10 @@ struct Decode: LoopCommand {
       throw Failure(
         .usage, "\(DisplayText.quote(name)) is neither a UUID nor the name of one; names are written like heart_rate_measurement")
     }
-    var input = try await DecodedInput(Array(input.dropFirst()), limit: Self.limit, context)
+    let input = try await DecodedInput(Array(input.dropFirst()), limit: Self.limit, context)
     var problems = DecodeProblems("value", of: input, context.output)
-    while let item = try await input.next() {
-      guard let (octets, line) = problems.octets(item) else { continue }
+    var lines = DecodedOctets(input)
+    while let (octets, line) = try await lines.next(&problems) {
       problems.add(DecodedText.problem(octets, of: uuid), line)
       if context.output.style.json {
         try await context.output.record { json in

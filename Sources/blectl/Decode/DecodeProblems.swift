@@ -19,20 +19,24 @@ struct DecodeProblems {
   /// - Parameter kind: of what is decoded: `ATT PDU`.
   init(_ kind: String, of input: DecodedInput, _ output: Output) { (self.kind, self.input, self.output) = (kind, input.name, output) }
 
-  /// The octets of an item, in lines the hex of each; nil for blank lines and comments (`#`), and for what is no hex.
-  mutating func octets(_ item: DecodedInput.Item) -> (octets: [UInt8], line: Int?)? {
+  /// The octets of an item that is no line; nil for what is none of text.
+  mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
     switch item {
-    case .octets(let octets): return (octets, nil)
+    case .octets(let octets): return octets
     case .unreadable(let line, let reason): refuse("line \(line) of \(input) \(reason)")
-    case .line(let line, let text):
-      if text.isEmpty || text.hasPrefix("#") { return nil }
-      let hex = Self.withoutLog(text)
-      do { return (try Hex.parse(hex, loneDigits: false), line) } catch {
-        let reason = error == .notHex ? "is not hex" : "has an odd number of digits, so one is missing"
-        refuse("line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
-      }
+    case .line: break
     }
     return nil
+  }
+
+  /// The octets of a line; nil for what is no hex.
+  /// - Parameter text: the line, for the error.
+  mutating func octets(_ hex: String, _ line: Int, _ text: String) -> [UInt8]? {
+    do { return try Hex.parse(hex, loneDigits: false) } catch {
+      let reason = error == .notHex ? "is not hex" : "has an odd number of digits, so one is missing"
+      refuse("line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
+      return nil
+    }
   }
 
   /// A line that is no octets.
@@ -64,11 +68,5 @@ struct DecodeProblems {
       messages.append("\(what): \(place)\(first.problem)")
     }
     if !messages.isEmpty { throw Failure(unreadable > 0 ? .input : .protocolViolation, messages.joined(separator: "; ")) }
-  }
-
-  /// The hex of a line that `-vv` has written: `< Read Request 0a1200`.
-  private static func withoutLog(_ line: String) -> String {
-    guard line.hasPrefix("< ") || line.hasPrefix("> ") else { return line }
-    return line.split(separator: " ").last.map { String($0) } ?? line
   }
 }

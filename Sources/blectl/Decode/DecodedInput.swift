@@ -1,4 +1,5 @@
 import EventLoop
+import HCI
 import LinuxIO
 import Terminal
 import Text
@@ -10,7 +11,6 @@ struct DecodedInput {
   enum Item {
     /// All there is, given as arguments, or what is no text.
     case octets([UInt8])
-    /// - Parameter text: without white space at both ends.
     case line(Int, text: String)
     /// A line that is none of text. - Parameter reason: it `is longer than 1 MiB`.
     case unreadable(Int, reason: String)
@@ -62,7 +62,7 @@ struct DecodedInput {
       source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
       return
     }
-    if Self.isTrace(contents) { throw Failure(.usage, "\(name) is a trace: decode trace reads it") }
+    if TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace: decode trace reads it") }
     let rest = isStream ? try await InputFile.read("-", limit: limit - contents.count) : []
     source = .octets(contents + rest)
   }
@@ -96,7 +96,7 @@ struct DecodedInput {
   private mutating func item(_ line: [UInt8]) -> Item {
     number += 1
     return Self.isText(line, isCut: false)
-      ? .line(number, text: String(decoding: line, as: UTF8.self).trimmed) : .unreadable(number, reason: "is no text")
+      ? .line(number, text: String(decoding: line, as: UTF8.self)) : .unreadable(number, reason: "is no text")
   }
 
   /// The octets of a file, or of standard input.
@@ -119,13 +119,5 @@ struct DecodedInput {
     let ends = isCut ? (0...3).map { octets.count - $0 } : [octets.count]
     return ends.contains { $0 >= 0 && DisplayText.isUTF8(Array(octets[..<$0])) }
       && !octets.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }
-  }
-
-  private static func isTrace(_ octets: [UInt8]) -> Bool {
-    let magics: [[UInt8]] = [
-      Array("btsnoop\0".utf8), [0x0A, 0x0D, 0x0D, 0x0A], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0xC3, 0xD4], [0x4D, 0x3C, 0xB2, 0xA1],
-      [0xA1, 0xB2, 0x3C, 0x4D],
-    ]
-    return magics.contains { octets.starts(with: $0) }
   }
 }

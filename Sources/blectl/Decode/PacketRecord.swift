@@ -20,6 +20,7 @@ enum PacketRecord {
 
   private static func write(_ json: inout JSONLine, _ fields: [PacketField], _ names: Names) {
     for field in fields { write(&json, field, names) }
+    if let error = DecodedPacket.advertisingError(of: fields) { json.string("error", "\(error)") }
   }
 
   private static func write(_ json: inout JSONLine, _ field: PacketField, _ names: Names) {

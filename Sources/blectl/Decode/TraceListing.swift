@@ -102,6 +102,9 @@ struct TraceListing {
           json.integer("answers", number)
           json.number("after_ms", Double(after / 1000) / 1000)
         }
+        if !item.record.comments.isEmpty {
+          json.strings("comments", item.record.comments.map { String(decoding: $0, as: UTF8.self) })
+        }
       }
     }
     var packet = item.packet
@@ -118,6 +121,7 @@ struct TraceListing {
     }
     if let link = item.link { head += link.text + " " }
     try await output.line(head + lines[0])
+    lines += item.record.comments.map { "# " + DisplayText.escape($0) }
     for line in lines.dropFirst() { try await output.line(String(repeating: " ", count: 18) + line) }
   }
 

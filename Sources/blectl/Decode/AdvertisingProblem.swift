@@ -1,0 +1,33 @@
+import Bluetooth
+import Decoding
+import GAP
+
+extension DecodedPacket {
+  /// Why advertising data in it do not follow their format.
+  var advertisingError: MalformedPacket? { Self.advertisingError(in: fields) }
+
+  private static func advertisingError(in fields: [PacketField]) -> MalformedPacket? {
+    advertisingError(of: fields)
+      ?? fields.lazy.compactMap { field -> MalformedPacket? in
+        switch field.value {
+        case .list(let items): items.lazy.compactMap { advertisingError(in: $0) }.first
+        case .packet(let packet, _, _): packet.advertisingError
+        default: nil
+        }
+      }.first
+  }
+
+  /// As of one report or command; nil for a part of longer data, which may begin and end anywhere.
+  static func advertisingError(of fields: [PacketField]) -> MalformedPacket? {
+    for field in fields {
+      switch (field.name, field.value) {
+      // Data_Status and Operation (Vol 4 Part E §7.7.65.13, §7.8.54); an extended PDU of the air may be a part of a chain.
+      case ("event_type", .mask(let bits, _)) where bits & 0x60 != 0: return nil
+      case ("data_status", .number(1...)), ("operation", .choice(0...2, _)), ("mode", _): return nil
+      case (_, .advertising(let data)): return Advertisement(data).error
+      default: break
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,97 @@
+import TestSupport
+import Testing
+
+/// `decode` of the lines of logs, and of advertising data in packets.
+@Suite(.timeLimit(.minutes(15))) struct DecodeLogTests {
+  /// `hcidump --raw` has all octets behind an arrow, and wraps them. This one lacks the last.
+  @Test func aPacketOfSeveralLines() throws {
+    let result = try Blectl.run("decode", "hci", Vectors.path("hcidump-raw.txt"), "--json")
+    let record = try #require(result.records.first)
+    #expect(
+      try result.status == 5 && result.records.count == 1 && result.errors.contains("length 33, 32 octet(s) there"), "\(result.errors)")
+    #expect(record.string("name") == "LE Advertising Report" && record.int("line") == 1)
+    #expect(record.string("raw") == "043e2102010000f4830238c1a41502010611161a18a4c1380283f400a22f5f0bf819df")
+  }
+
+  private static let logs: [(String, String, [String], Int32, String)] = [
+    // Between others, with hcidump's own lines, in another width, and cut.
+    ("hci", "> 04 0E 04 01 03 0C 00\n< 01 03 0C 00\n", ["040e0401030c00", "01030c00"], 0, ""),
+    (
+      "hci", "HCI sniffer - Bluetooth packet analyzer ver 5.50\ndevice: hci0 snap_len: 1500\n> 04 0E 04\n  01 03 0C 00\n",
+      ["040e0401030c00"], 0, ""
+    ),
+    ("hci", "> 04 0E 04\n  01 03\n\t0C\n  00\n< 01 03 0C 00", ["040e0401030c00", "01030c00"], 0, ""),
+    (
+      "hci", "> 04 0E 04\n  01 03\n< 01 03 0C 00\n", ["040e040103", "01030c00"], 5,
+      "1 of 2 HCI packets do not follow their format: line 1"
+    ),
+    (
+      "hci", "> 04 0E 04 01 03 0C 00\n  01 02\n", ["040e0401030c00"], 66,
+      "line 2 of standard input goes on with a packet that is complete"
+    ),
+    ("hci", "> 04 0E 04\n  01 zz\n", ["040e04"], 66, "line 2 of standard input is not hex: \"01 zz\""),
+    ("hci", "> 04 0E 04 01 03 0C zz\n", [], 66, "line 1 of standard input is not hex"),
+    ("hci", "> 04 0E 04 01 03 0C 0\n", [], 66, "line 1 of standard input has an odd number of digits"),
+    ("hci", "> 04 0E 04 01 03 0C 00  # reset\n", [], 66, "line 1 of standard input is not hex"),
+    // No arrow: a line of its own, also when it is indented.
+    ("hci", "01030c00\n  01030c00\n", ["01030c00", "01030c00"], 0, ""),
+    // The last word was taken for all of it.
+    ("att", "> 0a 12 00\n", ["0a1200"], 0, ""), ("att", "> 0B\n", ["0b"], 0, ""),
+    (
+      "att", "> 0b 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f 10 11 12 13\n  14 15\n", ["0b0102030405060708090a0b0c0d0e0f101112131415"],
+      0, ""
+    ),
+    // What -vv writes, with the name that the opcode has.
+    (
+      "att", "< Read Request 0a1200\n> Read Response 0b64\n> Handle Value Confirmation 1e\n> Opcode 0x3f 3f\n",
+      ["0a1200", "0b64", "1e", "3f"], 0, ""
+    ),
+    ("att", "< Write Request 0a1200\n", [], 66, "line 1 of standard input is not hex"),
+    ("att", "> what is this 0a1200\n", [], 66, "line 1 of standard input is not hex"), ("att", "< \n", [], 66, "is not hex"),
+    ("value", "> 06 48\n", ["0648"], 0, ""),
+  ]
+
+  @Test(arguments: logs)
+  func linesOfLogs(_ what: String, _ text: String, _ raw: [String], _ status: Int32, _ mention: String) throws {
+    let words = what == "value" ? ["value", "2a37"] : [what]
+    let result = try Blectl.run(["decode"] + words + ["-", "--json"], input: Array(text.utf8))
+    #expect(try result.records.map { $0.string(what == "value" ? "value" : "raw") } == raw, "\(text): \(result.text)")
+    #expect(result.status == status || status == 0 && result.status == 5 && text.contains("0x3f"), "\(text): \(result.errors)")
+    #expect(mention.isEmpty || result.errors.replacing("\\\"", with: "\"").contains(mention), "\(text): \(result.errors)")
+  }
+
+  /// A packet that is complete is shown before the next line comes.
+  @Test func aDumpIsShownAsItComes() throws {
+    let process = try Blectl.start(["decode", "hci"], adapter: nil)
+    process.send(line: "> 04 0E 04 01 03 0C 00")
+    #expect(process.waitForOutput(containing: "command Reset"))
+    process.send(line: "> 04 0E 04")
+    process.send(line: "  01 09 10 00")
+    #expect(process.waitForOutput(containing: "command Read BD_ADDR"))
+    process.endInput()
+    _ = process.wait()
+  }
+
+  private static let advertisingData: [(String, Bool)] = [
+    ("043e100201000006050403020104020106ffc4", true), ("043e0f0201000006050403020103020106c4", false),
+    // An extended report, whole and with more to come.
+    ("043e1e0d010000000605040302010100ff7fc40000%04020106ff", true), ("043e1e0d012000000605040302010100ff7fc40000%04020106ff", false),
+    ("0108202004020106ff%%%000000000000", true),
+    // Operation: complete, and the first fragment.
+    ("0137200804030004020106ff", true), ("0137200804010004020106ff", false),
+  ]
+
+  /// Advertising data in a report, and in a command: the error of `decode adv`. Parts of longer data may begin and end anywhere.
+  /// - Parameter packet: in which % stands for seven octets of zero.
+  @Test(arguments: advertisingData)
+  func malformedAdvertisingData(_ packet: String, _ isWrong: Bool) throws {
+    let data = try #require(try Blectl.run("decode", "adv", "020106ff", "--json").records.first?.string("error"))
+    let result = try Blectl.run("decode", "hci", packet.replacing("%", with: "00000000000000"), "--json")
+    let record = try #require(result.records.first)
+    #expect(result.status == (isWrong ? 5 : 0) && record.string("error") == (isWrong ? data : nil), "\(result.text)\(result.errors)")
+    let fields = try #require(record["fields"])
+    let inner = fields.records("items").first?.string("error") ?? fields.string("error")
+    #expect(inner == (isWrong ? data : nil), "\(result.text)")
+    #expect(isWrong == result.errors.contains("the HCI packet does not follow its format: \(data)"), "\(result.errors)")
+  }
+}
