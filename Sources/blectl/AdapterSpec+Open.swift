@@ -43,10 +43,10 @@ extension AdapterSpec {
 
   @LoopActor
   private static func recording(_ file: String) async throws -> Recording {
-    do {
-      return try await Recording.read(try await InputFile.read(file, limit: 100 << 20))
-    } catch let error as MalformedPacket {
-      throw Failure(.input, "\(DisplayText.quote(file)) is not a recording that can be replayed: \(error)")
+    let octets = try await InputFile.read(file, limit: 100 << 20)
+    do { return try await Recording.read(octets) } catch let error as MalformedPacket {
+      let reason = ForeignFile.explain(octets) ?? "\(error)"
+      throw Failure(.input, "\(DisplayText.quote(file)) is not a recording that can be replayed: \(reason)")
     }
   }
 

@@ -98,6 +98,58 @@ import Text
       "\(result.errors)")
   }
 
+  /// Files that people have, and that are no traces: what they are and what to do, the same for a replay.
+  @Test(arguments: [
+    ("own.btsnoop.gz", "it is compressed. Unpack it first: gzip -d FILE"),
+    ("own.pklg", "it is a log of Apple's PacketLogger, which is not read. tshark"),
+    ("bugreport.txt", "it is a bug report of Android. Take the log out of it with btsnooz.py"),
+    ("own-ppi.pcap", "link type 192: packets with PPI headers, which are not read; let the sniffer write link type 256"),
+  ]) func filesThatAreNoTraces(_ file: String, _ mention: String) throws {
+    let path = Vectors.path(file)
+    let decoded = try Blectl.run("decode", "trace", path)
+    #expect(decoded.status == 66 && decoded.text.isEmpty, "\(decoded.text)")
+    #expect(decoded.errors.contains(" is no trace that can be read: \(mention)"), "\(decoded.errors)")
+    let replayed = try Blectl.run(["scan"], adapter: "replay:\(path)")
+    #expect(replayed.status == 66 && replayed.errors.contains("is not a recording that can be replayed: \(mention)"), "\(replayed.errors)")
+  }
+
+  @Test func kindsOfForeignFiles() {
+    func logger(_ length: [UInt8], _ type: UInt8, _ count: Int = 4) -> [UInt8] {
+      length + [0x65, 0x53, 0xF1, 0, 0, 0, 0, 0, type] + [UInt8](repeating: 0, count: count - 1)
+    }
+    for (file, mention) in [
+      ([0x1F, 0x8B, 8], "gzip"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], "xz"), (Array("BZh9".utf8), "bzip2"),
+      ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
+      ([0x50, 0x4B, 3, 4, 20], "FS/data/misc/bluetooth/logs/btsnoop_hci.log"),
+      (Array("=====\n== dumpstate: 2026-01-01\n=====\n".utf8), "btsnooz.py"),
+      (Array(String(repeating: "x\n", count: 9000).utf8) + Array("--- BEGIN:BTSNOOP_LOG_SUMMARY (1 bytes in) ---".utf8), "btsnooz.py"),
+      // Of either octet order; the last record may be cut.
+      (logger([0, 0, 0, 12], 0), "PacketLogger"), (logger([12, 0, 0, 0], 0), "PacketLogger"),
+      (logger([0, 0, 0, 12], 1) + logger([0, 0, 1, 0], 0xFC), "PacketLogger"),
+      (logger([0, 0, 0, 12], 0x40), nil), (logger([0, 0, 0, 3], 0), nil), (logger([0x7F, 0xFF, 0xFF, 0xFF], 0), nil),
+      ([], nil), ([0, 0, 0, 12], nil), (Array("text that nobody knows".utf8), nil), ([0x1F], nil),
+    ] as [([UInt8], String?)] {
+      let text = ForeignFile.explain(file)
+      #expect(mention.map { text?.contains($0) == true } ?? (text == nil), "\(file.prefix(20)): \(text ?? "nil")")
+    }
+  }
+
+  /// Comments may have been written by anybody.
+  @Test func commentsAreShown() throws {
+    let comment = Array("odd\u{1B}[31m\n\u{202E}ü".utf8)
+    var file = Pcapng.header
+    let packet = Pcapng.packet(Snoop.Record(packet: Reset().encoded, direction: .hostToController, wallClock: 0))
+    let option = [1, 0, UInt8(comment.count), 0] + comment + [UInt8](repeating: 0, count: (4 - comment.count % 4) % 4)
+    let length = UInt8(packet.count + option.count)
+    file += packet[..<4] + [length, 0, 0, 0] + packet[8..<packet.count - 4] + option + [length, 0, 0, 0]
+    let text = try Blectl.run(["decode", "trace", "-"], input: file)
+    #expect(text.status == 0 && text.text.contains("< Reset\n                  # odd\\x1b[31m\\x0a\\u{202e}ü\n"), "\(text.text)")
+    #expect(!text.text.unicodeScalars.contains("\u{1B}") && !text.text.unicodeScalars.contains("\u{202E}"), "\(text.text)")
+    let json = try Blectl.run(["decode", "trace", "-", "--json"], input: file)
+    #expect(try json.records.first?.strings("comments") == [String(decoding: comment, as: UTF8.self)])
+    #expect(!json.output.contains(0x1B), "\(json.text)")
+  }
+
   /// A rig that checks what its firmware has said.
   @Test func whatDoesNotFollowItsFormatIsAnError() throws {
     let records = [Reset().encoded, [4, 0x0E, 5, 1, 3, 0x0C, 0]].map {
@@ -106,6 +158,22 @@ import Text
     for words in [[], ["--summary"], ["--json"]] {
       let result = try Blectl.run(["decode", "trace", "-"] + words, input: Snoop.header(.h4) + records.flatMap { $0 })
       #expect(result.status == 5 && result.errors.contains("1 packet(s) of standard input do not follow their format"), "\(result.errors)")
+    }
+  }
+
+  /// Logs of Android phones have diagnostics of their controllers in them.
+  @Test func dataOfVendorsIsCounted() throws {
+    let path = Vectors.path("vendor-handle.btsnoop")
+    let result = try Blectl.run("decode", "trace", path)
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    #expect(result.text.contains("> Vendor Data  handle 0x0edc, boundary first flushable, length 20, octets "), "\(result.text)")
+    #expect(result.text.contains("2 packet(s) of data are the vendor's") && !result.text.contains("Link 0x"), "\(result.text)")
+    let records = try Blectl.run("decode", "trace", path, "--json", "--summary").records
+    #expect(records.count == 1 && records[0].int("vendor") == 2 && records[0].int("data") == 2 && records[0].int("malformed") == 0)
+    // A packet alone tells that there is no link only where no link can have its handle.
+    for (packet, name, status) in [("02f12f0200ffff", "Vendor Data", 0), ("02dc2e0200ffff", "ACL Data", 0)] as [(String, String, Int32)] {
+      let one = try Blectl.run("decode", "hci", packet)
+      #expect(one.status == status && one.text.hasPrefix(name), "\(one.text)\(one.errors)")
     }
   }
 
@@ -150,19 +218,3 @@ import Text
     #expect(result.output == "100\n" && result.errors.hasSuffix("status 74\n"), "\(result.output) \(result.errors.suffix(300))")
   }
 }
-  /// Logs of Android phones have diagnostics of their controllers in them.
-  @Test func dataOfVendorsIsCounted() throws {
-    let path = Vectors.path("vendor-handle.btsnoop")
-    let result = try Blectl.run("decode", "trace", path)
-    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
-    #expect(result.text.contains("> Vendor Data  handle 0x0edc, boundary first flushable, length 20, octets "), "\(result.text)")
-    #expect(result.text.contains("2 packet(s) of data are the vendor's") && !result.text.contains("Link 0x"), "\(result.text)")
-    let records = try Blectl.run("decode", "trace", path, "--json", "--summary").records
-    #expect(records.count == 1 && records[0].int("vendor") == 2 && records[0].int("data") == 2 && records[0].int("malformed") == 0)
-    // A packet alone tells that there is no link only where no link can have its handle.
-    for (packet, name, status) in [("02f12f0200ffff", "Vendor Data", 0), ("02dc2e0200ffff", "ACL Data", 0)] as [(String, String, Int32)] {
-      let one = try Blectl.run("decode", "hci", packet)
-      #expect(one.status == status && one.text.hasPrefix(name), "\(one.text)\(one.errors)")
-    }
-  }
-

@@ -86,7 +86,7 @@ struct Decode: LoopCommand {
     let file = try await DecodedInput.file(name, Self.traceLimit, isTrace: true, context)
     var listing: TraceListing
     do { listing = try await TraceListing(file, context.output) } catch let error as MalformedPacket {
-      throw Failure(.input, "\(shown) is no trace that can be read: \(error)")
+      throw Failure(.input, "\(shown) is no trace that can be read: \(ForeignFile.explain(file) ?? "\(error)")")
     }
     let malformed: Int
     do { malformed = try await listing.show(packets: !summary) } catch let error as MalformedPacket {
