@@ -65,6 +65,8 @@ package final class Bearer {
   let acknowledgements = Gate()
   /// The request whose acknowledgment is timed, as `OpenRequest.mark`, and when it came.
   var timed: (mark: Int, acknowledged: LoopClock.Instant?)?
+  /// The peer has answered a request.
+  package private(set) var hasAnswered = false
   /// From the shortest request to its answer; nil before the first.
   package private(set) var shortestRoundTrip: Duration?
   /// The last one, for its memory: a channel that is done with a PDU leaves it to the next.
@@ -258,7 +260,9 @@ package final class Bearer {
         answered = lastRequest
         acknowledgements.open()
       case .stopTimer(.confirmation): confirmationTimer?.cancel()
-      case .finish(let token, let response): waits.removeValue(forKey: token)?.resume(returning: response)
+      case .finish(let token, let response):
+        hasAnswered = true
+        waits.removeValue(forKey: token)?.resume(returning: response)
       case .fail(let token, let error): waits.removeValue(forKey: token)?.resume(throwing: error)
       case .confirm(let token, let isConfirmed): confirmations.removeValue(forKey: token)?.resume(returning: isConfirmed)
       case .serve(let request): serve(request)

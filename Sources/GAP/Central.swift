@@ -19,10 +19,14 @@ package protocol Central: AnyObject {
   ) async throws
 
   /// Makes a link and its ATT channel. A scan ends with GAPError.scanEnded where the host cannot do both. The type of the address must be right: scan for it before.
-  /// - Parameter retries: how often it is tried again when it fails to be established (0x3E), within `timeout`.
+  /// - Parameters:
+  ///   - retries: how often it is tried again when it fails to be established (0x3E), or the device closes it before `confirm` has returned.
+  ///   - confirm: runs on each link that is made, with the number of retries that are left. What it throws takes the link down.
   /// - Throws: GAPError.noConnection after `timeout`; GAPError, LinkEnd, ControllerError, or an error of the host; CancellationError. Nothing
   ///   is left behind.
-  func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link
+  func connect<Value>(
+    _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
+  ) async throws -> Value
 
   /// The device with this address when it is known without a scan: it has a link to this adapter already, whoever made it, and does not advertise
   /// then; or a recording has its connection only. Nil when there is none, or nobody knows.

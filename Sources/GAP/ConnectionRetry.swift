@@ -1,35 +1,64 @@
 package import Bluetooth
 import EventLoop
 
-/// An error of a connection attempt that may be chance.
+/// An error of a connection attempt, or of a link that has not carried an answer yet.
 package protocol ConnectionError: Error {
-  /// Connection Failed to be Established (0x3E): the advertiser did not hear the first packets, or another's request first. Common, and
-  /// cured by trying again.
-  var isWorthRetrying: Bool { get }
+  /// Nil when another attempt would end in the same way.
+  var retryReason: RetryReason? { get }
+}
+
+extension ConnectionError {
+  package var isWorthRetrying: Bool { retryReason != nil }
+}
+
+/// Why another connection attempt may succeed.
+package enum RetryReason: Sendable, Equatable {
+  /// Connection Failed to be Established (0x3E): the advertiser did not hear the first packets, or another's request first.
+  case notEstablished
+  /// The device closed the link. Some devices accept every second or third connection only.
+  case closedByPeer
+
+  /// - Parameter reason: the status of Connection Complete, or the reason of Disconnection Complete.
+  package init?(_ reason: ControllerErrorCode) {
+    switch reason {
+    case .connectionFailedToBeEstablished: self = .notEstablished
+    case .remoteUserTerminated, .remoteLowResources, .remotePowerOff: self = .closedByPeer
+    default: return nil
+    }
+  }
 }
 
 extension GAPError: ConnectionError {
-  package var isWorthRetrying: Bool {
-    if case .connectionFailed(_, .connectionFailedToBeEstablished) = self { true } else { false }
+  package var retryReason: RetryReason? {
+    if case .connectionFailed(_, .connectionFailedToBeEstablished) = self { .notEstablished } else { nil }
   }
 }
 
 extension Central {
-  /// The one rule for connecting again: so many times at most, within the same limit, and told.
-  package func retrying<Value>(_ peer: PeerAddress, times: Int, _ attempt: @LoopActor () async throws -> Value) async throws -> Value {
+  /// The one rule for connecting again: `times` at most, within the same limit, with a note each time. A link that `confirm` rejects is down
+  /// when this goes on.
+  package func retrying<Value>(
+    _ peer: PeerAddress, times: Int, confirm: @LoopActor (any Link, Int) async throws -> Value,
+    _ attempt: @LoopActor () async throws -> any Link
+  ) async throws -> Value {
     var left = times
     while true {
       do {
-        return try await attempt()
-      } catch let error as any ConnectionError where error.isWorthRetrying && left > 0 {
+        let link = try await attempt()
+        do { return try await confirm(link, left) } catch {
+          await link.disconnect()
+          throw error
+        }
+      } catch let error as any ConnectionError where left > 0 {
+        guard let reason = error.retryReason else { throw error }
         left -= 1
-        onNote?(.tryingAgain(peer))
+        onNote?(.tryingAgain(peer, reason))
       }
     }
   }
 
-  /// As `connect(_:timeout:retries:)` does unless asked otherwise.
-  package func connect(_ peer: PeerAddress, timeout: Duration) async throws -> any Link {
-    try await connect(peer, timeout: timeout, retries: 1)
+  /// Connects without asking whether the device answers, and retries as `connect(_:timeout:retries:confirm:)` does.
+  package func connect(_ peer: PeerAddress, timeout: Duration, retries: Int = 1) async throws -> any Link {
+    try await connect(peer, timeout: timeout, retries: retries) { link, _ in link }
   }
 }

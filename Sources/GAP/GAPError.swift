@@ -42,8 +42,8 @@ package enum LinkProcedure: Sendable, Equatable {
 
 /// What a central does on the user's behalf without being asked, and should be known.
 package enum GAPNote: Sendable, Equatable {
-  /// The connection failed to be established (0x3E); it is tried again.
-  case tryingAgain(PeerAddress)
+  /// The connection failed, or the device closed it before it answered; it is tried again.
+  case tryingAgain(PeerAddress, RetryReason)
   /// The peer has asked for another interval and got it.
   /// - Parameter askingFor: what it is asked for once more; nil: it gets its way.
   case intervalChanged(PeerAddress, to: Duration, askingFor: Duration?)

@@ -22,5 +22,5 @@ package struct LinkEnd: Error, Sendable, Equatable, ConnectionError {
   }
 
   /// A link may still fail to be established after LE Connection Complete (Vol 6 Part B §4.5).
-  package var isWorthRetrying: Bool { cause == .lost(.connectionFailedToBeEstablished) }
+  package var retryReason: RetryReason? { if case .lost(let reason) = cause { RetryReason(reason) } else { nil } }
 }

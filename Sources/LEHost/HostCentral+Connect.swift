@@ -29,10 +29,12 @@ final class Initiation {
 }
 
 extension HostCentral {
-  package func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
+  package func connect<Value>(
+    _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
+  ) async throws -> Value {
     try check()
     let deadline = EventLoop.shared.now.advanced(by: timeout)
-    return try await retrying(peer, times: retries) {
+    return try await retrying(peer, times: retries, confirm: confirm) {
       // The wait for a turn counts: a limit is a limit.
       guard let link = try await establish(peer, deadline) else { throw GAPError.noConnection(peer, within: timeout) }
       return link

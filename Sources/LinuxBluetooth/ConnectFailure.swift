@@ -21,9 +21,12 @@ struct ConnectFailure: ConnectionError, Equatable {
   /// The adapter was switched off meanwhile, which the kernel reports like a change of mind (ECONNABORTED).
   var isAdapterDown = false
 
-  /// Connection Failed to be Established (0x3e) is chance: the peer did not hear the first packets. Once more usually works.
-  var isWorthRetrying: Bool {
-    stage == .completing && (errno == .noFunction && (status ?? .connectionFailedToBeEstablished) == .connectionFailedToBeEstablished)
+  var retryReason: RetryReason? {
+    switch (stage, errno) {
+    case (.completing, .noFunction): RetryReason(status ?? .connectionFailedToBeEstablished)
+    case (.completing, .connectionReset): .closedByPeer
+    default: nil
+    }
   }
 
   /// What the caller of `connect` is told: AdapterProblem, GAPError or NoConnection.

@@ -99,7 +99,9 @@ package final class KernelCentral: GAP.Central, LinkController {
 
   // MARK: Connecting
 
-  package func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
+  package func connect<Value>(
+    _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
+  ) async throws -> Value {
     // The kernel looks for the peer with a scan of its own, which would stop ours without a word.
     if let scan {
       scan.end(GAPError.scanEnded(adapter: adapter.name, connecting: peer))
@@ -107,7 +109,7 @@ package final class KernelCentral: GAP.Central, LinkController {
     }
     let deadline = EventLoop.shared.now.advanced(by: timeout)
     do {
-      return try await retrying(peer, times: retries) { try await establish(peer, deadline) }
+      return try await retrying(peer, times: retries, confirm: confirm) { try await establish(peer, deadline) }
     } catch let failure as ConnectFailure {
       throw failure.error(peer, adapter: adapter.name, limit: timeout)
     }

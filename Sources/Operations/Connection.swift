@@ -14,6 +14,8 @@ package final class Connection {
   /// By which it was found; nil: by its address.
   package let selector: PeerSelector?
   let limits: Session.Limits
+  /// How many retries were left when it was made.
+  package let retries: Int
   /// What was heard of it when it was found; empty when it was not.
   package var payloads: [[UInt8]] = []
   /// See `identify(in:)`.
@@ -40,12 +42,13 @@ package final class Connection {
     let database: KnownDatabase?
   }
 
-  init(_ link: any Link, _ client: Client, name: String?, selector: PeerSelector?, limits: Session.Limits) {
+  init(_ link: any Link, _ client: Client, name: String?, selector: PeerSelector?, limits: Session.Limits, retries: Int) {
     self.link = link
     self.client = client
     self.name = name
     self.selector = selector
     self.limits = limits
+    self.retries = retries
   }
 
   package var peer: PeerAddress { link.peer }

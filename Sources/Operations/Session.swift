@@ -12,7 +12,7 @@ package final class Session {
     package var connecting = Duration.seconds(20)
     /// An ATT transaction, Vol 3 Part F §3.3.3.
     package var transaction = Duration.seconds(30)
-    /// How often a connection that fails to be established is tried again.
+    /// How often a connection is tried again that fails to be established, or that the device closes before it answers.
     package var retries = 1
 
     package init() {}
@@ -73,20 +73,22 @@ package final class Session {
   /// Connects; other links stay as they are.
   /// - Parameters:
   ///   - selector: by which it was found.
-  ///   - exchangingMTU: false for what may do without, and asks for it when it does not.
+  ///   - asking: what the device is asked first. It is connected when it has answered; a device that closes the link before is tried again.
   /// - Throws: as `Central.connect`, and why the link was lost meanwhile. Nothing is left behind.
   package func connect(
-    _ peer: PeerAddress, name: String? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(), exchangingMTU: Bool = true
+    _ peer: PeerAddress, name: String? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
+    asking: @escaping @LoopActor (Connection) async throws -> Void = { try await $0.client.exchangeMTU() }
   ) async throws -> Connection {
-    let link = try await central().connect(peer, timeout: limits.connecting, retries: limits.retries)
-    let connection = Connection(link, client(on: link, limits), name: name, selector: selector, limits: limits)
-    connections.append(connection)
-    guard exchangingMTU else { return connection }
-    do { try await connection.client.exchangeMTU() } catch {
-      await disconnect(connection)
-      throw error
+    try await central().connect(peer, timeout: limits.connecting, retries: limits.retries) { [self] link, retries in
+      let client = client(on: link, limits)
+      let connection = Connection(link, client, name: name, selector: selector, limits: limits, retries: retries)
+      connections.append(connection)
+      do { try await asking(connection) } catch {
+        await disconnect(connection)
+        throw error
+      }
+      return connection
     }
-    return connection
   }
 
   func client(on link: any Link, _ limits: Limits) -> Client {

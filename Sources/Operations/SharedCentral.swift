@@ -129,7 +129,9 @@ package final class SharedCentral: Central {
 
   // MARK: The rest
 
-  package func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
+  package func connect<Value>(
+    _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
+  ) async throws -> Value {
     connecting += 1
     defer {
       connecting -= 1
@@ -138,7 +140,7 @@ package final class SharedCentral: Central {
         connected = nil
       }
     }
-    return try await central.connect(peer, timeout: timeout, retries: retries)
+    return try await central.connect(peer, timeout: timeout, retries: retries, confirm: confirm)
   }
 
   package func connectedPeer(_ address: Address) -> PeerAddress? { central.connectedPeer(address) }

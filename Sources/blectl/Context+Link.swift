@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GAP
@@ -11,9 +12,12 @@ import Text
 extension Context {
   /// Runs `body` on the session's link to the peer when there is one; else finds and connects the peer, agrees on the MTU, runs `body`, and takes
   /// the link down again on every path.
-  /// - Parameter exchangingMTU: false for what may do without, and asks for it when it does not.
+  /// - Parameters:
+  ///   - exchangingMTU: false for what may do without, and asks for it when it does not.
+  ///   - isRepeatable: `body` only reads. It runs again when the device closes the link before it has answered anything.
   func withPeer<T: Sendable>(
-    _ target: Target, exchangingMTU: Bool = true, _ body: @escaping @LoopActor (Connection) async throws -> T
+    _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false,
+    _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
     if let connection = try await present(target) { return try await body(connection) }
     if isAboutCurrent || isBeingRestored { throw Failure.notConnected(lane) }
@@ -25,7 +29,13 @@ extension Context {
       return value
     } catch {
       await session.disconnect(connection)
-      throw error
+      guard isRepeatable, connection.retries > 0, !connection.client.bearer.hasAnswered,
+        let reason = (error as? any ConnectionError)?.retryReason
+      else { throw error }
+      output.note(GAPNote.tryingAgain(connection.peer, reason).text)
+      var target = target
+      target.retries = connection.retries - 1
+      return try await withPeer(target, exchangingMTU: exchangingMTU, isRepeatable: true, body)
     }
   }
 
@@ -112,11 +122,10 @@ extension Context {
 
   /// A link to the peer that stays until the session ends it: a new one, or that of the device's lane. Nothing is left behind when this throws.
   func open(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool = true) async throws -> Connection {
-    let connection = try await connect(selector, target)
+    let connection = try await connect(selector, target, exchangingMTU: exchangingMTU || target.mtu != nil)
     RecordedCommand.present?.hasLink = true
     if connection === lane?.connection { return connection }
     do {
-      if exchangingMTU || target.mtu != nil { try await exchangeMTU(target.mtu, connection.client) }
       try await target.requested.ask(connection.link, output)
       configuration.remember(connection)
       lane?.lastPeer = connection.peer
@@ -137,7 +146,7 @@ extension Context {
   }
 
   /// Finds the peer and connects it; with `target.waits` again and again, until it is there or the limit is over.
-  private func connect(_ selector: PeerSelector, _ target: Target) async throws -> Connection {
+  private func connect(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool) async throws -> Connection {
     let patience = target.waits ? step.waitLimit : step.searchLimit
     var deadline = EventLoop.shared.now.advanced(by: patience)
     // Between two attempts: one that refuses at once must not be asked all the time.
@@ -163,14 +172,16 @@ extension Context {
       shell?.changed()
       do {
         let name = match.name ?? (knowsNames(target) ? configuration.name(of: match.peer) : nil)
-        let connection = try await session.connect(match.peer, name: name, foundBy: selector, limits: limits, exchangingMTU: false)
+        let connection = try await session.connect(match.peer, name: name, foundBy: selector, limits: limits) {
+          if exchangingMTU { try await exchangeMTU(target.mtu, $0.client) }
+        }
         connection.payloads = match.payloads
         return connection
       } catch {
         lane?.destination = nil
         let next = EventLoop.shared.now.advanced(by: pause)
         guard target.waits, Self.mayPass(error), next < deadline else { throw withHint(error, selector) }
-        output.status("\(Failure(error).message); still waiting")
+        output.status("\(Failure(withHint(error, selector)).message); still waiting")
         try await EventLoop.shared.sleep(until: next)
       }
     }
@@ -189,7 +200,9 @@ extension Context {
 
   private func search(_ selector: PeerSelector, _ target: Target, within limit: Duration) async throws -> Found {
     let find: @LoopActor () async throws -> Found = {
-      .peer(try await self.find(selector, takingFirst: target.takesFirst, demandingOne: target.demandsOne, within: limit))
+      .peer(
+        try await self.find(
+          selector, takingFirst: target.takesFirst, demandingOne: target.demandsOne, within: limit))
     }
     guard let shell, let lane, place != nil else { return try await find() }
     if let other = shell.lane(holding: selector, besides: lane) { return .lane(other) }
@@ -218,11 +231,18 @@ extension Context {
     }
   }
 
+  /// Adds what is known of the device, and what may help.
   private func withHint(_ error: any Error, _ selector: PeerSelector) -> any Error {
-    var failure = Failure(error)
-    guard failure.kind == .timeout, case .address(let address, let type?) = selector else { return error }
-    failure.message +=
-      "; if it advertises, its address may be \(type == .public ? "random" : "public"): name it as \(address), without /\(type.rawValue), and it is found by scanning"
-    return failure
+    if error is CancellationError { return error }
+    let plain = Failure(error)
+    var failure = plain
+    if (error as? any ConnectionError)?.retryReason == .closedByPeer {
+      failure.message += "; it closed the connection before it answered anything: --retries N tries more often"
+    }
+    if failure.kind == .timeout, case .address(let address, let type?) = selector {
+      failure.message +=
+        "; if it advertises, its address may be \(type == .public ? "random" : "public"): name it as \(address), without /\(type.rawValue), and it is found by scanning"
+    }
+    return failure == plain ? error : failure
   }
 }

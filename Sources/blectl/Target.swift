@@ -8,7 +8,7 @@ struct Target: Sendable {
   var demandsOne = false
   /// ATT_MTU to offer, 23…517 octets; nil: the largest. A link that is there keeps its own.
   var mtu: Int?
-  /// How often a connection that fails to be established is tried again, 0…100; nil: as usual.
+  /// How often a connection is tried again that fails, or that the device closes before it answers, 0…100; nil: as usual.
   var retries: Int?
   /// Until it turns up.
   var waits = false

@@ -34,7 +34,7 @@ import Testing
 
     func connect(_ name: String) async throws -> Connection {
       let match = try await process.session.central().find(PeerSearch(.name(name), takesFirst: true))
-      let connection = try await process.session.connect(match.peer, name: match.name, foundBy: .name(name), exchangingMTU: false)
+      let connection = try await process.session.connect(match.peer, name: match.name, foundBy: .name(name)) { _ in }
       lanes["name:\(name)"] = shell.adopt(connection, as: .name(name))
       return connection
     }

@@ -75,6 +75,29 @@ import Testing
     #expect(tries == min(failing, retries.flatMap { Int($0) } ?? 1), "\(result.errors)")
   }
 
+  /// A device that closes its first connections, at once or when the link layer has answered already, was not connected.
+  @Test(
+    arguments: [
+      (["read", "PEER", "fff1"], 1, nil, 0), (["read", "PEER", "fff1"], 2, nil, 6), (["read", "PEER", "fff1", "--mtu", "60"], 2, "2", 0),
+      (["services", "PEER"], 3, "3", 0), (["services", "PEER"], 1, "0", 6), (["services", "PEER", "--wait"], 4, "0", 0),
+      (["connect", "PEER"], 2, "2", 0), (["-e", "read fff1; read fff1", "PEER"], 1, nil, 0),
+    ] as [([String], Int, String?, Int32)])
+  func aDeviceThatClosesItsFirstConnections(_ words: [String], _ closing: Int, _ retries: String?, _ status: Int32) throws {
+    for pause in [0, 1] {
+      let device = try Self.device(
+        #""variables": {"n": 0}, "firmware": {"ms_per_request": 5}, "on_connect": [ {"count": "n"}, "#
+          + #"{"disconnect": true, "after_ms": \#(pause), "if": {"variable": "n", "at_most": \#(closing)}} ]"#)
+      let words = words.map { $0 == "PEER" ? "name:Late" : $0 } + (retries.map { ["--retries", $0] } ?? [])
+      let result = try Blectl.run(words, adapter: device)
+      #expect(result.status == status, "\(words) \(pause) \(result.errors)")
+      let tries = result.errors.split(separator: "\n").count {
+        $0.contains("closed the connection before it answered anything; trying again")
+      }
+      #expect(tries == min(closing, retries.flatMap { Int($0) } ?? 1), "\(words) \(pause) \(result.errors)")
+      if status == 6 { #expect(result.errors.contains("--retries"), "\(result.errors)") }
+    }
+  }
+
   @Test(arguments: ["name:Late", "D1:00:00:00:00:61/random", "D1:00:00:00:00:61"])
   func itIsWaitedFor(_ peer: String) throws {
     let late = try Self.device(#""starts_after_ms": 90000"#)

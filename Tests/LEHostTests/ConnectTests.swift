@@ -127,7 +127,7 @@ import Testing
       }
       let link = try await central.connect(lock, timeout: .seconds(5))
       #expect(attempts == 2)
-      #expect(notes == [.tryingAgain(lock)])
+      #expect(notes == [.tryingAgain(lock, .notEstablished)])
       #expect(link.peer == lock)
       #expect(central.openLinks.count == 1)
     }

@@ -38,7 +38,7 @@ import Testing
     Case(errno: ENOSYS, status: 0x3E, outcome: .none(.notEstablished), retry: true),
     Case(errno: ENOSYS, status: 0x3D, outcome: .none(.notEstablished)),
     Case(errno: ENOSYS, stage: .starting, outcome: .adapter(.other("hci0", .connecting(peer), .noFunction))),
-    Case(errno: ECONNRESET, outcome: .none(.endedByPeer)),
+    Case(errno: ECONNRESET, outcome: .none(.endedByPeer), retry: true),
     Case(errno: ECONNABORTED, outcome: .none(.givenUpHere)),
     Case(errno: ECONNABORTED, isAdapterDown: true, outcome: .adapter(.down("hci0"))),
     Case(errno: EACCES, outcome: .none(.security)),

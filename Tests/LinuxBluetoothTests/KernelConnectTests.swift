@@ -91,7 +91,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
         _ = try await first.value.get()
       }
       try await rig.settle()
-      #expect(rig.attempts.map(\.peer) == [lock, lamp, lamp] && rig.notes == [.tryingAgain(lamp)])
+      #expect(rig.attempts.map(\.peer) == [lock, lamp, lamp] && rig.notes == [.tryingAgain(lamp, .notEstablished)])
       try rig.end(lamp)
       #expect(try await second.value.get().peer == lamp)
       await rig.central.close()

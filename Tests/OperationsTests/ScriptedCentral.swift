@@ -32,7 +32,9 @@ final class ScriptedCentral: Central {
     try await EventLoop.shared.sleep(for: .seconds(86_400))
   }
 
-  func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link { throw CancellationError() }
+  func connect<Value>(
+    _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
+  ) async throws -> Value { throw CancellationError() }
 
   func connectedPeer(_ address: Address) -> PeerAddress? { connected.first { $0.address == address } }
 

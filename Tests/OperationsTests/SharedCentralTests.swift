@@ -44,9 +44,11 @@ import Testing
           data: Array(text.utf8)))
     }
 
-    func connect(_ peer: PeerAddress, timeout: Duration, retries: Int) async throws -> any Link {
+    func connect<Value>(
+      _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
+    ) async throws -> Value {
       end.resume(throwing: GAPError.scanEnded(adapter: "radio", connecting: peer))
-      return try await connected.value()
+      return try await confirm(try await connected.value(), retries)
     }
 
     func connectedPeer(_ address: Address) -> PeerAddress? { nil }

@@ -39,14 +39,12 @@ extension BrowserSession {
   private func open(_ peer: PeerAddress, _ target: Target?) async throws -> Connection {
     var limits = context.step.limits
     limits.retries = target?.retries ?? limits.retries
-    let connection = try await context.session.connect(peer, name: browser.peers[peer]?.name, limits: limits, exchangingMTU: false)
-    // Meanwhile the user may have thought otherwise.
-    guard !Task.isCancelled else {
-      await context.session.disconnect(connection)
-      throw CancellationError()
+    let connection = try await context.session.connect(peer, name: browser.peers[peer]?.name, limits: limits) { [self] connection in
+      // Meanwhile the user may have thought otherwise.
+      try Task.checkCancellation()
+      hold(connection)
+      if let mtu = target?.mtu { try await connection.client.exchangeMTU(mtu) } else { try await connection.client.exchangeMTU() }
     }
-    hold(connection)
-    if let mtu = target?.mtu { try await connection.client.exchangeMTU(mtu) } else { try await connection.client.exchangeMTU() }
     if let target { try await target.requested.ask(connection.link, context.output) }
     context.configuration.remember(connection)
     return connection

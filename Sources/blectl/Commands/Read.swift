@@ -44,7 +44,7 @@ struct Read: PeerCommand {
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
     if raw, context.output.style.json { throw Failure(.usage, "--raw and --json exclude each other.") }
-    try await context.withPeer(who.target, exchangingMTU: false) { connection in
+    try await context.withPeer(who.target, exchangingMTU: false, isRepeatable: true) { connection in
       let failures = ReadFailures(attributes, context)
       let client = connection.client
       try await client.read(selectors, onFailure: { try failures.add($1, of: $0, isLast: client.closed != nil) }) { index, found in

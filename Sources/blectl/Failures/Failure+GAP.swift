@@ -73,7 +73,8 @@ extension GAPNote {
   /// What the user reads.
   var text: String {
     switch self {
-    case .tryingAgain(let peer): return "the connection to \(peer.address) failed to be established; trying again"
+    case .tryingAgain(let peer, .notEstablished): return "the connection to \(peer.address) failed to be established; trying again"
+    case .tryingAgain(let peer, .closedByPeer): return "\(peer.address) closed the connection before it answered anything; trying again"
     case .intervalChanged(let peer, let interval, let wish):
       let change = "\(peer) has asked for another connection interval and got it: \(interval.millisecondsText) ms"
       return wish.map { "\(change); asking for \($0.millisecondsText) ms once more" } ?? change

@@ -21,7 +21,7 @@ enum GatttoolLink {
     }
     if isOverClassic { throw Failure(.usage, "GATT over BR/EDR is not supported: blectl does Bluetooth LE only; leave out --psm") }
     if ["medium", "high"].contains(securityLevel.lowercased()) { throw unsafeLevel(securityLevel) }
-    let connection = try await context.session.connect(PeerAddress(address, type), limits: context.step.limits, exchangingMTU: false)
+    let connection = try await context.session.connect(PeerAddress(address, type), limits: context.step.limits) { _ in }
     // Whatever the peer asks for: results are cut where they have always been.
     connection.client.bearer.offer(rxMTU: 23)
     return connection

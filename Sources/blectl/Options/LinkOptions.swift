@@ -16,10 +16,11 @@ struct LinkOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Try a connection that fails to be established again, 0 to 100 times; 1 unless given.", valueName: "n"))
+    help: ArgumentHelp(
+      "Retry a connection that fails, or that the device closes before it answers, 0 to 100 times; 1 unless given.", valueName: "n"))
   var retries: Int?
 
-  @Flag(help: "Wait until the device turns up: for --timeout, or an hour.")
+  @Flag(help: "Wait until the device turns up, and connect at once: for --timeout, or an hour.")
   var wait = false
 
   /// Those that take no value.
