@@ -9,17 +9,22 @@ package struct PeerSearch: Sendable, Equatable {
   package var takesFirst = false
   /// Refuse to choose among several; wait as long for another match as for a stronger one.
   package var demandsOne = false
+  /// Take the strongest of the matches that were heard by the time of the first one: a device may advertise for less than a second.
+  package var isUrgent = false
   /// Taken at once when it is among those that match.
   package var preferred: PeerAddress?
   /// How long it may take to turn up, from when the controller listens.
   package var limit: Duration
 
-  package init(_ selector: PeerSelector, takesFirst: Bool = false, demandsOne: Bool = false, limit: Duration = .seconds(10)) {
+  package init(_ selector: PeerSelector, takesFirst: Bool = false, demandsOne: Bool = false, limit: Duration = PeerSearch.usualLimit) {
     self.selector = selector
     self.takesFirst = takesFirst
     self.demandsOne = demandsOne
     self.limit = limit
   }
+
+  /// More than the longest legal advertising interval (Vol 6 Part B §4.4.2.2): 10.24 s, and 10 ms of advDelay.
+  package static let usualLimit = Duration.seconds(11)
 
   /// How long a stronger match may still turn up after the first one: longer than the usual slow advertising interval.
   static let settling = Duration.milliseconds(1300)
@@ -47,6 +52,8 @@ package struct PeerMatch: Sendable, Equatable {
   package let others: [Candidate]
   /// The last advertising data of each PDU type that was heard of it, advertisements before scan responses.
   package let payloads: [[UInt8]]
+  /// From when to when it was heard, nanoseconds since 1970-01-01T00:00:00Z; nil when it was not.
+  package let heard: ClosedRange<Int64>?
 }
 
 package enum PeerSearchError: Error, Sendable, Equatable {
@@ -65,15 +72,17 @@ extension Central {
   package func find(_ search: PeerSearch, heard: (@LoopActor ([DeviceView]) -> Void)? = nil) async throws -> PeerMatch {
     if case .address(let address, let type) = search.selector {
       if let peer = type.map({ PeerAddress(address, $0) }) ?? connectedPeer(address) {
-        return PeerMatch(peer: peer, name: nil, rssi: nil, others: [], payloads: [])
+        return PeerMatch(peer: peer, name: nil, rssi: nil, others: [], payloads: [], heard: nil)
       }
     }
     var candidates = PeerCandidates(search.selector)
     defer { heard?(candidates.all) }
-    try await listen(ScanParameters(), for: search.limit) { report, _ in
-      guard candidates.add(report) else { return .goOn }
+    try await listen(ScanParameters(), for: search.limit) { report, time in
+      guard candidates.add(report, at: time) else { return .goOn }
       if let peer = report.peer, peer == search.preferred { return .end }
-      return search.takesFirst || search.selector.isUnique && !search.demandsOne ? .end : .endAfter(PeerSearch.settling)
+      return search.takesFirst || search.selector.isUnique && !search.demandsOne
+        ? .end
+        : .endAfter(search.isUrgent && !search.demandsOne ? .zero : PeerSearch.settling)
     }
     let match = try candidates.best(within: search.limit, preferring: search.preferred)
     guard !search.demandsOne || match.others.isEmpty || match.peer == search.preferred else {
@@ -87,7 +96,7 @@ extension Central {
 struct PeerCandidates {
   private let selector: PeerSelector
   private var devices: [PeerAddress: DeviceView] = [:]
-  private var matching: Set<PeerAddress> = []
+  private var matching: [PeerAddress: ClosedRange<Int64>] = [:]
   /// Addresses change, and a search may last for hours.
   private var order = RecentSet<PeerAddress>(capacity: 20_000)
 
@@ -96,25 +105,28 @@ struct PeerCandidates {
   /// Also those that do not match, in no order.
   var all: [DeviceView] { Array(devices.values) }
 
+  /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
   /// - Returns: true when the report completes a new match that accepts connections.
-  mutating func add(_ report: AdvertisingReport) -> Bool {
+  mutating func add(_ report: AdvertisingReport, at time: Int64) -> Bool {
     guard let peer = report.peer else { return false }
     if let forgotten = order.insert(peer).forgotten {
       devices[forgotten] = nil
-      matching.remove(forgotten)
+      matching[forgotten] = nil
     }
     var device = devices[peer] ?? DeviceView(peer)
     let known = device.payloads[report.pdu] == report.data && device.isConnectable
     device.add(report, Advertisement(report.data))
     devices[peer] = device
-    if known, matching.contains(peer) { return false }
+    let first = matching[peer]?.lowerBound
+    if let first { matching[peer] = first...max(first, time) }
+    if known, first != nil { return false }
     guard selector.matches(device) else { return false }
-    let isNew = matching.insert(peer).inserted
-    return device.isConnectable && (isNew || !known)
+    if first == nil { matching[peer] = time...time }
+    return device.isConnectable && (first == nil || !known)
   }
 
   func best(within limit: Duration, preferring preferred: PeerAddress? = nil) throws(PeerSearchError) -> PeerMatch {
-    let matches = matching.compactMap { devices[$0] }.sorted {
+    let matches = matching.keys.compactMap { devices[$0] }.sorted {
       if ($0.peer == preferred) != ($1.peer == preferred) { return $0.peer == preferred }
       let (left, right) = ($0.rssi ?? -128, $1.rssi ?? -128)
       return left == right ? $0.peer.address.rawValue < $1.peer.address.rawValue : left > right
@@ -128,6 +140,6 @@ struct PeerCandidates {
     return PeerMatch(
       peer: best.peer, name: best.name, rssi: best.rssi,
       others: connectable.dropFirst().map { PeerMatch.Candidate(peer: $0.peer, rssi: $0.rssi) },
-      payloads: best.payloads.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value))
+      payloads: best.payloads.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value), heard: matching[best.peer])
   }
 }

@@ -8,7 +8,7 @@ package struct RestorationOptions: Sendable, Equatable {
   package var firstPause = Duration.milliseconds(500)
   package var longestPause = Duration.seconds(30)
   /// How long one try may look for the device: less than a user's own connection attempt, which waits for it on the same controller.
-  package var search = Duration.seconds(10)
+  package var search = PeerSearch.usualLimit
   /// Give up then; nil: never.
   package var deadline: LoopClock.Instant?
 

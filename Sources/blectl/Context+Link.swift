@@ -154,10 +154,17 @@ extension Context {
     var limits = step.limits
     limits.retries = target.retries ?? limits.retries
     if target.waits { output.status("waiting for \(selector); Ctrl-C ends") }
+    var heard: ClosedRange<Int64>?
     while true {
       let match: PeerMatch
-      switch try await search(selector, target, within: EventLoop.shared.now.duration(to: deadline)) {
-      case .peer(let found): match = found
+      let found: Found
+      do { found = try await search(selector, target, within: EventLoop.shared.now.duration(to: deadline)) } catch {
+        throw withHint(error, selector, heard)
+      }
+      switch found {
+      case .peer(let found):
+        match = found
+        heard = found.heard ?? heard
       case .lane(let other):
         if let connection = try await join(other, target) { return connection }
         deadline = EventLoop.shared.now.advanced(by: patience)
@@ -180,8 +187,8 @@ extension Context {
       } catch {
         lane?.destination = nil
         let next = EventLoop.shared.now.advanced(by: pause)
-        guard target.waits, Self.mayPass(error), next < deadline else { throw withHint(error, selector) }
-        output.status("\(Failure(withHint(error, selector)).message); still waiting")
+        guard target.waits, Self.mayPass(error), next < deadline else { throw withHint(error, selector, heard) }
+        output.status("\(Failure(withHint(error, selector, heard)).message); still waiting")
         try await EventLoop.shared.sleep(until: next)
       }
     }
@@ -202,7 +209,7 @@ extension Context {
     let find: @LoopActor () async throws -> Found = {
       .peer(
         try await self.find(
-          selector, takingFirst: target.takesFirst, demandingOne: target.demandsOne, within: limit))
+          selector, takingFirst: target.takesFirst, demandingOne: target.demandsOne, isUrgent: target.waits, within: limit))
     }
     guard let shell, let lane, place != nil else { return try await find() }
     if let other = shell.lane(holding: selector, besides: lane) { return .lane(other) }
@@ -232,10 +239,17 @@ extension Context {
   }
 
   /// Adds what is known of the device, and what may help.
-  private func withHint(_ error: any Error, _ selector: PeerSelector) -> any Error {
+  private func withHint(_ error: any Error, _ selector: PeerSelector, _ heard: ClosedRange<Int64>?) -> any Error {
     if error is CancellationError { return error }
     let plain = Failure(error)
     var failure = plain
+    if let heard, failure.isLoss {
+      func seconds(_ from: Int64, _ to: Int64) -> String { Duration.milliseconds((to &- from) / 100_000_000 * 100).secondsText + " s" }
+      let ago = seconds(heard.upperBound, EventLoop.shared.wallClock) + " ago"
+      failure.message +=
+        heard.lowerBound == heard.upperBound
+        ? "; it was heard once, \(ago)" : "; it was last heard \(ago), for \(seconds(heard.lowerBound, heard.upperBound))"
+    }
     if (error as? any ConnectionError)?.retryReason == .closedByPeer {
       failure.message += "; it closed the connection before it answered anything: --retries N tries more often"
     }

@@ -72,18 +72,25 @@ struct Context {
   }
 
   /// Finds the peer, and tells of the others that match.
-  func find(_ selector: PeerSelector, takingFirst: Bool, demandingOne: Bool = false, within limit: Duration? = nil) async throws
-    -> PeerMatch
-  {
+  /// - Parameters:
+  ///   - isUrgent: see `PeerSearch.isUrgent`.
+  ///   - longer: the option that sets the limit.
+  func find(
+    _ selector: PeerSelector, takingFirst: Bool, demandingOne: Bool = false, isUrgent: Bool = false, within limit: Duration? = nil,
+    longer: String = "-t"
+  ) async throws -> PeerMatch {
     if case .address(_, .some) = selector {} else { output.status("looking for \(selector) …") }
     let match: PeerMatch
     do {
-      match = try await radio().find(
-        PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit ?? step.searchLimit)
-      ) { [process] in process.memory.hear($0) }
+      var search = PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit ?? step.searchLimit)
+      search.isUrgent = isUrgent
+      match = try await radio().find(search) { [process] in process.memory.hear($0) }
     } catch let error as PeerSearchError {
       if case .replay? = try? process.adapter() { throw Failure(error, isRecorded: true) }
-      throw error
+      guard case .notFound = error else { throw error }
+      var failure = Failure(error)
+      failure.message += "; \(longer) SECONDS listens longer, --wait until it appears"
+      throw failure
     }
     guard !match.others.isEmpty else { return match }
     func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "strength unknown" }

@@ -98,6 +98,33 @@ import Testing
     }
   }
 
+  /// A button that advertises for 0.9 s: the first match is connected at once.
+  @Test func aButtonIsConnectedWhileItAdvertises() throws {
+    let file = try TemporaryFolder.file(
+      Array(
+        """
+        [ { "name": "Button", "address": "D1:00:00:00:00:80/random", "interval_ms": 100, "starts_after_ms": 19999, "advertisement": { "flags": 6, "name": "Button" }, "variables": { "n": 0 },
+            "timers": { "press": { "every_ms": 20000, "then": [
+              { "advertise": true, "if": { "variable": "n", "at_most": 0 } }, { "count": "n" }, { "advertise": false, "after_ms": 900 } ] } },
+            "services": [ { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read"], "value": "01" } ] } ] },
+          { "name": "Other", "address": "D1:00:00:00:00:81/random", "interval_ms": 100, "advertisement": { "flags": 6, "name": "Other" } } ]
+        """.utf8))
+    let words = ["read", "name:B*", "fff1"]
+    let result = try Blectl.run(words + ["--wait", "-t", "30"], adapter: "sim:" + file)
+    #expect(result.status == 0 && result.text == "01\n", "\(result.errors)")
+    // It is silent again when a stronger one would have turned up.
+    let late = try Blectl.run(words + ["-t", "25"], adapter: "sim:" + file)
+    #expect(late.status == 4 && late.errors.contains("it was last heard 25."), "\(late.errors)")
+    #expect(late.errors.contains(" s ago, for 0."), "\(late.errors)")
+  }
+
+  @Test func aFailedConnectionSaysWhenTheDeviceWasHeard() throws {
+    let never = try Self.device(#""failing_connections": 255"#)
+    let result = try Blectl.run("read", "name:Late", "fff1", "--wait", "-t", "30", adapter: never)
+    #expect(result.status == 6 || result.status == 4)
+    #expect(result.errors.contains("it was heard once, "), "\(result.errors)")
+  }
+
   @Test(arguments: ["name:Late", "D1:00:00:00:00:61/random", "D1:00:00:00:00:61"])
   func itIsWaitedFor(_ peer: String) throws {
     let late = try Self.device(#""starts_after_ms": 90000"#)
@@ -117,6 +144,16 @@ import Testing
     let never = try Self.device(#""failing_connections": 255"#)
     let limited = try Blectl.run("read", "name:Late", "fff1", "--wait", "-t", "30", adapter: never)
     #expect(limited.status == 6 || limited.status == 4, "\(limited.errors)")
+  }
+
+  /// The longest advertising interval is longer than 10 s.
+  @Test(arguments: ["D1:00:00:00:00:61", "name:Late"]) func theLongestIntervalIsWaitedFor(_ peer: String) throws {
+    let late = try Self.device(#""starts_after_ms": 10500"#)
+    let result = try Blectl.run("read", peer, "fff1", adapter: late)
+    #expect(result.status == 0 && result.text == "07\n", "\(result.errors)")
+    let never = try Blectl.run("read", peer.replacing("1", with: "2"), "fff1", "-v", adapter: try Self.device(#""starts_after_ms": 11200"#))
+    #expect(never.status == 2, "\(never.errors)")
+    for word in ["in 11 s", "-t SECONDS", "--wait"] { #expect(never.errors.contains(word), "\(never.errors)") }
   }
 
   @Test func shortForms() throws {

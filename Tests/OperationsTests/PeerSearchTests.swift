@@ -62,6 +62,39 @@ import Testing
     }
   }
 
+  /// With `isUrgent` the strongest of those that one event has brought is taken in that moment.
+  @Test func aSearchInAHurry() async throws {
+    try await onLoop {
+      let central = ScriptedCentral()
+      central.batches = [
+        (.milliseconds(100), [report(4, named("Window"), rssi: -20)]),
+        (.milliseconds(500), [report(1, named("Door"), rssi: -80), report(2, named("Door"), rssi: -40)]),
+        (.milliseconds(100), [report(3, named("Door"), rssi: -10)]),
+      ]
+      var search = PeerSearch(.name("door"))
+      search.isUrgent = true
+      let start = EventLoop.shared.now
+      let match = try await central.find(search)
+      #expect(start.duration(to: EventLoop.shared.now) == .milliseconds(600))
+      #expect(match.peer == peer(2) && match.others.map(\.peer) == [peer(1)])
+      let heard = try #require(match.heard)
+      #expect(heard.lowerBound == heard.upperBound)
+    }
+  }
+
+  /// How long it was heard is known of each match.
+  @Test func whenItWasHeard() async throws {
+    try await onLoop {
+      let central = ScriptedCentral()
+      central.batches = [
+        (.milliseconds(100), [report(1, named("Door"))]), (.milliseconds(400), [report(2), report(1, named("Door"))]),
+        (.milliseconds(500), [report(1, named("Door"))]),
+      ]
+      let heard = try #require(try await self.find(.name("door"), in: central).heard)
+      #expect(heard.upperBound - heard.lowerBound == 900_000_000)
+    }
+  }
+
   /// The end of a name that looks like the MAC's is not the MAC.
   @Test func aPartOfAMACIsNone() async throws {
     try await onLoop {
@@ -76,8 +109,8 @@ import Testing
   /// Addresses that change all the time do not fill the memory: the oldest are forgotten.
   @Test func candidatesAreForgotten() {
     var candidates = PeerCandidates(.name("door"))
-    _ = candidates.add(report(1, named("Door")))
-    for number in 2...20_001 { _ = candidates.add(report(UInt64(number))) }
+    _ = candidates.add(report(1, named("Door")), at: 0)
+    for number in 2...20_001 { _ = candidates.add(report(UInt64(number)), at: 0) }
     #expect(throws: PeerSearchError.notFound(.name("door"), devices: 20_000, names: [], within: .seconds(1))) {
       try candidates.best(within: .seconds(1))
     }

@@ -134,7 +134,7 @@ import Testing
       let restoration = try #require(await restoring.value)
       await waiting.value
       #expect(pauses.map { Int($0.inMilliseconds) } == [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000])
-      #expect(causes.dropFirst().allSatisfy { $0 == .noConnection(connection.peer, within: .seconds(10)) })
+      #expect(causes.dropFirst().allSatisfy { $0 == .noConnection(connection.peer, within: PeerSearch.usualLimit) })
       #expect(restoration.tries == pauses.count && restoration.discovery == .notNeeded && connection.isOpen)
       await air.session.close()
     }

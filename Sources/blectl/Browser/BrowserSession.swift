@@ -211,8 +211,9 @@ final class BrowserSession {
       note("looking for \(selector) …")
       do {
         let limit = target.waits ? context.step.waitLimit : context.step.searchLimit
-        let match = try await radio.find(
-          PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: limit))
+        var search = PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: limit)
+        search.isUrgent = target.waits
+        let match = try await radio.find(search)
         browser.connecting(match.peer, name: match.name)
         browser.select(match.peer)
         browser.pane = .tree

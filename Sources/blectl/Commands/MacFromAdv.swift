@@ -51,7 +51,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
     help: ArgumentHelp("How long to look and listen, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
-  var duration: Double = 10
+  var duration: Double = 11
 
   @Flag(help: "Take the first match instead of the strongest; without PEER end after the first MAC.")
   var first = false
@@ -193,7 +193,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
     }
     var start = EventLoop.shared.now
     let selector = try await context.configuration.resolve(peer)
-    let match = try await context.find(selector, takingFirst: first, within: link.wait ? step.waitLimit : searchLimit)
+    let match = try await context.find(selector, takingFirst: first, within: link.wait ? step.waitLimit : searchLimit, longer: "-d")
     // Who was waited for has all of the duration.
     if link.wait { start = EventLoop.shared.now }
     // What was heard in the search counts.

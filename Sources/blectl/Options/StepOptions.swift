@@ -7,7 +7,7 @@ struct StepOptions {
   let timeout: Double?
 
   /// How long a device may take to turn up.
-  var searchLimit: Duration { .limited(seconds: timeout ?? 10) }
+  var searchLimit: Duration { timeout.map { .limited(seconds: $0) } ?? PeerSearch.usualLimit }
 
   /// How long it is waited for a device that is not there yet.
   var waitLimit: Duration { .limited(seconds: timeout ?? 3600) }
