@@ -23,8 +23,9 @@ extension AttributeDatabase {
     /// Nil: what the properties say.
     package var permissions: Permissions?
     package var maximumLength = AttributeDatabase.maximumValueLength
-    /// A Client Characteristic Configuration is added in front when the properties ask for one and none is listed.
+    /// A Client Characteristic Configuration is added in front when the properties ask for one and none is listed, unless it is left out.
     package var descriptors: [DescriptorDescription] = []
+    package var leavesOutConfiguration = false
 
     package init(_ uuid: UUID, _ properties: Properties) {
       self.uuid = uuid
@@ -36,7 +37,8 @@ extension AttributeDatabase {
     package var uuid: UUID
     package var handle: AttributeHandle?
     package var value: [UInt8] = []
-    package var permissions: Permissions = .read
+    /// Nil: `.read`, and `.write` too for a Client Characteristic Configuration.
+    package var permissions: Permissions?
     package var maximumLength = AttributeDatabase.maximumValueLength
 
     package init(_ uuid: UUID) { self.uuid = uuid }
@@ -137,26 +139,25 @@ private struct Layout {
           : "the extended_properties property without its descriptor (2900)")
     }
     let listed = descriptors.firstIndex { $0.uuid == Kind.clientConfiguration }
-    if listed == nil, bits != 0 { descriptors.insert(AttributeDatabase.DescriptorDescription(Kind.clientConfiguration), at: 0) }
+    let isAdded = listed == nil && bits != 0 && !characteristic.leavesOutConfiguration
+    if isAdded { descriptors.insert(AttributeDatabase.DescriptorDescription(Kind.clientConfiguration), at: 0) }
 
     // The value comes before its descriptors, and names the handle of one of them.
     let position = drafts.count
     var configuration: AttributeHandle?
     for (index, descriptor) in descriptors.enumerated() {
-      entry.descriptor = listed == nil && bits != 0 ? max(0, index - 1) : index
-      if index == 0, listed == nil, bits != 0 { entry.descriptor = nil }
+      entry.descriptor = isAdded ? max(0, index - 1) : index
+      if index == 0, isAdded { entry.descriptor = nil }
       let own = try next(descriptor.handle)
       guard descriptor.uuid == Kind.clientConfiguration else {
         try check(descriptor.value, descriptor.maximumLength)
-        finish(own, descriptor.uuid, descriptor.permissions, descriptor.value, descriptor.maximumLength)
+        finish(own, descriptor.uuid, descriptor.permissions ?? .read, descriptor.value, descriptor.maximumLength)
         continue
       }
       guard bits != 0 else { throw invalid("a Client Characteristic Configuration (2902) without the notify or indicate property") }
       guard configuration == nil else { throw invalid("a second Client Characteristic Configuration (2902)") }
       configuration = own
-      let security = descriptor.permissions.subtracting([.read, .write, .writeWithoutResponse])
-      let permissions: AttributeDatabase.Permissions = [.read, .write]
-      finish(own, descriptor.uuid, permissions.union(security), [0, 0], 2, .configuration(ofValue: handle, allowed: bits))
+      finish(own, descriptor.uuid, descriptor.permissions ?? [.read, .write], [0, 0], 2, .configuration(ofValue: handle, allowed: bits))
     }
     entry.descriptor = nil
     let value = AttributeDatabase.Attribute(

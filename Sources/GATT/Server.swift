@@ -38,6 +38,9 @@ package final class Server: BearerServer {
     package init() {}
   }
 
+  /// Characteristic values that are sent although nobody has subscribed: bit 0 by notifications, bit 1 by indications.
+  package var unasked: [AttributeHandle: UInt16] = [:]
+
   private var session = ServerSession()
   private var late: [Int: LoopTimer] = [:]
   private var lateCount = 0
@@ -138,18 +141,22 @@ package final class Server: BearerServer {
 
   // MARK: Notifications and indications
 
-  /// Sends a Handle Value Notification when this client asked for it; values longer than ATT_MTU − 3 are cut, the rest is to be read.
+  private func isSent(_ handle: AttributeHandle, _ bit: UInt16) -> Bool {
+    (configuration(ofValue: handle) | (unasked[handle] ?? 0)) & bit != 0
+  }
+
+  /// Sends a Handle Value Notification when this client asked for it, or need not; values longer than ATT_MTU − 3 are cut, the rest is to be read.
   /// - Returns: whether it was sent.
   @discardableResult
   package func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
-    guard closed == nil, configuration(ofValue: handle) & 1 != 0 else { return false }
+    guard closed == nil, isSent(handle, 1) else { return false }
     bearer.notify(HandleValue(handle, value))
     return true
   }
 
   /// Sends a Handle Value Indication when this client asked for it and all earlier ones are confirmed.
   package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) {
-    if configuration(ofValue: handle) & 2 != 0 { bearer.indicate(HandleValue(handle, value)) }
+    if isSent(handle, 2) { bearer.indicate(HandleValue(handle, value)) }
   }
 
   /// An indication waits for its confirmation, or to be sent.

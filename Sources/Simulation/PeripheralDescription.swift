@@ -39,6 +39,8 @@ package struct PeripheralDescription: Sendable {
     package var collect: Collect?
     package var periodic: Periodic?
     package var sink: Sink?
+    /// Its values are sent to clients that have not subscribed, too: bit 0 by notifications, bit 1 by indications.
+    package var unasked: UInt16?
   }
 
   /// Writes are put together before the reactions see them.

@@ -63,6 +63,9 @@ package enum PeripheralFile {
     var services = PeripheralServices(name: name, appearance: appearance)
     for service in try fields["services"]?.list() ?? [] { try services.add(service) }
     let database = try services.database(entry)
+    if let value = fields["appearance"], !services.addsAccess {
+      throw value.error("it says nothing where the device has no service 1800, or the file describes it: give the value to its 2a01")
+    }
     var peripheral = PeripheralDescription(name: name, address: try address(addressEntry), database: database)
     var names = PeripheralNames()
     if let value = fields["variables"] { (names.variables, peripheral.variables) = try variables(value) }
@@ -94,8 +97,8 @@ package enum PeripheralFile {
     if let value = fields["starts_after_ms"] { peripheral.advertising.startsAfter = try value.milliseconds(0...86_400_000) }
     if let value = fields["failing_connections"] { peripheral.linkLimits.failingConnections = try value.integer(0...255) }
     if let value = fields["packets_per_event"] { peripheral.linkLimits.packetsPerEvent = try value.integer(1...255) }
-    if let value = fields["link"] { try LinkReader.read(value, into: &peripheral.linkLimits) }
     if let value = fields["firmware"] { peripheral.linkLimits.firmware = try LinkReader.firmware(value) }
+    if let value = fields["link"] { try LinkReader.read(value, into: &peripheral.linkLimits) }
     return peripheral
   }
 

@@ -129,6 +129,7 @@ struct ActionReader {
   private func value(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let target = kind.entry
     let row = try names.characteristics.find(target)
+    if kind.name == "set", kind.fields["value"] == nil { throw target.error("set needs a value") }
     // Without a value, the one that is there.
     let template = try kind.fields["value"].map(expressions.template) ?? Template(parts: [.valueOf(row.handle)])
     switch kind.name {

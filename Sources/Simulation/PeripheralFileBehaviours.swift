@@ -10,22 +10,31 @@ struct BehaviourReader {
   /// Value handle of the characteristic that is read.
   let own: AttributeHandle
 
-  static let keys = ["reactions", "read_reactions", "on_subscribe", "on_unsubscribe", "collect", "periodic", "sink"]
+  static let keys = ["reactions", "read_reactions", "on_subscribe", "on_unsubscribe", "collect", "periodic", "sink", "unasked"]
   private static let longest = ActionReader.longest
 
   func read(_ entry: FileEntry, _ fields: [String: FileEntry]) throws(FileEntryError) -> PeripheralDescription.Behaviour? {
     guard fields.keys.contains(where: Self.keys.contains) else { return nil }
     var behaviour = PeripheralDescription.Behaviour()
     let characteristics = actions.expressions.names.characteristics
-    let properties = characteristics.byHandle[own]?.properties ?? []
+    let row = characteristics.byHandle[own]
+    let (properties, permissions) = (row?.properties ?? [], row?.permissions ?? [])
     for key in ["reactions", "collect", "sink"] {
-      guard let value = fields[key], properties.isDisjoint(with: [.write, .writeWithoutResponse]) else { continue }
-      throw value.error("nothing can be written to a characteristic without the write or write_without_response property")
+      guard let value = fields[key], permissions.isDisjoint(with: [.write, .writeWithoutResponse]) else { continue }
+      throw value.error(
+        fields["permissions"] == nil
+          ? "nothing can be written to a characteristic without the write or write_without_response property"
+          : "its permissions let nobody write to it")
     }
-    if let value = fields["read_reactions"], !properties.contains(.read) {
-      throw value.error("nobody can read a characteristic without the read property")
+    if let value = fields["read_reactions"], !permissions.contains(.read) {
+      throw value.error(
+        fields["permissions"] == nil ? "nobody can read a characteristic without the read property" : "its permissions let nobody read it")
     }
-    for key in ["on_subscribe", "on_unsubscribe", "periodic"] {
+    for key in ["on_subscribe", "on_unsubscribe"] {
+      guard let value = fields[key], !properties.isDisjoint(with: [.notify, .indicate]), row?.isSubscribable == false else { continue }
+      throw value.error("nobody can subscribe: with unasked it has no 2902 unless its descriptors list one")
+    }
+    for key in ["on_subscribe", "on_unsubscribe", "periodic", "unasked"] {
       guard let value = fields[key], properties.isDisjoint(with: [.notify, .indicate]) else { continue }
       throw value.error("nobody can subscribe to a characteristic without the notify or indicate property")
     }
@@ -56,6 +65,9 @@ struct BehaviourReader {
       guard target.handle != own else { throw report.error("the report is a characteristic of its own") }
       behaviour.sink = PeripheralDescription.Sink(
         report: target.handle, pause: try fields["pause_ms"]?.milliseconds(1...Self.longest) ?? .milliseconds(100))
+    }
+    if try fields["unasked"]?.bool() ?? false {
+      behaviour.unasked = (properties.contains(.notify) ? 1 : 0) | (properties.contains(.indicate) ? 2 : 0)
     }
     return behaviour
   }

@@ -14,12 +14,16 @@ enum LinkReader {
     let fields = try entry.object(keys)
     if let value = fields["packet_error_rate"] { limits.packetErrorRate = try value.decimal(in: 0...1) }
     if let value = fields["seed"] { limits.seed = try value.integer(0...1_000_000_000) }
+    if let value = fields["seed"], limits.packetErrorRate == 0, limits.firmware == nil {
+      throw value.error("it says nothing without packet_error_rate or firmware: nothing is left to chance")
+    }
     if let value = fields["guard_us"] { limits.guardTime = try value.integer(0...1_000_000) }
     if let value = fields["inter_frame_space_us"] { limits.interFrameSpace = try value.integer(0...10_000) }
     if let value = fields["polling_us"] { limits.pollingTime = try value.integer(0...4_000_000) }
     if let value = fields["encrypted"] { limits.isEncrypted = try value.bool() }
     if let value = fields["coded"] {
       guard let spreading = ["s2": true, "s8": false][try value.string()] else { throw value.error("there are s2, s8") }
+      guard limits.phys.contains(.coded) else { throw value.error("it says nothing unless the device's phys have coded") }
       limits.prefersS2 = spreading
     }
     limits.cutAfterOctets = try fields["cut_after_octets"]?.integer(1...1_000_000_000)

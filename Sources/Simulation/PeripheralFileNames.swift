@@ -48,14 +48,19 @@ struct CharacteristicTable {
     let handle: AttributeHandle
     let service: UUID
     let properties: Properties
+    let permissions: AttributeDatabase.Permissions
+    /// It has a Client Characteristic Configuration.
+    let isSubscribable: Bool
     let isSink: Bool
   }
   private var rows: [UUID: [Row]] = [:]
   private(set) var byHandle: [AttributeHandle: Row] = [:]
 
   mutating func add(_ handle: AttributeHandle, service: UUID, _ database: AttributeDatabase, isSink: Bool) {
-    guard let attribute = database[handle], case .value(let properties, _) = attribute.role else { return }
-    let row = Row(handle: handle, service: service, properties: properties, isSink: isSink)
+    guard let attribute = database[handle], case .value(let properties, let configuration) = attribute.role else { return }
+    let row = Row(
+      handle: handle, service: service, properties: properties, permissions: attribute.permissions, isSubscribable: configuration != nil,
+      isSink: isSink)
     rows[attribute.type, default: []].append(row)
     byHandle[handle] = row
   }

@@ -18,6 +18,8 @@ struct PeripheralServices {
   private let appearance: UInt16
   /// Services in front of those of the file.
   private var added = 0
+  /// The service 1800 is one of them.
+  private(set) var addsAccess = false
 
   init(name: String, appearance: UInt16) {
     self.name = name
@@ -70,6 +72,7 @@ struct PeripheralServices {
     if let value = fields["handle"] { characteristic.handle = try value.handle() }
     if let value = fields["permissions"] { characteristic.permissions = try permissions(value) }
     (characteristic.value, characteristic.maximumLength) = try value(fields)
+    characteristic.leavesOutConfiguration = try fields["unasked"]?.bool() ?? false
     for item in descriptors { characteristic.descriptors.append(try descriptor(item)) }
     return characteristic
   }
@@ -80,6 +83,9 @@ struct PeripheralServices {
     var descriptor = Database.DescriptorDescription(try uuid.uuid())
     if let value = fields["handle"] { descriptor.handle = try value.handle() }
     if let value = fields["permissions"] { descriptor.permissions = try permissions(value) }
+    if descriptor.uuid == UUID(0x2902), let value = fields["value"] ?? fields["max_length"] {
+      throw value.error("each client has a 2902 of its own, which has two octets and is 0000 at first")
+    }
     (descriptor.value, descriptor.maximumLength) = try value(fields)
     return descriptor
   }
@@ -104,10 +110,15 @@ struct PeripheralServices {
 
   // MARK: Layout
 
-  /// Adds the two services that every device has (Vol 3 Part C §12, Part G §7) where the file leaves them out, and gives handles.
+  /// Adds the two services that every device should have (Vol 3 Part C §12, Part G §7) where the file leaves them out, and gives handles. One for
+  /// which the handle of the first service leaves no room is left out: there are such devices.
   mutating func database(_ peripheral: FileEntry) throws(FileEntryError) -> Database {
     var front: [Database.ServiceDescription] = []
-    if !services.contains(where: { $0.uuid == UUID(0x1800) }) {
+    /// Handles in front of the first service.
+    var room = services.first?.handle.map { Int($0.rawValue) - 1 } ?? .max
+    addsAccess = room >= 5 && !services.contains { $0.uuid == UUID(0x1800) }
+    if addsAccess {
+      room -= 5
       var access = Database.ServiceDescription(UUID(0x1800))
       var name = Database.CharacteristicDescription(UUID(0x2A00), .read)
       name.value = Array(self.name.utf8)
@@ -116,7 +127,7 @@ struct PeripheralServices {
       access.characteristics = [name, appearance]
       front.append(access)
     }
-    if !services.contains(where: { $0.uuid == UUID(0x1801) }) {
+    if room >= 4, !services.contains(where: { $0.uuid == UUID(0x1801) }) {
       var attribute = Database.ServiceDescription(UUID(0x1801))
       attribute.characteristics = [Database.CharacteristicDescription(UUID(0x2A05), .indicate)]
       front.append(attribute)
@@ -137,6 +148,13 @@ struct PeripheralServices {
 
   private func error(_ invalid: Database.Invalid, _ peripheral: FileEntry) -> FileEntryError {
     let service = invalid.service - added
+    var invalid = invalid
+    // Nobody would look for what is not in the file.
+    if service == 0, added > 0, invalid.reason.hasPrefix("handle ") {
+      let names = (addsAccess ? ["1800"] : []) + (addsAccess && added == 1 ? [] : ["1801"])
+      invalid.reason +=
+        "; \(names.joined(separator: " and ")), which the file does not describe, \(added == 1 ? "was" : "were") added in front"
+    }
     guard entries.indices.contains(service) else { return peripheral.error(invalid.reason) }
     guard let number = invalid.characteristic, characteristics[service].indices.contains(number) else {
       return entries[service].error(invalid.reason)
@@ -166,6 +184,11 @@ struct PeripheralServices {
     for (handles, list) in zip(handles(database), characteristics) {
       for (handle, item) in zip(handles, list) {
         if let behaviour = try BehaviourReader(actions: actions, own: handle).read(item.entry, item.fields) { result[handle] = behaviour }
+      }
+    }
+    for (handles, list) in zip(handles(database), characteristics) {
+      for (handle, item) in zip(handles, list) where result.values.contains(where: { $0.sink?.report == handle }) {
+        if let value = item.fields["value"] { throw value.error("it says nothing: the count of a sink is what it holds") }
       }
     }
     return result

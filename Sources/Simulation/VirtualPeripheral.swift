@@ -64,10 +64,12 @@ package final class VirtualPeripheral: Advertiser {
     catchUp()
     let server = Server(store: store, bearer: Bearer(channel, rxMTU: description.mtu))
     links.append(Link(server: server, channel: channel as? VirtualLinkChannel))
+    server.unasked = description.behaviours.compactMapValues(\.unasked)
     server.onAccess = { [weak self] access in self?.accessed(access) ?? Server.Decision() }
     server.onWrite = { [weak self] handle, value, _ in self?.written(handle, value) }
     server.onSubscription = { [weak self] handle, bits in self?.configured(handle, bits) }
     server.onClosed = { [weak self, weak server] _ in self?.closed(server) }
+    for handle in server.unasked.keys.sorted() { subscriptionChanged(handle) }
     begin(description.onConnect)
     server.start()
   }
@@ -221,8 +223,9 @@ package final class VirtualPeripheral: Advertiser {
   private func subscriptionChanged(_ handle: AttributeHandle) {
     let clients = servers.count { $0.configuration(ofValue: handle) != 0 }
     machine.subscribed(handle, clients: clients)
+    let isUnasked = description.behaviours[handle]?.unasked != nil
     guard let behaviour = description.behaviours[handle]?.periodic else { return }
-    let isWanted = clients > 0
+    let isWanted = clients > 0 || isUnasked && !links.isEmpty
     if !isWanted {
       periodic.removeValue(forKey: handle)?.cancel()
     } else if periodic[handle] == nil {

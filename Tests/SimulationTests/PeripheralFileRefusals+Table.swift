@@ -91,7 +91,10 @@ extension PeripheralFileRefusalTests {
     (#""services": [{"uuid": "ffe"}]"#, "services[0].uuid: \"ffe\" is not a UUID"),
     (#""services": [{"uuid": "ffe0", "includes": ["ffe1"]}]"#, "services[0].includes[0]: no other service"),
     (#""services": [{"uuid": "ffe0", "includes": ["ffe0"]}]"#, "services[0].includes[0]: no other service"),
-    (#""services": [{"uuid": "ffe0", "handle": 9}]"#, "services[0]: handle 0x0009 is taken or out of order: the last one is 0x0009"),
+    (
+      #""services": [{"uuid": "ffe0"}, {"uuid": "ffe2", "handle": 9}]"#,
+      "services[1]: handle 0x0009 is taken or out of order: the last one is 0x000a"
+    ),
     (#""services": [{"uuid": "ffe0", "handle": 0}]"#, "services[0].handle: 0 is not in 1…65535"),
     (#""services": [{"uuid": "ffe0", "handle": 65536}]"#, "services[0].handle: 65536"),
     (
@@ -173,7 +176,7 @@ extension PeripheralFileRefusalTests {
     (reaction(#"{"then": [{"set": "ffe1", "value": {"checksum": "crc"}}]}"#), "then[0].value.checksum: unknown checksum"),
     (reaction(#"{"then": [{"set": "ffe1", "value": {"written": false}}]}"#), "then[0].value.written: only true"),
     (reaction(#"{"then": [{"set": "ffe1", "value": "\#(String(repeating: "00", count: 513))"}]}"#), "then[0].value: 513 octets"),
-    (reaction(#"{"then": [{"set": "ffe1", "after_ms": 3600001}]}"#), "then[0].after_ms: 3600001"),
+    (reaction(#"{"then": [{"set": "ffe1", "value": "", "after_ms": 3600001}]}"#), "then[0].after_ms: 3600001"),
     // Variables, timers, conditions.
     (#""variables": {"": 1}"#, "variables.: a name has 1 to 64 octets"),
     (#""variables": {"a": true}"#, "variables.a: true or false where a string should be"),

@@ -67,7 +67,7 @@ import Text
 
   @Test func whatChanges() throws {
     let limits = try peripheral(
-      #""phys": ["1m", "2m"], "link": {"encrypted": true, "coded": "s2", "seed": 7, "cut_after_octets": 1000, "cuts": 2, "controller_buffers": 4,"#
+      #""phys": ["1m", "2m", "coded"], "link": {"packet_error_rate": 0.5, "encrypted": true, "coded": "s2", "seed": 7, "cut_after_octets": 1000, "cuts": 2, "controller_buffers": 4,"#
         + #""controller_buffer_length": 27, "changes": [{"after_ms": 600, "data_length": 27, "phy": "2m"},"#
         + #"{"after_octets": 5000, "interval_ms": 11.25, "latency": 1, "timeout_ms": 2000}]}"#
     ).linkLimits
@@ -232,7 +232,8 @@ import Text
       "reset",
       "disconnect", "busy_ms", "controller_error", "after_ms", "value_of", "written", "checksum", "variables", "timers", "on_connect",
       "on_disconnect", "read_reactions",
-      "on_subscribe", "on_unsubscribe", "if", "error", "answer", "answer_after_ms", "let", "count", "by", "set_clock", "start", "stop",
+      "on_subscribe", "on_unsubscribe", "unasked", "if", "error", "answer", "answer_after_ms", "let", "count", "by", "set_clock", "start",
+      "stop",
       "link", "firmware", "packet_error_rate", "guard_us", "inter_frame_space_us", "polling_us", "seed",
       "encrypted", "coded", "cut_after_octets", "cuts", "controller_buffers", "controller_buffer_length", "changes", "after_octets", "phy",
       "latency", "timeout_ms", "buffers", "ms_per_packet", "jitter_ms",

@@ -1,0 +1,135 @@
+import ATT
+import Bluetooth
+import DeviceFiles
+import EventLoop
+import GATT
+import Simulation
+import TestSupport
+import Testing
+
+/// What a peripheral file accepts has an effect.
+@Suite struct PeripheralAccessTests {
+  private static func peripheral(_ inside: String) throws -> PeripheralDescription {
+    try PeripheralFile.parse(
+      Array(#"{"name": "T", "address": "D1:00:00:00:00:09/random", \#(inside)}"#.utf8), name: "x.json")[0]
+  }
+
+  private static func service(_ characteristics: String) -> String {
+    #""services": [{"uuid": "aa00", "characteristics": [\#(characteristics)]}]"#
+  }
+
+  /// Who may write a 2902, and how: many scripts subscribe by a Write Command.
+  @Test(arguments: [
+    ("", true, false), (#", "permissions": ["read", "write", "write_without_response"]"#, true, true),
+    (#", "permissions": ["write_without_response"]"#, false, true), (#", "permissions": ["read"]"#, false, false),
+    (#", "permissions": ["read", "write_encrypted"]"#, false, false),
+  ]) func permissionsOfAConfiguration(_ permissions: String, _ byRequest: Bool, _ byCommand: Bool) async throws {
+    try await onLoop {
+      let description = try Self.peripheral(
+        Self.service(
+          #"{"uuid": "aa01", "properties": ["notify"], "periodic": {"every_ms": 200, "values": ["01"]}, "#
+            + #""descriptors": [{"uuid": "2902"\#(permissions)}]}"#))
+      for (opcode, isTaken) in [("12", byRequest), ("52", byCommand)] {
+        let client = PeripheralTestClient(VirtualPeripheral(description))
+        client.write(opcode + description.configuration("aa01") + "0100")
+        _ = client.take()
+        try await EventLoop.shared.sleep(for: .milliseconds(300))
+        #expect(client.take() == (isTaken ? ["1b" + description.hex("aa01") + "01"] : []), "\(opcode)")
+        client.drop()
+      }
+    }
+  }
+
+  /// A device may notify without having been asked, with a 2902 or without one.
+  @Test(arguments: [("", false), (#", "descriptors": [{"uuid": "2902"}]"#, true)])
+  func valuesThatNobodyAskedFor(_ descriptors: String, _ hasConfiguration: Bool) async throws {
+    try await onLoop {
+      let description = try Self.peripheral(
+        Self.service(
+          #"{"uuid": "1524", "properties": ["write_without_response"], "#
+            + #""reactions": [{"when": "50", "then": [{"notify": "1525", "value": "5010"}, {"indicate": "1526", "value": "07"}]}]}, "#
+            + #"{"uuid": "1525", "properties": ["notify"], "unasked": true\#(descriptors)}, {"uuid": "1526", "properties": ["indicate"], "unasked": true}, "#
+            + #"{"uuid": "1527", "properties": ["notify"], "unasked": true, "periodic": {"every_ms": 1000, "values": ["09"]}}"#))
+      #expect(description.database.attributes.contains { $0.handle > 9 && $0.type == UUID(0x2902) } == hasConfiguration)
+      let client = PeripheralTestClient(VirtualPeripheral(description))
+      client.write("52" + description.hex("1524") + "50")
+      #expect(client.take() == ["1b" + description.hex("1525") + "5010", "1d" + description.hex("1526") + "07"])
+      try await EventLoop.shared.sleep(for: .milliseconds(1100))
+      #expect(client.take() == ["1b" + description.hex("1527") + "09"])
+      client.drop()
+    }
+  }
+
+  /// A device without the services 1800 and 1801, as the handles of its file say.
+  @Test(arguments: [(1, "aa00"), (5, "1801 aa00"), (6, "1800 aa00"), (9, "1800 aa00"), (10, "1800 1801 aa00")])
+  func aFirstHandleThatLeavesNoRoom(_ handle: Int, _ services: String) throws {
+    let one = try Self.peripheral(#""services": [{"uuid": "aa00", "handle": \#(handle)}]"#)
+    let found = one.database.attributes.filter { $0.type == UUID(0x2800) }.map { UUID(littleEndian: $0.value)?.description }
+    #expect(found == services.split(separator: " ").map(String.init))
+    #expect(one.database.attributes.last?.handle.number == handle)
+  }
+
+  @Test func aDeviceWithout1801() throws {
+    let one = try Self.peripheral(
+      #""services": [{"uuid": "1800", "handle": 1, "characteristics": [{"uuid": "2a00", "handle": 2, "properties": ["read"], "value": "58"}]}]"#
+    )
+    #expect(one.database.attributes.map(\.handle.number) == [1, 2, 3])
+  }
+
+  /// What would have no effect is refused.
+  @Test(arguments: [
+    (
+      service(#"{"uuid": "aa01", "properties": ["read"], "handle": 3}"#),
+      "handle 0x0003 is taken or out of order: the last one is 0x000a; 1800 and 1801, which the file does not describe, were added in front"
+    ),
+    (
+      #""services": [{"uuid": "1800", "characteristics": [{"uuid": "2a00", "properties": ["read"], "handle": 2}]}]"#,
+      "1801, which the file does not describe, was added in front"
+    ),
+    (#""appearance": 64, "services": [{"uuid": "1800"}]"#, "appearance: it says nothing where the device has no service 1800"),
+    (
+      service(#"{"uuid": "aa01", "properties": ["notify"], "descriptors": [{"uuid": "2902", "value": "0100"}]}"#),
+      "descriptors[0].value: each client has a 2902 of its own"
+    ),
+    (
+      service(#"{"uuid": "aa01", "properties": ["notify"], "descriptors": [{"uuid": "2902", "max_length": 2}]}"#),
+      "descriptors[0].max_length: each client has a 2902 of its own"
+    ),
+    (
+      service(#"{"uuid": "aa01", "properties": ["notify"], "unasked": true, "on_subscribe": [{"disconnect": true}]}"#),
+      "on_subscribe: nobody can subscribe: with unasked it has no 2902"
+    ),
+    (service(#"{"uuid": "aa01", "properties": ["read"], "unasked": true}"#), "unasked: nobody can subscribe to a characteristic without"),
+    (
+      service(#"{"uuid": "aa01", "properties": ["write"], "permissions": ["read"], "reactions": [{"then": [{"disconnect": true}]}]}"#),
+      "reactions: its permissions let nobody write to it"
+    ),
+    (
+      service(#"{"uuid": "aa01", "properties": ["read"], "permissions": ["write"], "read_reactions": [{"then": [{"disconnect": true}]}]}"#),
+      "read_reactions: its permissions let nobody read it"
+    ),
+    (
+      service(
+        #"{"uuid": "aa01", "properties": ["write"], "sink": {"report": "aa02"}}, {"uuid": "aa02", "properties": ["read"], "value": "00"}"#),
+      "characteristics[1].value: it says nothing: the count of a sink is what it holds"
+    ),
+    (service(#"{"uuid": "aa01", "properties": ["read"]}"#) + #", "on_connect": [{"set": "aa01"}]"#, "on_connect[0].set: set needs a value"),
+    (#""link": {"seed": 3}"#, "link.seed: it says nothing without packet_error_rate or firmware"),
+    (#""link": {"coded": "s2"}"#, "link.coded: it says nothing unless the device's phys have coded"),
+  ]) func whatHasNoEffectIsRefused(_ inside: String, _ message: String) {
+    #expect { try Self.peripheral(inside) } throws: { "\($0)".contains(message) }
+  }
+
+  /// Permissions that go beyond the properties: a hidden write.
+  @Test func reactionsFollowThePermissions() async throws {
+    try await onLoop {
+      let description = try Self.peripheral(
+        Self.service(
+          #"{"uuid": "aa01", "properties": ["read"], "permissions": ["read", "write"], "reactions": [{"then": [{"set": "aa02", "value": "07"}]}]}, "#
+            + #"{"uuid": "aa02", "properties": ["read"]}"#))
+      let client = PeripheralTestClient(VirtualPeripheral(description))
+      #expect(client.ask("12" + description.hex("aa01") + "01") == "13")
+      #expect(client.ask("0a" + description.hex("aa02")) == "0b07")
+    }
+  }
+}
