@@ -48,7 +48,25 @@ package struct AttributeTable: Hashable, Sendable {
     let found = try candidates(for: selector)
     guard let first = found.first else { throw .notFound(selector, missing(selector)) }
     guard found.count > 1 else { return first }
-    throw .ambiguous(selector, found)
+    throw .ambiguous(selector, found.map { GATTError.Candidate($0, self.selector(of: $0)) })
+  }
+
+  /// The selector that means this attribute and no other: `181a[2]/2a6e`, `ffe0/ffe1[2]@2902`.
+  private func selector(of attribute: Attribute) -> String {
+    func part(_ uuid: UUID, _ handle: AttributeHandle, _ all: [(uuid: UUID, handle: AttributeHandle)]) -> String {
+      let alike = all.filter { $0.uuid == uuid }
+      return alike.count > 1 ? "\(uuid)[\((alike.firstIndex { $0.handle == handle } ?? 0) + 1)]" : "\(uuid)"
+    }
+    func path(_ item: Characteristic, _ service: Service) -> String {
+      part(service.uuid, service.handle, services.map { ($0.uuid, $0.handle) }) + "/"
+        + part(item.uuid, item.handle, service.characteristics.map { ($0.uuid, $0.handle) })
+    }
+    return switch attribute {
+    case .characteristic(let item, let service): path(item, service)
+    case .descriptor(let descriptor, of: let item, let service):
+      path(item, service) + "@" + part(descriptor.uuid, descriptor.handle, item.descriptors.map { ($0.uuid, $0.handle) })
+    case .handle(let handle): "\(handle)"
+    }
   }
 
   private func candidates(for selector: Selector) throws(GATTError) -> [Attribute] {

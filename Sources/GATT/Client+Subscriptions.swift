@@ -24,7 +24,7 @@ extension Client {
     let properties = characteristic.properties
     var kind = kind
     if kind == .auto {
-      guard !properties.isDisjoint(with: [.notify, .indicate]) else { throw GATTError.sendsNoValues(characteristic) }
+      guard characteristic.sendsValues else { throw GATTError.sendsNoValues(characteristic) }
       kind = properties.contains(.notify) ? .notification : .indication
     }
     let subscription = Subscription(characteristic, kind, keepsValues: keepingValues, self)

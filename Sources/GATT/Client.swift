@@ -58,6 +58,8 @@ package final class Client: BearerClient {
   /// How many lost PDUs the notes have told of.
   private var lossesShown = 0
   private var notes: [Repeated: Int] = [:]
+  /// Selectors of which a note has said what they were taken for.
+  private var explained: Set<Selector> = []
 
   /// Attaches to a bearer, and begins to receive in the loop's next turn: set the handlers before.
   package init(_ bearer: Bearer) {
@@ -101,6 +103,14 @@ package final class Client: BearerClient {
 
   /// As `exchangeMTU`, unless that was done: a client asks once per connection (§4.3.1).
   func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
+
+  /// The only one of several candidates that sends values, with a note the first time; nil when there is not one.
+  package func onlySender(_ selector: Selector, _ candidates: [GATTError.Candidate]) -> Characteristic? {
+    let senders = candidates.filter { $0.attribute.characteristic?.sendsValues ?? false }
+    guard senders.count == 1, let only = senders.first else { return nil }
+    if explained.insert(selector).inserted { onNote?(.onlySender(selector, only, of: candidates.count)) }
+    return only.attribute.characteristic
+  }
 
   /// Returns when the peer has taken all commands sent so far: a request is answered after them (the bearer keeps the order), and this one,
   /// Find Information on `handle`, has no side effects. An Error Response proves as much.

@@ -9,7 +9,7 @@ package enum GATTError: Error, Equatable, Sendable {
   case servicesOverlap(Service, Service)
   case invalidSelector(String, Selector.Fault)
   case notFound(Selector, Missing)
-  case ambiguous(Selector, [Attribute])
+  case ambiguous(Selector, [Candidate])
   /// The characteristic has neither notify nor indicate.
   case sendsNoValues(Characteristic)
   /// The peer's services have changed: what was subscribed to is not there any more, or somewhere else.
@@ -37,5 +37,19 @@ package enum GATTError: Error, Equatable, Sendable {
     case descriptor(UUID)
     /// Less of this type than the index asks for.
     case only(Int, of: UUID)
+  }
+
+  /// One of several attributes that a selector may mean.
+  package struct Candidate: Sendable, Equatable {
+    package let attribute: Attribute
+    /// Means this attribute and no other: `181a[2]/2a6e`.
+    package let selector: String
+
+    package init(_ attribute: Attribute, _ selector: String) {
+      self.attribute = attribute
+      self.selector = selector
+    }
+
+    package var handle: AttributeHandle { attribute.handle }
   }
 }

@@ -60,6 +60,9 @@ package struct Characteristic: Hashable, Sendable {
 
   /// The Client Characteristic Configuration descriptor; the first, when a peer has several.
   package var clientConfiguration: Descriptor? { descriptors.first { $0.uuid == .clientCharacteristicConfiguration } }
+
+  /// It notifies or indicates.
+  package var sendsValues: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 }
 
 /// A characteristic descriptor (§3.3.3).

@@ -23,13 +23,20 @@ extension Client {
     try await subscribe(characteristic(selector), kind: .auto)
   }
 
+  /// The characteristic to subscribe to. A Client Characteristic Configuration (2902) stands for the characteristic that it belongs to; of
+  /// several candidates the only one that sends values is taken.
   /// - Throws: NotACharacteristic; as `discover` and `AttributeTable.resolve`.
   package func characteristic(_ selector: Selector) async throws -> Characteristic {
-    let attribute = try await attribute(selector, discovering: true)
-    guard let characteristic = attribute.characteristic else {
-      throw NotACharacteristic(selector: selector, handle: attribute.handle)
+    let attribute: Attribute
+    do { attribute = try await self.attribute(selector, discovering: true) } catch let error as GATTError {
+      guard case .ambiguous(_, let found) = error, let only = onlySender(selector, found) else { throw error }
+      return only
     }
-    return characteristic
+    switch attribute {
+    case .characteristic(let item, _): return item
+    case .descriptor(let descriptor, of: let item, _) where descriptor.uuid == UUID(0x2902): return item
+    default: throw NotACharacteristic(selector: selector, handle: attribute.handle)
+    }
   }
 
   /// The values of all characteristics that can be read, and of their descriptors, each by one request where it fits. One that the peer refuses

@@ -29,19 +29,18 @@ extension Client {
   /// Subscribes to characteristics and gives out their values, in the order of arrival, until a limit is reached. While `take` waits the link
   /// goes on, and values wait.
   /// - Parameters:
+  ///   - subscribe: adds the characteristics.
   ///   - limits: asked for once the peer has accepted all subscriptions; values that come meanwhile count.
   ///   - take: gets each value with the type of its characteristic.
   ///   - onDrop: told how many values were not kept because `take` was thousands behind.
-  /// - Throws: NotACharacteristic; why the link ended; as `subscribe`; what `limits` and `take` throw; CancellationError.
+  /// - Throws: why the link ended; what `subscribe`, `limits` and `take` throw; CancellationError.
   package func follow(
-    _ selectors: [Selector], limits: @LoopActor () async throws -> FollowLimits,
+    _ subscribe: @LoopActor (SubscribedValues) async throws -> Void, limits: @LoopActor () async throws -> FollowLimits,
     take: @LoopActor (ValueEvent, UUID) async throws -> Void, onDrop: (@LoopActor (Int) -> Void)? = nil
   ) async throws -> FollowOutcome {
-    var characteristics: [Characteristic] = []
-    for selector in selectors { characteristics.append(try await characteristic(selector)) }
     let values = SubscribedValues(self, onDrop: onDrop)
     do {
-      for characteristic in characteristics { try await values.add(characteristic) }
+      try await subscribe(values)
       let outcome = try await follow(values, try await limits(), take)
       await values.end()
       return outcome

@@ -73,19 +73,8 @@ final class Answers {
   }
 
   private func subscribeToAll() async throws {
-    var count = 0
-    for characteristic in try await connection.client.discover().characteristics
-    where !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
-      do {
-        try await values.add(characteristic)
-        count += 1
-      } catch let error as GATTError {
-        // One that is refused does not hide the rest.
-        guard case .errorResponse = error else { throw error }
-        context.output.note("\(characteristic.uuid) is left out: \(Failure(error).message)")
-      }
-    }
-    if count == 0 { throw Failure(.notFound, "--collect: nothing on this device can be subscribed to") }
+    let added = try await ValueSenders.addAll(on: connection.client, context.output) { try await values.add($0) }
+    if added.isEmpty { throw Failure(.notFound, "--collect: nothing on this device can be subscribed to") }
   }
 
   // MARK: Waiting

@@ -107,17 +107,16 @@ import Text
         "the peer has no attribute ffe2@2904; no descriptor 2904 there; list what it has with: services"
       ),
       (
-        .ambiguous(try Selector("ffe1"), [attribute, attribute]), "ambiguous",
-        "ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several ('ffe1[2]') or "
-          + "the handle (0x0016)"
+        .ambiguous(try Selector("ffe1"), [.init(attribute, "ffe0/ffe1[1]"), .init(attribute, "ffe0/ffe1[2]")]), "ambiguous",
+        "ffe1 is ambiguous: ffe0/ffe1[1] (0x0016, write_without_response), ffe0/ffe1[2] (0x0016, write_without_response). Name one as it stands "
+          + "here, or its handle: 'ffe0/ffe1[1]', or 0x0016"
       ),
-      // The service is named, and there are two.
       (
         .ambiguous(
-          try Selector("ffe0/ffe1"),
-          [attribute, .characteristic(item, Service(uuid: UUID(0xFFE0), handle: 0x20, endHandle: 0x26, isPrimary: true))]), "ambiguous",
-        "ffe0/ffe1 is ambiguous: ffe0/ffe1 (handle 0x0016), ffe0/ffe1 (handle 0x0016). Name the one of several ('ffe0/ffe1[2]') or "
-          + "the handle (0x0016)"
+          try Selector(String(repeating: "0", count: 32) + "/" + String(repeating: "0", count: 31) + "1"), [.init(.handle(9), "0x0009")]),
+        "ambiguous",
+        "000000000000000000000000000000…00000000000000000000000000001 is ambiguous: 0x0009 (0x0009). Name one as it stands here, or its handle: "
+          + "0x0009, or 0x0009"
       ),
       (
         .invalidSelector("1\u{1b}[31m", .wrongIndex), "usage",

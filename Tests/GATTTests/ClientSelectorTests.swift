@@ -59,7 +59,9 @@ import Testing
       try Self.table.resolve(selector)
     } throws: {
       guard case GATTError.ambiguous(selector, let found) = $0 else { return false }
+      // What is listed can be typed.
       return found.map(\.handle) == candidates
+        && found.allSatisfy { (try? Self.table.resolve(Selector($0.selector)).handle) == $0.handle }
     }
   }
 

@@ -17,7 +17,9 @@ import Testing
     var result: (FollowOutcome?, [[UInt8]], Duration) = (nil, [], .zero)
     try await air.withPeer("band-7") { _, client in
       var start = EventLoop.shared.now
-      result.0 = try await client.follow([Selector(attribute)]) {
+      result.0 = try await client.follow {
+        try await $0.add(try await client.characteristic(Selector(attribute)))
+      } limits: {
         start = EventLoop.shared.now
         return FollowLimits(
           count: limits.count, end: limits.end.map { _ in start.advanced(by: .milliseconds(2500)) }, patience: limits.patience)
@@ -76,7 +78,9 @@ import Testing
       let air = try await TestAir()
       try await air.withPeer("band-7") { _, client in
         var values: [UInt8] = []
-        let outcome = try await client.follow([Selector("2a37")]) {
+        let outcome = try await client.follow {
+          try await $0.add(try await client.characteristic(Selector("2a37")))
+        } limits: {
           FollowLimits(count: 3, patience: .seconds(2))
         } take: { event, _ in
           try await EventLoop.shared.sleep(for: .seconds(4))
@@ -95,7 +99,9 @@ import Testing
       await #expect(throws: (any Error).self) {
         try await air.withPeer("band-7") { link, client in
           EventLoop.shared.schedule(after: .milliseconds(3500)) { EventLoop.shared.spawn { await link.disconnect() } }
-          _ = try await client.follow([Selector("2a37")]) {
+          _ = try await client.follow {
+            try await $0.add(try await client.characteristic(Selector("2a37")))
+          } limits: {
             FollowLimits()
           } take: { _, _ in
             values += 1
@@ -111,7 +117,7 @@ import Testing
     try await onLoop {
       let air = try await TestAir()
       await #expect(throws: NotACharacteristic.self) {
-        try await air.withPeer("band-7") { _, client in _ = try await client.subscribe(to: Selector("2a19@2902")) }
+        try await air.withPeer("band-7") { _, client in _ = try await client.subscribe(to: Selector("0x0001")) }
       }
       await air.central.close()
     }

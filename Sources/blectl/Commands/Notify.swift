@@ -19,8 +19,8 @@ struct Notify: PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "What to subscribe to.")
-  var attributes: [String]
+  @Argument(help: "What to subscribe to (default: everything that notifies or indicates, as '*').")
+  var attributes: [String] = []
 
   @Option(
     name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
@@ -49,7 +49,6 @@ struct Notify: PeerCommand {
   var format: ValueFormat { chosenFormat ?? .auto }
 
   func validate() throws {
-    if attributes.isEmpty { throw ValidationError("Name at least one characteristic.") }
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
     if let duration, !(duration >= 0 && duration <= 31_536_000) {
       throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
@@ -62,7 +61,7 @@ struct Notify: PeerCommand {
   var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "the input ended before \($0) value(s) arrived") } }
 
   func run(in context: Context) async throws {
-    let selectors = try attributes.map { try Selector($0) }
+    let senders = try ValueSenders(attributes)
     for value in write { try value.check() }
     if reconnect, context.shell != nil {
       throw Failure(.usage, "--reconnect is for the command line; in a session `set reconnect on` makes lost links again")
@@ -71,7 +70,7 @@ struct Notify: PeerCommand {
     var pause = Duration.milliseconds(500)
     while true {
       do {
-        let outcome = try await context.withPeer(who.target) { try await listen($0, selectors, state, context) }
+        let outcome = try await context.withPeer(who.target) { try await listen($0, senders, state, context) }
         return try finish(outcome, state)
       } catch  where reconnect && state.hasStarted && !state.isOver && Failure(error).isLoss {
         // A link that held is lost for a new reason: the patience begins anew.
@@ -105,18 +104,21 @@ struct Notify: PeerCommand {
   }
 
   @LoopActor
-  private func listen(_ connection: Connection, _ selectors: [Selector], _ state: State, _ context: Context) async throws -> FollowOutcome {
+  private func listen(_ connection: Connection, _ senders: ValueSenders, _ state: State, _ context: Context) async throws -> FollowOutcome {
     // An argument is looked up at each access.
     let format = format
-    if context.asksForDescriptions {
-      for selector in selectors { await context.describe(try await connection.client.characteristic(selector), on: connection) }
-    }
-    let outcome = try await connection.client.follow(selectors) {
+    let client = connection.client
+    let outcome = try await client.follow { values in
+      try await senders.subscribe(on: client, context.output) {
+        await context.describe($0, on: connection)
+        try await values.add($0)
+      }
+    } limits: {
       if !state.hasStarted, let duration, duration > 0 { state.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
       state.hasStarted = true
       state.isListening = true
       context.output.status("subscribed; Ctrl-C ends")
-      for value in write { try await send(value, connection.client, context.output) }
+      for value in write { try await send(value, client, context.output) }
       return FollowLimits(count: count.map { $0 - state.values }, end: state.end, patience: patience)
     } take: { event, uuid in
       try await NotificationRecord.show(event, uuid, format, from: connection, context.process.memory, context.output)

@@ -66,13 +66,13 @@ struct Write: PeerCommand {
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)
     RecordedCommand.present?.writes(bytes)
     try await context.withPeer(who.target) { connection in
-      try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context.output) }, on: connection, context)
+      try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context) }, on: connection, context)
     }
   }
 
   @LoopActor
-  private func write(_ bytes: [UInt8], to selector: Selector, on connection: Connection, _ output: Output) async throws {
-    let client = connection.client
+  private func write(_ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context) async throws {
+    let (client, output) = (connection.client, context.output)
     // An explicit mode on a plain handle needs nothing from discovery.
     let target = try await client.attribute(selector, discovering: mode == .auto || readBack)
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
@@ -83,11 +83,24 @@ struct Write: PeerCommand {
     var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
     pacing.provesArrival = true
     try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
+    if let note = unheard(bytes, target, client, context) { output.note(note) }
     let now = readBack ? try await client.read(target.handle) : nil
     try await report(target, plan, bytes.count, verified: now.map { $0 == bytes }, connection, output)
     if let now, now != bytes {
       throw Failure(.expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(target.handle) now reads \(Hex.encode(now))")
     }
+  }
+
+  /// What to do about values that the device sends from now on and nothing shows; nil where that is not so.
+  @LoopActor
+  private func unheard(_ bytes: [UInt8], _ target: Attribute, _ client: Client, _ context: Context) -> String? {
+    guard case .descriptor(let descriptor, of: let item, _) = target, descriptor.uuid == UUID(0x2902), bytes.count == 2,
+      (1...3).contains(bytes[0]), bytes[1] == 0, !client.isSubscribed(to: item)
+    else { return nil }
+    let name = ShellWords.quoteForShell(client.table?.name(at: item.valueHandle) ?? "\(item.valueHandle)")
+    let command = context.shell != nil ? "subscribe \(name)" : "blectl notify \(ShellWords.quoteForShell("\(who.peer)")) \(name)"
+    return
+      "the device now sends the values of \(name), but nothing shows them. To see them: \(command)"
   }
 
   @LoopActor

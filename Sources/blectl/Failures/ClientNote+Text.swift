@@ -28,6 +28,8 @@ extension ClientNote {
         + "first \(WritePlan.largestValue) octets"
     case .noClientConfiguration(let item):
       "\(item.uuid) (handle \(item.valueHandle)) has no Client Characteristic Configuration (2902): listening without asking it to send"
+    case .onlySender(let selector, let item, of: let count):
+      "\(selector): taking \(item.selector) (handle \(item.handle)), the only one of \(count) that can notify or indicate"
     case .servicesChanged: "the peer says that its services have changed: they will be discovered again"
     case .wrongEcho: "the peer repeated a part of the long write wrongly; --mode reliable would stop here"
     case .last(let note): "\(note.text); more of these are not reported"

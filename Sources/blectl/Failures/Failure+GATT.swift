@@ -23,19 +23,22 @@ extension Failure {
     case .invalidSelector(let text, let fault):
       self.init(
         .usage,
-        "\(DisplayText.escape(text)) does not name an attribute: \(Self.reason(fault)). Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, "
+        "\(Self.head(text)) does not name an attribute: \(Self.reason(fault)). Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, "
           + "'ffe1[2]'), a descriptor (ffe1@2901) or a name (battery_level)")
     case .notFound(let selector, .only(let count, of: let uuid)):
-      self.init(.notFound, "\(selector): the peer has only \(count) of \(uuid)")
+      self.init(.notFound, "\(Self.head("\(selector)")): the peer has only \(count) of \(uuid)")
     case .notFound(let selector, let missing): self.init(.notFound, "the peer has no attribute \(selector)\(Self.hint(missing))")
     case .ambiguous(let selector, let found):
-      let list = found.prefix(16).map(\.description).joined(separator: ", ") + (found.count > 16 ? ", … (\(found.count) in all)" : "")
-      let handle = found.first.map { " (\($0.handle))" } ?? ""
-      let service = selector.service != nil || Self.isInOneService(found) ? "" : "the service (SERVICE/\(selector)), "
+      let list = found.prefix(16).map {
+        let properties = $0.attribute.properties.map { ", \($0.names.joined(separator: " "))" } ?? ""
+        return "\($0.selector) (\($0.handle)\(properties))"
+      }
+      let more = found.count > 16 ? ", … (\(found.count) in all)" : ""
+      let example = found.first.map { ": \(ShellWords.quoteForShell($0.selector)), or \($0.handle)" } ?? ""
       self.init(
         .ambiguous,
-        "\(selector) is ambiguous: \(list). Name \(service)the one of several (\(ShellWords.quoteForShell("\(selector)[2]"))) or the handle"
-          + handle)
+        "\(Self.head("\(selector)")) is ambiguous: \(list.joined(separator: ", "))\(more). Name one as it stands here, or its handle\(example)"
+      )
     case .sendsNoValues(let item):
       self.init(
         .notFound,
@@ -61,17 +64,6 @@ extension Failure {
     case .segmentTooShort(let octets): self.init(.usage, "--chunk takes 1 or more octets, not \(octets)")
     case .planMismatch(let planned, let count): self.init(.internal, "a plan for \(planned) octets for a value of \(count)")
     }
-  }
-
-  /// To name the service would not help.
-  private static func isInOneService(_ found: [Attribute]) -> Bool {
-    let services = found.map { attribute -> AttributeHandle? in
-      switch attribute {
-      case .characteristic(_, let service), .descriptor(_, of: _, let service): service.handle
-      case .handle: nil
-      }
-    }
-    return Set(services).count == 1
   }
 
   // MARK: Refusals
@@ -133,7 +125,7 @@ extension Failure {
     case .wrongIndex: "[N] takes a number from 1"
     case .emptyPart: "a part is empty"
     case .unknownName(let name):
-      "\(DisplayText.escape(name)) is neither a UUID (4, 8 or 32 hex digits) nor a name that the Bluetooth SIG assigned"
+      "\(head(name)) is neither a UUID (4, 8 or 32 hex digits) nor a name that the Bluetooth SIG assigned"
     }
   }
 

@@ -126,6 +126,9 @@ struct Failure: Error, Equatable {
     if let offset = resumeOffset { json.integer("resume_offset", offset) }
   }
 
+  /// The user's own words where an error begins with them: what is wrong must not stand behind a thousand digits.
+  static func head(_ text: String) -> String { DisplayText.clipMiddle(DisplayText.escape(text), to: 60) }
+
   /// For a place where a sentence has no room.
   var word: String {
     guard kind == .att, let code else { return message }

@@ -13,8 +13,8 @@ struct Subscribe: SessionCommand, PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "What to subscribe to.")
-  var attributes: [String]
+  @Argument(help: "What to subscribe to (default: everything that notifies or indicates, as '*').")
+  var attributes: [String] = []
 
   @Option(
     name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
@@ -22,7 +22,7 @@ struct Subscribe: SessionCommand, PeerCommand {
   var format: ValueFormat = .auto
 
   func run(in context: Context) async throws {
-    let selectors = try attributes.map { try Selector($0) }
+    let senders = try ValueSenders(attributes)
     var isNew = false
     do {
       let connection: Connection
@@ -32,10 +32,9 @@ struct Subscribe: SessionCommand, PeerCommand {
         (connection, isNew) = try await context.lastingLink(try await context.configuration.resolve(who.peer), who.target)
       }
       guard let shell = context.shell, let lane = context.lane else { return }
-      for selector in selectors {
-        let characteristic = try await connection.client.characteristic(selector)
-        await context.describe(characteristic, on: connection)
-        try await shell.backgroundValues(lane, connection).add(characteristic, format)
+      try await senders.subscribe(on: connection.client, context.output) {
+        await context.describe($0, on: connection)
+        try await shell.backgroundValues(lane, connection).add($0, format)
       }
     } catch {
       // It stays for what is subscribed to.
@@ -67,7 +66,7 @@ struct Unsubscribe: SessionCommand, PeerCommand {
     for (selector, typed) in zip(selectors, attributes) {
       let characteristic = try await connection.client.characteristic(selector)
       guard background.contains(characteristic) else {
-        throw Failure(.notFound, "\(DisplayText.escape(typed)) is not subscribed to on \(connection.title)")
+        throw Failure(.notFound, "\(DisplayText.clip(DisplayText.escape(typed), to: 60)) is not subscribed to on \(connection.title)")
       }
       try await background.remove(characteristic)
     }

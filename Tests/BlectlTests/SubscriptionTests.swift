@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+/// What people type to get values: by hand, for everything, and with one UUID for several characteristics.
+@Suite(.timeLimit(.minutes(15))) struct SubscriptionTests {
+  /// Three characteristics 2a6e of which one notifies, a fff3 that indicates, and a fff4 whose 2902 is refused.
+  private static let sensor = """
+    { "name": "Sensor", "address": "D1:00:00:00:00:30/random", "advertisement": { "name": "Sensor" }, "services": [
+      { "uuid": "181a", "characteristics": [
+        { "uuid": "2a6e", "properties": ["read"], "value": { "i16le": 2100 } },
+        { "uuid": "2a6e", "properties": ["read"], "value": { "i16le": 2150 } } ] },
+      { "uuid": "181a", "characteristics": [
+        { "uuid": "2a6e", "properties": ["read", "notify"], "periodic": { "every_ms": 100, "values": [{ "i16le": 2201 }] } } ] },
+      { "uuid": "fff0", "characteristics": [
+        { "uuid": "fff3", "properties": ["indicate"], "periodic": { "every_ms": 150, "values": ["c3"] } },
+        { "uuid": "fff4", "properties": ["notify"], "descriptors": [{ "uuid": "2902", "permissions": ["read_encrypted", "write_encrypted"] }] }
+      ] } ] }
+    """
+
+  private func sensor(_ arguments: [String]) throws -> Blectl.Result {
+    try Blectl.run(arguments, adapter: "sim:\(TemporaryFolder.file(Array(Self.sensor.utf8)))")
+  }
+
+  private static let note = "2a6e: taking 181a[2]/2a6e (handle 0x0011), the only one of 3 that can notify or indicate"
+
+  @Test func theOnlyOneThatNotifiesIsTaken() throws {
+    for words in [
+      ["notify", "name:Sensor", "2a6e", "-n", "1", "--json"], ["notify", "name:Sensor", "2a6e", "-n", "1", "--json", "-v"],
+      ["-e", "wait 2a6e", "name:Sensor", "--json"], ["-e", "subscribe 2a6e; wait 2a6e; unsubscribe 2a6e", "name:Sensor", "--json"],
+    ] {
+      let result = try sensor(words)
+      #expect(result.status == 0, "\(words) \(result.errors)")
+      #expect(try result.records.contains { $0.string("value") == "9908" }, "\(words) \(result.text)")
+      #expect(result.errors.split(separator: "\n").count { $0.contains(Self.note) } == 1, "\(words) \(result.errors)")
+    }
+  }
+
+  /// Nothing is guessed where there is a choice.
+  @Test func othersAreListedWithTheirPropertiesAndAsTheyCanBeTyped() throws {
+    let write = try sensor(["write", "name:Sensor", "2a6e", "00"])
+    #expect(write.status == 2)
+    let list = "181a[1]/2a6e[1] (0x000c, read), 181a[1]/2a6e[2] (0x000e, read), 181a[2]/2a6e (0x0011, read notify)"
+    #expect(write.errors.contains("2a6e is ambiguous: \(list). Name one as it stands here"), "\(write.errors)")
+    for (form, value) in [("181a[1]/2a6e[1]", "3408"), ("181a[1]/2a6e[2]", "6608")] {
+      #expect(try sensor(["read", "name:Sensor", form]).text.hasPrefix(value))
+    }
+  }
+
+  @Test(arguments: [["notify", "name:Sensor", "--json"], ["notify", "name:Sensor", "*", "--json"]])
+  func everythingThatSendsValues(_ words: [String]) throws {
+    let result = try sensor(words + ["-n", "6"])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try Set(result.records.compactMap { $0.string("uuid") }) == ["2a6e", "fff3"], "\(result.text)")
+    #expect(
+      result.errors.contains("subscribing to everything that sends values: service_changed, temperature[3], fff3"), "\(result.errors)")
+    #expect(result.errors.contains("fff4 is left out: "), "\(result.errors)")
+  }
+
+  @Test func everythingInASession() throws {
+    for command in ["subscribe", "subscribe '*'", "subscribe 2a6e fff3"] {
+      let result = try sensor(["-e", "\(command); sleep 1", "name:Sensor", "--json"])
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(try Set(result.records.compactMap { $0.string("uuid") }) == ["2a6e", "fff3"], "\(command) \(result.text)")
+    }
+  }
+
+  @Test func aDeviceWithNothingToSubscribeTo() throws {
+    let device = """
+      { "name": "Mute", "address": "D1:00:00:00:00:31/random", "advertisement": { "name": "Mute" }, "services": [
+        { "uuid": "fff0", "handle": 1, "characteristics": [{ "uuid": "fff1", "properties": ["read"] }] } ] }
+      """
+    let result = try Blectl.run("notify", "name:Mute", adapter: "sim:\(TemporaryFolder.file(Array(device.utf8)))")
+    #expect(result.status == 2 && result.errors.contains("nothing on this device can be subscribed to"), "\(result.errors)")
+  }
+
+  /// The 2902 of a characteristic stands for it, by name and by handle.
+  @Test(arguments: ["fff3@2902", "0x0016", "fff3"]) func aConfigurationNamesItsCharacteristic(_ attribute: String) throws {
+    let result = try sensor(["notify", "name:Sensor", attribute, "-n", "1", "--json"])
+    #expect(try result.status == 0 && result.records.first?.string("uuid") == "fff3", "\(result.errors)")
+  }
+
+  /// Values that are asked for by hand are not shown, and nothing else would say so.
+  @Test func aConfigurationWrittenByHandNamesWhatShowsTheValues() throws {
+    let hint = "nothing shows them"
+    for (words, command) in [
+      (["-e", "write fff3@2902 0200; sleep 1", "name:Sensor"], "subscribe fff3"),
+      (["write", "name:Sensor", "fff3@2902", "0200"], "blectl notify name:Sensor fff3"),
+      (["-e", "write 0x0016 0200", "name:Sensor"], "subscribe fff3"),
+      (["-e", "write 181a[2]/2a6e@2902 0100", "name:Sensor"], "subscribe 'temperature[3]'"),
+    ] {
+      let result = try sensor(words)
+      #expect(result.status == 0 && result.errors.contains(hint) && result.errors.contains(command), "\(words) \(result.errors)")
+    }
+    for words in [
+      ["-e", "write fff3@2902 0000", "name:Sensor"], ["-e", "subscribe fff3; write fff3@2902 0200", "name:Sensor"],
+      ["write", "name:Sensor", "fff3@2902", "0200", "--expect", "fff3"],
+    ] {
+      let result = try sensor(words)
+      #expect(result.status == 0 && !result.errors.contains(hint), "\(words) \(result.errors)")
+    }
+  }
+}
