@@ -9,6 +9,8 @@ struct Configuration: Sendable {
   private let environment: [String: String]
   /// As `--adapter` names it.
   private let adapterName: String?
+  /// The keys of the configuration file.
+  static let keys = ["aliases", "adapters"]
 
   init(environment: [String: String], adapter: String? = nil) {
     self.environment = environment
@@ -17,11 +19,24 @@ struct Configuration: Sendable {
 
   func variable(_ name: String) -> String? { environment[name] }
 
-  /// `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up.
+  /// `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up; or what replaces it.
   func adapter() throws -> AdapterSpec {
+    let spec = try namedAdapter()
+    return try replacement(of: spec)?.spec ?? spec
+  }
+
+  /// What the user is told of the adapter; nil when it is the one that was named.
+  func adapterNote() throws -> String? { try replacement(of: try namedAdapter())?.note }
+
+  private func namedAdapter() throws -> AdapterSpec {
     let named = adapterName ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 }
     guard let named else { return .kernel(nil) }
     return try AdapterSpec(named)
+  }
+
+  private func replacement(of spec: AdapterSpec) throws(Failure) -> AdapterReplacement? {
+    guard case .kernel(let number?) = spec else { return nil }
+    return try AdapterReplacement.find(of: number, in: environment, configPath)
   }
 
   /// The air of `KnownDevices`: nil for a radio.
@@ -47,13 +62,15 @@ struct Configuration: Sendable {
         let known = Set(aliases.keys).union(given.keys).sorted()
         throw Failure(
           .notFound,
-          "@\(name): no such alias in \(configPath ?? "the configuration"), and none was given in a session (\(known.isEmpty ? "none are defined" : "known: " + known.joined(separator: ", ")))"
+          "@\(Failure.head(name)): no such alias in \(configPath ?? "the configuration"), and none was given in a session (\(known.isEmpty ? "none are defined" : "known: " + known.joined(separator: ", ")))"
         )
       }
       guard let peer = PeerArgument(argument: text) else {
-        throw Failure(.input, "@\(name) in \(configPath ?? "the configuration") is not a peer: \(text)")
+        throw Failure(.input, "@\(Failure.head(name)) in \(configPath ?? "the configuration") is not a peer: \(text)")
       }
-      if case .alias = peer { throw Failure(.input, "@\(name) in \(configPath ?? "the configuration") is an alias of an alias") }
+      if case .alias = peer {
+        throw Failure(.input, "@\(Failure.head(name)) in \(configPath ?? "the configuration") is an alias of an alias")
+      }
       return try await resolve(peer)
     }
   }
@@ -81,7 +98,8 @@ struct Configuration: Sendable {
         "\(DisplayText.quote(name)) cannot be an alias: 1 to 64 characters without blanks or any of @ ; , # { } and quotes, and not last")
     }
     if try aliases()[name] != nil {
-      throw Failure(.usage, "@\(name) is an alias in \(configPath ?? "the configuration"), which stands above those given in sessions")
+      throw Failure(
+        .usage, "@\(Failure.head(name)) is an alias in \(configPath ?? "the configuration"), which stands above those given in sessions")
     }
     guard statePath != nil else { throw Failure(.output, "there is no folder to keep aliases in: neither XDG_STATE_HOME nor HOME is set") }
     let isOther = peer == nil && !KnownDevices(parsing: deviceLog).hasAlias(name, on: air)
@@ -161,7 +179,7 @@ struct Configuration: Sendable {
 
   @LoopActor
   func aliases() throws -> [String: String] {
-    guard let path = configPath, let tree = try Self.tree(of: path, keys: ["aliases"]), let aliases = tree["aliases"] else { return [:] }
+    guard let path = configPath, let tree = try Self.tree(of: path, keys: Self.keys), let aliases = tree["aliases"] else { return [:] }
     guard case .object(let members) = aliases.kind else {
       throw Failure(.input, "\(path):\(aliases.line): aliases: \(aliases.noun) where an object should be")
     }

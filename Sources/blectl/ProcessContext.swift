@@ -52,6 +52,7 @@ final class ProcessContext {
   func adapter() throws -> AdapterSpec { try configuration.adapter() }
 
   private func openAdapter() async throws -> any Central {
+    if let note = try configuration.adapterNote() { output.note(note) }
     let central = try await adapter().open(
       tap: try await openTrace(), note: { output.note($0) }, discovered: { discoverable = $0 })
     central.onNote = { [output] in output.note($0.text) }

@@ -110,7 +110,8 @@ import Testing
   /// So it is with config.json.
   @Test(
     arguments: [
-      ("{\n\"alias\": {}}", ":2: \"alias\" is not aliases"), ("{\"aliases\": {}, \"a\\u001b\": 1}", ":1: \"a\\x1b\" is not aliases"),
+      ("{\n\"alias\": {}}", ":2: \"alias\" is neither aliases nor adapters"),
+      ("{\"aliases\": {}, \"a\\u001b\": 1}", ":1: \"a\\x1b\" is neither aliases nor adapters"),
       ("[]", ":1: a list where an object should be"), ("{\"aliases\": 1}", ":1: aliases: a number where an object should be"),
       ("", ":1: the file ends where"),
     ]) func whatIsWrongWithTheConfigurationIsSaid(_ text: String, _ message: String) throws

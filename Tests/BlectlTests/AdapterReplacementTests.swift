@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import blectl
+
+/// Another adapter in place of hci0, for scripts that name it.
+@Suite(.timeLimit(.minutes(15))) struct AdapterReplacementTests {
+  private let folder = TemporaryFolder.path()
+  private var path: String { folder + "/blectl/config.json" }
+
+  init() throws { try FileManager.default.createDirectory(atPath: folder + "/blectl", withIntermediateDirectories: true) }
+
+  private func configure(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+
+  private func configuration(_ adapter: String?, _ environment: [String: String] = [:]) -> blectl.Configuration {
+    blectl.Configuration(environment: environment.merging(["XDG_CONFIG_HOME": folder]) { $1 }, adapter: adapter)
+  }
+
+  @Test func whatIsNamedIsReplaced() throws {
+    try configure(#"{"adapters": {"hci0": "sim", "hci2": "unix:/tmp/other", "hci3": "hci0"}}"#)
+    let air = ["BLECTL_HCI0": "unix:/tmp/air", "BLECTL_HCI1": "", "BLECTL_HCI4": "hci1"]
+    let unix = try AdapterSpec("unix:/tmp/air")
+    // The variable stands above the file; what replaces is not replaced; an empty variable is none.
+    #expect(try configuration("hci0", air).adapter() == unix)
+    #expect(try configuration(nil, air.merging(["BLECTL_ADAPTER": "hci0"]) { $1 }).adapter() == unix)
+    #expect(try configuration("hci0").adapter() == .simulation(file: nil))
+    #expect(try configuration("hci1", air).adapter() == .kernel(1))
+    #expect(try configuration("hci2", air).adapter() == AdapterSpec("unix:/tmp/other"))
+    #expect(try configuration("hci3", air).adapter() == .kernel(0))
+    #expect(try configuration("hci4", air).adapter() == .kernel(1))
+    #expect(try configuration("user:0", air).adapter() == .user(0) && configuration(nil, air).adapter() == .kernel(nil))
+    #expect(try configuration("hci0", air).adapterNote() == "hci0 is replaced by unix:/tmp/air (BLECTL_HCI0)")
+    #expect(try configuration("hci0").adapterNote() == "hci0 is replaced by sim (\(path):1)")
+    #expect(try configuration("sim", air).adapterNote() == nil && configuration("hci7", air).adapterNote() == nil)
+    // Capabilities are for adapters of the kernel.
+    #expect(try !configuration("hci0", air).adapter().isKernel)
+  }
+
+  @Test(arguments: [
+    (#"{"adapters": 1}"#, ":1: adapters: a number where an object should be"),
+    ("{\"adapters\": {\n\"hci0\": 7}}", ":2: hci0: a number where a SPEC in quotes should be"),
+    (#"{"adapters": {"usb0": "sim"}}"#, ":1: \"usb0\" is not an adapter of the kernel, such as hci0"),
+    (#"{"adapters": {"sim": "hci0"}}"#, ":1: \"sim\" is not an adapter of the kernel"),
+    (#"{"adapters": {"hci1": "nothing"}}"#, ":1: unknown adapter \"nothing\""),
+    (#"{"adapter": {}}"#, ":1: \"adapter\" is neither aliases nor adapters"),
+  ]) func whatIsWrongIsSaid(_ text: String, _ message: String) throws {
+    try configure(text)
+    let result = try Blectl.run(["scan", "-d", "1"], environment: ["XDG_CONFIG_HOME": folder], adapter: "hci0")
+    #expect(result.status == (message.contains("unknown adapter") ? 64 : 66), "\(result.errors)")
+    #expect(result.errors.hasPrefix("blectl: \(path)\(message)"), "\(result.errors)")
+    // What names no adapter of the kernel does not care.
+    #expect(try Blectl.run(["scan", "-d", "1"], environment: ["XDG_CONFIG_HOME": folder]).status == 0)
+  }
+
+  @Test func scriptsThatNameHci0RunOnTheSimulator() throws {
+    for words in [
+      ["-i", "hci0", "read", "name:Band-7", "2a19"],
+      ["gatttool", "-i", "hci0", "-t", "random", "-b", "D1:00:00:00:00:02", "--char-read", "-a", "0x3"],
+    ] {
+      let result = try Blectl.run(words, environment: ["BLECTL_HCI0": "sim"], adapter: nil)
+      #expect(result.status == 0 && !result.text.isEmpty, "\(result.errors)")
+      // gatttool has no notes.
+      let notes = result.errors.split(separator: "\n").count { $0.contains("hci0 is replaced by sim (BLECTL_HCI0)") }
+      #expect(notes == (words[0] == "gatttool" ? 0 : 1), "\(result.errors)")
+    }
+    let wrong = try Blectl.run(["-i", "hci0", "scan"], environment: ["BLECTL_HCI0": "nothing"], adapter: nil)
+    #expect(wrong.status == 64 && wrong.errors.contains("BLECTL_HCI0: unknown adapter \"nothing\""), "\(wrong.errors)")
+  }
+}
