@@ -27,9 +27,21 @@ struct UsageText {
       separator: "\n")
     let rest = whole.dropFirst(min(whole.count, "Error: ".count + message.count + 1))
     let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
-    let words = Self.words(message, help, command)
+    let words = command == Write.self ? Self.quotedValue(message, arguments) : nil
     // A line feed in what was typed must not make two lines.
-    sentence = DisplayText.visible(words.replacing("\n", with: " "))
+    sentence = DisplayText.visible((words ?? Self.words(message, help, command)).replacing("\n", with: " "))
+  }
+
+  /// What to do about a VALUE of several words without quotes; nil for other mistakes.
+  private static func quotedValue(_ message: String, _ arguments: [String]) -> String? {
+    guard message.contains("nexpected argument") else { return nil }
+    let extra = message.split(separator: "'", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map {
+      String($0.element)
+    }
+    let begin = arguments.indices.last { arguments[$0...].starts(with: extra) }
+    guard !extra.isEmpty, let begin, begin > 0, !arguments[begin - 1].hasPrefix("-") else { return nil }
+    let value = ([arguments[begin - 1]] + extra).joined(separator: " ")
+    return "write takes one VALUE. Put quotes around it: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
   }
 
   private static func words(_ message: String, _ help: String, _ command: (any ParsableCommand.Type)?) -> String {

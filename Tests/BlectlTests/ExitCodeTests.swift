@@ -13,7 +13,6 @@ import Testing
     ["read", "name:Band-7", "0x10000"], ["read", "name:Band-7", "0x0000"], ["read", "name:Band-7", "ffe1[0]"], ["connect"],
     ["-i", "bogus", "scan"],
     ["scan", "-i", "tcp:host"], ["mac-from-adv", "--hex", "zz"], ["mac-from-adv", "--rule", "nonsense", "--hex", "00"],
-    ["notify", "name:Band-7"],
     ["--timeout", "0", "scan"], ["mac-from-adv", "--sender", "AA:AA:AA:AA:AA:AA"], ["mac-from-adv", "--duration", "-1"],
   ])
   func wrongUse(_ arguments: [String]) throws {
@@ -28,7 +27,7 @@ import Testing
     (["read", "name:Band-7", "2a19[2]"], 2, "2a19"),
     (["read", "name:Band-7", "0x0fff"], 2, "0x0fff"), (["connect", "@last"], 2, "@last"), (["connect", "@door"], 2, "door"),
     (["connect", "AA:AA:AA:AA:AA:AA"], 2, "AA:AA:AA:AA:AA:AA"), (["connect", "AA:AA:AA:AA:AA:AA/public"], 4, "AA:AA:AA:AA:AA:AA"),
-    (["read", "name:Band-7", "ff02"], 5, "ff02"), (["notify", "name:Band-7", "2a19@2902"], 2, "not a characteristic"),
+    (["read", "name:Band-7", "ff02"], 5, "ff02"), (["notify", "name:Band-7", "0x0001"], 2, "not a characteristic"),
     (["mac-from-adv", "--hex", "020106"], 2, "no MAC"),
     (["mac-from-adv", "--hex", "1a1695fe4855c211165068b6fe3c878095c8a5834f000000463221c6"], 2, "carries no MAC"),
     (["-i", "sim:/nonexistent", "scan"], 66, "/nonexistent"), (["-i", "tcp:127.0.0.1:1", "scan"], 3, "127.0.0.1"),

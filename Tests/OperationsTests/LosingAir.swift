@@ -69,7 +69,7 @@ final class LosingAir {
         channels = [channel]
         if shortLinks > 0 {
           shortLinks -= 1
-          EventLoop.shared.schedule(after: .milliseconds(1)) { channel.terminate(reason: .remoteUserTerminated) }
+          EventLoop.shared.schedule(after: .milliseconds(1)) { channel.terminate(reason: .connectionTimeout) }
         }
       }
       present.connected(channel)

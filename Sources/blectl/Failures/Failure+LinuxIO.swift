@@ -18,29 +18,29 @@ extension Failure {
         }
       self.init(.input, "cannot read \(Self.name(path)): \(reason) (\(errno.symbol))", errno)
     case .tooLong(let path, let limit):
-      self.init(.input, "\(Self.name(path)) has more than \(limit) octets, the most that can be used here", name: "too_long")
+      self.init(.input, "\(Self.named(path)) has more than \(limit) octets, the most that can be used here", name: "too_long")
     case .endless(let path):
       let device = path.map(ShellWords.quoteForShell) ?? "DEVICE"
       self.init(
-        .input, "\(Self.name(path)) is a device that may never end: say how much of it is meant, as in head -c 1000 \(device) | … -",
+        .input, "\(Self.named(path)) is a device that may never end: say how much of it is meant, as in head -c 1000 \(device) | … -",
         name: "endless")
     case .endedEarly(let path, let offset, let count):
       self.init(
-        .input, "\(Self.name(path)) ended at octet \(offset) and had \(count) when it was opened: somebody cut it meanwhile",
+        .input, "\(Self.named(path)) ended at octet \(offset) and had \(count) when it was opened: somebody cut it meanwhile",
         name: "file_changed")
     case .changed(let path, let from, let to):
       let change = from == to ? "it was written to, and still has \(to) octets" : "it had \(from) octets and has \(to)"
       self.init(
-        .input, "\(Self.name(path)) was changed while it was read: \(change); what was read of it may be neither the old nor the new",
+        .input, "\(Self.named(path)) was changed while it was read: \(change); what was read of it may be neither the old nor the new",
         name: "file_changed")
     case .keepsNoMore(let path, let limit):
       self.init(
         .input,
-        "\(Self.name(path)) cannot be read again, and \(limit) octets of it wait for the peer's acknowledgement, as many as are kept; use a regular file",
+        "\(Self.named(path)) cannot be read again, and \(limit) octets of it wait for the peer's acknowledgement, as many as are kept; use a regular file",
         name: "not_kept")
     case .passed(let path, let offset):
       self.init(
-        .input, "\(Self.name(path)) cannot be read again, and octet \(offset) is not kept any more; use a regular file", name: "not_kept")
+        .input, "\(Self.named(path)) cannot be read again, and octet \(offset) is not kept any more; use a regular file", name: "not_kept")
     case .trace(let path, let errno):
       let reason =
         switch errno {
@@ -62,29 +62,33 @@ extension Failure {
   }
 
   private static func name(_ path: FileError.Path) -> String { path.map { "“\($0)”" } ?? "standard input" }
+  /// At the beginning of an error, which no long path must be.
+  private static func named(_ path: FileError.Path) -> String { (path == nil ? "" : "the file ") + name(path) }
 
   init(_ error: TransportError) {
     switch error {
     case .notAnAddress(let text, let wanted):
-      self.init(.usage, "“\(text)” is not the address of a controller: \(Self.form(wanted)) is needed")
+      self.init(.usage, "“\(Self.head(text))” is not the address of a controller: \(Self.form(wanted)) is needed")
     case .pathTooLong(let path): self.init(.usage, "the path “\(path)” is too long for a socket")
     case .unknownBaudRate(let baud): self.init(.usage, "\(baud) is not a baud rate that serial lines know")
     case .unknownHost(let host, let reason):
       self.init(.adapter, "no host “\(host)” is known (\(reason)); check the spelling or give the numeric address")
     case .unresolvedHost(let host):
       self.init(.timeout, "looking up the host name “\(host)” took too long; check the name server or give the numeric address")
-    case .notConnected(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnConnecting(errno))", errno)
+    case .notConnected(let address, let errno): self.init(.adapter, "\(Self.head("\(address)")): \(Self.adviceOnConnecting(errno))", errno)
     case .connectTimeout(let address):
-      self.init(.timeout, "\(address) did not answer in time; is the address right and no firewall between?")
-    case .serialLine(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnSerialLines(errno))", errno)
-    case .cannotListen(let address, let errno): self.init(.adapter, "\(address): \(Self.adviceOnListening(errno))", errno)
+      self.init(.timeout, "\(Self.head("\(address)")) did not answer in time; is the address right and no firewall between?")
+    case .serialLine(let address, let errno): self.init(.adapter, "\(Self.head("\(address)")): \(Self.adviceOnSerialLines(errno))", errno)
+    case .cannotListen(let address, let errno): self.init(.adapter, "\(Self.head("\(address)")): \(Self.adviceOnListening(errno))", errno)
     case .closedByOtherSide(let name):
-      self.init(.adapter, "\(name): the controller closed the connection; is its program still running?")
+      self.init(.adapter, "\(Self.head(name)): the controller closed the connection; is its program still running?")
     case .notH4(let name, let reason):
       self.init(
         .adapter,
-        "\(name): what arrives is not H4 (\(reason)); is there a controller, at this baud rate, that speaks H4 and not H5 or BCSP?")
-    case .lost(let name, let errno): self.init(.adapter, "\(name): the connection to the controller was lost: \(errno.words)", errno)
+        "\(Self.head(name)): what arrives is not H4 (\(reason)); is there a controller, at this baud rate, that speaks H4 and not H5 or BCSP?"
+      )
+    case .lost(let name, let errno):
+      self.init(.adapter, "\(Self.head(name)): the connection to the controller was lost: \(errno.words)", errno)
     }
   }
 

@@ -31,7 +31,9 @@ struct CommandList {
       }
       let place = name.map { "\(DisplayText.escape($0)):\(line)" }
       do {
-        commands += try reading.finished().map { (place ?? $0.map(ShellWords.quote).joined(separator: " "), $0) }
+        commands += try reading.finished().map {
+          (place ?? DisplayText.clip($0.map(ShellWords.quote).joined(separator: " "), to: 60), $0)
+        }
       } catch {
         var failure = Failure(error)
         if let place { failure.message = "\(place): \(failure.message)" }
