@@ -69,6 +69,10 @@ package final class Bearer {
   package private(set) var hasAnswered = false
   /// From the shortest request to its answer; nil before the first.
   package private(set) var shortestRoundTrip: Duration?
+  /// Values have several takers, each of which shows them in its own time.
+  package var hasSeveralListeners = false
+  private var order = ArrivalOrder()
+  private lazy var turnEnd = TurnEnd { [weak self] in self?.deliverHeld() }
   /// The last one, for its memory: a channel that is done with a PDU leaves it to the next.
   private var writeCommand: [UInt8] = []
 
@@ -234,6 +238,16 @@ package final class Bearer {
   }
 
   private func handle(_ event: ChannelEvent) {
+    let passes = order.passes(event, isAsking: !state.isIdle, isShared: hasSeveralListeners)
+    if order.isWaiting { turnEnd.request() }
+    if passes { deliver(event) } else if order.isFull { deliverAll() }
+  }
+
+  private func deliverHeld() { for event in order.take() { handle(event) } }
+
+  private func deliverAll() { for event in order.take() { deliver(event) } }
+
+  private func deliver(_ event: ChannelEvent) {
     switch event {
     case .received(let bytes):
       guard closed == nil else { return }

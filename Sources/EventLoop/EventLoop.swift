@@ -136,7 +136,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     takeForeignJobs()
     runJobs()
     runDeferred()
-    let isBusy = !jobs.isEmpty || !waitingForTurn.isEmpty
+    let isBusy = !jobs.isEmpty || !waitingForTurn.isEmpty || !deferred.isEmpty
     let ready = pollDescriptors(timeout: isBusy ? 0 : pollTimeout())
     if isVirtual, !isBusy, !ready, hasReader {
       hasReader = false

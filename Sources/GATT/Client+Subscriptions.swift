@@ -144,6 +144,8 @@ extension Client {
     return observer
   }
 
+  func countListeners() { bearer.hasSeveralListeners = observers.count + subscriptions.count(where: \.keepsValues) > 1 }
+
   package func received(_ event: Unsolicited) {
     switch event {
     case .notification(let item): deliver(item, isIndication: false)

@@ -48,10 +48,10 @@ package final class Client: BearerClient {
   var serviceChangedSubscription: Subscription?
 
   package let bearer: Bearer
-  var subscriptions: [Subscription] = []
+  var subscriptions: [Subscription] = [] { didSet { countListeners() } }
   /// By the handle of the descriptor.
   var configurations: [AttributeHandle: ClientConfiguration] = [:]
-  var observers: [ValueObserver] = []
+  var observers: [ValueObserver] = [] { didSet { countListeners() } }
   /// One for each caller of `untilClosed`: giving up waiting must not end it for the others.
   private var ends: [Wait<any Error>] = []
   private var faultsShown = 0

@@ -35,7 +35,8 @@ package final class Subscription {
 
   static let capacity = 16_384
 
-  private let keepsValues: Bool
+  /// False for who sees the values as an observer.
+  let keepsValues: Bool
   private weak var client: Client?
   private let values = BoundedQueue<ValueEvent>(capacity: capacity)
 

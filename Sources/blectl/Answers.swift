@@ -25,18 +25,24 @@ final class Answers {
     values = SubscribedValues(connection.client) { context.tellOfDropped($0) }
   }
 
+  /// Shows what has come so far. Call it before a record of what came later.
+  typealias ShowArrived = @LoopActor () async throws -> Void
+
   /// Subscribes to what the options name, runs `body`, and waits as they say; without any only runs `body`.
   static func wait(
-    _ options: AnswerOptions, to body: @escaping @LoopActor () async throws -> Void, on connection: Connection, _ context: Context
+    _ options: AnswerOptions, to body: @escaping @LoopActor (ShowArrived) async throws -> Void, on connection: Connection,
+    _ context: Context
   )
     async throws
   {
-    guard !options.expect.isEmpty || options.collect != nil else { return try await body() }
+    guard !options.expect.isEmpty || options.collect != nil else { return try await body {} }
     let answers = Answers(options, connection, context)
     do {
       try await answers.subscribe()
       // What says that it failed need not be waited for until everything is written.
-      try await race(body) { throw try await answers.failure(try await answers.failed.value(), isQueued: true) }
+      try await race({ try await body { try await answers.takeArrived() } }) {
+        throw try await answers.failure(try await answers.failed.value(), isQueued: true)
+      }
       try await answers.wait()
       await answers.end()
     } catch {
@@ -84,18 +90,24 @@ final class Answers {
     var deadline = EventLoop.shared.now.advanced(by: limit)
     let isCollecting = options.collect != nil
     while isCollecting || !expected.areComplete, let (event, uuid) = try await values.next(until: deadline, isNeeded: !isCollecting) {
-      last = event
-      let verdict = expected.judge(event)
-      if case .failure = verdict { throw try await failure(event, isQueued: false) }
-      if isCollecting || verdict == .answer {
-        try await show(event, uuid)
-      } else {
-        let what = verdict == .further ? "one more, which nothing waits for" : "not the answer"
-        context.output.note("\(what): \(text(event)) (\(uuid))")
-      }
-      if verdict == .answer, !isCollecting { deadline = EventLoop.shared.now.advanced(by: limit) }
+      if try await take(event, uuid) == .answer, !isCollecting { deadline = EventLoop.shared.now.advanced(by: limit) }
     }
     guard expected.areComplete else { throw missing(within: limit) }
+  }
+
+  private func takeArrived() async throws { while let (event, uuid) = try values.ready() { _ = try await take(event, uuid) } }
+
+  private func take(_ event: ValueEvent, _ uuid: UUID) async throws -> ExpectedAnswers.Verdict {
+    last = event
+    let verdict = expected.judge(event)
+    if case .failure = verdict { throw try await failure(event, isQueued: false) }
+    if options.collect != nil || verdict == .answer {
+      try await show(event, uuid)
+    } else {
+      let what = verdict == .further ? "one more, which nothing waits for" : "not the answer"
+      context.output.note("\(what): \(text(event)) (\(uuid))")
+    }
+    return verdict
   }
 
   /// The value is a result too: it says what failed.

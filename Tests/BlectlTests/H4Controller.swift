@@ -14,10 +14,23 @@ final class H4Controller: @unchecked Sendable {
   private var link: Int32 = -1
   private var received: [[UInt8]] = []
   private var isSilent = false
+  private var advertisement: [UInt8]?
+  private let device: (@Sendable ([UInt8]) -> [Answer]?)?
+
+  /// What a device does about an ATT PDU.
+  enum Answer: Sendable {
+    case pdu([UInt8])
+    /// It closes the link, as when it reboots.
+    case disconnect
+    /// It goes out of range.
+    case loss
+  }
 
   static let handle: [UInt8] = [0x40, 0x00]
 
-  init() throws {
+  /// - Parameter device: answers each ATT PDU, in one piece, which the host reads at once; nil: the device says what `send(att:)` does.
+  init(_ device: (@Sendable ([UInt8]) -> [Answer]?)? = nil) throws {
+    self.device = device
     adapter = "unix:\(path.path)"
     guard let address = SocketAddress.unix(path.path) else { throw POSIXError(.ENAMETOOLONG) }
     listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -34,6 +47,12 @@ final class H4Controller: @unchecked Sendable {
   /// Closes the connection, after what was sent.
   func hangUp() { _ = shutdown(locked { self.link }, Int32(SHUT_WR)) }
 
+  /// A public device advertises when the host scans: its address, least significant octet first, and its data.
+  func advertise(_ address: [UInt8], _ data: [UInt8]) {
+    let count = UInt8(data.count)
+    locked { advertisement = [4, 0x3E, 12 + count, 2, 1, 0, 0] + address + [count] + data + [0xC4] }
+  }
+
   /// H4 packets to the host. - Returns: false when it is gone.
   @discardableResult
   func send(_ octets: [UInt8]) -> Bool {
@@ -42,9 +61,11 @@ final class H4Controller: @unchecked Sendable {
   }
 
   /// An ATT PDU of the device.
-  func send(att pdu: [UInt8]) {
+  func send(att pdu: [UInt8]) { send(Self.packet(pdu)) }
+
+  private static func packet(_ pdu: [UInt8]) -> [UInt8] {
     let count = UInt8(pdu.count)
-    send([2] + Self.handle + [count + 4, 0, count, 0, 4, 0] + pdu)
+    return [2] + handle + [count + 4, 0, count, 0, 4, 0] + pdu
   }
 
   /// Sends so many advertising reports of 250 devices. - Returns: false when the host does not take them within a minute.
@@ -99,7 +120,10 @@ final class H4Controller: @unchecked Sendable {
       while let length = Self.length(data), data.count >= length {
         let packet = Array(data.prefix(length))
         data.removeFirst(length)
-        if !locked({ isSilent }) { for answer in Self.answers(packet) { send(answer) } }
+        if !locked({ isSilent }) {
+          if let octets = scripted(packet) { send(octets) } else { for answer in Self.answers(packet) { send(answer) } }
+          if packet.starts(with: [1, 0x0C, 0x20, 2, 1]), let report = locked({ advertisement }) { send(report) }
+        }
         locked {
           received.append(packet)
           condition.broadcast()
@@ -108,6 +132,18 @@ final class H4Controller: @unchecked Sendable {
     }
     locked { self.link = -1 }
     close(link)
+  }
+
+  /// What the device's answers are in H4; nil when it has none.
+  private func scripted(_ packet: [UInt8]) -> [UInt8]? {
+    guard packet[0] == 2, packet.count > 9, packet[7...8] == [4, 0], let answers = device?(Array(packet[9...])) else { return nil }
+    return answers.reduce([4, 0x13, 5, 1] + Self.handle + [1, 0]) { octets, answer in
+      switch answer {
+      case .pdu(let pdu): octets + Self.packet(pdu)
+      case .disconnect: octets + [4, 5, 4, 0] + Self.handle + [0x13]
+      case .loss: octets + [4, 5, 4, 0] + Self.handle + [0x08]
+      }
+    }
   }
 
   private static func length(_ data: [UInt8]) -> Int? {

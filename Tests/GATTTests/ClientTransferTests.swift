@@ -194,6 +194,8 @@ import Text
         #expect(try await second.next().value == [value + 100])
       }
       #expect(try await twin.next().value == [0])
+      // What one taker has to act on waits for the other.
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
       #expect(all.count == 21 && all.last == 0x99)
       // The peer goes on while someone listens.
       let before = peer.received.count

@@ -66,12 +66,14 @@ struct Write: PeerCommand {
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)
     RecordedCommand.present?.writes(bytes)
     try await context.withPeer(who.target) { connection in
-      try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context) }, on: connection, context)
+      try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context, $0) }, on: connection, context)
     }
   }
 
   @LoopActor
-  private func write(_ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context) async throws {
+  private func write(
+    _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context, _ showArrived: Answers.ShowArrived
+  ) async throws {
     let (client, output) = (connection.client, context.output)
     // An explicit mode on a plain handle needs nothing from discovery.
     let target = try await client.attribute(selector, discovering: mode == .auto || readBack)
@@ -85,6 +87,7 @@ struct Write: PeerCommand {
     try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
     if let note = unheard(bytes, target, client, context) { output.note(note) }
     let now = readBack ? try await client.read(target.handle) : nil
+    try await showArrived()
     try await report(target, plan, bytes.count, verified: now.map { $0 == bytes }, connection, output)
     if let now, now != bytes {
       throw Failure(.expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(target.handle) now reads \(Hex.encode(now))")
