@@ -9,6 +9,12 @@ package struct NotACharacteristic: Error, Sendable, Equatable {
   package let handle: AttributeHandle
 }
 
+/// One of several reads that failed, and not because the peer refused it.
+package struct FailedRead: Error {
+  package let attribute: Attribute
+  package let cause: any Error
+}
+
 extension Client {
   /// What a selector means on this peer. A plain handle needs no discovery: the user knows.
   /// - Parameter discovering: with discovery in any case, for whoever needs properties or descriptors.
@@ -40,29 +46,35 @@ extension Client {
   }
 
   /// The values of all characteristics that can be read, and of their descriptors, each by one request where it fits. One that the peer refuses
-  /// (security, authorization) does not hide the rest.
-  /// - Throws: what ends the link or the task.
-  package func readableValues(_ table: AttributeTable) async throws -> [AttributeHandle: Result<[UInt8], any Error>] {
+  /// (security, authorization) does not hide the rest, nor does one that fails in another way.
+  /// - Returns: what was read until the link ended, and the first failure that was no refusal.
+  /// - Throws: CancellationError.
+  package func readableValues(_ table: AttributeTable) async throws -> (
+    values: [AttributeHandle: Result<[UInt8], any Error>], failure: FailedRead?
+  ) {
     var values: [AttributeHandle: Result<[UInt8], any Error>] = [:]
+    var failure: FailedRead?
+    func read(_ handle: AttributeHandle) async throws {
+      guard closed == nil else { return }
+      do { values[handle] = .success(try await self.read(handle)) } catch {
+        if error is CancellationError { throw error }
+        values[handle] = .failure(error)
+        if case GATTError.errorResponse = error { return }
+        failure = failure ?? FailedRead(attribute: table.attribute(at: handle), cause: error)
+      }
+    }
     for item in table.characteristics {
       let extended = item.extendedProperties
-      if item.properties.contains(.read) { values[item.valueHandle] = try await refusable { try await self.read(item.valueHandle) } }
+      if item.properties.contains(.read) { try await read(item.valueHandle) }
       for descriptor in item.descriptors {
         // Discovery has read this one, for what may be written.
         if descriptor.uuid == UUID(0x2900), let extended {
           values[descriptor.handle] = .success([UInt8(truncatingIfNeeded: extended), UInt8(extended >> 8)])
         } else {
-          values[descriptor.handle] = try await refusable { try await self.read(descriptor.handle) }
+          try await read(descriptor.handle)
         }
       }
     }
-    return values
-  }
-
-  private func refusable(_ read: @LoopActor () async throws -> [UInt8]) async throws -> Result<[UInt8], any Error> {
-    do { return .success(try await read()) } catch let error as GATTError {
-      guard case .errorResponse = error else { throw error }
-      return .failure(error)
-    }
+    return (values, failure)
   }
 }

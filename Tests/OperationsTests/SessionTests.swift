@@ -84,7 +84,7 @@ import Testing
       let session = try await self.session()
       let band = try await self.connect("band-7", in: session)
       for _ in 0..<3 {
-        let values = try await band.client.readableValues(try await band.client.discover())
+        let values = try await band.client.readableValues(try await band.client.discover()).values
         #expect(values.count >= 3)
       }
       #expect(session.connections.count == 1)

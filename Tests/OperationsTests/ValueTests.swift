@@ -141,7 +141,8 @@ import Testing
       let air = try await TestAir()
       try await air.withPeer("band-7") { _, client in
         let table = try await client.discover()
-        let values = try await client.readableValues(table)
+        let (values, failure) = try await client.readableValues(table)
+        #expect(failure == nil)
         let readable = table.characteristics.filter { $0.properties.contains(.read) }
         let descriptors = table.characteristics.flatMap(\.descriptors)
         #expect(Set(values.keys) == Set(readable.map(\.valueHandle) + descriptors.map(\.handle)))

@@ -28,7 +28,7 @@ struct Services: PeerCommand {
     try await context.withPeer(who.target) { connection in
       let names = (device ?? context.lane?.device)?.names ?? [:]
       let table = try await connection.client.discover()
-      let read = values ? try await connection.client.readableValues(table) : [:]
+      let (read, failure) = values ? try await connection.client.readableValues(table) : ([:], nil)
       for service in table.services {
         if output.style.json {
           try await output.record {
@@ -39,6 +39,7 @@ struct Services: PeerCommand {
           for line in ServiceTree.lines(service, read, names, output) { try await output.line(output.forEyes(line)) }
         }
       }
+      if let failure { throw failure }
     }
   }
 }

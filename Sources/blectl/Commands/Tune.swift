@@ -99,16 +99,23 @@ struct Tune: PeerCommand {
       let trials = try trials(for: target, mtu: client.mtu, link)
       if trials.contains(where: { $0.mode == .command }) { try await CommandCheck.check(target, client, isForced: false, output) }
       var results: [TransferTrial.Result] = []
-      for (number, trial) in trials.enumerated() {
-        output.status("\(number + 1) of \(trials.count): \(TuneText.name(trial))")
-        let result = try await trial.measure(size, to: target.handle, on: client, report: counter.valueHandle, link: link)
-        results.append(result)
-        if output.style.json { try await TuneText.record(result, "measurement", connection, output) }
-      }
-      output.clearTransient()
-      if !output.style.json {
+      @LoopActor func showTable() async throws {
+        output.clearTransient()
+        guard !output.style.json, !results.isEmpty else { return }
         for line in TuneText.table(results, width: output.outIsTerminal ? output.width : nil) { try await output.line(line) }
       }
+      do {
+        for (number, trial) in trials.enumerated() {
+          output.status("\(number + 1) of \(trials.count): \(TuneText.name(trial))")
+          let result = try await trial.measure(size, to: target.handle, on: client, report: counter.valueHandle, link: link)
+          results.append(result)
+          if output.style.json { try await TuneText.record(result, "measurement", connection, output) }
+        }
+      } catch  where !(error is CancellationError) {
+        try await showTable()
+        throw error
+      }
+      try await showTable()
       if let svg { try await OutputFile.write(Array(TransferPlot(results).document.utf8), to: svg, for: .everybody) }
       guard let best = TransferTrial.best(results) else {
         throw Failure(.expectation, "every way has lost octets; longer pauses may not: --gap 20,50,100")

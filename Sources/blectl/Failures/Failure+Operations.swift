@@ -165,3 +165,8 @@ extension Failure {
     resumeOffset = confirmed
   }
 }
+  init(_ error: FailedRead) {
+    self.init(error.cause)
+    message = "Reading \(error.attribute.shortName) failed: \(message)"
+  }
+

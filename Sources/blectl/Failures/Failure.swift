@@ -84,6 +84,7 @@ struct Failure: Error, Equatable {
     case ValueFormatError.notHex(let text):
       self.init(.usage, "\(ValueFormatError.notHex(text)); another format (utf8, i8, u16le, …) has to be named, by --as for a value")
     case let error as ValueFormatError: self.init(.usage, "\(error)")
+    case let error as FailedRead: self.init(error)
     case let error as GAPError: self.init(error)
     case let error as LinkEnd: self.init(error)
     case let error as ControllerError: self.init(error)
