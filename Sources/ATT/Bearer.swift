@@ -56,7 +56,7 @@ package final class Bearer {
   private var confirmationTimer: LoopTimer?
   private var isStarted = false
   /// PDUs given to the channel.
-  var transmitted = 0
+  package private(set) var transmitted = 0
   /// Of these, those that the peer has because it answered the request behind them: the controller may lose the event that says so.
   var answered = 0
   /// The last request that was sent, counted as these.

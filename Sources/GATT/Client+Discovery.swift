@@ -9,6 +9,8 @@ extension Client {
   /// - Throws: GATTError, ATTError, what the channel ended with: never a partial table. CancellationError.
   package func discover() async throws -> AttributeTable {
     if let table, stale.isEmpty { return table }
+    discoveries += 1
+    defer { discoveries -= 1 }
     if table == nil {
       stale = []
       databaseHash = .notRead

@@ -42,6 +42,10 @@ package final class Client: BearerClient {
   /// Changes with what `description(of:)` and `table` say; no two clients ever have the same.
   package private(set) var descriptionVersion = newVersion()
   private static var versions = 0
+  /// Discoveries that are under way.
+  var discoveries = 0
+  /// The bearer ended while discovery waited for an answer.
+  package private(set) var endedInDiscovery = false
   /// Of `table`, where it has been read.
   var databaseHash = DatabaseHash.notRead
   var lastServiceChanged: Characteristic?
@@ -139,6 +143,7 @@ package final class Client: BearerClient {
 
   package func closed(_ error: any Error) {
     tellLosses()
+    endedInDiscovery = discoveries > 0
     for end in ends { end.resume(returning: error) }
     ends = []
     for subscription in subscriptions { subscription.end(error) }

@@ -45,6 +45,21 @@ extension Client {
     }
   }
 
+  /// As above, for several. Plain handles alone need no discovery where the rest is of no use to the caller.
+  package func characteristics(_ selectors: [Selector], discovering: Bool) async throws -> [Characteristic] {
+    let handles = selectors.compactMap(\.plainHandle)
+    let isDirect = !discovering && table == nil && handles.count == selectors.count
+    var found: [Characteristic] = []
+    for selector in selectors {
+      if isDirect, let handle = selector.plainHandle, let item = try await characteristic(at: handle) {
+        found.append(item)
+      } else {
+        found.append(try await characteristic(selector))
+      }
+    }
+    return found
+  }
+
   /// The values of all characteristics that can be read, and of their descriptors, each by one request where it fits. One that the peer refuses
   /// (security, authorization) does not hide the rest, nor does one that fails in another way.
   /// - Returns: what was read until the link ended, and the first failure that was no refusal.

@@ -13,9 +13,15 @@ package struct IncompleteWrite: Error {
   package let segments: Int
   /// What the write threw, CancellationError included.
   package let cause: any Error
+  /// Octets that were sent: those of `progress`, and of the request that was not answered.
+  package let sent: Int
+  /// How people know the device; nil: they know which one it is.
+  package var device: String?
 
-  package init(mode: WriteMode, progress: WriteProgress, total: Int, segments: Int, cause: any Error) {
+  /// - Parameter open: octets of a request that was sent and not answered.
+  package init(mode: WriteMode, progress: WriteProgress, total: Int, segments: Int, cause: any Error, open: Int = 0) {
     (self.mode, self.progress, self.total, self.segments, self.cause) = (mode, progress, total, segments, cause)
+    sent = min(max(total, progress.sent), progress.sent + open)
   }
 }
 
@@ -27,10 +33,14 @@ extension Client {
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil
   ) async throws {
     var last = WriteProgress()
+    var count = 0
+    var transmitted = bearer.transmitted
     var refusal: (any Error)?
     do {
       try await write(value, to: handle, plan: plan, pacing: pacing) {
         last = $0
+        count += 1
+        transmitted = self.bearer.transmitted
         do { try progress?($0) } catch {
           refusal = error
           throw error
@@ -38,7 +48,10 @@ extension Client {
       }
     } catch {
       if let refusal { throw refusal }
-      throw IncompleteWrite(mode: plan.mode, progress: last, total: value.count, segments: plan.segments.count, cause: error)
+      let isOpen = plan.mode == .request && bearer.transmitted > transmitted && plan.segments.indices.contains(count)
+      throw IncompleteWrite(
+        mode: plan.mode, progress: last, total: value.count, segments: plan.segments.count, cause: error,
+        open: isOpen ? plan.segments[count].count : 0)
     }
   }
 }

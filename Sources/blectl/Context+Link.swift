@@ -19,6 +19,9 @@ extension Context {
     _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false,
     _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
+    let body: @LoopActor (Connection) async throws -> T = { connection in
+      do { return try await body(connection) } catch { throw connection.explained(error) }
+    }
     if let connection = try await present(target) { return try await body(connection) }
     if isAboutCurrent || isBeingRestored { throw Failure.notConnected(lane) }
     let connection = try await open(try await configuration.resolve(target.peer), target, exchangingMTU: exchangingMTU)

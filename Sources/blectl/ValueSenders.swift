@@ -16,9 +16,12 @@ struct ValueSenders {
   }
 
   /// Finds all that are named before it adds the first. A note names what everything is.
+  /// - Parameter discovering: false: plain handles alone need no discovery.
   /// - Throws: as `Client.characteristic` and `addAll`; what `add` throws.
   @LoopActor
-  func subscribe(on client: Client, _ output: Output, add: @LoopActor (Characteristic) async throws -> Void) async throws {
+  func subscribe(
+    on client: Client, discovering: Bool = true, _ output: Output, add: @LoopActor (Characteristic) async throws -> Void
+  ) async throws {
     guard let selectors else {
       let table = try await client.discover()
       let added = try await Self.addAll(on: client, output, add)
@@ -26,9 +29,7 @@ struct ValueSenders {
       let names = added.map { table.name(at: $0.valueHandle) ?? "\($0.valueHandle)" }
       return output.note("subscribing to everything that sends values: \(names.joined(separator: ", "))")
     }
-    var items: [Characteristic] = []
-    for selector in selectors { items.append(try await client.characteristic(selector)) }
-    for item in items { try await add(item) }
+    for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
   }
 
   /// Adds each characteristic that sends values. One that the device refuses does not hide the rest.

@@ -109,7 +109,8 @@ struct Notify: PeerCommand {
     let format = format
     let client = connection.client
     let outcome = try await client.follow { values in
-      try await senders.subscribe(on: client, context.output) {
+      // What follows in a session uses what was found.
+      try await senders.subscribe(on: client, discovering: context.shell != nil, context.output) {
         await context.describe($0, on: connection)
         try await values.add($0)
       }

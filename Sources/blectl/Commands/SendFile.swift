@@ -200,7 +200,8 @@ struct SendFile: PeerCommand {
     if (cause as? OutputFailure)?.isClosedPipe ?? false { return cause }
     return Failure(
       transfer: IncompleteWrite(
-        mode: transfer.mode?.writeMode ?? .command, progress: transfer.progress, total: total, segments: .max, cause: cause),
+        mode: transfer.mode?.writeMode ?? .command, progress: transfer.progress, total: total, segments: .max, cause: cause,
+        open: transfer.mode == .request ? transfer.segment ?? 0 : 0),
       isRemembered: isRemembered)
   }
 

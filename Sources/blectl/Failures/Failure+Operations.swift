@@ -1,8 +1,11 @@
 import ATT
 import Bluetooth
+import GAP
 import GATT
+import LinuxBluetooth
 import Operations
 import Replay
+import SystemPackage
 import Text
 
 /// What looking for devices and for MACs throws, as sentences.
@@ -132,24 +135,53 @@ extension Failure {
   init(_ error: IncompleteWrite) {
     let isQueued = error.mode == .long || error.mode == .reliable
     let state = "\(error.progress.sent) of \(error.total) octets were \(error.mode == .command ? "handed over" : "confirmed")"
-    guard error.segments > 1 else {
-      self.init(error.cause)
-      return
-    }
-    if error.cause is CancellationError {
+    if error.cause is CancellationError, error.segments > 1 {
       self.init(
         .interrupted,
         isQueued ? "interrupted; nothing was written: the parts queued on the peer were cancelled" : "interrupted; \(state)")
-    } else {
-      self.init(error.cause)
-      if !isQueued { message += "; \(state)" }
+      return
     }
+    self.init(error.cause)
+    if kind == .linkLost { written = Written(sent: error.sent, acknowledged: isQueued ? 0 : error.progress.confirmed) }
+    if error.sent == error.total, let end = Self.endByDevice(error.cause) {
+      let device = error.device ?? "the device"
+      message = "The write was sent; then \(device) \(end) before confirming that it received everything. That is usual for a reboot."
+    } else if error.segments > 1, !isQueued {
+      message += "; \(state)"
+    }
+  }
+
+  /// How a device has ended a link; nil when it was somebody else.
+  private static func endByDevice(_ cause: any Error) -> String? {
+    let reason: ControllerErrorCode? =
+      switch cause {
+      case let end as LinkEnd: if case .lost(let reason) = end.cause { reason } else { nil }
+      case let end as SocketEnd:
+        switch end.cause {
+        case .reason(let reason): reason
+        case .errno(.connectionReset): .remoteUserTerminated
+        case .errno(.timedOut): .connectionTimeout
+        case .errno, .adapterGone: nil
+        }
+      default: nil
+      }
+    switch reason {
+    case .remoteUserTerminated, .remoteLowResources, .remotePowerOff: return "disconnected"
+    case .connectionTimeout, .llResponseTimeout: return "stopped answering"
+    default: return nil
+    }
+  }
+
+  init(_ error: FailedRead) {
+    self.init(error.cause)
+    message = "Reading \(error.attribute.shortName) failed: \(message)"
   }
 
   /// Of a transfer: with the octet counts that let the user go on.
   /// - Parameter isRemembered: `--resume` finds them.
   init(transfer error: IncompleteWrite, isRemembered: Bool = false) {
     if error.cause is CancellationError { self.init(.interrupted, "interrupted") } else { self.init(error.cause) }
+    if kind == .linkLost { written = Written(sent: error.sent, acknowledged: error.progress.confirmed) }
     // Nothing has arrived anywhere.
     if error.cause is ReplayError { return }
     let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
@@ -165,8 +197,3 @@ extension Failure {
     resumeOffset = confirmed
   }
 }
-  init(_ error: FailedRead) {
-    self.init(error.cause)
-    message = "Reading \(error.attribute.shortName) failed: \(message)"
-  }
-

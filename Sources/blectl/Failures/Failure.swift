@@ -56,6 +56,14 @@ struct Failure: Error, Equatable {
 
   /// Where a transfer can go on.
   var resumeOffset: Int?
+  /// Of a write that lost its link: how far it came.
+  var written: Written?
+
+  /// Octets that were sent, and those that the device has confirmed.
+  struct Written: Equatable {
+    var sent: Int
+    var acknowledged: Int
+  }
   /// The user has been told already.
   var isTold = false
 
@@ -76,6 +84,7 @@ struct Failure: Error, Equatable {
     case let error as NotACharacteristic: self.init(error)
     case let error as TransferError: self.init(error)
     case let error as IncompleteWrite: self.init(error)
+    case let error as FailedRead: self.init(error)
     case let error as SegmentsMissing: self.init(error)
     case let error as MACRuleError: self.init(error)
     case let error as OfflineAdvertisementError: self.init(error, of: "standard input")
@@ -84,7 +93,6 @@ struct Failure: Error, Equatable {
     case ValueFormatError.notHex(let text):
       self.init(.usage, "\(ValueFormatError.notHex(text)); another format (utf8, i8, u16le, …) has to be named, by --as for a value")
     case let error as ValueFormatError: self.init(.usage, "\(error)")
-    case let error as FailedRead: self.init(error)
     case let error as GAPError: self.init(error)
     case let error as LinkEnd: self.init(error)
     case let error as ControllerError: self.init(error)
@@ -124,6 +132,10 @@ struct Failure: Error, Equatable {
     json.integer("code", code)
     json.string("name", name)
     json.string("message", message)
+    if let written {
+      json.integer("sent", written.sent)
+      json.integer("acknowledged", written.acknowledged)
+    }
     if let offset = resumeOffset { json.integer("resume_offset", offset) }
   }
 
