@@ -43,18 +43,26 @@ extension Client {
     try await answer(.readMultiple(handles)) { if case .readMultiple(let value) = $0 { value } else { nil } }
   }
 
+  /// Servers exist that agree to a larger ATT_MTU and go on cutting to what fits the least.
+  func isPerhapsCut(_ count: Int) -> Bool { count == BearerState.defaultMTU - 1 && mtu > BearerState.defaultMTU }
+
   /// - Parameter full: octets of a first part that may have been cut.
   func readRest(of handle: AttributeHandle, after first: [UInt8], full: Int, as uuid: UUID? = nil) async throws -> [UInt8] {
     // What a peer sends beyond ATT_MTU is asked for again, in parts that fit.
     var value = Array(first.prefix(full))
     var isFull = first.count >= full
-    while isFull, value.count < WritePlan.largestValue {
+    var last = first.count
+    while isFull || isPerhapsCut(last), value.count < WritePlan.largestValue {
+      let request = Request.readBlob(handle, offset: UInt16(clamping: value.count))
       // Attribute Not Long: a value of fixed length that ended here. Invalid Offset: so do peers for which the offset may not be the length.
-      let response = try await answer(
-        .readBlob(handle, offset: UInt16(clamping: value.count)), tolerating: [.attributeNotLong, .invalidOffset])
+      // Where the value is most likely whole, any refusal says so.
+      let response =
+        isPerhapsCut(last)
+        ? try await bearer.request(request) : try await answer(request, tolerating: [.attributeNotLong, .invalidOffset])
       guard case .readBlob(let part)? = response else { break }
       value += part
-      isFull = part.count >= mtu - 1
+      last = part.count
+      isFull = last >= mtu - 1
     }
     guard value.count > WritePlan.largestValue else { return value }
     onNote?(.longValue(handle, table?.attribute(at: handle), type: uuid))

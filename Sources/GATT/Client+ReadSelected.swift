@@ -58,7 +58,7 @@ extension Client {
   private func readNow(_ handle: AttributeHandle) async throws -> [UInt8] {
     let full = mtu - 1
     let value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
-    return value.count < full ? value : try await complete(value, of: handle)
+    return value.count < full && !isPerhapsCut(value.count) ? value : try await complete(value, of: handle)
   }
 
   /// The value of the only attribute of a type. - Returns: nil when it has to be looked for the long way.

@@ -89,6 +89,17 @@ import Testing
     #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: nil))
   }
 
+  /// What reads on behind a value that may be cut, and was not asked for then, is told that there is no more.
+  @Test func nothingIsBehindAWholeValue() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x02, 0x05, 0x02], [0x03, 100, 0])
+    trace.ask([0x0A, 6, 0], [0x0B] + Array(1...22))
+    var answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
+    #expect(answerer.answer([0x02, 0x05, 0x02]) == .play(0, response: nil) && answerer.answer([0x0A, 6, 0]) == .play(1, response: nil))
+    #expect(answerer.answer([0x0C, 6, 0, 22, 0]) == .answer([0x0D]))
+  }
+
   /// BlueZ does not ask what the only descriptor of a characteristic that notifies is.
   @Test func theOnlyDescriptorOfWhatNotifiesIsItsConfiguration() throws {
     var trace = MadeTrace()
