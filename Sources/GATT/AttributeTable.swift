@@ -13,10 +13,16 @@ package struct AttributeTable: Hashable, Sendable {
 
   /// The characteristic whose value has this handle, or one of whose descriptors or whose declaration has it.
   package func characteristic(owning handle: AttributeHandle) -> (Characteristic, Service)? {
+    var around: (Characteristic, Service)?
     for service in services where (service.handle...max(service.handle, service.endHandle)).contains(handle) {
-      for item in service.characteristics where (item.handle...max(item.handle, item.endHandle)).contains(handle) { return (item, service) }
+      for item in service.characteristics where (item.handle...max(item.handle, item.endHandle)).contains(handle) {
+        if item.has(handle) { return (item, service) }
+        around = (item, service)
+      }
     }
-    return nil
+    // Some devices have values outside of their services.
+    for service in services { for item in service.characteristics where item.has(handle) { return (item, service) } }
+    return around
   }
 
   /// What has this handle; `.handle` for declarations and for handles that discovery did not see.
@@ -111,6 +117,12 @@ package struct AttributeTable: Hashable, Sendable {
     if let part = selector.service, !services.contains(where: { $0.uuid == part.uuid }) { return .service(part.uuid) }
     if let part = selector.descriptor { return .descriptor(part.uuid) }
     return .attribute
+  }
+}
+
+extension Characteristic {
+  fileprivate func has(_ handle: AttributeHandle) -> Bool {
+    valueHandle == handle || self.handle == handle || descriptors.contains { $0.handle == handle }
   }
 }
 

@@ -1,49 +1,49 @@
 import ATT
 import Bluetooth
 
-/// What discovery asks for besides, and where everything belongs.
+/// What discovery asks for besides.
 extension Client {
   /// §4.5.1. A declaration with a 128-bit UUID does not carry it: it is read from the included service.
   /// - Parameter known: services whose UUIDs need not be read.
-  func findIncludedServices(_ range: HandleRange = .all, known: [Service] = []) async throws -> [Include] {
-    var includes: [Include] = []
+  func findIncludedServices(_ range: HandleRange, known: [Service] = [], onFound: Found<Include>) async throws {
+    var found: Set<Include> = []
     var current = ProcedureRange(range)
-    while let asked = current.nextRange() {
-      guard let response = try await answer(.readByType(asked, type: .include), tolerating: [.attributeNotFound]) else { break }
-      guard case .readByType(let items) = response else { break }
-      let first = includes.count
-      try judge(response) { () throws(MalformedPacket) in
-        for item in items {
-          try current.take(item.handle, through: item.handle)
-          var reader = ByteReader(item.value)
-          let start = AttributeHandle(rawValue: try reader.uint16("Included Service Attribute Handle"))
-          let end = AttributeHandle(rawValue: try reader.uint16("End Group Handle"))
-          guard HandleRange(start, end).isValid else {
-            throw MalformedPacket("an included service from \(start) to \(end)", at: 4)
-          }
-          var uuid: UUID?
-          if !reader.isAtEnd { uuid = UUID(littleEndian: try reader.bytes(2, "Service UUID")) }
-          try reader.finish("Include declaration")
-          includes.append(Include(handle: item.handle, startHandle: start, endHandle: end, uuid: uuid))
+    while let asked = current.range, let items = try await declarations(asked, of: .include) {
+      for item in items {
+        let declared = Include(declaration: item)
+        let isKnown = declared.map { !found.insert($0).inserted } ?? false
+        guard admit(.include, item.handle, declared?.uuid, current.take(item.handle), unless: isKnown) else { continue }
+        guard var include = declared, found.count <= 0xFFFF else {
+          note(.include, item.handle, declared?.uuid, declared == nil ? .malformed(item.value) : .tooMany)
+          continue
         }
-      }
-      for index in includes.indices.dropFirst(first) where includes[index].uuid == nil {
-        let start = includes[index].startHandle
-        if let service = known.first(where: { $0.handle == start }) {
-          includes[index].uuid = service.uuid
-        } else {
-          let response = try await answer(.read(start), tolerating: [.invalidHandle, .readNotPermitted])
-          guard case .read(let value)? = response else { continue }
-          guard value.count != 4, let uuid = UUID(littleEndian: value) else {
-            throw ATTError.violation(
-              .response(.read), Response.read(value).bytes, "a service declaration holds a UUID of 2 or 16 octets")
-          }
-          if value.count == 2 { onNote?(.includeWithoutUUID(includes[index].handle, uuid)) }
-          includes[index].uuid = uuid
+        // Only 16-bit UUIDs are part of the declaration (§3.2).
+        if ![4, 6].contains(item.value.count) { note(.include, item.handle, include.uuid, .uuidLength(item.value.count - 4)) }
+        if !HandleRange(include.startHandle, include.endHandle).isValid {
+          note(.include, item.handle, include.uuid, .endsBefore(include.endHandle))
         }
+        if include.uuid == nil { include.uuid = try await uuid(of: include, known) }
+        try await onFound(include)
       }
+      note(.include, items.first?.handle ?? 0, nil, current.advance())
     }
-    return includes
+  }
+
+  /// - Returns: nil when the peer does not tell.
+  private func uuid(of include: Include, _ known: [Service]) async throws -> UUID? {
+    if let service = known.first(where: { $0.handle == include.startHandle }) { return service.uuid }
+    guard include.startHandle.isValid, let value = try await valueUnlessRefused(include.startHandle) else { return nil }
+    let uuid = value.count == 4 ? nil : UUID(littleEndian: value)
+    if uuid == nil { note(.service, include.startHandle, nil, .malformed(value)) }
+    if value.count == 2, let uuid { onNote?(.includeWithoutUUID(include.handle, uuid)) }
+    return uuid
+  }
+
+  private func valueUnlessRefused(_ handle: AttributeHandle) async throws -> [UInt8]? {
+    do {
+      if case .read(let value)? = try await answer(.read(handle)) { return value }
+    } catch GATTError.errorResponse(let code, to: _, on: _) where code != .databaseOutOfSync {}
+    return nil
   }
 
   func readExtendedProperties(_ services: inout [Service]) async throws {
@@ -54,63 +54,22 @@ extension Client {
           let descriptor = item.descriptors.first(where: { $0.uuid == .characteristicExtendedProperties })
         else { continue }
         // A peer that hides the bits has none for us.
-        let response = try await answer(
-          .read(descriptor.handle),
-          tolerating: [.readNotPermitted, .insufficientAuthentication, .insufficientEncryption, .insufficientAuthorization])
-        guard case .read(let value)? = response else { continue }
+        guard let value = try await valueUnlessRefused(descriptor.handle) else { continue }
         guard value.count == 2 else {
-          throw ATTError.violation(
-            .response(.read), Response.read(value).bytes, "Characteristic Extended Properties have 2 octets, not \(value.count)")
+          note(.attribute, descriptor.handle, descriptor.uuid, .malformed(value))
+          continue
         }
         services[service].characteristics[index].extendedProperties = UInt16(value[0]) | UInt16(value[1]) << 8
       }
     }
   }
-
-  func place(_ types: [AttributeHandle: UUID], in services: inout [Service]) {
-    let all = types.map { Descriptor(uuid: $0.value, handle: $0.key) }.sorted { $0.handle < $1.handle }
-    for service in services.indices {
-      for index in services[service].characteristics.indices {
-        let item = services[service].characteristics[index]
-        services[service].characteristics[index].descriptors = all.within(item.valueHandle, item.endHandle) { $0.handle }
-      }
-    }
-  }
-
-  func place(_ includes: [Include], in services: inout [Service]) {
-    for include in includes {
-      guard let index = services.lastIndex(where: { ($0.handle...$0.endHandle).contains(include.handle) }) else {
-        note(.strayInclude, .strayInclude(include.handle))
-        continue
-      }
-      services[index].includes.append(include)
-    }
-  }
-
-  func place(_ characteristics: [Characteristic], in services: inout [Service]) {
-    var index = services.startIndex
-    for item in characteristics {
-      while index < services.endIndex, services[index].endHandle < item.handle { index += 1 }
-      guard index < services.endIndex, services[index].handle < item.handle, item.valueHandle <= services[index].endHandle else {
-        note(.strayCharacteristic, .strayCharacteristic(item))
-        continue
-      }
-      var item = item
-      item.endHandle = min(item.endHandle, services[index].endHandle)
-      services[index].characteristics.append(item)
-    }
-  }
 }
 
-extension Array {
-  /// The elements with handles after `lower`, up to and with `upper`; the array is in the order of handles.
-  fileprivate func within(_ lower: AttributeHandle, _ upper: AttributeHandle, _ handle: (Element) -> AttributeHandle) -> [Element] {
-    var low = startIndex
-    var high = endIndex
-    while low < high {
-      let middle = (low + high) / 2
-      if handle(self[middle]) <= lower { low = middle + 1 } else { high = middle }
-    }
-    return Array(self[low...].prefix { handle($0) <= upper })
+extension Include {
+  /// Without its UUID where the declaration has none. Nil for one that is too short.
+  fileprivate init?(declaration item: HandleValue) {
+    guard item.value.count >= 4 else { return nil }
+    func word(_ index: Int) -> AttributeHandle { AttributeHandle(rawValue: UInt16(item.value[index]) | UInt16(item.value[index + 1]) << 8) }
+    self.init(handle: item.handle, startHandle: word(0), endHandle: word(2), uuid: UUID(littleEndian: item.value.dropFirst(4)))
   }
 }

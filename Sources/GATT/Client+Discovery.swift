@@ -6,7 +6,8 @@ extension Client {
   ///
   /// Asks over all handles instead of service by service, as `DatabaseDiscovery` plans it: 5 services with 4 characteristics each take 4 round
   /// trips when they fit.
-  /// - Throws: GATTError, ATTError, what the channel ended with: never a partial table. CancellationError.
+  /// What breaks a rule is kept as far as it can be named, and a note tells of it.
+  /// - Throws: GATTError, ATTError, what the channel ended with: `incomplete` has what was found till then. CancellationError.
   package func discover() async throws -> AttributeTable {
     if let table, stale.isEmpty { return table }
     discoveries += 1
@@ -14,9 +15,7 @@ extension Client {
     if table == nil {
       stale = []
       databaseHash = .notRead
-      let services = try await discoverServices(.all, beside: [])
-      if let (first, second) = Self.overlap(services) { throw GATTError.servicesOverlap(first, second) }
-      table = AttributeTable(services: services)
+      table = AttributeTable(services: try await discoverServices(.all, beside: []))
     }
     while let range = stale.first, let known = table {
       let found = try await discoverServices(range, beside: known.services)
@@ -24,97 +23,100 @@ extension Client {
       let services = (now.services.filter { !range.contains($0.handle) } + found).sorted { $0.handle < $1.handle }
       stale.removeAll { $0 == range }
       // What was there already is not what it was: all is asked for.
-      table = Self.overlap(services) == nil ? AttributeTable(services: services) : nil
+      let isApart = zip(services, services.dropFirst()).allSatisfy { $0.endHandle < $1.handle }
+      table = isApart ? AttributeTable(services: services) : nil
     }
     guard let table else { return try await discover() }
     try await follow(table)
     return table
   }
 
-  private static func overlap(_ services: [Service]) -> (Service, Service)? {
-    zip(services, services.dropFirst()).first { $1.handle <= $0.endHandle }
-  }
-
   /// The services that begin in the range, and everything in them.
   private func discoverServices(_ range: HandleRange, beside others: [Service]) async throws -> [Service] {
     var discovery = DatabaseDiscovery(range)
     var includes: [Include] = []
-    while let procedure = discovery.nextProcedure(mtu: mtu) {
-      switch procedure {
-      case .includes(let range):
-        includes = try await findIncludedServices(range, known: others + discovery.services)
-        discovery.finish(procedure)
-      default: try await ask(procedure, &discovery)
+    incomplete = nil
+    do {
+      while let procedure = discovery.nextProcedure(mtu: mtu) {
+        if case .includes(let range) = procedure {
+          try await findIncludedServices(range, known: others + discovery.services) { includes.append($0) }
+          discovery.finish(procedure)
+        } else {
+          try await ask(procedure, &discovery)
+        }
+        if discovery.requests % 4096 == 0 { noteProgress(discovery.requests) }
       }
-      if discovery.requests % 4096 == 0 { noteProgress(discovery.requests) }
+      if !discovery.hasIncludes, let seen = discovery.includes {
+        let range = HandleRange(seen.lowerBound, seen.upperBound)
+        try await findIncludedServices(range, known: others + discovery.services) { includes.append($0) }
+      }
+      var services = discovery.assemble(includes)
+      note(discovery.takeIrregular())
+      try await readExtendedProperties(&services)
+      return services
+    } catch {
+      incomplete = AttributeTable(services: (others + discovery.assemble(includes)).sorted { $0.handle < $1.handle })
+      throw error
     }
-    var services = discovery.services
-    if !discovery.hasIncludes, let seen = discovery.includes, Self.overlap(services) == nil {
-      includes = try await findIncludedServices(HandleRange(seen.lowerBound, seen.upperBound), known: others + services)
-    }
-    place(includes, in: &services)
-    place(discovery.characteristics, in: &services)
-    place(discovery.types, in: &services)
-    if Self.overlap(services) == nil { try await readExtendedProperties(&services) }
-    return services
   }
 
-  /// One request of a discovery procedure, its answer judged and taken.
-  func ask(_ procedure: DatabaseDiscovery.Procedure, _ discovery: inout DatabaseDiscovery) async throws {
+  /// One request of a discovery procedure, its answer taken.
+  private func ask(_ procedure: DatabaseDiscovery.Procedure, _ discovery: inout DatabaseDiscovery) async throws {
     let mtu = mtu
     switch procedure {
     case .services(let type, let range):
-      // Many servers know no secondary services and refuse the group type: that ends this procedure as well (Part G §4.4 names no procedure).
-      let ends: [ErrorCode] = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
-      guard let response = try await answer(.readByGroupType(range, type: type), tolerating: ends),
-        case .readByGroupType(let groups) = response
-      else { return discovery.finish(procedure) }
-      try judge(response) { () throws(MalformedPacket) in try discovery.take(groups, of: type, in: range, mtu: mtu) }
+      guard let found = try await groups(range, of: type) else { return discovery.finish(procedure) }
+      discovery.take(found, of: type, in: range, mtu: mtu)
     case .characteristics(let range):
-      guard let response = try await answer(.readByType(range, type: .characteristic), tolerating: [.attributeNotFound]),
-        case .readByType(let items) = response
-      else { return discovery.finish(procedure) }
-      try judge(response) { () throws(MalformedPacket) in try discovery.take(items, characteristicsIn: range, mtu: mtu) }
+      guard let found = try await declarations(range, of: .characteristic) else { return discovery.finish(procedure) }
+      discovery.take(found, characteristicsIn: range, mtu: mtu)
     case .configurations(let range):
       // They are readable by rule. A peer that refuses is asked for every descriptor instead, so an error only ends this.
       let response = try await bearer.request(.readByType(range, type: .clientCharacteristicConfiguration))
       guard case .readByType(let items) = response else { return discovery.finish(procedure) }
-      try judge(response) { () throws(MalformedPacket) in try discovery.take(items, configurationsIn: range) }
+      discovery.take(items, configurationsIn: range)
     case .types(let range):
       do {
-        guard let response = try await answer(.findInformation(range), tolerating: [.attributeNotFound]),
-          case .findInformation(let items) = response
-        else { return discovery.finish(procedure) }
-        try judge(response) { () throws(MalformedPacket) in try discovery.take(items, in: range) }
+        guard let found = try await types(range) else { return discovery.finish(procedure) }
+        discovery.take(found, in: range)
       } catch GATTError.errorResponse where discovery.canDoWithoutTypes() {}
     case .includes: break
     }
+    note(discovery.takeIrregular())
   }
 
-  func judge(_ response: Response, _ check: () throws(MalformedPacket) -> Void) throws {
-    do { try check() } catch { throw ATTError.violation(response.opcode, response.bytes, error.reason) }
+  /// - Returns: nil when there are no more.
+  func groups(_ range: HandleRange, of type: UUID) async throws -> [HandleGroup]? {
+    // Many servers know no secondary services and refuse the group type: that ends this procedure as well (Part G §4.4 names no procedure).
+    let ends: [ErrorCode] = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
+    let response = try await answer(.readByGroupType(range, type: type), tolerating: ends)
+    if case .readByGroupType(let groups)? = response { return groups } else { return nil }
+  }
+
+  /// - Returns: nil when there are no more.
+  func declarations(_ range: HandleRange, of type: UUID) async throws -> [HandleValue]? {
+    let response = try await answer(.readByType(range, type: type), tolerating: [.attributeNotFound])
+    if case .readByType(let items)? = response { return items } else { return nil }
+  }
+
+  /// - Returns: nil when there are no more.
+  func types(_ range: HandleRange) async throws -> [HandleType]? {
+    let response = try await answer(.findInformation(range), tolerating: [.attributeNotFound])
+    if case .findInformation(let items)? = response { return items } else { return nil }
   }
 
   func noteProgress(_ requests: Int) { onNote?(.discovering(requests: requests)) }
 }
 
 extension Characteristic {
-  /// Without descriptors; it reaches to the last handle.
-  /// - Parameter before: the characteristic before it.
-  init(declaration item: HandleValue, after before: Characteristic?) throws(MalformedPacket) {
-    var reader = ByteReader(item.value)
-    let properties = Properties(rawValue: try reader.uint8("Characteristic Properties"))
-    let valueHandle = AttributeHandle(rawValue: try reader.uint16("Characteristic Value Handle"))
-    let type = reader.rest()
-    guard type.count != 4, let uuid = UUID(littleEndian: type) else {
-      throw MalformedPacket("a characteristic UUID of \(type.count) octets, 2 or 16 wanted", at: 1)
-    }
-    guard valueHandle > item.handle else {
-      throw MalformedPacket("the value (\(valueHandle)) must follow its declaration (\(item.handle))", at: 5)
-    }
-    if let before, before.valueHandle >= item.handle {
-      throw MalformedPacket("the declaration \(item.handle) stands before the value of the one before it", at: 2)
-    }
-    self.init(uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: 0xFFFF, properties: properties)
+  /// Without descriptors; it reaches to the last handle. Nil for a declaration that is too short, or whose UUID has no length of one.
+  init?(declaration item: HandleValue) {
+    guard item.value.count >= 3, let uuid = UUID(littleEndian: item.value.dropFirst(3)) else { return nil }
+    let valueHandle = AttributeHandle(rawValue: UInt16(item.value[1]) | UInt16(item.value[2]) << 8)
+    self.init(
+      uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: 0xFFFF, properties: Properties(rawValue: item.value[0]))
   }
+
+  /// The value has the handle after the declaration's, as nearly everywhere.
+  var followsDeclaration: Bool { valueHandle.number == handle.number + 1 }
 }

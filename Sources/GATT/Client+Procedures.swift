@@ -1,63 +1,94 @@
 package import ATT
 package import Bluetooth
+import EventLoop
 
 /// Procedures of Vol 3 Part G §4.3 to §4.8 one by one, as who asks for just one of them wants it: `discover` knows how to spare most of this.
-/// All throw GATTError.errorResponse, ATTError, CancellationError; never a part of what there is.
+/// All throw GATTError.errorResponse, ATTError, CancellationError. Those that find several entries hand each to `onFound` when its answer is here.
 extension Client {
+  package typealias Found<T> = @LoopActor (T) async throws -> Void
+
   /// Discover All Primary Services (§4.4.1), without what is in them.
-  package func primaryServices(_ range: HandleRange = .all) async throws -> [Service] {
-    var discovery = DatabaseDiscovery(range)
+  @discardableResult
+  package func primaryServices(_ range: HandleRange = .all, onFound: Found<Service> = { _ in }) async throws -> [Service] {
+    var discovery = DatabaseDiscovery()
+    var found: [Service] = []
     var asked = ProcedureRange(range)
-    while let next = asked.nextRange() {
-      let before = discovery.services.count
-      try await ask(.services(.primaryService, next), &discovery)
-      if discovery.services.count == before { break }
-      for service in discovery.services.dropFirst(before) { try asked.take(service.handle, through: service.endHandle) }
+    while let next = asked.range, let groups = try await groups(next, of: .primaryService) {
+      for group in groups { _ = asked.take(group.handle, through: group.endHandle) }
+      let services = discovery.take(groups, of: .primaryService, in: next, mtu: mtu)
+      note(discovery.takeIrregular())
+      for service in services { try await onFound(service) }
+      found += services
+      _ = asked.advance()
     }
-    return discovery.services
+    return found
   }
 
   /// Discover Primary Service by Service UUID (§4.4.2).
   /// - Parameter inFull: asks with 16 octets also for a UUID that has a 16-bit form.
-  package func primaryServices(_ uuid: UUID, _ range: HandleRange = .all, inFull: Bool = false) async throws -> [HandleRange] {
+  @discardableResult
+  package func primaryServices(
+    _ uuid: UUID, _ range: HandleRange = .all, inFull: Bool = false, onFound: Found<HandleRange> = { _ in }
+  ) async throws -> [HandleRange] {
     var found: [HandleRange] = []
     var asked = ProcedureRange(range)
-    while let next = asked.nextRange() {
+    while let next = asked.range {
       let request = Request.findByTypeValue(next, type: 0x2800, value: inFull ? uuid.littleEndianBytes : uuid.attBytes)
       guard let response = try await answer(request, tolerating: [.attributeNotFound]), case .findByTypeValue(let ranges) = response
       else { break }
-      for item in ranges { try judge(response) { () throws(MalformedPacket) in try asked.take(item.start, through: item.end) } }
-      found += ranges
+      for item in ranges where admit(.service, item.start, uuid, asked.take(item.start, through: item.end), unless: found.contains(item)) {
+        if item.end < item.start { note(.service, item.start, uuid, .endsBefore(item.end)) }
+        found.append(item)
+        try await onFound(item)
+      }
+      note(.service, ranges.first?.start ?? 0, uuid, asked.advance())
     }
     return found
   }
 
   /// Find Included Services (§4.5.1).
-  package func includedServices(_ range: HandleRange = .all) async throws -> [Include] { try await findIncludedServices(range) }
+  @discardableResult
+  package func includedServices(_ range: HandleRange = .all, onFound: Found<Include> = { _ in }) async throws -> [Include] {
+    var found: [Include] = []
+    try await findIncludedServices(range) {
+      found.append($0)
+      try await onFound($0)
+    }
+    return found
+  }
 
   /// Discover All Characteristics of a Service (§4.6.1): their declarations.
-  package func characteristics(_ range: HandleRange = .all) async throws -> [Characteristic] {
-    var discovery = DatabaseDiscovery(range)
+  @discardableResult
+  package func characteristics(_ range: HandleRange = .all, onFound: Found<Characteristic> = { _ in }) async throws -> [Characteristic] {
+    var discovery = DatabaseDiscovery()
+    var found: [Characteristic] = []
     var asked = ProcedureRange(range)
-    while let next = asked.nextRange() {
-      let before = discovery.characteristics.count
-      try await ask(.characteristics(next), &discovery)
-      if discovery.characteristics.count == before { break }
-      for item in discovery.characteristics.dropFirst(before) { try asked.take(item.handle, through: item.handle) }
+    while let next = asked.range, let items = try await declarations(next, of: .characteristic) {
+      for item in items { _ = asked.take(item.handle) }
+      let declared = discovery.take(items, characteristicsIn: next, mtu: mtu)
+      note(discovery.takeIrregular())
+      for item in declared {
+        let place = item.valueHandle.isValid ? IrregularEntry.ValuePlace.beforeDeclaration : .atNoHandle
+        if item.valueHandle <= item.handle { note(.characteristic, item.handle, item.uuid, .value(item.valueHandle, place, found: nil)) }
+        try await onFound(item)
+      }
+      found += declared
+      _ = asked.advance()
     }
-    return discovery.characteristics
+    return found
   }
 
   /// Discover All Characteristic Descriptors (§4.7.1): every attribute of the range.
-  package func attributeTypes(_ range: HandleRange = .all) async throws -> [HandleType] {
+  @discardableResult
+  package func attributeTypes(_ range: HandleRange = .all, onFound: Found<HandleType> = { _ in }) async throws -> [HandleType] {
     var found: [HandleType] = []
     var asked = ProcedureRange(range)
-    while let next = asked.nextRange() {
-      guard let response = try await answer(.findInformation(next), tolerating: [.attributeNotFound]),
-        case .findInformation(let items) = response
-      else { break }
-      for item in items { try judge(response) { () throws(MalformedPacket) in try asked.take(item.handle, through: item.handle) } }
-      found += items
+    while let next = asked.range, let items = try await types(next) {
+      for item in items where admit(.attribute, item.handle, item.type, asked.take(item.handle), unless: found.contains(item)) {
+        found.append(item)
+        try await onFound(item)
+      }
+      note(.attribute, items.first?.handle ?? 0, nil, asked.advance())
     }
     return found
   }

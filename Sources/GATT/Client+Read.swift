@@ -23,17 +23,16 @@ extension Client {
   package func read(uuid: UUID, _ range: HandleRange = .all) async throws -> [(handle: AttributeHandle, value: [UInt8])] {
     var found: [(handle: AttributeHandle, value: [UInt8])] = []
     var current = ProcedureRange(range)
-    while let asked = current.nextRange() {
+    while let asked = current.range {
       let response = try await answer(.readByType(asked, type: uuid), tolerating: found.isEmpty ? [] : [.attributeNotFound])
       guard case .readByType(let items)? = response else { break }
       // A value may have been cut to what fits: at most 253 octets, of which the rest is read by its handle.
       let full = min(mtu - 4, 253)
-      for item in items {
-        do throws(MalformedPacket) { try current.take(item.handle, through: item.handle) } catch {
-          throw ATTError.violation(.response(.readByType), Response.readByType(items).bytes, error.reason)
-        }
+      for item in items
+      where admit(.attribute, item.handle, uuid, current.take(item.handle), unless: found.contains { $0.handle == item.handle }) {
+        found.append((item.handle, try await readRest(of: item.handle, after: item.value, full: full)))
       }
-      for item in items { found.append((item.handle, try await readRest(of: item.handle, after: item.value, full: full))) }
+      note(.attribute, items.first?.handle ?? 0, uuid, current.advance())
     }
     return found
   }

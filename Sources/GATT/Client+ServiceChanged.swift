@@ -45,10 +45,15 @@ extension Client {
       return forgetSubscriptions(in: range)
     }
     var range = range
-    for service in known.services where service.handle <= range.end && range.start <= service.endHandle {
-      range.start = min(range.start, service.handle)
-      range.end = max(range.end, service.endHandle)
-    }
+    var before = range
+    // Again where services overlap: one that was passed may be touched by one after it.
+    repeat {
+      before = range
+      for service in known.services where service.handle <= range.end && range.start <= service.endHandle {
+        range.start = min(range.start, service.handle)
+        range.end = max(range.end, service.endHandle)
+      }
+    } while range != before
     known.services.removeAll { range.contains($0.handle) }
     descriptorValues = descriptorValues.filter { !range.contains($0.key) }
     stale.append(range)

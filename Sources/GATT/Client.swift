@@ -35,6 +35,8 @@ package final class Client: BearerClient {
 
   /// What discovery found; nil before it. Without the services that the peer said have changed, until they are discovered again.
   package internal(set) var table: AttributeTable? { didSet { descriptionVersion = Self.newVersion() } }
+  /// What the last discovery had found before it failed; nil when it did not.
+  package internal(set) var incomplete: AttributeTable?
   /// What `table` lacks.
   var stale: [HandleRange] = []
   /// What describes values, as read on this link: by the handle of the descriptor, empty where the peer refused it.
@@ -170,14 +172,32 @@ package final class Client: BearerClient {
   }
 
   /// What a peer can do wrong as often as it likes.
-  enum Repeated { case cutNotification, longNotification, strayInclude, strayCharacteristic }
+  enum Repeated { case cutNotification, longNotification, irregular }
 
   /// As `onNote`, for the first few of a kind.
-  func note(_ kind: Repeated, _ note: @autoclosure () -> ClientNote) {
+  func note(_ kind: Repeated, limit: Int = 5, _ note: @autoclosure () -> ClientNote) {
     let count = notes[kind, default: 0] + 1
-    guard count <= 5 else { return }
+    guard count <= limit else { return }
     notes[kind] = count
-    onNote?(count < 5 ? note() : .last(note()))
+    onNote?(count < limit ? note() : .last(note()))
+  }
+
+  /// Each is worth a line, as far as somebody reads them.
+  func note(_ entries: [IrregularEntry]) { for entry in entries { note(.irregular, limit: 64, .irregular(entry)) } }
+
+  func note(_ kind: IrregularEntry.Kind, _ handle: AttributeHandle, _ uuid: UUID?, _ fault: IrregularEntry.Fault?) {
+    if let fault { note([IrregularEntry(kind, handle, uuid, fault)]) }
+  }
+
+  /// Notes what is irregular about the place of an entry. - Returns: whether it is to be kept.
+  func admit(
+    _ kind: IrregularEntry.Kind, _ handle: AttributeHandle, _ uuid: UUID?, _ fault: IrregularEntry.Fault?,
+    unless isKnown: @autoclosure () -> Bool
+  ) -> Bool {
+    guard let fault else { return true }
+    let isRepeated = handle.isValid && isKnown()
+    note(kind, handle, uuid, isRepeated ? .repeated : fault)
+    return handle.isValid && !isRepeated
   }
 
   // MARK: Requests

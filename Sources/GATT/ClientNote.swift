@@ -14,10 +14,8 @@ package enum ClientNote: Equatable, Sendable {
   /// Discovery took this many requests so far.
   case discovering(requests: Int)
   case includeWithoutUUID(AttributeHandle, UUID)
-  /// An include declaration outside of every service was left out.
-  case strayInclude(AttributeHandle)
-  /// A characteristic outside of every service was left out.
-  case strayCharacteristic(Characteristic)
+  /// Discovery found something that breaks a rule.
+  case irregular(IrregularEntry)
   /// A Multiple Handle Value Notification ended inside its last tuple, which is lost.
   case cutNotification
   /// A notified value was longer than an attribute can hold, and was cut.

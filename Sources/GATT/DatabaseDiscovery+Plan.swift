@@ -44,7 +44,7 @@ extension DatabaseDiscovery {
         add(start, end, isHead ? .head : item == nil ? .rest : notifies && start == end ? .configuration : .descriptors)
         guard let following else { break }
         item = following
-        start = following.valueHandle.number + 1
+        start = (following.followsDeclaration ? following.valueHandle : following.handle).number + 1
         index += 1
       }
       cursor = max(cursor, service.endHandle.number + 1)
@@ -73,11 +73,11 @@ extension DatabaseDiscovery {
 
   mutating func moreConfigurations(_ gaps: [Gap]) -> Procedure? {
     let expected = gaps.filter { $0.kind == .configuration && $0.start >= nextConfiguration }
-    guard let first = expected.first, let last = expected.last else {
+    guard let first = expected.map(\.start).min(), let last = expected.map(\.end).max() else {
       asksConfigurations = false
       return nil
     }
-    return .configurations(HandleRange(AttributeHandle(clamping: first.start), AttributeHandle(clamping: last.end)))
+    return .configurations(HandleRange(AttributeHandle(clamping: first), AttributeHandle(clamping: last)))
   }
 
   /// What is known, and descriptors where there is room; whether the UUID is a long one.

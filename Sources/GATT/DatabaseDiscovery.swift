@@ -21,7 +21,7 @@ struct DatabaseDiscovery {
     case types(HandleRange)
   }
 
-  /// In ascending order of handles.
+  /// In ascending order of handles, as they were declared.
   private(set) var services: [Service] = []
   private(set) var characteristics: [Characteristic] = []
   /// Whatever was seen by its type; values and declarations need not be among them.
@@ -49,6 +49,20 @@ struct DatabaseDiscovery {
   var plansLeft = 8
   /// The peer answered Find Information with an error where nothing need be: the procedures go on to their ends instead.
   var isBlind = false
+
+  /// Where nothing stands where it need not be: only then can be told what may be where.
+  private var isRegular = true
+  private var irregular: [IrregularEntry] = []
+  /// Further types at handles that have another in `types`.
+  private(set) var conflicting: [HandleType] = []
+  /// Handles of services and characteristics that were listed, those that were left out among them.
+  private(set) var declared: Set<AttributeHandle> = []
+  /// Declarations that only Find Information has shown, where their own procedure was already; each is asked for once.
+  private var missed: [HandleType] = []
+  private var missedOnce: Set<HandleType> = []
+  private var missedAsked = 0
+
+  private typealias Entry = (kind: IrregularEntry.Kind, handle: AttributeHandle, uuid: UUID?, fault: IrregularEntry.Fault?)
 
   init(_ range: HandleRange = .all) {
     start = max(1, range.start.number)
@@ -79,7 +93,11 @@ struct DatabaseDiscovery {
       if let gap { return .types(HandleRange(AttributeHandle(clamping: gap.start), AttributeHandle(clamping: gap.end))) }
       return hasIncludes ? nil : .includes(whole)
     }
-    if plansLeft > 0 {
+    if let item = nextMissed() {
+      let range = HandleRange(item.handle, AttributeHandle(clamping: end))
+      return item.type == .characteristic ? .characteristics(range) : .services(item.type, range)
+    }
+    if plansLeft > 0, isPlannable {
       plansLeft -= 1
       if let procedure = shortcut(mtu) { return procedure }
     } else if asksConfigurations, let procedure = moreConfigurations(gaps) {
@@ -107,6 +125,16 @@ struct DatabaseDiscovery {
     return HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end))
   }
 
+  private mutating func nextMissed() -> HandleType? {
+    while missedAsked < missed.count {
+      missedAsked += 1
+      if !declared.contains(missed[missedAsked - 1].handle) { return missed[missedAsked - 1] }
+    }
+    return nil
+  }
+
+  private var isPlannable: Bool { isRegular && zip(services, services.dropFirst()).allSatisfy { $0.endHandle < $1.handle } }
+
   private func wants(_ type: UUID) -> Bool { (seen[type] ?? 0) >= (next[type] ?? start) }
 
   private var wantsPrimaryServices: Bool {
@@ -133,60 +161,143 @@ struct DatabaseDiscovery {
 
   // MARK: What was answered
 
-  mutating func take(_ groups: [HandleGroup], of type: UUID, in range: HandleRange, mtu: Int) throws(MalformedPacket) {
+  /// - Returns: what was not known before, in the order of the answer.
+  @discardableResult
+  mutating func take(_ groups: [HandleGroup], of type: UUID, in range: HandleRange, mtu: Int) -> [Service] {
     var asked = ProcedureRange(range)
-    let last = services.last
+    let count = services.count
     for group in groups {
-      guard group.value.count != 4, let uuid = UUID(littleEndian: group.value) else {
-        throw MalformedPacket("a service UUID of \(group.value.count) octets, 2 or 16 wanted", at: 1)
-      }
-      try asked.take(group.handle, through: group.endHandle)
-      services.append(Service(uuid: uuid, handle: group.handle, endHandle: group.endHandle, isPrimary: type == .primaryService))
-      know(group.handle, group.handle)
-      next[type] = group.endHandle.number + 1
+      let uuid = UUID(littleEndian: group.value)
+      let entry: Entry = (.service, group.handle, uuid, asked.take(group.handle, through: group.endHandle))
+      let service = uuid.map { Service(uuid: $0, handle: group.handle, endHandle: group.endHandle, isPrimary: type == .primaryService) }
+      guard let service = admit(service, entry, group.value, uuidLength: group.value.count, to: services) else { continue }
+      if group.endHandle < group.handle { note(entry, .endsBefore(group.endHandle)) }
+      services.append(service)
       end = max(end, group.endHandle.number)
     }
+    let found = Array(services[count...])
     // Primary and secondary services are found in procedures of their own.
-    if let last, let first = groups.first, first.handle < last.handle { services.sort { $0.handle < $1.handle } }
+    if !Self.ascends(services[max(0, count - 1)...], by: \.handle) { services.sort { $0.handle < $1.handle } }
+    note((.service, groups.first?.handle ?? 0, nil, asked.advance()))
+    next[type] = max(next[type] ?? start, asked.next)
     wasFull[type] = groups.first.map { (groups.count + 1) * (4 + $0.value.count) > mtu - 2 } ?? false
+    return found
   }
 
-  mutating func take(_ items: [HandleValue], characteristicsIn range: HandleRange, mtu: Int) throws(MalformedPacket) {
+  /// - Returns: what was not known before, in the order of the answer.
+  @discardableResult
+  mutating func take(_ items: [HandleValue], characteristicsIn range: HandleRange, mtu: Int) -> [Characteristic] {
     var asked = ProcedureRange(range)
+    let count = characteristics.count
     for item in items {
-      try asked.take(item.handle, through: item.handle)
-      let found = try Characteristic(declaration: item, after: characteristics.last)
-      if let last = characteristics.indices.last { characteristics[last].endHandle = item.handle.previous }
+      let found = Characteristic(declaration: item)
+      // The value is the first attribute after its declaration (Part G §3.3.2); one that stands elsewhere is looked for.
+      let value = found.flatMap { $0.followsDeclaration ? $0.valueHandle : nil }
+      let entry: Entry = (.characteristic, item.handle, found?.uuid, asked.take(item.handle, through: value))
+      guard let found = admit(found, entry, item.value, uuidLength: item.value.count - 3, to: characteristics) else { continue }
       characteristics.append(found)
-      // The value is the first attribute after its declaration (Part G §3.3.2).
-      know(found.handle, found.valueHandle)
-      next[.characteristic] = found.valueHandle.number + 1
+      if let value { know(value, value) } else { isRegular = false }
     }
+    let found = Array(characteristics[count...])
+    if !Self.ascends(characteristics[max(0, count - 1)...], by: \.handle) { characteristics.sort { $0.handle < $1.handle } }
+    note((.characteristic, items.first?.handle ?? 0, nil, asked.advance()))
+    next[.characteristic] = max(next[.characteristic] ?? start, asked.next)
     wasFull[.characteristic] = items.first.map { (items.count + 1) * (2 + $0.value.count) > mtu - 2 } ?? false
+    return found
   }
 
-  mutating func take(_ items: [HandleValue], configurationsIn range: HandleRange) throws(MalformedPacket) {
+  mutating func take(_ items: [HandleValue], configurationsIn range: HandleRange) {
     var asked = ProcedureRange(range)
     for item in items {
-      try asked.take(item.handle, through: item.handle)
-      types[item.handle] = .clientCharacteristicConfiguration
-      know(item.handle, item.handle)
-      nextConfiguration = item.handle.number + 1
+      see(HandleType(item.handle, .clientCharacteristicConfiguration), asked.take(item.handle))
+      if item.handle.isValid { know(item.handle, item.handle) }
     }
+    // A peer that answers with others is asked for every descriptor instead.
+    _ = asked.advance()
+    nextConfiguration = asked.next
   }
 
-  mutating func take(_ items: [HandleType], in range: HandleRange) throws(MalformedPacket) {
+  mutating func take(_ items: [HandleType], in range: HandleRange) {
     var asked = ProcedureRange(range)
     for item in items {
-      try asked.take(item.handle, through: item.handle)
-      types[item.handle] = item.type
-      if item.type == .include {
+      see(item, asked.take(item.handle))
+      guard item.handle.isValid else { continue }
+      switch item.type {
+      case .include:
         includes = min(includes?.lowerBound ?? item.handle, item.handle)...max(includes?.upperBound ?? item.handle, item.handle)
-      } else {
+      case .primaryService, .secondaryService, .characteristic:
         seen[item.type] = max(seen[item.type] ?? 0, item.handle.number)
+        if item.handle.number < min(next[item.type] ?? start, end + 1), !declared.contains(item.handle),
+          missedOnce.insert(item).inserted
+        {
+          missed.append(item)
+        }
+      default: break
       }
     }
-    if let last = items.last { know(range.start, last.handle) }
+    note((.attribute, items.first?.handle ?? 0, nil, asked.advance()))
+    know(range.start, min(range.end, AttributeHandle(clamping: asked.next - 1)))
+  }
+
+  // MARK: Irregular entries
+
+  /// What was noted since the last call.
+  mutating func takeIrregular() -> [IrregularEntry] {
+    defer { irregular = [] }
+    return irregular
+  }
+
+  mutating func note(_ kind: IrregularEntry.Kind, _ handle: AttributeHandle, _ uuid: UUID?, _ fault: IrregularEntry.Fault) {
+    isRegular = false
+    irregular.append(IrregularEntry(kind, handle, uuid, fault))
+  }
+
+  private mutating func note(_ entry: Entry, _ fault: IrregularEntry.Fault? = nil) {
+    if let fault = fault ?? entry.fault { note(entry.kind, entry.handle, entry.uuid, fault) }
+  }
+
+  /// Notes what is irregular about an entry.
+  /// - Parameter item: nil where the value has no meaning.
+  /// - Returns: what is to be kept and was not known before.
+  private mutating func admit<Item: Equatable>(
+    _ item: Item?, _ entry: Entry, _ value: [UInt8], uuidLength: Int, to known: [Item]
+  ) -> Item? {
+    guard entry.handle.isValid else {
+      note(entry)
+      return nil
+    }
+    let isNew = declared.insert(entry.handle).inserted
+    know(entry.handle, entry.handle)
+    let left: IrregularEntry.Fault? =
+      if let item, !isNew, known.contains(item) { .repeated } else {
+        item == nil ? .malformed(value) : known.count < 0xFFFF ? nil : .tooMany
+      }
+    if let left {
+      // What was asked for twice is no fault of the peer.
+      if left != .repeated || entry.fault != nil { note(entry, left) }
+      return nil
+    }
+    note(entry)
+    if uuidLength == 4 { note(entry, .uuidLength(4)) }
+    return item
+  }
+
+  private mutating func see(_ item: HandleType, _ fault: IrregularEntry.Fault?) {
+    let entry: Entry = (.attribute, item.handle, item.type, fault)
+    guard item.handle.isValid, let known = types[item.handle] else {
+      if item.handle.isValid { types[item.handle] = item.type }
+      return note(entry)
+    }
+    guard known != item.type, !conflicting.contains(item) else {
+      if fault != nil { note(entry, .repeated) }
+      return
+    }
+    note(entry, fault ?? .outOfOrder(after: item.handle))
+    if conflicting.count < 0xFFFF { conflicting.append(item) } else { note(entry, .tooMany) }
+  }
+
+  private static func ascends<T>(_ items: ArraySlice<T>, by handle: (T) -> AttributeHandle) -> Bool {
+    zip(items, items.dropFirst()).allSatisfy { handle($0) <= handle($1) }
   }
 
   /// There is no more, or the peer does not tell.
@@ -195,12 +306,12 @@ struct DatabaseDiscovery {
     case .services(let type, _):
       next[type] = 0x10000
       // All primary services up to there are known, so this was all that could be between them.
-      if type == .secondaryService { for gap in gaps where gap.kind == .outside { know(gap) } }
+      if type == .secondaryService, isPlannable { for gap in gaps where gap.kind == .outside { know(gap) } }
     case .characteristics: next[.characteristic] = 0x10000
     case .configurations: nextConfiguration = 0x10000
     case .includes:
       hasIncludes = true
-      for gap in gaps where gap.kind == .head { know(gap) }
+      if isPlannable { for gap in gaps where gap.kind == .head { know(gap) } }
     case .types(let range): know(range.start, range.end)
     }
   }

@@ -5,8 +5,6 @@ package import Bluetooth
 package enum GATTError: Error, Equatable, Sendable {
   /// The peer answered `request` with an Error Response. `attribute` is what discovery knows at the request's handle; nil before it.
   case errorResponse(ErrorCode, to: Request, on: Attribute?)
-  /// The second service begins before the first one ends.
-  case servicesOverlap(Service, Service)
   case invalidSelector(String, Selector.Fault)
   case notFound(Selector, Missing)
   case ambiguous(Selector, [Candidate])

@@ -1,13 +1,15 @@
 import ATT
-import Bluetooth
-import Text
 
-/// The range of handles of one discovery procedure: which to ask for next, and whether an answer makes sense.
-/// Every answer must advance, so that no peer can make it loop; computed in Int, so that nothing wraps at 0xFFFF.
+/// The range of handles of one discovery procedure: which to ask for next, and what is irregular about the entries of an answer.
+/// Every request begins behind the one before it, so that no peer can make it loop; computed in Int, so that nothing wraps at 0xFFFF.
 struct ProcedureRange {
-  private var next: Int
+  /// Where the next request begins; 0x10000 when an answer did not advance.
+  private(set) var next: Int
   private let end: Int
-  private(set) var requests = 0
+  /// Of the answer that is being taken.
+  private var previous: AttributeHandle?
+  private var last = 0
+  private var greatest = 0
 
   init(_ range: HandleRange) {
     next = max(1, range.start.number)
@@ -15,22 +17,28 @@ struct ProcedureRange {
   }
 
   /// The next request's range; nil when everything was asked for.
-  mutating func nextRange() -> HandleRange? {
-    guard next <= end else { return nil }
-    requests += 1
-    return HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end))
+  var range: HandleRange? { next <= end ? asked : nil }
+  private var asked: HandleRange { HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end)) }
+
+  /// - Parameter through: the last handle that the entry covers; may lie beyond the end of the range (a group that reaches further).
+  /// - Returns: what is irregular about the entry's place in the answer.
+  mutating func take(_ handle: AttributeHandle, through: AttributeHandle? = nil) -> IrregularEntry.Fault? {
+    guard handle.isValid else { return .noHandle }
+    let before = previous
+    previous = handle
+    last = max(handle, through ?? handle).number
+    greatest = max(greatest, last)
+    if handle.number < next || handle.number > end { return .outside(asked) }
+    return before.flatMap { handle <= $0 ? .outOfOrder(after: $0) : nil }
   }
 
-  /// - Parameters:
-  ///   - first: an attribute in the answer.
-  ///   - last: the last handle that it covers; may lie beyond the end of the range (a group that reaches further).
-  mutating func take(_ first: AttributeHandle, through last: AttributeHandle) throws(MalformedPacket) {
-    let found = "handle \(first)"
-    if first.number < next {
-      throw MalformedPacket("\(found) does not follow what was found before, or was not asked for (from \(next) on)", at: 2)
-    }
-    if first.number > end { throw MalformedPacket("\(found) lies beyond the range asked for", at: 2) }
-    if last < first { throw MalformedPacket("\(found): its group ends before it, at \(last)", at: 4) }
-    next = last.number + 1
+  /// Ends an answer: goes on behind its last entry, where the peer was; else behind the one that reaches furthest.
+  /// - Returns: a fault when all lie before what was asked for: there is nothing to go on behind.
+  mutating func advance() -> IrregularEntry.Fault? {
+    let reached = last >= next ? last : greatest
+    let fault = reached >= next ? nil : IrregularEntry.Fault.notAdvancing(asked)
+    next = fault == nil ? reached + 1 : 0x10000
+    (previous, last, greatest) = (nil, 0, 0)
+    return fault
   }
 }

@@ -139,7 +139,6 @@ import Text
       ),
       (.segmentTooLong(21, limit: 20, mtu: 23), "usage", "--chunk 21 does not fit: at ATT_MTU 23 a segment takes at most 20 octets"),
       (.segmentTooShort(0), "usage", "--chunk takes 1 or more octets, not 0"),
-      (.servicesOverlap(service, service), "protocol", "the peer's services overlap: ffe0 ends at 0x0016, ffe0 begins at 0x0014"),
     ] as [(GATTError, String, String)]) func procedures(_ error: GATTError, _ kind: String, _ sentence: String)
   {
     #expect(Failure(error).message == sentence)
@@ -153,7 +152,38 @@ import Text
         .last(.cutNotification),
         "a Multiple Handle Value Notification was cut short: its last value is lost; more of these are not reported"
       ),
-      (.strayCharacteristic(item), "ignored characteristic ffe1 (handle 0x0015): it does not lie within a service"),
+      (
+        .irregular(IrregularEntry(.characteristic, 0x11, UUID(0x2A00), .value(0x16, .outsideService, found: nil))),
+        "characteristic 2a00 (handle 0x0011) has its value at 0x0016, outside of its service: kept it"
+      ),
+      (
+        .irregular(IrregularEntry(.characteristic, 0x11, UUID(0x2A00), .value(0, .atNoHandle, found: 0x12))),
+        "characteristic 2a00 (handle 0x0011) has its value at 0x0000, which no attribute has: used 0x0012, which has its type"
+      ),
+      (
+        .irregular(IrregularEntry(.service, 5, UUID(0xFFE0), .overlaps(UUID(0x1800), HandleRange(1, 9)))),
+        "service ffe0 (handle 0x0005) overlaps service 1800 (0x0001-0x0009): kept both"
+      ),
+      (
+        .irregular(IrregularEntry(.service, 9, UUID(0xFFE0), .endsBefore(5))),
+        "service ffe0 (handle 0x0009) ends at 0x0005, before it begins: blectl takes it to reach up to the next service"
+      ),
+      (
+        .irregular(IrregularEntry(.include, 2, nil, .malformed([1, 2]))),
+        "included service (handle 0x0002) has a malformed value, 0102: ignored it"
+      ),
+      (
+        .irregular(IrregularEntry(.attribute, 9, UUID(0x2902), .outOfOrder(after: 0x10))),
+        "attribute 2902 (handle 0x0009) comes after 0x0010 in an answer, which must be in order: kept it"
+      ),
+      (
+        .irregular(IrregularEntry(.characteristic, 9, nil, .notAdvancing(HandleRange(0x10, 0xFFFF)))),
+        "the device answered a search in 0x0010-0xffff with nothing from there: the search for characteristics ended at 0x0010"
+      ),
+      (
+        .irregular(IrregularEntry(.characteristic, 9, UUID(0x2A00), .outsideServices(UUID(0x1800), 1))),
+        "characteristic 2a00 (handle 0x0009) lies in no service: shown with 1800 (handle 0x0001)"
+      ),
       (.longNotification(0x16, attribute), "ffe1 (handle 0x0016) sent more than an attribute can hold: kept the first 512 octets"),
       (.longValue(0x16, nil, type: UUID(0xFFE1)), "ffe1 (handle 0x0016) sends more than an attribute can hold: kept the first 512 octets"),
       (.lost(1000), "1000 received PDUs were lost so far: they came faster than they were taken"),

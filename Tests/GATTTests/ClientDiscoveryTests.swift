@@ -102,11 +102,11 @@ import Text
     #expect(lock.characteristics[1].properties.names == ["notify", "indicate"])
   }
 
-  /// Nonsense ends discovery with an error that shows the octets; what was found till then is not a result.
+  /// What cannot be read as an answer ends discovery with an error that shows the octets; what was found till then is no table, but kept.
   @Test(arguments: [
-    ("10", "11080100050000180000", "protocol"), ("10", "1106010005000018040008000118", "protocol"),
-    ("080100", "010801000e", "att"), ("04", "050200", "protocol"), ("080100ffff0328", "0103", "protocol"),
-  ]) func neverAPartialTable(_ prefix: String, _ answer: String, _ kind: String) async throws {
+    ("10", "1100", "protocol", 0, 0), ("10", "11060100050000180400", "protocol", 0, 0), ("080100", "010801000e", "att", 2, 0),
+    ("04", "050200", "protocol", 2, 4), ("080100ffff0328", "0103", "protocol", 2, 0),
+  ]) func neverAPartialTable(_ prefix: String, _ answer: String, _ kind: String, _ services: Int, _ characteristics: Int) async throws {
     let error = await onLoopError {
       let (near, far) = MemoryChannel.pair()
       var server = Self.server(services: 2, characteristics: 2)
@@ -117,6 +117,7 @@ import Text
       defer { withExtendedLifetime(peer) {} }
       do { _ = try await client.discover() } catch {
         #expect(client.table == nil)
+        #expect(client.incomplete?.services.count == services && client.incomplete?.characteristics.count == characteristics)
         client.close()
         throw error
       }
@@ -131,17 +132,16 @@ import Text
     }
   }
 
-  /// Characteristics that no service holds are not listed, and that is said.
-  @Test func saysWhatItLeavesOut() async throws {
+  /// Characteristics that no service holds are with the one before them, and that is said.
+  @Test func saysWhatLiesInNoService() async throws {
     var server = Self.server(services: 2, characteristics: 1)
     server.ends[1] = 0x0002
     let found = try await onLoop { [server] in try await Self.discover(server, mtu: 247) }
-    #expect(found.table.services.map(\.characteristics.count) == [0, 1])
-    guard case .strayCharacteristic(let item)? = found.notes.first, found.notes.count == 1 else {
-      Issue.record("\(found.notes)")
-      return
-    }
-    #expect(item.uuid == UUID(0xA000) && item.handle == 2)
+    #expect(found.table.services.map(\.characteristics.count) == [1, 1])
+    #expect(found.table.services[0].characteristics[0].descriptors.map(\.handle) == [4])
+    let value = IrregularEntry(.characteristic, 2, UUID(0xA000), .value(3, .outsideService, found: nil))
+    let descriptor = IrregularEntry(.attribute, 4, UUID(0x2902), .outsideServices(UUID(0xFF00), 1))
+    #expect(found.notes == [.irregular(value), .irregular(descriptor)])
   }
 }
 

@@ -138,6 +138,7 @@ import Text
       #expect(client.bearer.faults.stray == 1)
     }
     if client.closed != nil { outcome.insert("bearer_closed") }
+    if notes.contains(where: { if case .irregular(let entry) = $0 { entry.isLeftOut } else { false } }) { outcome.insert("dropped") }
     if !notes.isEmpty, outcome.contains(where: { $0.hasPrefix("success") }) { outcome.insert("success_flagged") }
     client.close()
     return Outcome(results: outcome)

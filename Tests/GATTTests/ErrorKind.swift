@@ -24,7 +24,6 @@ private func word(_ error: ATTError) -> String {
 private func word(_ error: GATTError) -> String {
   switch error {
   case .errorResponse: "att"
-  case .servicesOverlap: "protocol"
   case .notFound, .sendsNoValues, .gone: "not_found"
   case .ambiguous: "ambiguous"
   case .invalidSelector, .tooLongForWriteRequest, .tooLongForAttribute, .segmentTooLong, .segmentTooShort: "usage"

@@ -26,9 +26,11 @@ extension Client {
 
   /// §4.6.1, the declarations only; `endHandle` is the last before the next one, or the end of the range.
   func discoverCharacteristics(_ range: HandleRange = .all) async throws -> [Characteristic] {
-    try await characteristics(range).map {
-      var item = $0
-      item.endHandle = min(item.endHandle, max(range.end, item.valueHandle))
+    let found = try await characteristics(range)
+    return found.map { item in
+      var item = item
+      let next = found.first { $0.handle > item.handle }
+      item.endHandle = next?.handle.previous ?? max(range.end, item.valueHandle)
       return item
     }
   }

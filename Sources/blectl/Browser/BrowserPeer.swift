@@ -77,7 +77,12 @@ struct BrowserPeer {
     let rows = rows
     guard !rows.isEmpty else { return }
     let index = rows.firstIndex { $0.handle == cursor } ?? 0
-    cursor = rows[max(0, min(rows.count - 1, index + distance))].handle
+    var target = max(0, min(rows.count - 1, index + distance))
+    // Where a device uses a handle twice, the cursor is on the first row of it.
+    while rows.indices.contains(target), rows.firstIndex(where: { $0.handle == rows[target].handle }) != target {
+      target += distance.signum()
+    }
+    if rows.indices.contains(target) { cursor = rows[target].handle }
   }
 
   /// - Parameter wanted: nil: the other way than it is.

@@ -18,8 +18,7 @@ extension ClientNote {
     case .ignored(.lost(let count)), .lost(let count): "\(count) received PDUs were lost so far: they came faster than they were taken"
     case .discovering(let requests): "still discovering: \(requests) requests so far; Ctrl-C ends"
     case .includeWithoutUUID(let handle, let uuid): "the include at \(handle) left out its 16-bit UUID, \(uuid)"
-    case .strayInclude(let handle): "ignored an include declaration outside of every service (handle \(handle))"
-    case .strayCharacteristic(let item): "ignored characteristic \(item.uuid) (handle \(item.handle)): it does not lie within a service"
+    case .irregular(let entry): entry.text
     case .cutNotification: "a Multiple Handle Value Notification was cut short: its last value is lost"
     case .longNotification(let handle, let attribute):
       "\(attribute?.shortName ?? "handle \(handle)") sent more than an attribute can hold: kept the first \(WritePlan.largestValue) octets"

@@ -50,7 +50,7 @@ extension Failure {
         + "needs \"chunk\": \(segment)" + (mode == .auto ? "" : " and \"mode\": \"request\" or \"command\"") + " in \(file)"
     case .segmentTooLong(let octets, let limit, let mtu):
       failure.message = "\"chunk\": \(octets) in \(file) does not fit: at ATT_MTU \(mtu) a segment takes at most \(limit) octets"
-    case .errorResponse, .servicesOverlap, .invalidSelector, .sendsNoValues, .gone, .segmentTooShort, .planMismatch: break
+    case .errorResponse, .invalidSelector, .sendsNoValues, .gone, .segmentTooShort, .planMismatch: break
     }
     return failure
   }

@@ -16,10 +16,6 @@ extension Failure {
     case .errorResponse(let code, to: let request, on: let attribute):
       let hint = Self.hint(code, request, attribute).map { ": \($0)" } ?? ""
       self.init(.att, "\(code) \(Self.place(request, attribute))\(hint)", code: Int(code.rawValue), name: code.snakeName)
-    case .servicesOverlap(let first, let second):
-      self.init(
-        .protocolViolation,
-        "the peer's services overlap: \(first.uuid) ends at \(first.endHandle), \(second.uuid) begins at \(second.handle)")
     case .invalidSelector(let text, let fault):
       self.init(
         .usage,

@@ -106,16 +106,20 @@ private final class Dialogue {
     return pdu
   }
 
-  /// Services in their order, apart from each other, and everything in the service that has it.
+  /// Services and characteristics in their order, and of what is in them nothing at handle 0x0000, whatever the peer has said.
   private static func check(_ table: AttributeTable) {
-    for (one, next) in zip(table.services, table.services.dropFirst()) { expect(one.endHandle < next.handle, "services overlap") }
+    for (one, next) in zip(table.services, table.services.dropFirst()) { expect(one.handle <= next.handle, "services out of order") }
     for service in table.services {
       expect(service.handle <= service.endHandle, "a service ends before it begins")
       for characteristic in service.characteristics {
-        expect(
-          service.handle < characteristic.handle && characteristic.handle < characteristic.valueHandle
-            && characteristic.valueHandle <= characteristic.endHandle && characteristic.endHandle <= service.endHandle,
-          "a characteristic is not within its service")
+        expect(characteristic.handle.isValid && characteristic.handle <= characteristic.endHandle, "a characteristic ends before it begins")
+        expect(characteristic.descriptors.allSatisfy { $0.handle.isValid && $0.uuid.short != 0x2803 }, "no descriptor")
+        if characteristic.valueHandle.isValid {
+          expect(table.characteristic(owning: characteristic.valueHandle) != nil, "a value cannot be found")
+        }
+      }
+      for (one, next) in zip(service.characteristics, service.characteristics.dropFirst()) {
+        expect(one.handle <= next.handle, "characteristics out of order")
       }
     }
   }
