@@ -27,18 +27,25 @@ struct Services: PeerCommand {
     let device = try await file.load()
     try await context.withPeer(who.target) { connection in
       let names = (device ?? context.lane?.device)?.names ?? [:]
-      let table = try await connection.client.discover()
-      let (read, failure) = values ? try await connection.client.readableValues(table) : ([:], nil)
-      for service in table.services {
-        if output.style.json {
-          try await output.record {
-            ServiceTree.json(&$0, service, read, names)
-            connection.identify(in: &$0)
+      @LoopActor func show(_ table: AttributeTable, _ read: ServiceTree.Values = [:]) async throws {
+        for service in table.services {
+          if output.style.json {
+            try await output.record {
+              ServiceTree.json(&$0, service, read, names)
+              connection.identify(in: &$0)
+            }
+          } else {
+            for line in ServiceTree.lines(service, read, names, output) { try await output.line(output.forEyes(line)) }
           }
-        } else {
-          for line in ServiceTree.lines(service, read, names, output) { try await output.line(output.forEyes(line)) }
         }
       }
+      let table: AttributeTable
+      do { table = try await connection.client.discover() } catch {
+        if !(error is CancellationError), let found = connection.client.incomplete { try await show(found) }
+        throw error
+      }
+      let (read, failure) = values ? try await connection.client.readableValues(table) : ([:], nil)
+      try await show(table, read)
       if let failure { throw failure }
     }
   }
