@@ -15,6 +15,7 @@ final class H4Controller: @unchecked Sendable {
   private var received: [[UInt8]] = []
   private var isSilent = false
   private var advertisement: [UInt8]?
+  private var server: PlainServer?
   private let device: (@Sendable ([UInt8]) -> [Answer]?)?
 
   /// What a device does about an ATT PDU.
@@ -40,6 +41,9 @@ final class H4Controller: @unchecked Sendable {
   }
 
   deinit { close(listener) }
+
+  /// The device answers ATT requests from these attributes.
+  func serve(_ server: PlainServer) { locked { self.server = server } }
 
   /// From now on nothing is answered.
   func fallSilent() { locked { isSilent = true } }
@@ -123,6 +127,7 @@ final class H4Controller: @unchecked Sendable {
         if !locked({ isSilent }) {
           if let octets = scripted(packet) { send(octets) } else { for answer in Self.answers(packet) { send(answer) } }
           if packet.starts(with: [1, 0x0C, 0x20, 2, 1]), let report = locked({ advertisement }) { send(report) }
+          if packet[0] == 2, packet.count > 9, packet[9] != 2, let pdu = locked({ server?.answer(Array(packet[9...])) }) { send(att: pdu) }
         }
         locked {
           received.append(packet)

@@ -158,9 +158,7 @@ final class GatttoolDialogue {
   func perform(_ procedure: GatttoolProcedure, none: (@LoopActor (GatttoolDialogue) -> Void)? = nil) {
     guard let client else { return failed("Disconnected") }
     perform(on: client, procedure.failure) { [self] in
-      let lines = try await procedure.run(client, Self.text)
-      if lines.isEmpty { none?(self) }
-      for line in lines { say(line) }
+      if try await !procedure.run(client, Self.text, { say($0) }) { none?(self) }
     }
   }
 

@@ -31,34 +31,36 @@ enum GatttoolProcedure: Equatable, Sendable {
     }
   }
 
-  /// The lines of its result.
+  /// - Parameter say: takes the lines of its result as they arrive.
+  /// - Returns: whether there were any.
   /// - Throws: GATTError, ATTError, what the channel ended with; CancellationError.
   @LoopActor
-  func run(_ client: Client, _ text: GatttoolText) async throws -> [String] {
+  @discardableResult
+  func run(_ client: Client, _ text: GatttoolText, _ say: @LoopActor (String) async throws -> Void) async throws -> Bool {
     switch self {
-    case .primaryServices: return try await client.primaryServices().map(text.service)
-    case .primaryService(let uuid): return try await client.primaryServices(uuid).map(text.range)
+    case .primaryServices: return try await !client.primaryServices { try await say(text.service($0)) }.isEmpty
+    case .primaryService(let uuid): return try await !client.primaryServices(uuid) { try await say(text.range($0)) }.isEmpty
     case .includedServices(let range):
       try check(range, asking: .include)
-      return try await client.includedServices(range).map(text.include)
+      return try await !client.includedServices(range) { try await say(text.include($0)) }.isEmpty
     case .characteristics(let range, let uuid):
       try check(range, asking: .characteristic)
-      let found = try await client.characteristics(range).filter { uuid == nil || $0.uuid == uuid }
-      return try some(found, .readByType(range, type: .characteristic)).map(text.characteristic)
+      let found = try await client.characteristics(range) { if uuid == nil || $0.uuid == uuid { try await say(text.characteristic($0)) } }
+      return try some(found.filter { uuid == nil || $0.uuid == uuid }, .readByType(range, type: .characteristic))
     case .attributes(let range):
       try check(range, asking: nil)
-      return try some(try await client.attributeTypes(range), .findInformation(range)).map(text.attribute)
-    case .read(let handle): return [text.value(try await client.valueUpToError(handle))]
-    case .readByType(let uuid, let range): return try await client.valuesOfOneAnswer(uuid, range).map(text.value)
+      return try some(try await client.attributeTypes(range) { try await say(text.attribute($0)) }, .findInformation(range))
+    case .read(let handle): try await say(text.value(try await client.valueUpToError(handle)))
+    case .readByType(let uuid, let range): for item in try await client.valuesOfOneAnswer(uuid, range) { try await say(text.value(item)) }
     case .write(let handle, let value):
       let isLong = value.count > client.mtu - 3
       try await client.write(
         value, to: handle, plan: WritePlan(value: value.count, properties: nil, mtu: client.mtu, mode: isLong ? .long : .request))
-      return ["Characteristic value was written successfully"]
+      try await say("Characteristic value was written successfully")
     case .command(let handle, let value):
       try await client.writeCommand(value.prefix(client.mtu - 3), to: handle)
-      return []
     }
+    return true
   }
 
   /// A peer has to refuse this range; it is not bothered with it.
@@ -68,9 +70,9 @@ enum GatttoolProcedure: Equatable, Sendable {
   }
 
   /// None at all is what the peer said with an error.
-  private func some<T>(_ found: [T], _ request: Request) throws(GATTError) -> [T] {
+  private func some<T>(_ found: [T], _ request: Request) throws(GATTError) -> Bool {
     if found.isEmpty { throw .errorResponse(.attributeNotFound, to: request, on: nil) }
-    return found
+    return true
   }
 }
 

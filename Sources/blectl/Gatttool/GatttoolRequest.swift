@@ -55,7 +55,7 @@ struct GatttoolRequest {
   private func perform(_ name: GatttoolOptions.Name, _ client: Client) async throws -> Bool {
     guard let procedure = procedure(name) else { return false }
     do {
-      for line in try await procedure.run(client, Self.text) { try await output.line(line) }
+      try await procedure.run(client, Self.text) { try await output.line($0) }
       if case .command(let handle, let value) = procedure { try await finish(handle, value, client) }
     } catch let error as OutputFailure { throw error } catch is CancellationError { throw CancellationError() } catch {
       output.message("\(procedure.failure): \(GatttoolText.reason(error))")
