@@ -10,16 +10,18 @@ extension Client {
     guard handle > 1 else { return nil }
     var found: [HandleType] = []
     var asked = ProcedureRange(HandleRange(handle.previous, 0xFFFF))
-    search: while let range = asked.nextRange() {
+    search: while let range = asked.range {
       let response = try await bearer.request(.findInformation(range))
       guard case .findInformation(let items) = response else { break }
       for item in items {
-        try judge(response) { () throws(MalformedPacket) in try asked.take(item.handle, through: item.handle) }
+        // What breaks a rule is for discovery.
+        if asked.take(item.handle) != nil { return nil }
         // The next service, include or characteristic.
         if item.handle > handle, (0x2800...0x2803).contains(item.type.short ?? 0) { break search }
         found.append(item)
         if item.handle > handle, item.type == .clientCharacteristicConfiguration { break search }
       }
+      if asked.advance() != nil { return nil }
     }
     guard found.count > 1, found[0] == HandleType(handle.previous, .characteristic), found[1].handle == handle,
       case .read(let declaration) = try await bearer.request(.read(handle.previous)), declaration.count >= 3,
