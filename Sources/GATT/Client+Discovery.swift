@@ -56,6 +56,7 @@ extension Client {
       return services
     } catch {
       incomplete = AttributeTable(services: (others + discovery.assemble(includes)).sorted { $0.handle < $1.handle })
+      note(discovery.takeIrregular())
       throw error
     }
   }
