@@ -200,10 +200,15 @@ package enum ValueFormat: Hashable, Sendable {
       }
     case .float(let octets, let order):
       return fields(value, octets, order) { bits in
-        octets == 4 ? "\(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))" : "\(Double(bitPattern: bits))"
+        octets == 4 ? Self.text(Float(bitPattern: UInt32(truncatingIfNeeded: bits))) : Self.text(Double(bitPattern: bits))
       }
     case .hex, .utf8, .base64, .auto: return nil
     }
+  }
+
+  /// Swift writes the sign and the payload of a NaN too: `-snan(0x1)`.
+  private static func text(_ number: some BinaryFloatingPoint & CustomStringConvertible) -> String {
+    number.isNaN ? "nan" : number.description
   }
 
   private func fields(_ value: [UInt8], _ octets: Int, _ order: ByteOrder, _ show: (UInt64) -> String) -> [String]? {

@@ -50,7 +50,7 @@ enum DecodedRecord {
     case .numbers(let numbers): json.literals("value", numbers.map(\.description))
     case .real(let number):
       json.number("value", number)
-      if !number.isFinite { json.string("name", "\(number)") }
+      if !number.isFinite { json.string("name", number.isNaN ? "nan" : "\(number)") }
     case .choice(let raw, let name):
       json.integer("value", raw)
       json.string("name", name)

@@ -52,6 +52,7 @@ import Text
       ("16", "0802", "520.0", nil), ("16", "ff07", nil, "nan"), ("16", "fe07", nil, "inf"), ("16", "0208", nil, "-inf"),
       ("16", "0008", nil, "NRes"), ("17", "ffff7f00", nil, "nan"), ("17", "feff7f00", nil, "inf"), ("17", "02008000", nil, "-inf"),
       ("14", "33331344", "588.8", nil), ("14", "0000c07f", nil, "nan"), ("14", "0000807f", nil, "inf"), ("14", "000080ff", nil, "-inf"),
+      ("14", "010080ff", nil, "nan"),
       ("15", "000000000000f87f", nil, "nan"), ("15", "000000000000f0ff", nil, "-inf"),
     ] as [(String, String, String?, String?)]) func describedFloats(_ format: String, _ value: String, _ number: String?, _ name: String?)
     throws

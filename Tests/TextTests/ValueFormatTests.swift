@@ -76,6 +76,9 @@ import Text
     let bytes = try ValueFormat("f32le").parse("nan")
     #expect(Float(bitPattern: UInt32(bytes[0]) | UInt32(bytes[1]) << 8 | UInt32(bytes[2]) << 16 | UInt32(bytes[3]) << 24).isNaN)
     #expect(try ValueFormat("f32le").render(bytes) == "nan")
+    // Quiet and signalling ones, with a sign and a payload.
+    #expect(try ValueFormat("f32be").render([0xFF, 0xC0, 0, 0, 0x7F, 0x80, 0, 1, 0xFF, 0x80, 0, 1]) == "nan nan nan")
+    #expect(try ValueFormat("f64be").render([0xFF, 0xF0, 0, 0, 0, 0, 0, 1]) == "nan")
   }
 
   /// Integers and base64 come back from what was shown; nothing traps, whatever the text.
