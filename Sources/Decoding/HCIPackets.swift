@@ -103,16 +103,12 @@ extension DecodedPacket {
       ])
     if word >> 14 != 0 { fields.append(PacketField("broadcast", .number(Int64(word >> 14)))) }
     fields.append(PacketField("length", .number(Int64(length))))
-    if reader.remaining != Int(length) {
-      fail(length: Int(length), &reader)
-    } else if isVendorData {
-      rest(&reader, "octets")
-    } else {
-      carry(reader.rest(), isStart: boundary != 1)
-    }
+    let isWhole = reader.remaining == Int(length)
+    if isWhole { carry(reader.rest(), isStart: boundary != 1, isVendorData) } else { fail(length: Int(length), &reader) }
   }
 
-  private mutating func carry(_ octets: [UInt8], isStart: Bool) {
+  private mutating func carry(_ octets: [UInt8], isStart: Bool, _ isVendorData: Bool) {
+    guard !isVendorData else { return fields.append(PacketField("octets", .octets(octets))) }
     var recombination = Recombination()
     if isStart, let frame = recombination.add(octets, isStart: true) {
       let (layer, packet) = Self.carried(by: frame)

@@ -67,12 +67,16 @@ package struct Answerer: Sendable {
 
   /// What the host did in the recording before the next values came: its first write, else its first question.
   /// - Returns: the index of a request; nil when no values follow.
-  var beforeNextValues: Int? {
+  mutating func beforeNextValues() -> Int? {
     var (write, question): (Int?, Int?) = (nil, nil)
     for index in cursor..<link.requests.count where !isUsed[index] {
       let pdu = link.requests[index].pdu
       // A Prepare Write of no octets, and what an attribute is, a program asks by itself beside commands.
-      let isAside = pdu.first == 0x16 && pdu.count == 5 || pdu.first == 0x04
+      var isAside = pdu.first == 0x16 && pdu.count == 5 || pdu.first == 0x04
+      // Values may still come while a subscription ends.
+      if case .request(.write(let handle, [0, 0]))? = try? PDU(parsing: pdu) {
+        isAside = database.types[handle.number] == .clientCharacteristicConfiguration
+      }
       if !isAside, Self.isQuestion(pdu) { question = question ?? index }
       if !isAside, [0x12, 0x16, 0x52, 0xD2].contains(pdu.first) { write = write ?? index }
       if link.requests[index].bringsValue, let found = write ?? question { return found }

@@ -161,7 +161,7 @@ final class ReplayedLink {
   private var exhausted: Int64 { max(lastAction, transport.place(answerer.nextTime ?? recorded.end)) + Self.patience }
 
   private var reason: ReplayError {
-    guard let next = answerer.beforeNextValues.map({ recorded.requests[$0] }) else { return .ended }
+    guard let next = answerer.beforeNextValues().map({ recorded.requests[$0] }) else { return .ended }
     return .unasked(answerer.asked(next.pdu), packet: next.packet)
   }
 

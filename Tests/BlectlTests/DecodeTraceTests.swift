@@ -166,7 +166,7 @@ import Text
     let path = Vectors.path("vendor-handle.btsnoop")
     let result = try Blectl.run("decode", "trace", path)
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
-    #expect(result.text.contains("> Vendor Data  handle 0x0edc, boundary first flushable, length 20, octets "), "\(result.text)")
+    #expect(result.text.contains("> Vendor Data  handle 0x0edc, boundary first flushable, length 16, octets "), "\(result.text)")
     #expect(result.text.contains("2 packet(s) of data are the vendor's") && !result.text.contains("Link 0x"), "\(result.text)")
     let records = try Blectl.run("decode", "trace", path, "--json", "--summary").records
     #expect(records.count == 1 && records[0].int("vendor") == 2 && records[0].int("data") == 2 && records[0].int("malformed") == 0)

@@ -40,7 +40,7 @@ import Testing
   /// The next values follow a write: whoever waits is told which, and not that there are none.
   @Test(arguments: [
     (["notify", "D0:00:00:00:00:02", "ae02"], 0, "to write 01 to ae01 (handle 0x000c) without response (packet 88)"),
-    (["notify", "D0:00:00:00:00:02", "ae02", "--write", "ae01=01"], 1, "to write 02 to ae01 (handle 0x000c) without response (packet 94)"),
+    (["notify", "D0:00:00:00:00:02", "ae02", "--write", "ae01=01"], 0, "to write 02 to ae01 (handle 0x000c) without response (packet 94)"),
     (
       ["-e", "subscribe ae02; write ae01 01; write ae01 02; wait ae02 -n 3", "D0:00:00:00:00:02"], 2,
       "to write 03 to ae01 (handle 0x000c) without response (packet 100)"
@@ -53,7 +53,7 @@ import Testing
     let adapter = "replay:\(Vectors.path("replay-notify-after-writes.btsnoop"))"
     let result = try Blectl.run(arguments, adapter: adapter, virtual: false)
     #expect(result.status == 7 && result.errors.contains(mention), "\(result.errors)")
-    #expect(result.lines.count { $0.contains("0\(values)") } == min(values, 1), "\(result.text)")
+    #expect(result.lines.count == values, "\(result.text)")
     let isOver = mention.hasPrefix("the recording")
     #expect(result.errors.contains("the next values after what was not sent") != isOver, "\(result.errors)")
   }

@@ -107,7 +107,7 @@ import Testing
         ([1, 2, 3, 4, 5], []),
       ] as [([UInt8], [[UInt8]])] {
         let body =
-          Self.number(0, 4, isLittle) + Self.number(0, 8, isLittle) + Self.number(4, 4, isLittle) + Self.number(4, 4, isLittle)
+          Self.number(1, 4, isLittle) + Self.number(0, 8, isLittle) + Self.number(4, 4, isLittle) + Self.number(4, 4, isLittle)
           + [1, 3, 0x0C, 0] + options + [UInt8](repeating: 0, count: (4 - options.count % 4) % 4)
         let length = Self.number(UInt64(body.count + 12), 4, isLittle)
         let header = Self.pcapng(187, isLittle: isLittle, resolution: nil)

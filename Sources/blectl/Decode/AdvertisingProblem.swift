@@ -4,13 +4,11 @@ import GAP
 
 extension DecodedPacket {
   /// Why advertising data in it do not follow their format.
-  var advertisingError: MalformedPacket? { Self.advertisingError(in: fields) }
-
-  private static func advertisingError(in fields: [PacketField]) -> MalformedPacket? {
-    advertisingError(of: fields)
+  var advertisingError: MalformedPacket? {
+    Self.advertisingError(of: fields)
       ?? fields.lazy.compactMap { field -> MalformedPacket? in
         switch field.value {
-        case .list(let items): items.lazy.compactMap { advertisingError(in: $0) }.first
+        case .list(let items): items.lazy.compactMap { DecodedPacket("", $0).advertisingError }.first
         case .packet(let packet, _, _): packet.advertisingError
         default: nil
         }

@@ -21,11 +21,8 @@ struct DecodeProblems {
 
   /// The octets of an item that is no line; nil for what is none of text.
   mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
-    switch item {
-    case .octets(let octets): return octets
-    case .unreadable(let line, let reason): refuse("line \(line) of \(input) \(reason)")
-    case .line: break
-    }
+    if case .octets(let octets) = item { return octets }
+    if case .unreadable(let line, let reason) = item { refuse("line \(line) of \(input) \(reason)") }
     return nil
   }
 
