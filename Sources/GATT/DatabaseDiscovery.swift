@@ -83,7 +83,7 @@ struct DatabaseDiscovery {
   }
 
   private mutating func choose(_ mtu: Int) -> Procedure? {
-    if wantsPrimaryServices, let range = range(.primaryService) { return .services(.primaryService, range) }
+    if wantsPrimaryServices || services.isEmpty, let range = range(.primaryService) { return .services(.primaryService, range) }
     if services.isEmpty, isWhole { return nil }
     if isBlind || wants(.secondaryService), let range = range(.secondaryService) { return .services(.secondaryService, range) }
     if wantsCharacteristics, let range = range(.characteristic) { return .characteristics(range) }

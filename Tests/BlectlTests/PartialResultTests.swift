@@ -36,7 +36,8 @@ import Testing
     while step < 40 {
       let counter = Counter(step)
       let controller = try ScriptedDevice { counter.answer($0) }.controller()
-      let words = ["--json"] + command.words.map { $0 == "ADDRESS" ? ScriptedDevice.address : $0 }
+      // A device that closes the link before its first answer is connected again.
+      let words = ["--json"] + command.words.map { $0 == "ADDRESS" ? ScriptedDevice.address : $0 } + ["--retries", "0"]
       let result = try Blectl.run(words, adapter: controller.adapter, virtual: false)
       guard counter.requests.count >= step else {
         #expect(result.status == 0, "\(result.errors)")
