@@ -47,7 +47,7 @@ package final class Bearer {
 
   let channel: any Channel
   private let ownLimit: Duration
-  private var state: BearerState
+  private(set) var state: BearerState
   private var waits: [BearerState.Token: Wait<Response>] = [:]
   private var confirmations: [BearerState.Token: Wait<Bool>] = [:]
   private var responseTimer: LoopTimer?
@@ -70,9 +70,11 @@ package final class Bearer {
   /// From the shortest request to its answer; nil before the first.
   package private(set) var shortestRoundTrip: Duration?
   /// Values have several takers, each of which shows them in its own time.
-  package var hasSeveralListeners = false
-  private var order = ArrivalOrder()
-  private lazy var turnEnd = TurnEnd { [weak self] in self?.deliverHeld() }
+  package var hasSeveralListeners = false { didSet { keepsOrder = hasSeveralListeners || order.isWaiting } }
+  var order = ArrivalOrder()
+  /// Without it, and without a request, `order` lets everything pass: nearly every value.
+  var keepsOrder = false
+  private(set) lazy var turnEnd = TurnEnd { [weak self] in self?.deliverHeld() }
   /// The last one, for its memory: a channel that is done with a PDU leaves it to the next.
   private var writeCommand: [UInt8] = []
 
@@ -237,17 +239,7 @@ package final class Bearer {
     channel.send(bytes)
   }
 
-  private func handle(_ event: ChannelEvent) {
-    let passes = order.passes(event, isAsking: !state.isIdle, isShared: hasSeveralListeners)
-    if order.isWaiting { turnEnd.request() }
-    if passes { deliver(event) } else if order.isFull { deliverAll() }
-  }
-
-  private func deliverHeld() { for event in order.take() { handle(event) } }
-
-  private func deliverAll() { for event in order.take() { deliver(event) } }
-
-  private func deliver(_ event: ChannelEvent) {
+  func deliver(_ event: ChannelEvent) {
     switch event {
     case .received(let bytes):
       guard closed == nil else { return }

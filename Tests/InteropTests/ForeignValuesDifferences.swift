@@ -13,7 +13,7 @@ struct ForeignDifference {
 }
 
 extension ForeignDifference {
-  static let all = floats + sizes + refusals + unknownCodes + units + forms
+  static let all = floats + sizes + environmentalSensing + refusals + unknownCodes + units + forms
 
   private static let floats = [
     ForeignDifference(
@@ -51,6 +51,13 @@ extension ForeignDifference {
     ForeignDifference("notADate", "Month: 1 to 12, or 0 where it is not known. The package takes 13.", "2a85 2a86"),
     ForeignDifference("refuses-length", "A list of octets whose length the description leaves open: none is a list too.", "2a2a"),
   ]
+
+  /// Environmental Sensing Service 1.0.1 §3.1.2.3, §3.1.2.4 and §3.1.2.5: 11 octets; a condition and its operand; the logic alone. The package
+  /// takes other sizes: for the sampling function four octets, for every operand two, for the logic four.
+  private static let environmentalSensing = [
+    ("refuses-length", "290c 290d 290e"), ("tooLong", "290c 290d 290e"), ("tooShort", "290d"), ("form:operand", "290d"),
+    ("form:time", "290d"),
+  ].map { ForeignDifference($0.0, "The descriptors of the service have other fields.", $0.1) }
 
   private static let refusals = [
     ForeignDifference(
