@@ -14,7 +14,8 @@ enum LinkReader {
     let fields = try entry.object(keys)
     if let value = fields["packet_error_rate"] { limits.packetErrorRate = try value.decimal(in: 0...1) }
     if let value = fields["seed"] { limits.seed = try value.integer(0...1_000_000_000) }
-    if let value = fields["seed"], limits.packetErrorRate == 0, limits.firmware == nil {
+    // A rate of 0 is one of those that somebody compares.
+    if let value = fields["seed"], fields["packet_error_rate"] == nil, limits.firmware == nil {
       throw value.error("it says nothing without packet_error_rate or firmware: nothing is left to chance")
     }
     if let value = fields["guard_us"] { limits.guardTime = try value.integer(0...1_000_000) }
