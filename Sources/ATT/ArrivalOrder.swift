@@ -1,7 +1,7 @@
 /// Keeps the order of what arrives in one piece until somebody has acted on it. A task that waits for an answer and one that takes values run later
 /// than the packets are read, each in its own time: without this, a value can be shown before the answer that came first.
 struct ArrivalOrder {
-  /// Who acts on an event, in a job of its own.
+  /// The task that acts on an event.
   private enum Taker: Equatable {
     case requester
     case listener(AttributeHandle)
@@ -11,7 +11,7 @@ struct ArrivalOrder {
   /// How many events wait at most: a peer that sends more than it is read in between gets them delivered in order, but not one by one.
   static let limit = 512
 
-  /// Who has something to do in this turn of the loop; nil when nobody has.
+  /// The task that acts on an event in this turn of the loop; nil when there is none.
   private var busy: Taker?
   private var held: [ChannelEvent] = []
 

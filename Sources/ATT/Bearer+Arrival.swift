@@ -1,6 +1,6 @@
 import EventLoop
 
-/// What arrives, in its order: see `ArrivalOrder`.
+/// Delivers events of the channel in the order of arrival (see `ArrivalOrder`).
 extension Bearer {
   func handle(_ event: ChannelEvent) {
     if !keepsOrder, state.isIdle { return deliver(event) }

@@ -86,7 +86,7 @@ extension DecodedPacket {
     if problem == nil { rest(&reader, "returned") }
   }
 
-  /// Its payload is L2CAP's, of an LE link: a whole frame, or a part of one; where there is no link, the vendor's.
+  /// Decodes an ACL packet: a whole L2CAP frame of an LE link or a fragment of one, or vendor data on a handle without a link.
   private init(data reader: inout ByteReader, _ isVendorData: Bool) {
     guard let word = try? reader.uint16("handle"), let length = try? reader.uint16("length") else {
       self.init("ACL Data", problem: MalformedPacket("ACL Data: header is cut", at: 1))

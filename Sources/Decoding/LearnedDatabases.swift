@@ -13,7 +13,7 @@ package struct LearnedDatabases: Sendable {
     package let adapter: UInt16
     /// Nil: the adapter's own.
     package let peer: PeerAddress?
-    /// Of a peer without an address: the first packet of the link, and of what a sniffer has heard twice that, and one more for the central.
+    /// Tells peers without an address apart: the number of the link's first packet; in a sniffer's capture twice that, plus 1 for the central.
     package let link: Int?
   }
 

@@ -44,7 +44,7 @@ package struct TraceSummary: Sendable {
   package private(set) var commands = 0
   package private(set) var events = 0
   package private(set) var data = 0
-  /// Of these, what is the vendor's and belongs to no link.
+  /// How many of these carry vendor data and belong to no link.
   package private(set) var vendorData = 0
   /// Packets that a sniffer has heard.
   package private(set) var air = 0

@@ -28,8 +28,9 @@ package protocol Central: AnyObject {
     _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
   ) async throws -> Value
 
-  /// The device with this address when it is known without a scan: it has a link to this adapter already, whoever made it, and does not advertise
-  /// then; or a recording has its connection only. Nil when there is none, or nobody knows.
+  /// Looks up a device that can be used without a scan: it is already connected to this adapter, by any program, and so may not advertise; or it
+  /// is in a recording that has its connection only.
+  /// - Returns: nil when there is no such device, or the host cannot tell.
   func connectedPeer(_ address: Address) -> PeerAddress?
 
   /// Links down, scan off, descriptors closed. Limits itself to a few seconds; works in a cancelled task.

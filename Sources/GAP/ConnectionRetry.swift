@@ -3,7 +3,7 @@ import EventLoop
 
 /// An error of a connection attempt, or of a link that has not carried an answer yet.
 package protocol ConnectionError: Error {
-  /// Nil when another attempt would end in the same way.
+  /// Why another attempt may succeed; nil when it would fail in the same way.
   var retryReason: RetryReason? { get }
 }
 
@@ -35,8 +35,8 @@ extension GAPError: ConnectionError {
 }
 
 extension Central {
-  /// The one rule for connecting again: `times` at most, within the same limit, with a note each time. A link that `confirm` rejects is down
-  /// when this goes on.
+  /// Retries a connection up to `times` times within the same time limit, with a note each time. A link that `confirm` rejects is disconnected
+  /// before the next attempt.
   package func retrying<Value>(
     _ peer: PeerAddress, times: Int, confirm: @LoopActor (any Link, Int) async throws -> Value,
     _ attempt: @LoopActor () async throws -> any Link

@@ -10,11 +10,11 @@ package struct ExtendedReportReassembler: Sendable {
   package static let maximumData = 1650
   /// Sets in the air at the same time; more push out the oldest.
   package static let maximumSets = 64
-  /// From the first part to the last. 1650 octets, in seven PDUs of 255, take 121 ms at the slowest coding, LE Coded with S=8 (`AirTime`). The rest is
-  /// for a controller that leaves gaps between the PDUs, and for a slow serial line.
+  /// The longest time from the first part to the last. 1650 octets in seven PDUs take 121 ms at the slowest coding, LE Coded with S=8
+  /// (`AirTime`). The rest allows for gaps between the PDUs and for a slow serial line.
   package static let timeout: Duration = .milliseconds(250)
-  /// So many octets that are the same as those of the first part begin the data once more: two events differ in what they measure, and at
-  /// their beginning stand flags, names and identifiers.
+  /// A part that repeats this many octets of the first part starts a new event. Events of one device usually begin with the same flags, name and
+  /// identifiers, and differ in the values that follow.
   static let sameBeginning = 16
 
   private struct Key: Hashable {

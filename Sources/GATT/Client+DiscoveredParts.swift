@@ -1,7 +1,7 @@
 import ATT
 import Bluetooth
 
-/// What discovery asks for besides.
+/// Discovers included services, and reads Characteristic Extended Properties.
 extension Client {
   /// §4.5.1. A declaration with a 128-bit UUID does not carry it: it is read from the included service.
   /// - Parameter known: services whose UUIDs need not be read.

@@ -19,11 +19,11 @@ package struct IrregularEntry: Hashable, Sendable {
     case outOfOrder(after: AttributeHandle)
     /// The same entry was there before. Kept once.
     case repeated
-    /// The answer has nothing from the start of the range on. The search for entries of this kind ends.
+    /// The answer has no entry at or after the start of the range. The search for entries of this kind ends.
     case notAdvancing(HandleRange)
     /// The value has a length that no declaration has. Left out.
     case malformed([UInt8])
-    /// The UUID has this many octets, which ATT does not allow. Kept; without its UUID unless there are 4 or 16.
+    /// The UUID has this many octets, which ATT does not allow. The entry is kept; its UUID only if it has 4 or 16.
     case uuidLength(Int)
     /// The group ends here, before it begins. A service is taken to end before the next one; an include is kept.
     case endsBefore(AttributeHandle)

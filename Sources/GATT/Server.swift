@@ -38,7 +38,7 @@ package final class Server: BearerServer {
     package init() {}
   }
 
-  /// Characteristic values that are sent although nobody has subscribed: bit 0 by notifications, bit 1 by indications.
+  /// Characteristic values that are sent without a subscription. Bit 0: as notifications; bit 1: as indications.
   package var unasked: [AttributeHandle: UInt16] = [:]
 
   private var session = ServerSession()

@@ -35,7 +35,7 @@ package final class Subscription {
 
   static let capacity = 16_384
 
-  /// False for who sees the values as an observer.
+  /// Whether values wait for `next`. False when an observer takes them.
   let keepsValues: Bool
   private weak var client: Client?
   private let values = BoundedQueue<ValueEvent>(capacity: capacity)

@@ -15,7 +15,7 @@ package final class HostCentral: GAP.Central, LinkController {
   /// The links that are up.
   package var openLinks: [HostLink] { links.values.sorted { $0.handle < $1.handle } }
 
-  /// Knows the devices that a scan cannot find, as those of a recording without advertisements; nil: nobody does.
+  /// Looks up a device that a scan cannot find, such as one without advertisements in a recording. Nil on a radio.
   package var unheardPeer: (@LoopActor (Address) -> PeerAddress?)?
 
   package func connectedPeer(_ address: Address) -> PeerAddress? {

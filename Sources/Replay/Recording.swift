@@ -94,7 +94,7 @@ package struct Recording: Sendable {
     package var mtu: Int
     package var response: [UInt8]?
     var following: [Happening] = []
-    /// Its last fragment in the file, counted from 1.
+    /// The number of the packet in the file that has its last fragment, counted from 1.
     var packet = 0
     /// A notification or an indication is complete in what follows.
     var bringsValue = false

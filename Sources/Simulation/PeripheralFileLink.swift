@@ -16,7 +16,7 @@ enum LinkReader {
     if let value = fields["seed"] { limits.seed = try value.integer(0...1_000_000_000) }
     // A rate of 0 is one of those that somebody compares.
     if let value = fields["seed"], fields["packet_error_rate"] == nil, limits.firmware == nil {
-      throw value.error("it says nothing without packet_error_rate or firmware: nothing is left to chance")
+      throw value.error("it has no effect without packet_error_rate or firmware")
     }
     if let value = fields["guard_us"] { limits.guardTime = try value.integer(0...1_000_000) }
     if let value = fields["inter_frame_space_us"] { limits.interFrameSpace = try value.integer(0...10_000) }

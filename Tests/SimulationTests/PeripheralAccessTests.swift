@@ -114,7 +114,7 @@ import Testing
       "characteristics[1].value: it says nothing: the count of a sink is what it holds"
     ),
     (service(#"{"uuid": "aa01", "properties": ["read"]}"#) + #", "on_connect": [{"set": "aa01"}]"#, "on_connect[0].set: set needs a value"),
-    (#""link": {"seed": 3}"#, "link.seed: it says nothing without packet_error_rate or firmware"),
+    (#""link": {"seed": 3}"#, "link.seed: it has no effect without packet_error_rate or firmware"),
     (#""link": {"coded": "s2"}"#, "link.coded: it says nothing unless the device's phys have coded"),
   ]) func whatHasNoEffectIsRefused(_ inside: String, _ message: String) {
     #expect { try Self.peripheral(inside) } throws: { "\($0)".contains(message) }
