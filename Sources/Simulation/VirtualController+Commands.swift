@@ -15,9 +15,6 @@ extension VirtualController {
     if configuration.extended {
       enterExtendedScanning(&commands)
       commands.on(LEExtendedCreateConnection.self) { (controller, create) throws(ControllerErrorCode) in try controller.create(create) }
-      commands.reply(to: LEReadBufferSizeV2.self) { controller, _ in
-        .init(aclLength: controller.bufferLength, aclCount: controller.bufferCount, isoLength: 0, isoCount: 0)
-      }
     }
     return commands
   }

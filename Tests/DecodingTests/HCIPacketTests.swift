@@ -111,7 +111,7 @@ import Text
     let commands: [any HCI.Command] = [
       Reset(), SetEventMask(1), Disconnect(handle: handle, reason: .remoteUserTerminated), ReadRemoteVersion(handle: handle),
       ReadLocalVersion(), ReadLocalSupportedCommands(), ReadLocalSupportedFeatures(), ReadBufferSize(), ReadBDADDR(),
-      ReadRSSI(handle: handle), LESetEventMask(1), LEReadBufferSize(), LEReadBufferSizeV2(), LEReadLocalSupportedFeatures(),
+      ReadRSSI(handle: handle), LESetEventMask(1), LEReadBufferSize(), LEReadLocalSupportedFeatures(),
       LESetRandomAddress(Address(rawValue: 1)), LESetScanEnable(true, filterDuplicates: false), LECreateConnectionCancel(),
       LEReadRemoteFeatures(handle: handle), LESetDataLength(handle: handle, txOctets: 251, txTime: 2120),
       LEReadSuggestedDefaultDataLength(), LEWriteSuggestedDefaultDataLength(txOctets: 251, txTime: 2120), LEReadMaximumDataLength(),

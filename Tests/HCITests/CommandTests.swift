@@ -21,7 +21,6 @@ let commandVectors: [(any Command, String)] = [
   (ReadRSSI(handle: 1), "010514020100"),
   (LESetEventMask(0x1F), "010120081f00000000000000"),
   (LEReadBufferSize(), "01022000"),
-  (LEReadBufferSizeV2(), "01602000"),
   (LEReadLocalSupportedFeatures(), "01032000"),
   (LESetRandomAddress(phone), "01052006665544332211"),
   (
@@ -75,7 +74,6 @@ private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
   (0x202F, "LE Read Maximum Data Length", (35, 3)), (0x2030, "LE Read PHY", (35, 4)), (0x2031, "LE Set Default PHY", (35, 5)),
   (0x2032, "LE Set PHY", (35, 6)), (0x2041, "LE Set Extended Scan Parameters", (37, 5)),
   (0x2042, "LE Set Extended Scan Enable", (37, 6)), (0x2043, "LE Extended Create Connection", (37, 7)),
-  (0x2060, "LE Read Buffer Size [v2]", (41, 5)),
 ]
 
 @Suite struct CommandTests {

@@ -36,7 +36,6 @@ private let vectors: [ReturnVector] = [
   ReturnVector(
     ReadBufferSize.self, .init(aclLength: 1021, synchronousLength: 64, aclCount: 8, synchronousCount: 1), "00fd034008000100"),
   ReturnVector(LEReadBufferSize.self, .init(aclLength: 27, aclCount: 64), "001b0040"),
-  ReturnVector(LEReadBufferSizeV2.self, .init(aclLength: 251, aclCount: 12, isoLength: 0, isoCount: 0), "00fb000c000000"),
   ReturnVector(LEReadLocalSupportedFeatures.self, .init([.encryption, .extendedAdvertising]), "000110000000000000"),
   ReturnVector(ReadLocalSupportedFeatures.self, .init(0x60_00000000), "000000000060000000"),
   ReturnVector(

@@ -14,7 +14,6 @@ import Testing
       #expect(try await host.complete(ReadBDADDR()) == .success(.init(VirtualController.defaultAddress)))
       #expect(VirtualController.defaultAddress.description == "00:00:5E:00:53:01")
       #expect(try await host.complete(LEReadBufferSize()) == .success(.init(aclLength: 251, aclCount: 8)))
-      #expect(try await host.complete(LEReadBufferSizeV2()) == .success(.init(aclLength: 251, aclCount: 8, isoLength: 0, isoCount: 0)))
       #expect(
         try await host.complete(LEReadMaximumDataLength()) == .success(.init(txOctets: 251, txTime: 2120, rxOctets: 251, rxTime: 2120)))
       let features = try await host.complete(LEReadLocalSupportedFeatures()).get().features
@@ -42,7 +41,7 @@ import Testing
       #expect(features.intersection([.dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising]).isEmpty)
       #expect(commands.octets[37] == 0)
       for command in [
-        LEReadBufferSizeV2(), LESetExtendedScanParameters.extendedScanParameters(), LESetExtendedScanEnable.extendedScan(true),
+        LESetExtendedScanParameters.extendedScanParameters(), LESetExtendedScanEnable.extendedScan(true),
         LEExtendedCreateConnection.extendedCreate(TestDevice().address),
         LEReadMaximumDataLength(), LEReadPHY(handle: 1), LESetDataLength(handle: 1, txOctets: 251, txTime: 2120),
       ] as [any Command] {

@@ -45,41 +45,6 @@ package struct LEReadBufferSize: ParameterlessCommand {
   }
 }
 
-/// §7.8.2.
-package struct LEReadBufferSizeV2: ParameterlessCommand {
-  package static let opcode = Opcode(0x2060, "LE Read Buffer Size [v2]", bit: (41, 5))
-
-  package init() {}
-
-  package struct Return: ReturnParameters {
-    package var aclLength: UInt16
-    package var aclCount: UInt8
-    package var isoLength: UInt16
-    package var isoCount: UInt8
-
-    package init(aclLength: UInt16, aclCount: UInt8, isoLength: UInt16, isoCount: UInt8) {
-      self.aclLength = aclLength
-      self.aclCount = aclCount
-      self.isoLength = isoLength
-      self.isoCount = isoCount
-    }
-
-    package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-      aclLength = try reader.uint16("LE ACL length")
-      aclCount = try reader.uint8("LE ACL count")
-      isoLength = try reader.uint16("ISO length")
-      isoCount = try reader.uint8("ISO count")
-    }
-
-    package func encode(into writer: inout ByteWriter) {
-      writer.uint16(aclLength)
-      writer.uint8(aclCount)
-      writer.uint16(isoLength)
-      writer.uint8(isoCount)
-    }
-  }
-}
-
 /// §7.8.3.
 package struct LEReadLocalSupportedFeatures: ParameterlessCommand {
   package static let opcode = Opcode(0x2003, "LE Read Local Supported Features", bit: (25, 2))

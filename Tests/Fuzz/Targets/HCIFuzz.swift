@@ -62,7 +62,7 @@ extension FuzzTarget {
     SetEventMask.self, Reset.self, ReadLocalVersion.self, ReadLocalSupportedCommands.self, ReadLocalSupportedFeatures.self,
     ReadBufferSize.self, ReadBDADDR.self, LECreateConnection.self, LECreateConnectionCancel.self, LEExtendedCreateConnection.self,
     LEConnectionUpdate.self, LEReadRemoteFeatures.self, LERemoteConnectionParameterRequestReply.self,
-    LERemoteConnectionParameterRequestNegativeReply.self, LESetEventMask.self, LEReadBufferSize.self, LEReadBufferSizeV2.self,
+    LERemoteConnectionParameterRequestNegativeReply.self, LESetEventMask.self, LEReadBufferSize.self,
     LEReadLocalSupportedFeatures.self, LESetRandomAddress.self, LESetDataLength.self, LEReadSuggestedDefaultDataLength.self,
     LEWriteSuggestedDefaultDataLength.self, LEReadMaximumDataLength.self, LEReadPHY.self, LESetDefaultPHY.self, LESetPHY.self,
     LESetScanParameters.self, LESetScanEnable.self, LESetExtendedScanParameters.self, LESetExtendedScanEnable.self, Disconnect.self,
