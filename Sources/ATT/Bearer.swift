@@ -254,31 +254,33 @@ package final class Bearer {
     }
   }
 
-  private func perform(_ actions: [BearerState.Action]) {
-    for action in actions {
-      switch action {
-      case .send(let bytes): put(bytes)
-      case .answer(let bytes): sendAnswer(bytes)
-      case .startTimer(let answer): startTimer(answer)
-      case .stopTimer(.response):
-        responseTimer?.cancel()
-        noteRoundTrip()
-        answered = lastRequest
-        acknowledgements.open()
-      case .stopTimer(.confirmation): confirmationTimer?.cancel()
-      case .finish(let token, let response):
-        hasAnswered = true
-        waits.removeValue(forKey: token)?.resume(returning: response)
-      case .fail(let token, let error): waits.removeValue(forKey: token)?.resume(throwing: error)
-      case .confirm(let token, let isConfirmed): confirmations.removeValue(forKey: token)?.resume(returning: isConfirmed)
-      case .serve(let request): serve(request)
-      case .obey(let command): server?.obey(command)
-      case .deliver(let event): client?.received(event)
-      case .fault(let fault):
-        faults.count(fault)
-        client?.ignored(fault)
-      case .close(let error): end(closed ?? error ?? ATTError.closedByThisSide)
-      }
+  private func perform(_ actions: [BearerState.Action]) { for action in actions { perform(action) } }
+
+  /// Not in the loop above: the compiler would check access to every property before it, whatever the action is.
+  @inline(never)
+  private func perform(_ action: BearerState.Action) {
+    switch action {
+    case .send(let bytes): put(bytes)
+    case .answer(let bytes): sendAnswer(bytes)
+    case .startTimer(let answer): startTimer(answer)
+    case .stopTimer(.response):
+      responseTimer?.cancel()
+      noteRoundTrip()
+      answered = lastRequest
+      acknowledgements.open()
+    case .stopTimer(.confirmation): confirmationTimer?.cancel()
+    case .finish(let token, let response):
+      hasAnswered = true
+      waits.removeValue(forKey: token)?.resume(returning: response)
+    case .fail(let token, let error): waits.removeValue(forKey: token)?.resume(throwing: error)
+    case .confirm(let token, let isConfirmed): confirmations.removeValue(forKey: token)?.resume(returning: isConfirmed)
+    case .serve(let request): serve(request)
+    case .obey(let command): server?.obey(command)
+    case .deliver(let event): client?.received(event)
+    case .fault(let fault):
+      faults.count(fault)
+      client?.ignored(fault)
+    case .close(let error): end(closed ?? error ?? ATTError.closedByThisSide)
     }
   }
 
