@@ -18,13 +18,15 @@ enum CaptureLink: UInt32, Sendable {
     guard let link = Self(rawValue: type) else {
       let reason =
         switch type {
-        case 192: "link type 192: packets with PPI headers, which are not read; let the sniffer write link type 256 (ubertooth-btle -q)"
-        case 255: "link type 255: packets of BR/EDR's air, which are not read; record the host with btmon -w"
-        case 1, 113, 276: "link type \(type): a capture of a network, without Bluetooth in it; record with btmon -w"
-        case 105, 119, 127: "link type \(type): packets of Wi-Fi, without Bluetooth in it; record with btmon -w"
-        case 195, 215, 230, 283: "link type \(type): packets of IEEE 802.15.4, without Bluetooth in it; set the sniffer to Bluetooth LE"
-        case 189, 220, 249: "link type \(type): USB packets, which are not read; record hciN or bluetooth-monitor instead of the USB bus"
-        default: "link type \(type), which is not read; 187, 201, 251, 254, 256 and 272 are, so record with btmon -w"
+        case 192:
+          "link type 192: packets with PPI headers, which blectl does not read; let the sniffer write link type 256 (ubertooth-btle -q)"
+        case 255: "link type 255: packets of BR/EDR from a sniffer, which blectl does not read; record the host with btmon -w"
+        case 1, 113, 276: "link type \(type): a network capture without Bluetooth; record with btmon -w"
+        case 105, 119, 127: "link type \(type): Wi-Fi packets without Bluetooth; record with btmon -w"
+        case 195, 215, 230, 283: "link type \(type): IEEE 802.15.4 packets without Bluetooth; set the sniffer to Bluetooth LE"
+        case 189, 220, 249:
+          "link type \(type): USB packets, which blectl does not read; record hciN or bluetooth-monitor instead of the USB bus"
+        default: "link type \(type), which blectl does not read; record with btmon -w, or use link type 187, 201, 251, 254, 256 or 272"
         }
       throw MalformedPacket(reason, at: offset)
     }

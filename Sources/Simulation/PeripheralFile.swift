@@ -64,7 +64,8 @@ package enum PeripheralFile {
     for service in try fields["services"]?.list() ?? [] { try services.add(service) }
     let database = try services.database(entry)
     if let value = fields["appearance"], !services.addsAccess {
-      throw value.error("it says nothing where the device has no service 1800, or the file describes it: give the value to its 2a01")
+      throw value.error(
+        "it has no effect when the device has no service 1800, or the file describes that service: give the value to its 2a01")
     }
     var peripheral = PeripheralDescription(name: name, address: try address(addressEntry), database: database)
     var names = PeripheralNames()

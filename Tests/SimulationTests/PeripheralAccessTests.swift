@@ -86,7 +86,7 @@ import Testing
       #""services": [{"uuid": "1800", "characteristics": [{"uuid": "2a00", "properties": ["read"], "handle": 2}]}]"#,
       "1801, which the file does not describe, was added in front"
     ),
-    (#""appearance": 64, "services": [{"uuid": "1800"}]"#, "appearance: it says nothing where the device has no service 1800"),
+    (#""appearance": 64, "services": [{"uuid": "1800"}]"#, "appearance: it has no effect when the device has no service 1800"),
     (
       service(#"{"uuid": "aa01", "properties": ["notify"], "descriptors": [{"uuid": "2902", "value": "0100"}]}"#),
       "descriptors[0].value: each client has a 2902 of its own"

@@ -9,7 +9,7 @@ enum ForeignFile {
     }
     guard isPacketLogger(file, { $0 << 8 | Int($1) }) || isPacketLogger(file, { $0 >> 8 | Int($1) << 24 }) else { return nil }
     return
-      "it is a log of Apple's PacketLogger, which is not read. tshark -V -r FILE shows it; idevicebtlogger -f pcap records one that is read"
+      "it is a log of Apple's PacketLogger, which blectl does not read. Show it with tshark -V -r FILE, or record a pcap with idevicebtlogger -f pcap"
   }
 
   private static let magics: [([UInt8], String)] = [
