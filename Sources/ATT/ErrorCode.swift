@@ -1,4 +1,3 @@
-import Bluetooth
 import Text
 
 /// Error codes of the Error Response (Vol 3 Part F §3.4.1.1; common profile and service codes: Supplement Part B §1).

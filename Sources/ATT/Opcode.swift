@@ -1,4 +1,3 @@
-import Bluetooth
 import Text
 
 /// Attribute opcode, the first octet of every PDU (Vol 3 Part F §3.3.1): method in bits 0–5, Command Flag in bit 6,

@@ -1,6 +1,5 @@
 import Bluetooth
 import HCI
-import L2CAP
 
 /// What is known of a connection whose packets a sniffer hears.
 struct AirConnection: Sendable {

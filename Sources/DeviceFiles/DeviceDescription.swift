@@ -60,11 +60,6 @@ package struct DeviceCharacteristic: Sendable, Hashable, CustomStringConvertible
   package let service: UUID?
   package let uuid: UUID
 
-  package init(service: UUID? = nil, uuid: UUID) {
-    self.service = service
-    self.uuid = uuid
-  }
-
   package var description: String { service.map { "\($0)/\(uuid)" } ?? "\(uuid)" }
 
   /// - Throws: GATTError, which a UUID never is.

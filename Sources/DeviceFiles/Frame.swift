@@ -204,11 +204,6 @@ package struct Frame: Sendable, Equatable {
 package struct FieldNote: Sendable, Equatable {
   package var unit: String?
   package var summary: String?
-
-  package init(unit: String? = nil, summary: String? = nil) {
-    self.unit = unit
-    self.summary = summary
-  }
 }
 
 extension Frame.ListField {

@@ -1,6 +1,5 @@
 package import ATT
 package import Bluetooth
-import Text
 
 /// The attributes of a server, in the order of their handles (Vol 3 Part F §3.2, Part G §3). A value: what the peer may do with an
 /// attribute and what it holds; per-client state (client configurations, prepared writes) is `ServerSession`'s.

@@ -1,6 +1,5 @@
 package import ATT
 package import Bluetooth
-import Text
 
 /// The attributes of a peer as discovery found them.
 package struct AttributeTable: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 
 /// A database that was discovered, with the peer's hash over it: on another link to the same peer the hash says whether it is still true.
 package struct KnownDatabase: Hashable, Sendable {

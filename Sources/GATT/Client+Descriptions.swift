@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 
 /// What descriptors say about values: kept for the link from whatever reads them.
 extension Client {

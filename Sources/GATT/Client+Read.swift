@@ -1,6 +1,5 @@
 package import ATT
 package import Bluetooth
-import Text
 
 extension Client {
   /// The whole value of a characteristic or descriptor: Read, then Read Blob as long as parts come full (Vol 3 Part G §4.8.1, §4.8.3).

@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 import EventLoop
 
 extension Client {

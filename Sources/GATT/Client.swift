@@ -1,7 +1,6 @@
 package import ATT
 import Bluetooth
 package import EventLoop
-import Text
 
 /// A GATT client on one ATT bearer (Vol 3 Part G §4), which may have a server as well. Knows nothing of what is below the channel.
 @LoopActor

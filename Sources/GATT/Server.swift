@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 package import EventLoop
 
 /// The attributes that the clients of one device share; each client's `Server` reads and writes them.

@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 
 /// Values and their permissions: reads, writes, prepared writes (Vol 3 Part F §3.4.4, §3.4.5, §3.4.6).
 extension ServerSession {

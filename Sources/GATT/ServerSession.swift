@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 
 /// The server's side of one bearer, without I/O: a request or command of the client goes in, the response and what it changed come out
 /// (Vol 3 Part F §3.4). Holds what belongs to one client: client configurations, prepared writes.

@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 package import EventLoop
 
 /// A value that the peer sent by itself.

@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 package import EventLoop
 
 /// Octets of any number on their way to one attribute, segment by segment, as Write Requests or Write Commands (Vol 3 Part G §4.9.1, §4.9.3). What

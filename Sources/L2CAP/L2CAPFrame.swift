@@ -1,5 +1,3 @@
-import Bluetooth
-
 /// An L2CAP B-frame (Vol 3 Part A §3.1).
 package struct L2CAPFrame: Sendable, Equatable {
   package var channel: ChannelIdentifier

@@ -1,4 +1,3 @@
-import Bluetooth
 package import EventLoop
 import Glibc
 import SystemPackage

@@ -1,4 +1,3 @@
-import Bluetooth
 import CLinux
 package import EventLoop
 import Glibc

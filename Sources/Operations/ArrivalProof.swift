@@ -44,11 +44,6 @@ package struct ArrivalProof: Sendable, Equatable {
   /// Of the whole file; the same when the transfer begins at its beginning.
   package let whole: ArrivalReport
 
-  package init(part: ArrivalReport, whole: ArrivalReport) {
-    self.part = part
-    self.whole = whole
-  }
-
   package enum Outcome: Sendable, Equatable {
     /// The report is of the file from this byte on; 0: of the whole file.
     case proven(from: Int)

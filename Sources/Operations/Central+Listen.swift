@@ -1,4 +1,3 @@
-import Bluetooth
 import EventLoop
 package import GAP
 

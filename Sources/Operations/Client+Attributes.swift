@@ -1,6 +1,5 @@
 package import ATT
 import Bluetooth
-import EventLoop
 package import GATT
 
 /// What a selector names is not a characteristic's value, which alone can notify.

@@ -1,4 +1,3 @@
-import ATT
 package import DeviceFiles
 import EventLoop
 import GATT

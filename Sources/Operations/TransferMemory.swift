@@ -24,11 +24,6 @@ package struct TransferMemory: Sendable, Equatable {
     package let offset: Int
     /// CRC-32 of these.
     package let crc: UInt32
-
-    package init(offset: Int, crc: UInt32) {
-      self.offset = offset
-      self.crc = crc
-    }
   }
 
   /// How much a device takes at a time, and the link on which that was found.

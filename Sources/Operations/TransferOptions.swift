@@ -1,5 +1,3 @@
-import Bluetooth
-import EventLoop
 package import GATT
 
 /// How a file or another lot of octets goes to a characteristic: by many requests or commands, each a segment of its own.

@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 import EventLoop
 package import GATT
 
@@ -12,13 +11,6 @@ package struct TransferTrial: Sendable, Equatable {
   package let window: Int?
   /// Between segments; nil: found by the device's answers.
   package let gap: Duration?
-
-  package init(mode: TransferOptions.Mode, segment: Int, window: Int? = nil, gap: Duration? = .zero) {
-    self.mode = mode
-    self.segment = segment
-    self.window = window
-    self.gap = gap
-  }
 
   package struct Result: Sendable, Equatable {
     package let trial: TransferTrial
@@ -43,7 +35,7 @@ package struct TransferTrial: Sendable, Equatable {
     for mode in modes {
       for segment in segments {
         guard mode == .command else {
-          trials.append(TransferTrial(mode: mode, segment: segment))
+          trials.append(TransferTrial(mode: mode, segment: segment, window: nil, gap: .zero))
           continue
         }
         for window in windows {

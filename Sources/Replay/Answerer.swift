@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 
 /// Decides what the device of a recorded link answers: what it answered then, in the order of then as far as the client keeps to it; else
 /// what the recording tells without guessing.

@@ -1,4 +1,3 @@
-import Bluetooth
 package import HCI
 
 /// Where in an event's octets things stand, without decoding it: events are given back as they were recorded.

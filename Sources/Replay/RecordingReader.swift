@@ -1,7 +1,6 @@
 import ATT
 import Bluetooth
 import HCI
-import L2CAP
 
 /// Sorts the packets of one adapter.
 struct RecordingReader {

@@ -1,6 +1,5 @@
 package import Bluetooth
 package import EventLoop
-import GAP
 
 /// The virtual air: devices advertise in it, radios listen, and links cross it. Everything that chance decides comes from the seed.
 /// Nothing happens, and no timer runs, while nobody listens and no link is busy.

@@ -1,5 +1,3 @@
-import Bluetooth
-
 extension LinkLayer {
   /// What a device says of the links to it.
   /// - Parameter number: of this connection, from 1.

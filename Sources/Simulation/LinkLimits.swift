@@ -53,11 +53,4 @@ package struct LinkChange: Sendable, Equatable {
   package var phy: PHY?
   /// Valid ones.
   package var parameters: ConnectionParameters?
-
-  package init(moment: Moment, dataLength: Int? = nil, phy: PHY? = nil, parameters: ConnectionParameters? = nil) {
-    self.moment = moment
-    self.dataLength = dataLength
-    self.phy = phy
-    self.parameters = parameters
-  }
 }

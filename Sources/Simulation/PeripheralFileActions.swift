@@ -1,7 +1,6 @@
 import ATT
 import Bluetooth
 import DeviceFiles
-import EventLoop
 import GATT
 import Text
 

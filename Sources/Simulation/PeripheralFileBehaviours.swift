@@ -1,8 +1,6 @@
 import ATT
 import DeviceFiles
-import EventLoop
 import GATT
-import Text
 
 /// What a characteristic does beyond holding its value: reactions, `collect`, `periodic`, `sink`.
 struct BehaviourReader {

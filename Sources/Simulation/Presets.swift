@@ -1,4 +1,3 @@
-import Bluetooth
 package import DeviceFiles
 
 /// The peripherals of the adapter `sim`, in the format that `sim:FILE` takes.

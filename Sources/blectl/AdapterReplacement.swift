@@ -1,4 +1,3 @@
-import LinuxIO
 import Text
 
 /// Another adapter in place of one of the kernel's, for scripts that name `hci0`: from `$BLECTL_HCI0`, else from `adapters` in the configuration

@@ -1,5 +1,4 @@
 import DeviceFiles
-import Text
 
 /// What may be typed for a parameter of a device's command.
 struct CallParameter {

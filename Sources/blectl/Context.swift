@@ -1,4 +1,3 @@
-import Bluetooth
 import EventLoop
 import GAP
 import GATT

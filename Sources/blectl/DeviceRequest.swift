@@ -1,5 +1,4 @@
 import DeviceFiles
-import Operations
 import Text
 
 /// A command of a device with its parameters, as they were typed: what the device and the command do not have, or do not allow, is found

@@ -1,5 +1,4 @@
 import Bluetooth
-import LinuxIO
 import Synchronization
 import Text
 

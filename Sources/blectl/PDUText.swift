@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 import Text
 
 /// One line per ATT PDU for `-vv`, in the manner of btmon: `<` sent, `>` received.

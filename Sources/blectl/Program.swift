@@ -1,5 +1,4 @@
 import ArgumentParser
-import Bluetooth
 import EventLoop
 import LinuxIO
 import Operations

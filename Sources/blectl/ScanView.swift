@@ -3,7 +3,6 @@ import EventLoop
 import GAP
 import Operations
 import Terminal
-import Text
 
 /// Shows what a scan hears: JSON lines, plain lines, or a table that is drawn in place.
 @LoopActor

@@ -1,6 +1,3 @@
-import EventLoop
-import Operations
-
 /// Whom a command connects to, and how.
 struct Target: Sendable {
   let peer: PeerArgument

@@ -2,7 +2,6 @@ import EventLoop
 import GATT
 import Operations
 import Terminal
-import Text
 
 /// What `notify` and `subscribe` listen to: characteristics that are named, or everything that sends values.
 struct ValueSenders {

@@ -1,4 +1,3 @@
-import ATT
 import Text
 
 extension HTMLReport {

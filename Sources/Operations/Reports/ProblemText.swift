@@ -1,4 +1,3 @@
-import ATT
 import Text
 
 /// Why a test did not pass, in full, as lines of a limited width: nothing is cut short.

@@ -1,5 +1,4 @@
 import ATT
-import Text
 
 /// What reports say alike.
 enum ReportText {

@@ -1,5 +1,3 @@
-import Text
-
 /// Numbers over time.
 struct SVGPlot {
   struct Point {

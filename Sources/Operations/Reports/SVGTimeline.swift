@@ -1,5 +1,4 @@
 import ATT
-import Text
 
 /// What was run and what was on the air, over the time of a test.
 struct SVGTimeline {

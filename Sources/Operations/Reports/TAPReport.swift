@@ -1,4 +1,3 @@
-import ATT
 import Text
 
 /// A run as Test Anything Protocol, version 14: a test's lines as soon as it has ended. Every text ends in a line feed.

@@ -1,4 +1,3 @@
-import ATT
 import Text
 
 /// What happened in a test, as lines of any width. Nothing when nothing is known.

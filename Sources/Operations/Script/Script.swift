@@ -1,5 +1,3 @@
-import Text
-
 /// A script that can be run: its includes are in their places, and all that can be known beforehand is right.
 package struct Script: Sendable {
   package struct Test: Sendable {

@@ -1,4 +1,3 @@
-import ATT
 import Bluetooth
 import GATT
 import Terminal

@@ -1,7 +1,6 @@
 import Bluetooth
 import Operations
 import Terminal
-import Text
 
 /// The devices as lines. With less room, what tells two devices apart stays: strength, name, address.
 struct DeviceText {

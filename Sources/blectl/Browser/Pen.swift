@@ -1,4 +1,3 @@
-import Bluetooth
 import Terminal
 import Text
 

@@ -1,5 +1,4 @@
 import Terminal
-import Text
 
 /// Numbers over time, in dots of Braille; in ASCII with less.
 struct Plot {

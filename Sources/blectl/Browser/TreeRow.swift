@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 import GATT
 
 /// One line of a device's tree.

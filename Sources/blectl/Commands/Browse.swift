@@ -1,5 +1,4 @@
 import ArgumentParser
-import Operations
 
 struct Browse: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Bluetooth
 import DeviceFiles
 import EventLoop
 import GATT

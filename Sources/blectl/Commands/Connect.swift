@@ -1,8 +1,6 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
-import GAP
-import GATT
 import LinuxIO
 import Operations
 import Terminal

@@ -3,8 +3,6 @@ import Bluetooth
 import EventLoop
 import HCI
 import LEHost
-import LinuxIO
-import Operations
 import Terminal
 import Text
 

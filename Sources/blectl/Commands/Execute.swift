@@ -1,6 +1,4 @@
 import ArgumentParser
-import EventLoop
-import Text
 
 /// `-e`: no name among the commands, because it is how `sed` and `perl` take theirs.
 struct Execute: LoopCommand {

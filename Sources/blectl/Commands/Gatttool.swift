@@ -1,8 +1,6 @@
 import ArgumentParser
 import Bluetooth
-import EventLoop
 import LinuxBluetooth
-import LinuxIO
 import Terminal
 import Text
 

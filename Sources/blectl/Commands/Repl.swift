@@ -1,6 +1,5 @@
 import ArgumentParser
 import EventLoop
-import LinuxIO
 import Terminal
 
 struct Repl: LoopCommand {

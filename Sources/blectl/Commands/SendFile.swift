@@ -2,7 +2,6 @@ import ATT
 import ArgumentParser
 import Bluetooth
 import EventLoop
-import GAP
 import GATT
 import LinuxIO
 import Operations

@@ -1,6 +1,4 @@
-import ATT
 import ArgumentParser
-import Bluetooth
 import DeviceFiles
 import EventLoop
 import GATT

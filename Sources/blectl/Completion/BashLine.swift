@@ -1,5 +1,3 @@
-import Text
-
 /// What is typed at a prompt of bash, up to the cursor, and how a word has to go on there. The words that bash itself makes of the line are useless:
 /// it ends them at each of COMP_WORDBREAKS, colons among them, and forgets their quotes. All is done by Unicode scalars: a combining mark behind a
 /// quotation mark or a backquote does not change what that means to a shell.

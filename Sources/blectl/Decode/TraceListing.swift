@@ -2,7 +2,6 @@ import Bluetooth
 import Decoding
 import EventLoop
 import HCI
-import Replay
 import Terminal
 import Text
 

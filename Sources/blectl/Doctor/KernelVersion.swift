@@ -1,5 +1,3 @@
-import Text
-
 /// Of Linux: `6.1.192`.
 struct KernelVersion: Comparable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
   private let numbers: [Int]

@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 import Text
 
 extension Failure {

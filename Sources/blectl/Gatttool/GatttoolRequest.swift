@@ -1,6 +1,5 @@
 import ATT
 import ArgumentParser
-import Bluetooth
 import EventLoop
 import GATT
 import Operations

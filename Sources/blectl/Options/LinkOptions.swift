@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
-import Operations
 
 /// How a link is to be made, and what is asked of it first: of every command that connects.
 struct LinkOptions: ParsableArguments {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Operations
-import Text
 
 /// The PEER of the command line.
 enum PeerArgument: Sendable, Equatable, CustomStringConvertible {

@@ -3,7 +3,6 @@ import Bluetooth
 import EventLoop
 import GATT
 import Operations
-import Terminal
 import Text
 
 /// A command as it was done, and what came of it, for a script that does it again.

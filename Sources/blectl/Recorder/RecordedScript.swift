@@ -1,5 +1,4 @@
 import EventLoop
-import Operations
 import Text
 
 /// Writes commands and what came of them in the words of a script. Much of it comes from the air: nothing that it holds begins a line.

@@ -2,7 +2,6 @@ import EventLoop
 import GATT
 import Operations
 import Terminal
-import Text
 
 /// The one link of a script.
 extension ScriptRunner {

@@ -1,5 +1,3 @@
-import Bluetooth
-import EventLoop
 import Operations
 import Text
 

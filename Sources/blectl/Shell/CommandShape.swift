@@ -1,6 +1,5 @@
 import ArgumentParser
 import GATT
-import Text
 
 /// What may stand behind a command's name, as far as completion has to know.
 struct CommandShape: Sendable, Equatable {

@@ -1,7 +1,6 @@
 import DequeModule
 import EventLoop
 import LinuxIO
-import Operations
 import Terminal
 import Text
 

@@ -4,7 +4,6 @@ import DeviceFiles
 import EventLoop
 import GATT
 import Operations
-import Text
 
 /// One device of a session: its link, what is subscribed to in the background, and the commands that wait for it.
 @LoopActor

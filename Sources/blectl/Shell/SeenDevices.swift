@@ -2,7 +2,6 @@ import Bluetooth
 import EventLoop
 import GAP
 import Operations
-import Text
 
 /// The devices that were heard, whatever for, and those that were connected before: to be named without looking for them again.
 @LoopActor

@@ -2,7 +2,6 @@ import Bluetooth
 import EventLoop
 import Operations
 import Terminal
-import Text
 
 /// Which device a command is about.
 extension Shell {
