@@ -53,7 +53,7 @@ package struct AttributeTable: Hashable, Sendable {
     let found = try candidates(for: selector)
     guard let first = found.first else { throw .notFound(selector, missing(selector)) }
     guard found.count > 1 else { return first }
-    throw .ambiguous(selector, found.map { GATTError.Candidate($0, self.selector(of: $0)) })
+    throw .ambiguous(selector, found.map { GATTError.Candidate(attribute: $0, selector: self.selector(of: $0)) })
   }
 
   /// The selector that means this attribute and no other: `181a[2]/2a6e`, `ffe0/ffe1[2]@2902`.

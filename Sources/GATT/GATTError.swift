@@ -43,11 +43,6 @@ package enum GATTError: Error, Equatable, Sendable {
     /// Means this attribute and no other: `181a[2]/2a6e`.
     package let selector: String
 
-    package init(_ attribute: Attribute, _ selector: String) {
-      self.attribute = attribute
-      self.selector = selector
-    }
-
     package var handle: AttributeHandle { attribute.handle }
   }
 }

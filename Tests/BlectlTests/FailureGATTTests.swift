@@ -1,9 +1,9 @@
 import ATT
 import Bluetooth
-import GATT
 import Testing
 import Text
 
+@testable import GATT
 @testable import blectl
 
 /// The sentences of the contract, made from the facts of ATT and GATT.
@@ -107,13 +107,16 @@ import Text
         "the peer has no attribute ffe2@2904; no descriptor 2904 there; list what it has with: services"
       ),
       (
-        .ambiguous(try Selector("ffe1"), [.init(attribute, "ffe0/ffe1[1]"), .init(attribute, "ffe0/ffe1[2]")]), "ambiguous",
+        .ambiguous(
+          try Selector("ffe1"),
+          [.init(attribute: attribute, selector: "ffe0/ffe1[1]"), .init(attribute: attribute, selector: "ffe0/ffe1[2]")]), "ambiguous",
         "ffe1 is ambiguous: ffe0/ffe1[1] (0x0016, write_without_response), ffe0/ffe1[2] (0x0016, write_without_response). Name one as it stands "
           + "here, or its handle: 'ffe0/ffe1[1]', or 0x0016"
       ),
       (
         .ambiguous(
-          try Selector(String(repeating: "0", count: 32) + "/" + String(repeating: "0", count: 31) + "1"), [.init(.handle(9), "0x0009")]),
+          try Selector(String(repeating: "0", count: 32) + "/" + String(repeating: "0", count: 31) + "1"),
+          [.init(attribute: .handle(9), selector: "0x0009")]),
         "ambiguous",
         "000000000000000000000000000000…00000000000000000000000000001 is ambiguous: 0x0009 (0x0009). Name one as it stands here, or its handle: "
           + "0x0009, or 0x0009"

@@ -16,22 +16,17 @@ struct Browse: LoopCommand {
   @Argument(help: "Connect this one at once: an address, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS.")
   var peer: PeerArgument?
 
-  @Flag(help: "Take the first match instead of the strongest.")
-  var first = false
-
-  @Flag(help: "Refuse to choose when several match.")
-  var unique = false
+  @OptionGroup var choice: ChoiceOptions
 
   @OptionGroup var link: LinkOptions
 
   func validate() throws {
     if process.json { throw ValidationError("--json: browse is for eyes; scan, services and notify give records.") }
-    if first, unique { throw ValidationError("--first and --unique exclude each other.") }
   }
 
   func run(in context: Context) async throws {
     // Held here: its handlers only know it weakly.
     let session = BrowserSession(context)
-    try await session.run(peer.map { Target(peer: $0, takesFirst: first, demandsOne: unique, link: link) })
+    try await session.run(peer.map { Target(peer: $0, takesFirst: choice.first, demandsOne: choice.unique, link: link) })
   }
 }

@@ -23,17 +23,13 @@ struct Execute: LoopCommand {
   @Flag(name: .shortAndLong, help: "Go on after a command that failed; the exit code is that of the first that did.")
   var keepGoing = false
 
-  @Flag(help: "Take the first match instead of the strongest.")
-  var first = false
-
-  @Flag(help: "Refuse to choose when several match.")
-  var unique = false
+  @OptionGroup var choice: ChoiceOptions
 
   @OptionGroup var link: LinkOptions
 
   func validate() throws {
-    if first, unique { throw ValidationError("--first and --unique exclude each other.") }
-    if peer == nil, first || unique || link.isGiven { throw ValidationError("--first, --unique and options of the link need a PEER.") }
+    guard peer == nil, choice.first || choice.unique || link.isGiven else { return }
+    throw ValidationError("--first, --unique and options of the link need a PEER.")
   }
 
   func run(in context: Context) async throws {
@@ -43,7 +39,7 @@ struct Execute: LoopCommand {
     // What is no command is said before a device is bothered.
     try list.check(shell.settings)
     if let peer {
-      let target = Target(peer: peer, takesFirst: first, demandsOne: unique, link: link)
+      let target = Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link)
       let selector = try await context.configuration.resolve(peer)
       shell.use(shell.adopt(try await context.open(selector, target), as: selector))
     }

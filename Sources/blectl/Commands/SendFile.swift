@@ -81,9 +81,9 @@ struct SendFile: PeerCommand {
   private var transfer: TransferOptions {
     var options = TransferOptions()
     options.mode = mode
-    options.chunk = chunk.octets
+    options.chunk = chunk.number
     options.pacing.gap = .limited(seconds: gap / 1000)
-    options.pacing.window = window.count
+    options.pacing.window = window.number
     options.pacing.provesEvery = ackEvery
     return options
   }
@@ -246,9 +246,9 @@ struct SendFile: PeerCommand {
         )
       }
     }
-    if window.count != nil, mode != .command {
+    if window.number != nil, mode != .command {
       output.note("--window has no effect here: one request is in flight at a time")
-    } else if window.count != nil, connection.client.bearer.unacknowledged == nil {
+    } else if window.number != nil, connection.client.bearer.unacknowledged == nil {
       output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
     }
     if mode == .command { try await CommandCheck.check(target, connection.client, isForced: self.mode == .command, output) }
@@ -306,24 +306,6 @@ struct SendFile: PeerCommand {
 }
 
 extension TransferOptions.Mode: ExpressibleByArgument {}
-
-enum WindowArgument: ExpressibleByArgument, Sendable {
-  case auto
-  case segments(Int)
-
-  init?(argument: String) {
-    if argument == "auto" {
-      self = .auto
-    } else {
-      guard let number = Int(argument), (1...10_000).contains(number) else { return nil }
-      self = .segments(number)
-    }
-  }
-
-  var count: Int? { if case .segments(let number) = self { number } else { nil } }
-
-  var defaultValueDescription: String { "auto" }
-}
 
 enum VerifyArgument: ExpressibleByArgument, Sendable {
   case readBack

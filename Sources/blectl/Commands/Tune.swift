@@ -68,7 +68,7 @@ struct Tune: PeerCommand {
   }
 
   private func windows() throws -> [Int?] {
-    try Self.list(window, "--window", "auto or 1 to 10000") { text in WindowArgument(argument: String(text)).map(\.count) }
+    try Self.list(window, "--window", "auto or 1 to 10000") { text in WindowArgument(argument: String(text)).map(\.number) }
   }
 
   private func gaps() throws -> [Duration?] {

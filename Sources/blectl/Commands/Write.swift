@@ -80,7 +80,7 @@ struct Write: PeerCommand {
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
       throw Failure(.usage, "--read-back: \(characteristic.uuid) cannot be read; nothing was written")
     }
-    let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.octets)
+    let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
     if plan.mode == .command { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
     var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
     pacing.provesArrival = true
@@ -134,26 +134,3 @@ struct Write: PeerCommand {
 }
 
 extension WriteMode: ExpressibleByArgument {}
-
-enum ChunkArgument: ExpressibleByArgument, Sendable {
-  case auto
-  case octets(Int)
-
-  init?(argument: String) {
-    if argument == "auto" {
-      self = .auto
-    } else {
-      guard let number = Int(argument), (1...512).contains(number) else { return nil }
-      self = .octets(number)
-    }
-  }
-
-  var octets: Int? {
-    switch self {
-    case .auto: nil
-    case .octets(let number): number
-    }
-  }
-
-  var defaultValueDescription: String { octets.map(String.init) ?? "auto" }
-}

@@ -7,20 +7,25 @@ struct PeerOptions: ParsableArguments {
   @Argument(help: ArgumentHelp(stringLiteral: Self.forms))
   var peer: PeerArgument
 
-  @Flag(help: "Take the first match instead of the strongest.")
-  var first = false
-
-  @Flag(help: "Refuse to choose when several match.")
-  var unique = false
+  @OptionGroup var choice: ChoiceOptions
 
   @OptionGroup var link: LinkOptions
 
   /// Those that take no value.
   static let flags = ["--first", "--unique"] + LinkOptions.flags
 
+  var target: Target { Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link) }
+}
+
+/// How to choose among several matches.
+struct ChoiceOptions: ParsableArguments {
+  @Flag(help: "Take the first match instead of the strongest.")
+  var first = false
+
+  @Flag(help: "Refuse to choose when several match.")
+  var unique = false
+
   func validate() throws {
     if first, unique { throw ValidationError("--first and --unique exclude each other.") }
   }
-
-  var target: Target { Target(peer: peer, takesFirst: first, demandsOne: unique, link: link) }
 }

@@ -16,7 +16,7 @@ extension Shell {
       if command is Disconnect { self.current = nil }
       return current
     }
-    let known = try await lane(for: command.who.peer, demandingOne: command.who.unique)
+    let known = try await lane(for: command.who.peer, demandingOne: command.who.choice.unique)
     let lane = if let known { known } else { add(try await process.configuration.resolve(command.who.peer)) }
     if command is Connect { choose(lane) }
     if command is Disconnect, lane === current { current = nil }

@@ -1,0 +1,34 @@
+import ArgumentParser
+
+/// `auto`, or a number in a range.
+protocol AutomaticNumber: ExpressibleByArgument, Sendable {
+  static var range: ClosedRange<Int> { get }
+
+  /// - Parameter number: nil for `auto`.
+  init(number: Int?)
+  var number: Int? { get }
+}
+
+extension AutomaticNumber {
+  static var auto: Self { Self(number: nil) }
+
+  init?(argument: String) {
+    let number = Int(argument)
+    guard argument == "auto" || number.map(Self.range.contains) ?? false else { return nil }
+    self.init(number: number)
+  }
+
+  var defaultValueDescription: String { number.map(String.init) ?? "auto" }
+}
+
+/// Segments in flight.
+struct WindowArgument: AutomaticNumber {
+  static let range = 1...10_000
+  let number: Int?
+}
+
+/// Bytes of a segment.
+struct ChunkArgument: AutomaticNumber {
+  static let range = 1...512
+  let number: Int?
+}
