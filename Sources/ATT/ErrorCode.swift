@@ -22,12 +22,8 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
   package static let unlikelyError = Self(rawValue: 0x0E)
   package static let insufficientEncryption = Self(rawValue: 0x0F)
   package static let unsupportedGroupType = Self(rawValue: 0x10)
-  package static let insufficientResources = Self(rawValue: 0x11)
   package static let databaseOutOfSync = Self(rawValue: 0x12)
   package static let valueNotAllowed = Self(rawValue: 0x13)
-  package static let writeRequestRejected = Self(rawValue: 0xFC)
-  package static let clientCharacteristicConfigurationImproper = Self(rawValue: 0xFD)
-  package static let procedureAlreadyInProgress = Self(rawValue: 0xFE)
   package static let outOfRange = Self(rawValue: 0xFF)
 
   /// The specification's name and the number: `Write Not Permitted (0x03)`.

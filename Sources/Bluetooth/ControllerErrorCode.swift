@@ -26,7 +26,6 @@ package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable,
   package static let unacceptableParameters = Self(rawValue: 0x3B)
   package static let micFailure = Self(rawValue: 0x3D)
   package static let connectionFailedToBeEstablished = Self(rawValue: 0x3E)
-  package static let unknownAdvertisingIdentifier = Self(rawValue: 0x42)
 
   /// The specification's name and the number: `Command Disallowed (0x0c)`.
   package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }

@@ -12,12 +12,10 @@ package struct LEFeatures: OptionSet, Sendable, Hashable {
   package static let peripheralInitiatedFeatures = Self(rawValue: 1 << 3)
   package static let ping = Self(rawValue: 1 << 4)
   package static let dataLengthExtension = Self(rawValue: 1 << 5)
-  package static let privacy = Self(rawValue: 1 << 6)
   package static let extendedScannerFilter = Self(rawValue: 1 << 7)
   package static let phy2M = Self(rawValue: 1 << 8)
   package static let phyCoded = Self(rawValue: 1 << 11)
   package static let extendedAdvertising = Self(rawValue: 1 << 12)
-  package static let periodicAdvertising = Self(rawValue: 1 << 13)
   package static let channelSelection2 = Self(rawValue: 1 << 14)
 }
 

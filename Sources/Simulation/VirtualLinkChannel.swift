@@ -73,17 +73,6 @@ package final class VirtualLinkChannel: ATT.Channel {
     }
   }
 
-  /// Asks the central for other parameters: L2CAP Connection Parameter Update Request (Vol 3 Part A §4.20). The response comes to
-  /// `otherChannels`.
-  /// - Parameters: interval in 1.25 ms, latency in events, timeout in 10 ms.
-  package func requestParameters(identifier: UInt8, intervalMin: UInt16, intervalMax: UInt16, latency: UInt16, timeout: UInt16) {
-    let wanted = ConnectionParameters(intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: timeout)
-    send(SignallingPDU.connectionParameterUpdateRequest(identifier: identifier, wanted).encoded, onChannel: .signalling)
-  }
-
-  /// Asks the central to pair: SMP Security Request (Vol 3 Part H §3.6.7).
-  package func requestSecurity(authentication: UInt8 = 0x01) { send([0x0B, authentication], onChannel: .securityManager) }
-
   /// Walks out of range: both sides notice after the supervision timeout.
   package func cut() { link.cut() }
 

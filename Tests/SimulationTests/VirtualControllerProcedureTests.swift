@@ -106,8 +106,9 @@ import Testing
       let it = try await LinkedController()
       let handle = try await it.host.connect(it.device.address, interval: 6).handle
       let channel = try #require(it.device.channel)
-      channel.requestParameters(identifier: 7, intervalMin: 6, intervalMax: 12, latency: 1, timeout: 200)
-      channel.requestSecurity()
+      // Connection Parameter Update Request (Vol 3 Part A §4.20), Security Request (Part H §3.6.7).
+      channel.send([0x12, 7, 8, 0, 6, 0, 12, 0, 1, 0, 200, 0], onChannel: .signalling)
+      channel.send([0x0B, 0x01], onChannel: .securityManager)
       try await it.host.wait { it.host.frames.count == 2 }
       #expect(it.host.frames == [[12, 0, 5, 0, 0x12, 7, 8, 0, 6, 0, 12, 0, 1, 0, 200, 0], [2, 0, 6, 0, 0x0B, 0x01]])
 
