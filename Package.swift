@@ -48,7 +48,7 @@ let package = Package(
     .target(name: "Replay", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(name: "Decoding", dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
     .target(
-      name: "Simulation", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
+      name: "Simulation", dependencies: ["DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
       swiftSettings: settings),
     .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", "Text", deque, system], swiftSettings: settings),

@@ -14,7 +14,7 @@ package struct SnoopReader: Sendable {
     guard try reader.bigEndian(4, "btsnoop header") == 1 else { throw MalformedPacket("btsnoop header: not version 1", at: 8) }
     let number = try reader.bigEndian(4, "btsnoop header")
     guard let datalink = UInt32(exactly: number).flatMap(Snoop.Datalink.init) else {
-      throw MalformedPacket("btsnoop header: datalink \(number), which blectl does not read; it reads 1001, 1002 and 2001", at: 12)
+      throw MalformedPacket("btsnoop header: datalink \(number) is not supported; 1001, 1002 and 2001 are", at: 12)
     }
     self.datalink = datalink
   }

@@ -76,6 +76,7 @@ import Testing
 
   @Test func theEndComesLast() async throws {
     #expect(try await onLoop { try await Self.order([Self.response, Self.value(1)], thenLosing: true) } == ["answer", "[1]", "closed"])
+    #expect(try await onLoop { try await Self.order([Self.response], thenLosing: true) } == ["answer", "closed"])
   }
 
   @Test func valuesOfSeveralTakersTakeTurns() async throws {
@@ -83,6 +84,11 @@ import Testing
       try await Self.order([Self.value(1, 1), Self.value(2, 2), Self.value(3, 1), Self.value(4, 2), Self.response], isShared: true)
     }
     #expect(order == ["[1]", "[2]", "[3]", "[4]", "answer", "closed"])
+    // Without a request that is outstanding, too.
+    let behind = try await onLoop {
+      try await Self.order([Self.response, Self.value(1, 1), Self.value(2, 2), Self.value(3, 1), Self.value(4, 2)], isShared: true)
+    }
+    #expect(behind == ["answer", "[1]", "[2]", "[3]", "[4]", "closed"])
   }
 
   /// A flood is not kept: it is delivered at once, in order.
@@ -92,5 +98,17 @@ import Testing
       try await Self.order([Self.response] + (0..<count).map { Self.value(UInt8($0 % 200), UInt8($0 % 2 + 1)) }, hops: 0)
     }
     #expect(order.filter { $0.hasPrefix("[") } == (0..<count).map { "[\($0 % 200)]" })
+    try await onLoop {
+      let bearer = Bearer(MemoryChannel.pair().0)
+      let asking = EventLoop.shared.spawn { _ = try? await bearer.request(.read(1)) }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      bearer.handle(.received(Self.response))
+      for number in 0..<count {
+        bearer.handle(.received(Self.value(0, UInt8(number % 2 + 1))))
+        #expect(!bearer.order.isFull)
+      }
+      await asking.value
+      bearer.close()
+    }
   }
 }

@@ -103,7 +103,7 @@ import Text
     ("own.btsnoop.gz", "it is compressed. Unpack it first: gzip -d FILE"),
     ("own.pklg", "it is a log of Apple's PacketLogger, which blectl does not read. Show"),
     ("bugreport.txt", "it is a bug report of Android. Take the log out of it with btsnooz.py"),
-    ("own-ppi.pcap", "link type 192: packets with PPI headers, which blectl does not read; let the sniffer write link type 256"),
+    ("own-ppi.pcap", "link type 192: packets with PPI headers, which are not supported; let the sniffer write link type 256"),
   ]) func filesThatAreNoTraces(_ file: String, _ mention: String) throws {
     let path = Vectors.path(file)
     let decoded = try Blectl.run("decode", "trace", path)

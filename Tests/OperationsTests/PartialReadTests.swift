@@ -49,6 +49,7 @@ import Testing
       let read = (1...3).filter { (try? values[AttributeHandle(rawValue: UInt16(2 * $0 + 1))]?.get()) == [UInt8($0)] }
       #expect(read == (fault.isLast ? Array(1..<number) : (1...3).filter { $0 != number }))
       #expect(failure?.attribute.handle.number == (fault == .refusal ? nil : Int(handle)))
+      #expect(values.count == (fault.isLast ? number : 3), "nothing is asked on a link that has ended")
       guard case .failure? = values[AttributeHandle(rawValue: UInt16(handle))] else {
         Issue.record("the reason is not in its place")
         return

@@ -103,7 +103,7 @@ import Testing
     #expect(throws: MalformedPacket("btsnoop record: length 65553", at: 20)) {
       try Recording(parsing: Snoop.header + [0, 1, 0, 17, 0, 1, 0, 17])
     }
-    #expect(throws: MalformedPacket("btsnoop header: datalink 1003, which blectl does not read; it reads 1001, 1002 and 2001", at: 12)) {
+    #expect(throws: MalformedPacket("btsnoop header: datalink 1003 is not supported; 1001, 1002 and 2001 are", at: 12)) {
       try Recording(parsing: Snoop.header.dropLast(4) + [0, 0, 3, 0xEB])
     }
   }
