@@ -23,7 +23,11 @@ enum CallText {
     for value in answer.values {
       for line in lines(value, unit: command.answer.flatMap { unit(value.name, $0) }) { try await output.line(output.forEyes(line)) }
     }
-    if command.answer == nil { output.status("\(command.name) was sent; it has no answer") }
+    if command.answer == nil {
+      output.status("\(command.name) was sent; it has no answer")
+    } else if answer.values.isEmpty {
+      output.status("\(command.name) is done: the device confirmed it")
+    }
   }
 
   /// `level = 60 %`; a list of objects has a line each.

@@ -13,6 +13,13 @@ import Text
       ["call", "--device", Self.tracker, "name:Tracker"] + arguments + (json ? ["--json"] : []), adapter: "sim:\(Self.tracker)")
   }
 
+  /// A person sees that it was done; a program has its record.
+  @Test func anAnswerWithoutFields() throws {
+    let result = try made("", ["other", "-v"])
+    #expect(
+      result.status == 0 && result.text.isEmpty && result.errors.contains("other is done: the device confirmed it"), "\(result.errors)")
+  }
+
   /// A device whose answers are what a test wants.
   private func made(_ answers: String, _ arguments: [String] = ["go"], json: Bool = false) throws -> ProcessResult {
     let text = #"""
@@ -25,7 +32,7 @@ import Text
        "events": {"sos": {"frame": {"header": "f0", "fields": [{"name": "n", "type": "u8"}]}}},
        "simulate": {"name": "Made", "address": "D1:00:00:00:0D:02/random", "advertisement": {"name": "Made"}, "services": [{"uuid": "fff0", "characteristics": [
          {"uuid": "ff01", "properties": ["notify"]}, {"uuid": "ff02", "properties": ["write"]}]}],
-        "answers": {"go": [\#(answers)]}}}
+        "answers": {"go": [\#(answers)], "other": [{"notify": "ff01", "value": "57"}]}}}
       """#
     let file = try TemporaryFolder.file(Array(text.utf8))
     return try Blectl.run(["call", "--device", file, "name:Made"] + arguments + (json ? ["--json"] : []), adapter: "sim:\(file)")
