@@ -19,6 +19,15 @@ package enum ValueFormat: Hashable, Sendable {
     """
   package static let names = choices.split(separator: " ").map(String.init)
 
+  /// Asks for the format that other programs call `name`; nil when there is none.
+  package static func suggestion(for name: String) -> String? {
+    let words = ["string": "utf8", "text": "utf8", "str": "utf8", "ascii": "utf8", "float": "f32", "double": "f64"]
+    let word = name.lowercased()
+    let meant = words[word] ?? word.replacing("uint", with: "u").replacing("int", with: "i").replacing("float", with: "f")
+    if names.contains(meant) { return "did you mean \(meant)?" }
+    return names.contains(meant + "le") ? "did you mean \(meant)le or \(meant)be?" : nil
+  }
+
   /// One of `names`, in either case.
   /// - Throws: for an unknown name; a width without byte order is not guessed.
   package init(_ name: String) throws(ValueFormatError) {
@@ -236,7 +245,8 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
 
   package var description: String {
     switch self {
-    case .unknown(let name): "unknown format \(DisplayText.escape(name)); there are \(ValueFormat.choices)"
+    case .unknown(let name):
+      "unknown format \(DisplayText.escape(name)); \(ValueFormat.suggestion(for: name) ?? "there are \(ValueFormat.choices)")"
     case .needsByteOrder(let name):
       "format \(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be"
     case .notHex(let text):

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bluetooth
+import Operations
 import Text
 
 /// What is wrong with a command line: one sentence, and how the command is used. The parser's own messages get their words here, and only
@@ -27,9 +28,35 @@ struct UsageText {
       separator: "\n")
     let rest = whole.dropFirst(min(whole.count, "Error: ".count + message.count + 1))
     let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
-    let words = command == Write.self ? Self.quotedValue(message, arguments) : nil
+    let words =
+      Self.deviceFirst(message, arguments, isSession: type != nil) ?? (command == Write.self ? Self.quotedValue(message, arguments) : nil)
     // A line feed in what was typed must not make two lines.
-    sentence = DisplayText.visible((words ?? Self.words(message, help, command)).replacing("\n", with: " "))
+    sentence = DisplayText.visible(
+      (words ?? Self.words(message, help, command, unknown: Self.unknownOption(message, arguments, command))).replacing("\n", with: " "))
+  }
+
+  /// The first option that the command does not have, where something is missing as well.
+  private static func unknownOption(_ message: String, _ arguments: [String], _ command: (any ParsableCommand.Type)?) -> String? {
+    guard message.hasPrefix("Missing"), let command else { return nil }
+    let known = CommandDescription(of: command).options.flatMap(\.names) + ["--help", "--version"]
+    return arguments.prefix { $0 != "--" }.lazy.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+      .first { !known.contains($0) }
+  }
+
+  /// The command with its PEER in the right place; nil where no later word is one.
+  private static func deviceFirst(_ message: String, _ arguments: [String], isSession: Bool) -> String? {
+    let wrong: String? =
+      if let (value, place, _) = invalidValue(message), place == "<peer>" { value } else {
+        message.contains("nexpected argument") ? PeerArgument.current.description : nil
+      }
+    guard let wrong, let index = arguments.firstIndex(of: wrong),
+      let place = arguments[(index + 1)...].firstIndex(where: { PeerSelector($0) != nil })
+    else { return nil }
+    var words = arguments
+    let peer = words.remove(at: place)
+    if wrong == PeerArgument.current.description { words.remove(at: index) }
+    words.insert(peer, at: index)
+    return "The device comes first: \(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
   }
 
   /// What to do about a VALUE of several words without quotes; nil for other mistakes.
@@ -44,7 +71,10 @@ struct UsageText {
     return "write takes one VALUE. Put quotes around it: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
   }
 
-  private static func words(_ message: String, _ help: String, _ command: (any ParsableCommand.Type)?) -> String {
+  /// - Parameter unknown: an option that the parser did not come to, because an argument is missing.
+  private static func words(
+    _ message: String, _ help: String, _ command: (any ParsableCommand.Type)?, unknown: String?
+  ) -> String {
     // "--chunk <n>  Octets per segment": what it takes.
     let takes = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
     if let (value, place, choices) = invalidValue(message) {
@@ -59,10 +89,11 @@ struct UsageText {
       if let kind = kind(of: place) { return "\(said); it takes \(kind)\(help)" }
       return takes.isEmpty ? "\(said)." : "\(said); it is\(help)"
     }
-    if let option = message.after("Unknown option '") {
-      let name = String(option.prefix { $0 != "'" })
+    if let name = message.after("Unknown option '").map({ String($0.prefix { $0 != "'" }) }) ?? unknown {
       let known = command.map { Arguments.options(of: $0).map(\.name) } ?? []
-      let meant = name.hasPrefix("--") ? Likeness.nearest(to: name, among: known) : nil
+      let meant =
+        known.first { $0 == Self.synonyms[name] || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
+        ?? (name.hasPrefix("--") ? Likeness.nearest(to: name, among: known) : nil)
       return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
     }
     if message.hasPrefix("Missing"), !takes.isEmpty { return message.filter { $0 != "'" } + ": \(takes)" }
@@ -70,11 +101,17 @@ struct UsageText {
     return message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
+  /// Options as other programs call them.
+  private static let synonyms = [
+    "--limit": "--count", "-o": "--log", "--output": "--log", "--filter": "--name", "--time": "--duration", "--seconds": "--duration",
+    "--format": "--as", "--type": "--as", "--hci": "--adapter", "--interface": "--adapter", "--sec": "--timeout",
+  ]
+
   /// What the value's name says of it.
   private static func kind(of place: String) -> String? {
     switch place.split(separator: "<").last?.prefix(while: { $0 != ">" }) {
-    case "seconds": "seconds, as 5 or 0.5"
-    case "ms": "milliseconds"
+    case "seconds": "seconds, or a time with its unit (5, 0.5, 500ms, 2s, 1m)"
+    case "ms": "milliseconds, or a time with its unit (20, 20ms, 1s)"
     case "n", "dBm": "a number"
     default: nil
     }
@@ -93,33 +130,14 @@ struct UsageText {
   /// What was probably meant.
   private static func hint(_ value: String, for place: String) -> String? {
     switch place {
-    case "<peer>": PeerArgument.hint(value)
+    case "<peer>": PeerArgument.mistake(in: value)
+    case let place where place.hasPrefix("--as "): ValueFormat.suggestion(for: value)
     case let place where place.hasPrefix("--manufacturer "): ManufacturerArgument.hint(value)
     case let place where place.hasPrefix("<attr[=") || place.hasPrefix("--expect ") || place.hasPrefix("--fail-on "):
       PatternArgument.hint(value)
     case let place where place.hasPrefix("--write "): AssignmentArgument.hint(value)
     default: nil
     }
-  }
-}
-
-extension PeerArgument {
-  /// What may have been meant by a text that is none.
-  fileprivate static func hint(_ text: String) -> String {
-    if text.isEmpty { return "it is empty, as an unset variable is" }
-    if text == "name:" { return "the name has to follow" }
-    if let kind = ["name:", "mac:", "service:"].first(where: { text.lowercased().hasPrefix($0) && !text.hasPrefix($0) }) {
-      return "\(kind) is written small"
-    }
-    if let slash = text.firstIndex(of: "/"), Address(text[..<slash]) != nil { return "the type of an address is public or random" }
-    if text.hasPrefix("service:") { return "what follows service: is neither a UUID nor a name that the Bluetooth SIG assigned" }
-    let parts = text.split(whereSeparator: { ":-".contains($0) })
-    if text.hasPrefix("mac:") || parts.count > 2 && parts.allSatisfy({ $0.utf8.count < 3 && Hex.number($0) != nil }) {
-      return "an address has six octets of two hex digits: AA:BB:CC:DD:EE:FF"
-    }
-    if text.hasPrefix("@") { return "the name of an alias has to follow" }
-    let name = "name:\(text)"
-    return "perhaps \(DisplayText.clip(ShellWords.quoteForShell(name), to: 60)) is meant"
   }
 }
 

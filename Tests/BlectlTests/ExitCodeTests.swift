@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [
     ["frobnicate"], ["scan", "--count", "0"], ["scan", "--duration", "-1"], ["scan", "--phy", "2m"], ["scan", "--nonsense"],
     ["read", "name:Band-7"],
-    ["read", "not-a-peer", "ffe1"], ["read", "AA:BB:CC:DD:EE", "ffe1"], ["write", "name:Band-7", "ff02", "xyz"],
+    ["read", "mac:nopeer", "ffe1"], ["read", "AA:BB:CC:DD:EE", "ffe1"], ["write", "name:Band-7", "ff02", "xyz"],
     ["write", "name:Band-7", "ff02", "256", "--as", "u8"],
     ["read", "name:Band-7", "0x10000"], ["read", "name:Band-7", "0x0000"], ["read", "name:Band-7", "ffe1[0]"], ["connect"],
     ["-i", "bogus", "scan"],
@@ -232,7 +232,7 @@ import Testing
   }
 
   @Test func aWrongArgumentSaysWhatItTakesInJSONToo() throws {
-    let message = try #require(try Blectl.run("read", "nopeer", "ffe1", "--json").error?.string("message"))
-    #expect(message.contains("nopeer") && message.contains("name:GLOB"), "\(message)")
+    let message = try #require(try Blectl.run("read", "@", "ffe1", "--json").error?.string("message"))
+    #expect(message.contains("\"@\"") && message.contains("name:GLOB"), "\(message)")
   }
 }

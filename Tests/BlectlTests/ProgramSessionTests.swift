@@ -23,7 +23,7 @@ import Testing
   @Test func linesThatAreNoneAreAnsweredAndTheSessionGoesOn() throws {
     let lines = [
       "rubbish", "read 'x", "{", "{}", #"{"id":[],"command":"help"}"#, #"{"id":"a","command":7}"#, #"{"id":"b","command":"sleep 0","x":1}"#,
-      #"[1]"#, "sleep", "sleep x", "read --nonsense 2a19", "sleep 0; sleep 0", "connect nowhere", "help rubbish", "repl",
+      #"[1]"#, "sleep", "sleep x", "read --nonsense 2a19", "sleep 0; sleep 0", "connect mac:nowhere", "help rubbish", "repl",
       "sim --listen unix:/x",
     ]
     let result = try run(lines + ["sleep 0"])

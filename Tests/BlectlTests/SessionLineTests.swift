@@ -48,9 +48,10 @@ import Testing
   // MARK: What is wrong with a line
 
   @Test(arguments: [
-    ("connect nosuch", "PEER does not take \"nosuch\": perhaps name:nosuch is meant. A PEER is AA:BB"),
+    ("connect 2a19", "PEER does not take \"2a19\": it names an attribute. A device of that name is name:2a19. A PEER is AA:BB"),
+    ("write ff02 name:Band-7 01", "The device comes first: write name:Band-7 ff02 01"),
     ("connect name:", "PEER does not take \"name:\": the name has to follow. A PEER is AA:BB"),
-    ("disconnect nosuch", "perhaps name:nosuch is meant"),
+    ("disconnect nosuch", "no device is connected"), ("sleep 2x", "2x"),
     ("connect", "there is no current device to connect again"), ("read 2a19", "no device is connected; `connect PEER` first"),
     (#"wait ff01="zz""#, #"ATTR does not take "ff01=zz": "zz" is not hex; text stands in quotes: 'ff01="zz"'"#),
     ("sleep -1", "sleep takes seconds from 0 to 31536000, not -1"),
@@ -65,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["repl", "Band-7"], "PEER does not take \"Band-7\": perhaps name:Band-7 is meant. A PEER is AA:BB"),
+    (["repl", "AA:BB:CC"], "six octets"),
     (["-e", "read 2a19", "-e", "read 2a00", "name:Band-7"], "-e is given twice: put ; between the commands"),
   ])
   func alsoOnTheCommandLine(_ arguments: [String], _ mention: String) throws {

@@ -50,7 +50,8 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
 
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("How long to look and listen, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
+    help: ArgumentHelp("Search and listen for so many seconds; 0 listens until Ctrl-C (default: 11).", valueName: "seconds"),
+    transform: TimeText.seconds)
   var duration: Double = 11
 
   @Flag(help: "Take the first match instead of the strongest; without PEER end after the first MAC.")

@@ -23,7 +23,7 @@ struct Scan: ListeningCommand, PeerNamingCommand {
 
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("How long, in seconds; 0 is until Ctrl-C.", valueName: "seconds"))
+    help: ArgumentHelp("Scan time in seconds; 0 scans until Ctrl-C (default: 10).", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double = 10
 
   @Flag(help: "Only listen; sends no scan requests and so sees no scan responses.")
@@ -140,6 +140,8 @@ struct Scan: ListeningCommand, PeerNamingCommand {
     }
     if view.records == 0, !options.filter.isEmpty {
       context.output.note("nothing passed the filters; \(view.deviceCount) device(s) heard in all")
+    } else if view.deviceCount == 0, !phy.phys.contains(.le1M) {
+      context.output.note("no device was heard. Most devices, and the simulator's, advertise on 1m only: use --phy 1m,coded")
     }
   }
 
@@ -175,7 +177,7 @@ struct ScannedPeerArgument: ExpressibleByArgument, Sendable {
   let peer: PeerArgument
 
   init?(argument: String) {
-    switch PeerArgument(argument: argument) {
+    switch PeerArgument(form: argument) {
     case .selector(.address(let address, let type)): peer = .selector(.address(address, type))
     case .last: peer = .last
     case .alias(let name): peer = .alias(name)

@@ -41,7 +41,8 @@ struct SendFile: PeerCommand {
   var window: WindowArgument = .auto
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds; 0: found with the device.", valueName: "ms"))
+    parsing: .unconditional, help: ArgumentHelp("Milliseconds between segments (default: 0, which adapts to the device).", valueName: "ms"),
+    transform: TimeText.milliseconds)
   var gap: Double = 0
 
   @Option(

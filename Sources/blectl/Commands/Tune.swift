@@ -74,7 +74,7 @@ struct Tune: PeerCommand {
   private func gaps() throws -> [Duration?] {
     try Self.list(gap, "--gap", "auto or milliseconds from 0 to 60000") { text in
       if text == "auto" { return .some(nil) }
-      guard let number = Double(text), number >= 0, number <= 60_000 else { return nil }
+      guard let number = try? TimeText.milliseconds(String(text)), number >= 0, number <= 60_000 else { return nil }
       return .some(.limited(seconds: number / 1000))
     }
   }

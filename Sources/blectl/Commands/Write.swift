@@ -39,7 +39,9 @@ struct Write: PeerCommand {
   @Option(help: ArgumentHelp("Octets per segment, 1 to 512; auto is what fits.", valueName: "n"))
   var chunk: ChunkArgument = .auto
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Pause between segments, in milliseconds.", valueName: "ms"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Milliseconds between segments (default: 0).", valueName: "ms"),
+    transform: TimeText.milliseconds)
   var gap: Double = 0
 
   @Flag(help: "A VALUE without octets is meant.")

@@ -22,7 +22,7 @@ struct AnswerOptions: ParsableArguments {
     parsing: .unconditional,
     help: ArgumentHelp(
       "Show every value that comes for so many seconds: from what --expect and --fail-on name, else from the whole device.",
-      valueName: "seconds"))
+      valueName: "seconds"), transform: TimeText.seconds)
   var collect: Double?
 
   func validate() throws {

@@ -10,7 +10,9 @@ struct LinkOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Ask for this PHY first: 1m, 2m or coded.", valueName: "phy"), completion: .list(["1m", "2m", "coded"]))
   var phy: PHYArgument?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Ask for this connection interval first, 7.5 to 4000 milliseconds.", valueName: "ms"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Ask for this connection interval first, 7.5 to 4000 milliseconds.", valueName: "ms"),
+    transform: TimeText.milliseconds)
   var interval: Double?
 
   @Option(

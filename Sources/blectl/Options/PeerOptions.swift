@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The PEER argument, how to choose among several matches, and how to connect.
 struct PeerOptions: ParsableArguments {
-  static let forms = "AA:BB:CC:DD:EE:FF[/public|/random], name:GLOB, mac:MAC-in-advertisement, service:UUID, @last or @ALIAS."
+  static let forms = "AA:BB:CC:DD:EE:FF[/public|/random], NAME or name:GLOB, mac:MAC-in-advertisement, service:UUID, @last or @ALIAS."
 
   @Argument(help: ArgumentHelp(stringLiteral: Self.forms))
   var peer: PeerArgument

@@ -39,7 +39,8 @@ struct ProcessOptions: ParsableArguments {
   // Of one command, and not of the process: see `step`. A group of its own would cost each start ten times what the option does.
   @Option(
     name: [.customShort("t", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"))
+    help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"),
+    transform: TimeText.seconds)
   var timeout: Double?
 
   static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets"]

@@ -21,7 +21,9 @@ struct Rssi: PeerCommand {
     help: ArgumentHelp("Stop after this many readings; 0 is until Ctrl-C.", valueName: "n"))
   var count: Int?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("From one reading to the next; 1 unless given.", valueName: "seconds"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("From one reading to the next; 1 unless given.", valueName: "seconds"),
+    transform: TimeText.seconds)
   var every: Double?
 
   var usesNames: Bool { false }

@@ -47,7 +47,7 @@ struct ShellLine {
     let options = ShellCommands.options(of: type)
     // Where nothing but a PEER can stand, that is what was meant.
     let isPeerOnly = type == Connect.self || options.arguments == 1
-    let named = options.firstArgument(in: rest).map { isPeerOnly && rest[$0] != "-" || PeerArgument(argument: rest[$0]) != nil } ?? false
+    let named = options.firstArgument(in: rest).map { isPeerOnly && rest[$0] != "-" || PeerArgument(form: rest[$0]) != nil } ?? false
     isAboutCurrent = type is any PeerCommand.Type && !named && !rest.contains { ["-h", "--help"].contains($0) }
     if isAboutCurrent {
       // Also before what would be an option, which PEER never is.

@@ -26,7 +26,7 @@ struct ShellSettings: Equatable {
         timeout = nil
         return
       }
-      guard let seconds = Double(value), seconds > 0, seconds <= 86_400 else {
+      guard let seconds = try? TimeText.seconds(value), seconds > 0, seconds <= 86_400 else {
         throw Failure(.usage, "timeout takes seconds, more than 0 and up to 86400, or default, not \(DisplayText.quote(value))")
       }
       timeout = seconds

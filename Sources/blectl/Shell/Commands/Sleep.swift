@@ -8,7 +8,7 @@ struct Sleep: SessionCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "Seconds, up to a year.")
+  @Argument(help: "Seconds, up to a year; or a time such as 500ms or 2m.", transform: TimeText.seconds)
   var seconds: Double
 
   var usesNames: Bool { false }
