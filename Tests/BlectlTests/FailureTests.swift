@@ -43,6 +43,11 @@ import Testing
     Row(
       error: TransportError.serialLine(.serial(path: "/dev/ttyX", baud: 9600), .resourceBusy), kind: .adapter, name: "ebusy",
       words: "serial:/dev/ttyX@9600: another program uses it (EBUSY)"),
+    Row(
+      error: TransportError.cannotListen(.tcp(host: "h", port: 80), .permissionDenied), kind: .adapter, name: "eacces",
+      words: "tcp:h:80: ports below 1024 are for root (EACCES); choose a port from 1024"),
+    Row(
+      error: TransportError.cannotListen(.unix(path: "/root/s"), .permissionDenied), kind: .adapter, name: "eacces", words: "ls -ld"),
     Row(error: TransportError.notAnAddress("tcp:h:0", .port), kind: .usage, name: nil, words: "with a port from 1 to 65535 is needed"),
     Row(error: TransportError.unknownBaudRate(7), kind: .usage, name: nil, words: "7 is not a baud rate"),
     Row(

@@ -197,6 +197,8 @@ import Text
     #expect(try Blectl.run(command, adapter: "sim:\(air)").status == 6)
     let result = try Blectl.run(command + ["--reconnect", "1"], adapter: "sim:\(air)")
     #expect(result.status == 0 && result.errors.contains("looking for it again"), "\(result.errors)")
+    // It goes on by itself: there is nothing to advise.
+    #expect(!result.errors.contains("--offset"), "\(result.errors)")
   }
 
   /// One packet is missing, and those behind it are there: what is told ends before it.

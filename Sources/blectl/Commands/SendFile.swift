@@ -108,10 +108,11 @@ struct SendFile: PeerCommand {
     if !resume { try await prepare(transfer, nil) }
     var (left, wasThere) = (reconnect, false)
     while true {
+      let reconnects = left > 0
       do {
         let outcome = try await context.withPeer(target) { connection in
           wasThere = true
-          return try await send(transfer, source, connection, context)
+          return try await send(transfer, source, connection, context, reconnects: reconnects)
         }
         if let outcome { throw outcome }
         return
@@ -138,7 +139,9 @@ struct SendFile: PeerCommand {
   /// On one link.
   /// - Returns: what is wrong with what arrived; nil when nothing is, or no verification was asked for.
   @LoopActor
-  private func send(_ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context) async throws -> Failure? {
+  private func send(
+    _ transfer: FileTransfer, _ source: OctetFile, _ connection: Connection, _ context: Context, reconnects: Bool
+  ) async throws -> Failure? {
     let output = context.output
     let target = try await connection.client.attribute(try Selector(attribute), discovering: true)
     let place = TransferMemory.Place(connection.peer, target.handle, air: context.configuration.kindOfAir)
@@ -163,7 +166,7 @@ struct SendFile: PeerCommand {
         "nothing left to send: all \(total ?? transfer.offset) bytes of \(DisplayText.escape(file)) arrived earlier; without --resume it is sent again"
       )
     } catch {
-      throw transfer.links > 0 ? await interruption(error, transfer, place, context) : error
+      throw transfer.links > 0 ? await interruption(error, transfer, place, context, reconnects: reconnects) : error
     }
     if mismatch == nil {
       let memory = context.configuration.transfers
@@ -176,9 +179,9 @@ struct SendFile: PeerCommand {
 
   /// Remembers how far the transfer came. - Returns: why it ended, and where it can go on.
   @LoopActor
-  private func interruption(_ error: any Error, _ transfer: FileTransfer, _ place: TransferMemory.Place, _ context: Context) async
-    -> any Error
-  {
+  private func interruption(
+    _ error: any Error, _ transfer: FileTransfer, _ place: TransferMemory.Place, _ context: Context, reconnects: Bool
+  ) async -> any Error {
     let cause = (error as? IncompleteWrite)?.cause ?? error
     var total = transfer.total ?? transfer.progress.sent
     switch cause {
@@ -202,7 +205,7 @@ struct SendFile: PeerCommand {
       transfer: IncompleteWrite(
         mode: transfer.mode?.writeMode ?? .command, progress: transfer.progress, total: total, segments: .max, cause: cause,
         open: transfer.mode == .request ? transfer.segment ?? 0 : 0),
-      isRemembered: isRemembered)
+      isRemembered: isRemembered, advises: !reconnects || !Failure(cause).isLoss)
   }
 
   /// Between two segments, in microseconds: a device that is slower loses nothing by request.

@@ -79,7 +79,8 @@ extension Failure {
     case .connectTimeout(let address):
       self.init(.timeout, "\(Self.head("\(address)")) did not answer in time; is the address right and no firewall between?")
     case .serialLine(let address, let errno): self.init(.adapter, "\(Self.head("\(address)")): \(Self.adviceOnSerialLines(errno))", errno)
-    case .cannotListen(let address, let errno): self.init(.adapter, "\(Self.head("\(address)")): \(Self.adviceOnListening(errno))", errno)
+    case .cannotListen(let address, let errno):
+      self.init(.adapter, "\(Self.head("\(address)")): \(Self.adviceOnListening(at: address, errno))", errno)
     case .closedByOtherSide(let name):
       self.init(.adapter, "\(Self.head(name)): the controller closed the connection; is its program still running?")
     case .notH4(let name, let reason):
@@ -115,11 +116,16 @@ extension Failure {
     }
   }
 
-  private static func adviceOnListening(_ errno: Errno) -> String {
+  private static func adviceOnListening(at address: TransportAddress, _ errno: Errno) -> String {
     switch errno {
     case .addressInUse: "another program listens there already (\(errno.symbol)); use what it offers, or choose another address"
     case .fileExists: "there is a file that is no socket (\(errno.symbol)); choose another path"
-    case .permissionDenied: "this user may not listen there (\(errno.symbol)); see the folder with ls -ld, or choose a port from 1024"
+    case .permissionDenied:
+      if case .tcp = address {
+        "ports below 1024 are for root (\(errno.symbol)); choose a port from 1024"
+      } else {
+        "this user may not create a socket there (\(errno.symbol)); see the folder with ls -ld"
+      }
     case .noSuchFileOrDirectory: "there is no such folder (\(errno.symbol))"
     case .addressNotAvailable: "that is no address of this machine (\(errno.symbol)); `ip address` shows them"
     default: "cannot listen: \(errno.words)"

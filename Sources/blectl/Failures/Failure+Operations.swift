@@ -178,22 +178,23 @@ extension Failure {
   }
 
   /// Of a transfer: with the octet counts that let the user go on.
-  /// - Parameter isRemembered: `--resume` finds them.
-  init(transfer error: IncompleteWrite, isRemembered: Bool = false) {
+  /// - Parameters:
+  ///   - isRemembered: `--resume` finds them.
+  ///   - advises: false when the command reconnects by itself.
+  init(transfer error: IncompleteWrite, isRemembered: Bool = false, advises: Bool = true) {
     if error.cause is CancellationError { self.init(.interrupted, "interrupted") } else { self.init(error.cause) }
     if kind == .linkLost { written = Written(sent: error.sent, acknowledged: error.progress.confirmed) }
     // Nothing has arrived anywhere.
     if error.cause is ReplayError { return }
     let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
     let more = sent > confirmed ? ", up to \(sent) may have (--ack-every narrows this)" : ""
-    goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered)
+    goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered, advises: advises)
   }
 
   /// - Parameter confirmed: octets.
-  mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool) {
-    message +=
-      "; \(confirmed) of \(total) octets are known to have arrived\(more); "
-      + (isRemembered ? "run the command again with --resume, or go on with --offset \(confirmed)" : "go on with --offset \(confirmed)")
+  mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true) {
+    message += "; \(confirmed) of \(total) octets are known to have arrived\(more)"
+    if advises { message += "; \(isRemembered ? "run the command again with --resume, or " : "")go on with --offset \(confirmed)" }
     resumeOffset = confirmed
   }
 }
