@@ -256,7 +256,7 @@ package final class Bearer {
 
   private func perform(_ actions: [BearerState.Action]) { for action in actions { perform(action) } }
 
-  /// Not in the loop above: the compiler would check access to every property before it, whatever the action is.
+  // Inlined into the loop, it would check exclusive access to every property before the first action: 3 % of a notification's instructions.
   @inline(never)
   private func perform(_ action: BearerState.Action) {
     switch action {

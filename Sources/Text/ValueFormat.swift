@@ -19,7 +19,7 @@ package enum ValueFormat: Hashable, Sendable {
     """
   package static let names = choices.split(separator: " ").map(String.init)
 
-  /// Asks for the format that other programs call `name`; nil when there is none.
+  /// Suggests our format for a name that other programs use (`uint8`); nil if there is none.
   package static func suggestion(for name: String) -> String? {
     let words = ["string": "utf8", "text": "utf8", "str": "utf8", "ascii": "utf8", "float": "f32", "double": "f64"]
     let word = name.lowercased()

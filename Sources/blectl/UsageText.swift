@@ -18,7 +18,7 @@ struct UsageText {
     let root: any ParsableCommand.Type = type ?? Blectl.self
     // What was found out before the parser's turn is about that command all the same.
     let whole = error is ValidationError ? (command ?? root).fullMessage(for: error) : root.fullMessage(for: error)
-    let message = root.message(for: error)
+    let reported = root.message(for: error)
     let usage =
       whole.firstRange(of: "Usage:").map {
         String(whole[$0.lowerBound...]).replacing("See '\(arguments.first ?? "") --", with: "See 'blectl \(arguments.first ?? "") --")
@@ -26,16 +26,18 @@ struct UsageText {
     // A name that is no command's stands in it, too.
     self.usage = usage.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.visible(String($0)) }.joined(
       separator: "\n")
-    let rest = whole.dropFirst(min(whole.count, "Error: ".count + message.count + 1))
+    let rest = whole.dropFirst(min(whole.count, "Error: ".count + reported.count + 1))
     let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
+    // The parser reports a missing argument before an unknown option, which is the likelier mistake.
+    let message = Self.unknownOption(reported, arguments, command).map { "Unknown option '\($0)'" } ?? reported
     let words =
-      Self.deviceFirst(message, arguments, isSession: type != nil) ?? (command == Write.self ? Self.quotedValue(message, arguments) : nil)
+      Self.deviceFirst(message, arguments, command, isSession: type != nil)
+      ?? (command == Write.self ? Self.quotedValue(message, arguments) : nil)
     // A line feed in what was typed must not make two lines.
-    sentence = DisplayText.visible(
-      (words ?? Self.words(message, help, command, unknown: Self.unknownOption(message, arguments, command))).replacing("\n", with: " "))
+    sentence = DisplayText.visible((words ?? Self.words(message, help, command)).replacing("\n", with: " "))
   }
 
-  /// The first option that the command does not have, where something is missing as well.
+  /// Returns the first option that `command` does not have, if the parser reports a missing argument.
   private static func unknownOption(_ message: String, _ arguments: [String], _ command: (any ParsableCommand.Type)?) -> String? {
     guard message.hasPrefix("Missing"), let command else { return nil }
     let known = CommandDescription(of: command).options.flatMap(\.names) + ["--help", "--version"]
@@ -43,14 +45,20 @@ struct UsageText {
       .first { !known.contains($0) }
   }
 
-  /// The command with its PEER in the right place; nil where no later word is one.
-  private static func deviceFirst(_ message: String, _ arguments: [String], isSession: Bool) -> String? {
+  /// Advises to put the PEER first. Returns nil if no later word is a PEER.
+  private static func deviceFirst(
+    _ message: String, _ arguments: [String], _ command: (any ParsableCommand.Type)?, isSession: Bool
+  ) -> String? {
+    func isPeer(_ word: String) -> Bool {
+      // The VALUE of a write may have six bytes, with colons between them.
+      if case .address(_, nil)? = PeerSelector(word) { command != Write.self } else { PeerSelector(word) != nil }
+    }
     let wrong: String? =
       if let (value, place, _) = invalidValue(message), place == "<peer>" { value } else {
         message.contains("nexpected argument") ? PeerArgument.current.description : nil
       }
     guard let wrong, let index = arguments.firstIndex(of: wrong),
-      let place = arguments[(index + 1)...].firstIndex(where: { PeerSelector($0) != nil })
+      let place = arguments[(index + 1)...].firstIndex(where: isPeer)
     else { return nil }
     var words = arguments
     let peer = words.remove(at: place)
@@ -71,10 +79,7 @@ struct UsageText {
     return "write takes one VALUE. Put quotes around it: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
   }
 
-  /// - Parameter unknown: an option that the parser did not come to, because an argument is missing.
-  private static func words(
-    _ message: String, _ help: String, _ command: (any ParsableCommand.Type)?, unknown: String?
-  ) -> String {
+  private static func words(_ message: String, _ help: String, _ command: (any ParsableCommand.Type)?) -> String {
     // "--chunk <n>  Octets per segment": what it takes.
     let takes = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
     if let (value, place, choices) = invalidValue(message) {
@@ -89,7 +94,8 @@ struct UsageText {
       if let kind = kind(of: place) { return "\(said); it takes \(kind)\(help)" }
       return takes.isEmpty ? "\(said)." : "\(said); it is\(help)"
     }
-    if let name = message.after("Unknown option '").map({ String($0.prefix { $0 != "'" }) }) ?? unknown {
+    if let option = message.after("Unknown option '") {
+      let name = String(option.prefix { $0 != "'" })
       let known = command.map { Arguments.options(of: $0).map(\.name) } ?? []
       let meant =
         known.first { $0 == Self.synonyms[name] || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
@@ -101,7 +107,7 @@ struct UsageText {
     return message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
-  /// Options as other programs call them.
+  /// The names that other programs give to our options.
   private static let synonyms = [
     "--limit": "--count", "-o": "--log", "--output": "--log", "--filter": "--name", "--time": "--duration", "--seconds": "--duration",
     "--format": "--as", "--type": "--as", "--hci": "--adapter", "--interface": "--adapter", "--sec": "--timeout",

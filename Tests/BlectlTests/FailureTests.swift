@@ -45,7 +45,7 @@ import Testing
       words: "serial:/dev/ttyX@9600: another program uses it (EBUSY)"),
     Row(
       error: TransportError.cannotListen(.tcp(host: "h", port: 80), .permissionDenied), kind: .adapter, name: "eacces",
-      words: "tcp:h:80: ports below 1024 are for root (EACCES); choose a port from 1024"),
+      words: "tcp:h:80: ports below 1024 need root (EACCES); choose port 1024 or higher"),
     Row(
       error: TransportError.cannotListen(.unix(path: "/root/s"), .permissionDenied), kind: .adapter, name: "eacces", words: "ls -ld"),
     Row(error: TransportError.notAnAddress("tcp:h:0", .port), kind: .usage, name: nil, words: "with a port from 1 to 65535 is needed"),

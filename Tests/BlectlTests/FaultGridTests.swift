@@ -197,7 +197,7 @@ import Text
     #expect(try Blectl.run(command, adapter: "sim:\(air)").status == 6)
     let result = try Blectl.run(command + ["--reconnect", "1"], adapter: "sim:\(air)")
     #expect(result.status == 0 && result.errors.contains("looking for it again"), "\(result.errors)")
-    // It goes on by itself: there is nothing to advise.
+    // blectl reconnects, so the user has nothing to do.
     #expect(!result.errors.contains("--offset"), "\(result.errors)")
   }
 

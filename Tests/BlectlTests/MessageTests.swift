@@ -8,8 +8,9 @@ import Text
 /// The likeliest first mistakes, and what they are told: in one line that begins as all errors do.
 @Suite(.timeLimit(.minutes(15))) struct MessageTests {
   @Test(arguments: [
-    (["read", "AA:BB:CC:DD:EE", "2a19"], ["six octets"]),
+    (["read", "AA:BB:CC:DD:EE", "2a19"], ["six bytes"]),
     (["read", "battery_level", "2a19"], ["\"battery_level\"", "it names an attribute", "name:battery_level", "A PEER is", "@ALIAS"]),
+    (["write", "ff02", "01:02:03:04:05:06"], ["it names an attribute"]), (["write", "ff02", "010203040506"], ["it names an attribute"]),
     (["write", "ff02", "name:Band-7", "01"], ["The device comes first: blectl write name:Band-7 ff02 01"]),
     (["read", "2a19", "-t", "5", "C0:FF:EE:00:00:07"], ["The device comes first: blectl read C0:FF:EE:00:00:07 2a19 -t 5"]),
     (["scan", "--rssi", "-60"], ["Did you mean --min-rssi?"]), (["read", "--nonsense"], ["Unknown option --nonsense."]),

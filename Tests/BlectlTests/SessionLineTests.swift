@@ -48,7 +48,7 @@ import Testing
   // MARK: What is wrong with a line
 
   @Test(arguments: [
-    ("connect 2a19", "PEER does not take \"2a19\": it names an attribute. A device of that name is name:2a19. A PEER is AA:BB"),
+    ("connect 2a19", "PEER does not take \"2a19\": it names an attribute. For a device with that name, use name:2a19. A PEER is AA:BB"),
     ("write ff02 name:Band-7 01", "The device comes first: write name:Band-7 ff02 01"),
     ("connect name:", "PEER does not take \"name:\": the name has to follow. A PEER is AA:BB"),
     ("disconnect nosuch", "no device is connected"), ("sleep 2x", "2x"),
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["repl", "AA:BB:CC"], "six octets"),
+    (["repl", "AA:BB:CC"], "six bytes"),
     (["-e", "read 2a19", "-e", "read 2a00", "name:Band-7"], "-e is given twice: put ; between the commands"),
   ])
   func alsoOnTheCommandLine(_ arguments: [String], _ mention: String) throws {

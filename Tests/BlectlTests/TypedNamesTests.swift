@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What people type who have read nothing: a name for a device, a time with its unit.
+/// What people type without reading the manual: a plain name for a device, a time with a unit.
 @Suite(.timeLimit(.minutes(5))) struct TypedNamesTests {
   @Test func aWordIsTheNameOfADevice() throws {
     let read = try Blectl.run("read", "Band-7", "battery_level")

@@ -50,7 +50,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
 
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Search and listen for so many seconds; 0 listens until Ctrl-C (default: 11).", valueName: "seconds"),
+    help: ArgumentHelp("Time to search and listen, in seconds; 0 listens until Ctrl-C (default: 11).", valueName: "seconds"),
     transform: TimeText.seconds)
   var duration: Double = 11
 

@@ -29,7 +29,7 @@ struct Notify: PeerCommand {
 
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Stop after this many seconds; 0 is until Ctrl-C.", valueName: "seconds"), transform: TimeText.seconds)
+    help: ArgumentHelp("Stop after N seconds; 0 runs until Ctrl-C.", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double?
 
   @Option(

@@ -122,7 +122,7 @@ extension Failure {
     case .fileExists: "there is a file that is no socket (\(errno.symbol)); choose another path"
     case .permissionDenied:
       if case .tcp = address {
-        "ports below 1024 are for root (\(errno.symbol)); choose a port from 1024"
+        "ports below 1024 need root (\(errno.symbol)); choose port 1024 or higher"
       } else {
         "this user may not create a socket there (\(errno.symbol)); see the folder with ls -ld"
       }

@@ -179,8 +179,8 @@ extension Failure {
 
   /// Of a transfer: with the octet counts that let the user go on.
   /// - Parameters:
-  ///   - isRemembered: `--resume` finds them.
-  ///   - advises: false when the command reconnects by itself.
+  ///   - isRemembered: whether `--resume` can continue this transfer.
+  ///   - advises: false if the command reconnects and resumes without the user.
   init(transfer error: IncompleteWrite, isRemembered: Bool = false, advises: Bool = true) {
     if error.cause is CancellationError { self.init(.interrupted, "interrupted") } else { self.init(error.cause) }
     if kind == .linkLost { written = Written(sent: error.sent, acknowledged: error.progress.confirmed) }

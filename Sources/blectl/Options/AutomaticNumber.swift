@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `auto`, or a number in a range.
+/// An argument that takes `auto` or a number in `range`.
 protocol AutomaticNumber: ExpressibleByArgument, Sendable {
   static var range: ClosedRange<Int> { get }
 
@@ -21,13 +21,13 @@ extension AutomaticNumber {
   var defaultValueDescription: String { number.map(String.init) ?? "auto" }
 }
 
-/// Segments in flight.
+/// The value of `--window`: segments in flight.
 struct WindowArgument: AutomaticNumber {
   static let range = 1...10_000
   let number: Int?
 }
 
-/// Bytes of a segment.
+/// The value of `--chunk`: bytes per segment.
 struct ChunkArgument: AutomaticNumber {
   static let range = 1...512
   let number: Int?

@@ -25,7 +25,7 @@ enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension PeerArgument: ExpressibleByArgument {
-  /// One of the forms of a PEER, or a word that can only be the name of a device: `Band-7`.
+  /// Parses a PEER. A word that can be nothing else is the name of a device: `Band-7`.
   init?(argument: String) {
     if let peer = Self(form: argument) {
       self = peer
@@ -36,7 +36,7 @@ extension PeerArgument: ExpressibleByArgument {
     }
   }
 
-  /// A text that could not be anything but a PEER.
+  /// Parses a PEER in one of its explicit forms; nil for a plain name.
   init?(form text: String) {
     if text == "@last" {
       self = .last
@@ -50,7 +50,7 @@ extension PeerArgument: ExpressibleByArgument {
     }
   }
 
-  /// Why a text that has no form of a PEER is not taken for a name; nil when it is a name.
+  /// Explains why `text`, which has no explicit form, is not a name either; nil if it is a name.
   static func mistake(in text: String) -> String? {
     if text.isEmpty { return "it is empty, as an unset variable is" }
     if text == "name:" { return "the name has to follow" }
@@ -61,10 +61,10 @@ extension PeerArgument: ExpressibleByArgument {
     if text.hasPrefix("service:") { return "what follows service: is neither a UUID nor a name that the Bluetooth SIG assigned" }
     let parts = text.split(whereSeparator: { ":-".contains($0) })
     if text.hasPrefix("mac:") || parts.count > 2 && parts.allSatisfy({ $0.utf8.count < 3 && Hex.number($0) != nil }) {
-      return "an address has six octets of two hex digits: AA:BB:CC:DD:EE:FF"
+      return "an address has six bytes of two hex digits: AA:BB:CC:DD:EE:FF"
     }
     if text.hasPrefix("@") { return "the name of an alias has to follow" }
     guard (try? Selector(text)) != nil else { return nil }
-    return "it names an attribute. A device of that name is name:\(DisplayText.clip(ShellWords.quoteForShell(text), to: 60))"
+    return "it names an attribute. For a device with that name, use name:\(DisplayText.clip(ShellWords.quoteForShell(text), to: 60))"
   }
 }

@@ -17,7 +17,7 @@ struct PeerOptions: ParsableArguments {
   var target: Target { Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link) }
 }
 
-/// How to choose among several matches.
+/// Options that choose among several matching devices.
 struct ChoiceOptions: ParsableArguments {
   @Flag(help: "Take the first match instead of the strongest.")
   var first = false

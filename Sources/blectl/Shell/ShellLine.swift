@@ -55,6 +55,7 @@ struct ShellLine {
     }
     // Neither has options that begin with a digit.
     if type == Sleep.self || type == SetSetting.self { rest = Arguments.valueLast(rest) }
+    let typed = rest
     rest = Self.withDefaults(rest, type, settings, options)
     do {
       try Arguments.refuseRepeated([name] + rest, of: type)
@@ -64,7 +65,7 @@ struct ShellLine {
     } catch {
       if error is Failure || error is HelpText { throw error }
       if type.exitCode(for: error) == .success { throw HelpText(text: type.fullMessage(for: error)) }
-      throw Failure(.usage, UsageText(error, [name] + rest, of: type).sentence)
+      throw Failure(.usage, UsageText(error, [name] + typed, of: type).sentence)
     }
   }
 
