@@ -198,10 +198,16 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     resuming.removeAll(keepingCapacity: true)
   }
 
+  private var batchesLeft = 64
+
   func atEndOfTurn(_ action: TurnEnd) { deferred.append(action) }
 
   private func runDeferred() {
     guard !deferred.isEmpty else { return }
+    // The jobs that they wait for may need more than one batch, but others must not hold them up for ever.
+    batchesLeft -= 1
+    guard jobs.isEmpty || batchesLeft == 0 else { return }
+    batchesLeft = 64
     swap(&deferred, &running)
     for action in running { action.run() }
     running.removeAll(keepingCapacity: true)

@@ -123,4 +123,17 @@ import Testing
       #expect(state.isDone && counted <= EventLoop.batch)
     }
   }
+
+  /// What waits for the jobs of a turn waits for all of them, also when there are more than one turn takes.
+  @Test func theEndOfATurnComesAfterItsJobs() async throws {
+    try await onLoop {
+      let (state, seen) = (State(), State())
+      let end = TurnEnd { seen.count = state.count }
+      let jobs = (0..<2 * EventLoop.batch).map { _ in EventLoop.shared.spawn { state.count += 1 } }
+      end.request()
+      for job in jobs { await job.value }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      #expect(seen.count == 2 * EventLoop.batch)
+    }
+  }
 }
