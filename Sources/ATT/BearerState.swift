@@ -195,7 +195,7 @@ package struct BearerState: Sendable {
         case .request, .command: mtu
         case .response, .error, .unsolicited, .confirmation, .unknown: Self.largestMTU
         }
-      guard bytes.count <= limit else { throw MalformedPacket("\(bytes.count) octets where ATT_MTU allows \(limit)", at: 0) }
+      guard bytes.count <= limit else { throw MalformedPacket("\(bytes.count) bytes exceed ATT_MTU, \(limit)", at: 0) }
       switch try PDU(parsing: bytes) {
       case .response(let response): return received(response, bytes)
       case .request(.exchangeMTU(let peerRxMTU)):
@@ -230,12 +230,12 @@ package struct BearerState: Sendable {
       // Matched on the opcode only: peers name other handles (the conformance suite does).
       guard opcode == request.opcode else {
         return mismatched(
-          Violation(opcode: .error, octets: bytes, reason: "it answers a \(opcode), but a \(request.opcode) is outstanding"))
+          Violation(opcode: .error, octets: bytes, reason: "answers a \(opcode), but a \(request.opcode) is pending"))
       }
     case .exchangeMTU(let serverRxMTU) where request.method == .exchangeMTU: agree(Int(serverRxMTU))
     default:
       guard response.opcode == .response(request.method) else {
-        return mismatched(Violation(opcode: response.opcode, octets: bytes, reason: "it cannot answer the outstanding \(request.opcode)"))
+        return mismatched(Violation(opcode: response.opcode, octets: bytes, reason: "cannot answer the pending \(request.opcode)"))
       }
     }
     return finish { .finish($0, response) }

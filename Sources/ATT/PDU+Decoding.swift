@@ -24,7 +24,7 @@ extension Request {
       self = .prepareWrite(try reader.handle(), offset: try reader.uint16("Value Offset"), value: reader.rest())
     case .executeWrite: self = .executeWrite(flags: try reader.uint8("Flags"))
     }
-    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing octets", at: reader.offset) }
+    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing byte(s)", at: reader.offset) }
   }
 }
 
@@ -41,7 +41,7 @@ extension Response {
         code: ErrorCode(rawValue: try reader.uint8("Error Code")))
     case .request, .command, .unsolicited, .confirmation, .unknown: throw MalformedPacket("\(opcode): not a response", at: 0)
     }
-    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing octets", at: reader.offset) }
+    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing byte(s)", at: reader.offset) }
   }
 
   private static func parse(_ method: RequestOpcode, _ opcode: Opcode, _ reader: inout ByteReader) throws(MalformedPacket) -> Response {
@@ -147,7 +147,7 @@ extension ByteReader {
     let position = offset
     let count = remaining
     guard count == 2 || count == 16, let uuid = UUID(littleEndian: rest()) else {
-      throw MalformedPacket("Attribute Type: \(count) octets, 2 or 16 wanted", at: position)
+      throw MalformedPacket("Attribute Type: needs 2 or 16 bytes, has \(count)", at: position)
     }
     return uuid
   }
@@ -163,9 +163,11 @@ extension ByteReader {
   fileprivate mutating func itemLength(_ opcode: Opcode, atLeast minimum: Int) throws(MalformedPacket) -> Int {
     let position = offset
     let length = Int(try uint8("Length"))
-    guard length >= minimum else { throw MalformedPacket("\(opcode): length octet \(length), at least \(minimum) wanted", at: position) }
+    guard length >= minimum else {
+      throw MalformedPacket("\(opcode): item length \(length) is below the minimum, \(minimum)", at: position)
+    }
     guard remaining > 0, remaining % length == 0 else {
-      throw MalformedPacket("\(opcode): a list of \(remaining) octets is not made of items of \(length)", at: position)
+      throw MalformedPacket("\(opcode): the list has \(remaining) bytes, not a multiple of \(length)", at: position)
     }
     return length
   }
@@ -174,16 +176,18 @@ extension ByteReader {
     let position = offset
     let format = try uint8("Format")
     guard format == 1 || format == 2 else {
-      throw MalformedPacket("Find Information Response: format 0x\(Hex.encode([format]))", at: position)
+      throw MalformedPacket("Find Information Response: unknown format 0x\(Hex.encode([format]))", at: position)
     }
     let size = format == 1 ? 2 : 16
     guard remaining > 0, remaining % (size + 2) == 0 else {
-      throw MalformedPacket("Find Information Response: a list of \(remaining) octets is not made of items of \(size + 2)", at: position)
+      throw MalformedPacket("Find Information Response: the list has \(remaining) bytes, not a multiple of \(size + 2)", at: position)
     }
     var items: [HandleType] = []
     repeat {
       let handle = try handle()
-      guard let type = UUID(littleEndian: try slice(size, "UUID")) else { throw MalformedPacket("UUID: \(size) octets", at: offset) }
+      guard let type = UUID(littleEndian: try slice(size, "UUID")) else {
+        throw MalformedPacket("UUID: invalid length \(size)", at: offset)
+      }
       items.append(HandleType(handle, type))
     } while !isAtEnd
     return items

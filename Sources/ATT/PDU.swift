@@ -20,7 +20,7 @@ package enum PDU: Equatable, Sendable {
     case .command: self = .command(try Command(parsing: bytes))
     case .unsolicited: self = .unsolicited(try Unsolicited(parsing: bytes))
     case .confirmation:
-      guard bytes.count == 1 else { throw MalformedPacket("\(opcode): \(bytes.count - 1) trailing octets", at: 1) }
+      guard bytes.count == 1 else { throw MalformedPacket("\(opcode): \(bytes.count - 1) trailing byte(s)", at: 1) }
       self = .confirmation
     case .unknown: self = .unknown(opcode)
     }

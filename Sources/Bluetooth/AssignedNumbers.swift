@@ -50,6 +50,16 @@ package enum AssignedNumbers {
     return best
   }
 
+  /// All names in the form of `snakeName`, with their UUIDs. Takes a millisecond: for words that are not a name.
+  package static var snakeNames: [(name: String, uuid: UUID)] {
+    let own = (OwnNames.current?.uuids ?? [:]).map { (snake($0.value), $0.key) }
+    return own
+      + [shortUUIDs, longUUIDs].flatMap { $0.split(separator: "\n") }.compactMap { line in
+        guard let end = line.firstIndex(of: " "), let uuid = UUID(line[..<end]) else { return nil }
+        return (snake(String(line[line.index(after: end)...])), uuid)
+      }
+  }
+
   /// Whether that part of the text is `wanted` in the form of `snake`, without making that form: most lines differ in their first letter.
   private static func reads(_ text: Span<UInt8>, _ part: Range<Int>, _ wanted: [UInt8]) -> Bool {
     var at = 0
@@ -94,6 +104,16 @@ package enum AssignedNumbers {
       if name.starts(with: wanted + [0x5F]) { words.append(id) } else if name.starts(with: wanted) { letters.append(id) }
     }
     return words.isEmpty ? letters : Array(Set(words)).sorted()
+  }
+
+  /// The name of a company that is spelled like `text`; nil if there is none.
+  package static func companyNamed(like text: String) -> String? {
+    let wanted = snake(text)
+    let names = companies.split(separator: "\n").compactMap { line in
+      line.firstIndex(of: " ").map { snake(String(line[line.index(after: $0)...])).prefix { $0 != "_" } }
+    }
+    // Among so many, a word that begins with another letter is near by chance.
+    return Likeness.nearest(to: wanted, among: names.filter { $0.first == wanted.first }.map(String.init))
   }
 
   /// The sub-category, or the category when the sub-category is 0 or not assigned: `Keyboard` for 0x03C1.

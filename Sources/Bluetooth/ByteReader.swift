@@ -65,7 +65,7 @@ package struct ByteReader: Sendable {
 
   /// Whole-packet entry points end with this: trailing octets are an error, not padding.
   package func finish(_ what: StaticString) throws(MalformedPacket) {
-    guard isAtEnd else { throw MalformedPacket("\(what): \(remaining) trailing octets", at: offset) }
+    guard isAtEnd else { throw MalformedPacket("\(what): \(remaining) trailing byte(s)", at: offset) }
   }
 
   private mutating func uint(_ what: StaticString, octets: Int) throws(MalformedPacket) -> UInt64 {
@@ -77,6 +77,6 @@ package struct ByteReader: Sendable {
   }
 
   private func truncated(_ what: StaticString, _ wanted: Int) -> MalformedPacket {
-    MalformedPacket("\(what): \(wanted) octets wanted, \(remaining) left", at: offset)
+    MalformedPacket("\(what): needs \(wanted) byte(s), has \(remaining)", at: offset)
   }
 }

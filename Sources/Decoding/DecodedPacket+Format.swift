@@ -9,7 +9,7 @@ extension DecodedPacket {
     guard let format else { return rest(&reader, name) }
     problem = format.read(&reader, self.name, into: &fields)
     if problem == nil, !reader.isAtEnd {
-      problem = MalformedPacket("\(self.name): \(reader.remaining) trailing octet(s)", at: reader.offset)
+      problem = MalformedPacket("\(self.name): \(reader.remaining) trailing byte(s)", at: reader.offset)
     }
   }
 
@@ -19,7 +19,7 @@ extension DecodedPacket {
 
   /// It is not as long as it says. - Parameter there: what is, where some of that was read; nil: what is left.
   mutating func fail(length: Int, there: Int? = nil, _ reader: inout ByteReader) {
-    problem = MalformedPacket("\(name): length \(length), \(there ?? reader.remaining) octet(s) there", at: reader.offset)
+    problem = MalformedPacket("\(name): length \(length), but \(there ?? reader.remaining) byte(s) follow", at: reader.offset)
     rest(&reader, "octets")
   }
 }

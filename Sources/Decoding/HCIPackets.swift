@@ -9,7 +9,7 @@ extension DecodedPacket {
   package init(hci octets: [UInt8], isVendorData: Bool = false) {
     var reader = ByteReader(octets)
     guard let indicator = try? reader.uint8("indicator") else {
-      self.init("HCI packet", problem: MalformedPacket("no octets", at: 0))
+      self.init("HCI packet", problem: MalformedPacket("empty packet", at: 0))
       return
     }
     switch indicator {
@@ -21,14 +21,14 @@ extension DecodedPacket {
     default:
       self.init(
         "HCI packet", [PacketField("octets", .octets(reader.rest()))],
-        problem: MalformedPacket("0x\(Hex.encode([indicator])) is no indicator of H4: 01 command, 02 ACL data, 04 event", at: 0))
+        problem: MalformedPacket("unknown H4 packet type 0x\(Hex.encode([indicator])): use 01 command, 02 ACL data or 04 event", at: 0))
     }
   }
 
   private init(command reader: inout ByteReader) {
     let what = "HCI command"
     guard let opcode = try? reader.uint16("opcode"), let length = try? reader.uint8("length") else {
-      self.init(what, problem: MalformedPacket("\(what): header is cut", at: 1))
+      self.init(what, problem: MalformedPacket("\(what): truncated header", at: 1))
       return
     }
     let known = HCITable.commands[opcode]
@@ -43,7 +43,7 @@ extension DecodedPacket {
 
   private init(event reader: inout ByteReader) {
     guard let code = try? reader.uint8("code"), let length = try? reader.uint8("length") else {
-      self.init("HCI event", problem: MalformedPacket("HCI event: header is cut", at: 1))
+      self.init("HCI event", problem: MalformedPacket("HCI event: truncated header", at: 1))
       return
     }
     let there = reader.remaining
@@ -89,7 +89,7 @@ extension DecodedPacket {
   /// Decodes an ACL packet: a whole L2CAP frame of an LE link or a fragment of one, or vendor data on a handle without a link.
   private init(data reader: inout ByteReader, _ isVendorData: Bool) {
     guard let word = try? reader.uint16("handle"), let length = try? reader.uint16("length") else {
-      self.init("ACL Data", problem: MalformedPacket("ACL Data: header is cut", at: 1))
+      self.init("ACL Data", problem: MalformedPacket("ACL Data: truncated header", at: 1))
       return
     }
     let boundaries = ["first_non_flushable", "continuing", "first_flushable", "complete"]
@@ -115,7 +115,7 @@ extension DecodedPacket {
       fields.append(PacketField("payload", .packet(packet, layer, frame.payload)))
     } else if !octets.isEmpty {
       fields.append(PacketField("fragment", .octets(octets)))
-      if recombination.dropped > 0 { problem = MalformedPacket("\(name): more octets than its L2CAP frame says", at: 5) }
+      if recombination.dropped > 0 { problem = MalformedPacket("\(name): longer than its L2CAP frame", at: 5) }
     }
   }
 }

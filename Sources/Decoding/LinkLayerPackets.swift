@@ -7,7 +7,7 @@ extension DecodedPacket {
   package init(air packet: AirPacket, isEncrypted: Bool) {
     var reader = ByteReader(packet.pdu)
     guard let header = try? reader.uint8("header"), let length = try? reader.uint8("length") else {
-      self.init("Link Layer PDU", problem: MalformedPacket("Link Layer PDU: header is cut", at: 0))
+      self.init("Link Layer PDU", problem: MalformedPacket("Link Layer PDU: truncated header", at: 0))
       return
     }
     if packet.isAdvertising || packet.auxiliary != nil {
@@ -106,7 +106,7 @@ extension DecodedPacket {
         }
         if !header.isAtEnd, problem == nil { fields.append(PacketField("additional_controller_data", .octets(header.rest()))) }
       }
-    } catch { problem = MalformedPacket("\(name): extended header is cut, \(reader.remaining) octet(s) left", at: reader.offset) }
+    } catch { problem = MalformedPacket("\(name): truncated extended header, \(reader.remaining) byte(s) left", at: reader.offset) }
     if !reader.isAtEnd { fields.append(PacketField("data", .advertising(reader.rest()))) }
   }
 
@@ -155,7 +155,7 @@ extension DecodedPacket {
 
   private init(control length: Int, _ reader: inout ByteReader) {
     guard let opcode = try? reader.uint8("opcode") else {
-      self.init("LL Control PDU", problem: MalformedPacket("LL Control PDU: opcode is cut", at: reader.offset))
+      self.init("LL Control PDU", problem: MalformedPacket("LL Control PDU: no opcode", at: reader.offset))
       return
     }
     let known = Self.control[opcode]

@@ -63,7 +63,7 @@ package struct PacketFormat: Sendable {
       let left = reader.remaining
       let position = reader.offset
       do throws(MalformedPacket) { found.append(PacketField(field.name, try field.type.read(&reader))) } catch {
-        return MalformedPacket("\(what): \(field.name) is cut, \(left) octet(s) left", at: position)
+        return MalformedPacket("\(what): truncated \(field.name), \(left) byte(s) left", at: position)
       }
     }
     return nil

@@ -88,7 +88,7 @@ package struct TraceDecoder: Sendable {
   }
 
   private static func cut(_ missing: Int, at offset: Int) -> MalformedPacket {
-    MalformedPacket("\(missing) octet(s) of its end were not recorded", at: offset)
+    MalformedPacket("the last \(missing) byte(s) were not recorded", at: offset)
   }
 
   private mutating func decode(att octets: [UInt8], _ record: Snoop.Record, _ index: Int, isHost: Bool) -> Item {

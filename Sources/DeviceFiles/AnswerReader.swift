@@ -8,7 +8,7 @@ package struct AnswerReader: Sendable {
     case failure(DeviceErrorAnswer)
     case event(name: String, [NamedValue])
     case refused(RefusedPacket.Reason)
-    /// It has, or says that it will have, more packets than `DeviceCommand.Answer.maximumPackets`.
+    /// The answer has more packets than `DeviceCommand.Answer.maximumPackets`, or announces them.
     case endless
   }
 
@@ -19,7 +19,7 @@ package struct AnswerReader: Sendable {
     /// The answer to another command.
     case other(String)
 
-    /// Of two that are alike the lower.
+    /// The priority among roles that fit equally. The lowest wins.
     var rank: Int {
       switch self {
       case .event: 0
@@ -38,7 +38,7 @@ package struct AnswerReader: Sendable {
   private var current = 0
   /// Packets of each part, with their values.
   private var taken: [[(packet: [UInt8], values: [NamedValue])]]
-  /// Of the packets of the answer, in the order of arrival.
+  /// The packets of the answer, in the order of arrival.
   package private(set) var packets: [[UInt8]] = []
   package private(set) var isFinished = false
 
@@ -53,26 +53,26 @@ package struct AnswerReader: Sendable {
     for (index, part) in answer.parts.enumerated() { candidates.append((part.frame, .part(index))) }
     for other in device.commands where other.name != command {
       guard let theirs = other.answer, theirs.from.isLike(answer.from) else { continue }
-      // One that may be anything says nothing.
+      // A frame without constant bytes identifies nothing.
       candidates += theirs.parts.filter { !$0.frame.identity.isEmpty }.map { ($0.frame, .other(other.name)) }
     }
     self.candidates = candidates
   }
 
-  /// How long a pause ends the answer, now; nil: it does not.
+  /// The pause that ends the answer now. Nil if none does.
   package var silence: Duration? {
     guard !isFinished, case .silence(let pause) = answer.parts[current].end, !taken[current].isEmpty else { return nil }
     return pause
   }
 
-  /// Nothing came for `silence`.
+  /// Ends the answer after a pause of `silence`.
   package mutating func fellSilent() { if silence != nil { isFinished = true } }
 
   // MARK: Packets
 
-  /// A packet of the answer's characteristic.
+  /// Takes a packet of the answer's characteristic.
   package mutating func take(_ packet: [UInt8]) -> Verdict {
-    // What says most about it: an answer of any octets must not take in what begins as something else does.
+    // Take the most specific frame: an answer of arbitrary bytes must not swallow other packets.
     let alike = candidates.compactMap { candidate in candidate.frame.likeness(packet).map { (candidate: candidate, likeness: $0) } }
     guard let most = alike.map(\.likeness).max() else { return .refused(.foreign) }
     let best = alike.filter { $0.likeness == most }.map(\.candidate).sorted { rank($0.role) < rank($1.role) }
@@ -119,7 +119,7 @@ package struct AnswerReader: Sendable {
       ? .endless : .part
   }
 
-  /// To the next part that has packets.
+  /// Advances to the next part that has packets.
   private mutating func advance() -> Verdict {
     repeat {
       current += 1
@@ -132,23 +132,23 @@ package struct AnswerReader: Sendable {
     return total(of: current) ?? 0 > DeviceCommand.Answer.maximumPackets ? .endless : .part
   }
 
-  /// A first packet whose own count is 0: it has nothing else to say.
+  /// Whether a first packet announces that the part has no packets.
   private func saysThereIsNone(_ values: [NamedValue]) -> Bool {
     guard case .field(let name) = answer.parts[current].end, taken[current].isEmpty else { return false }
     return values[name]?.count == 0
   }
 
-  /// How many packets a part has, where that is known.
+  /// The number of packets of a part, if known.
   private func total(of part: Int) -> Int? {
     switch answer.parts[part].end {
     case .count(let count): count
-    // By the first packet that says it: another number later is refused.
+    // The first packet with the number decides. A later change is refused.
     case .field(let name): taken[part].first?.values[name].map(Self.clamped) ?? value(name, before: part).map(Self.clamped)
     case .value, .silence: nil
     }
   }
 
-  /// More than an answer may have is all the same.
+  /// Limits a count to one more than the maximum.
   private static func clamped(_ value: DeviceValue) -> Int { min(max(0, value.count ?? .max), DeviceCommand.Answer.maximumPackets + 1) }
 
   private func failure(_ values: [NamedValue], _ role: Role) -> DeviceErrorAnswer? {
@@ -176,7 +176,7 @@ package struct AnswerReader: Sendable {
     return taken[current].contains { $0.packet == packet } ? .doubled : .outOfOrder(expected: expected, found: found)
   }
 
-  /// With its last packet.
+  /// Whether the packet completes its part.
   private func isComplete(_ values: [NamedValue]) -> Bool {
     switch answer.parts[current].end {
     case .count, .field: taken[current].count >= total(of: current) ?? 0
@@ -185,13 +185,13 @@ package struct AnswerReader: Sendable {
     }
   }
 
-  /// The latest that was said.
+  /// The latest value of a field in the parts before.
   private func value(_ name: String, before part: Int) -> DeviceValue? {
     for part in taken[..<part].reversed() { if let value = part.last?.values[name] { return value } }
     return nil
   }
 
-  /// Whether a packet of the answer to this one could be taken for one to another, which nothing in it tells apart.
+  /// Whether a packet of this answer could also be one of another answer.
   package func isLike(_ other: DeviceCommand.Answer) -> Bool {
     guard other.echo.isEmpty else { return false }
     func frames(_ answer: DeviceCommand.Answer) -> [Frame] { answer.parts.map(\.frame) + (answer.errors?.frame.map { [$0] } ?? []) }
@@ -201,7 +201,7 @@ package struct AnswerReader: Sendable {
 
   // MARK: Values
 
-  /// How many packets there are of how many, where that is known.
+  /// The number of packets so far, and the total if known.
   package var progress: (taken: Int, of: Int?) {
     var all = 0
     for index in answer.parts.indices {
@@ -215,7 +215,7 @@ package struct AnswerReader: Sendable {
     return (packets.count, max(all, packets.count))
   }
 
-  /// What the answer says. What numbers or counts its packets is left out.
+  /// The values of the answer, without fields that number or count its packets.
   package var values: [NamedValue] {
     var values: [NamedValue] = []
     func add(_ name: String, _ value: DeviceValue) {
@@ -245,7 +245,7 @@ package struct AnswerReader: Sendable {
     return values
   }
 
-  /// What numbers or counts packets, or says whose they are.
+  /// The fields that number, count or match packets.
   static func plumbing(_ part: DeviceCommand.Part, of answer: DeviceCommand.Answer) -> Set<String> {
     var names = Set(answer.echo)
     if let index = part.index { names.insert(index.field) }
@@ -254,12 +254,12 @@ package struct AnswerReader: Sendable {
   }
 }
 
-/// The device says that it did not do it.
+/// An answer that reports an error.
 package struct DeviceErrorAnswer: Sendable, Equatable {
   package let code: DeviceValue
-  /// Nil: the file does not say.
+  /// The meaning of the code. Nil if the file has none.
   package let meaning: String?
-  /// What else the packet says.
+  /// The other values of the packet.
   package let values: [NamedValue]
 }
 
@@ -274,24 +274,24 @@ package struct RefusedPacket: Sendable, Equatable {
   }
 
   package enum Reason: Sendable, Equatable {
-    /// Nothing that the file describes begins so.
+    /// The packet starts like nothing in the file.
     case foreign
-    /// It begins as it should, or as an event with this name does, and goes on wrong.
+    /// The packet starts like the answer, or like the named event, but does not fit.
     case malformed(PacketFault, of: String?)
-    /// It has come before.
+    /// A repeated packet.
     case doubled
-    /// By its number, or by the place of its frame in the answer.
+    /// A packet with the wrong number, or of the wrong part.
     case outOfOrder(expected: Int?, found: Int?)
     case answerOf(String)
-    /// A field says that it answers another request.
+    /// A field belongs to another request.
     case otherRequest(field: String)
-    /// It says another number of packets than the first one.
+    /// The number of packets changed after the first packet.
     case changed(field: String)
-    /// It came before the command was sent.
+    /// The packet arrived before the command was sent.
     case early
   }
 
-  /// Whether the device has done wrong by it.
+  /// Whether the packet is a fault of the device.
   package var isFault: Bool {
     switch reason {
     case .malformed, .outOfOrder, .changed: true

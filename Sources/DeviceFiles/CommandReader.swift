@@ -5,7 +5,7 @@ import Text
 struct CommandReader {
   let frames: FrameReader
   let characteristics: CharacteristicNames
-  /// Of commands, answers and events that name none.
+  /// The characteristic of commands that name none.
   var to: DeviceCharacteristic?
   var from: DeviceCharacteristic?
   var errors: DeviceCommand.Errors?
@@ -17,15 +17,15 @@ struct CommandReader {
 
   func command(_ name: String, _ entry: FileEntry) throws(FileEntryError) -> DeviceCommand {
     let fields = try entry.object(Self.keys)
-    guard let request = fields["request"] else { throw entry.error("it has no request: the frame that is written") }
+    guard let request = fields["request"] else { throw entry.error("Missing request, the frame to write.") }
     guard let to = try fields["to"].map(characteristics.find) ?? to else {
-      throw entry.error("to names the characteristic that it is written to, here or for the whole file")
+      throw entry.error("Missing to, the characteristic to write. Set it here or for the whole file.")
     }
     var command = DeviceCommand(name: name, to: to, request: try frames.frame(request, called: name))
     command.summary = try fields["summary"]?.words()
     if let value = fields["mode"] {
       guard let mode = WriteMode(rawValue: try value.string()) else {
-        throw value.error("there are \(WriteMode.allCases.map(\.rawValue).joined(separator: ", "))")
+        throw value.error("Unknown mode. Use \(WriteMode.allCases.map(\.rawValue).joined(separator: ", ")).")
       }
       command.mode = mode
     }
@@ -34,14 +34,14 @@ struct CommandReader {
     if let value = fields["counter"] {
       let name = try value.string()
       guard case .number(let field)? = command.request.field(name), field.layout.kind == .unsigned else {
-        throw value.error("the request has no unsigned number \(DisplayText.quote(name))")
+        throw value.error("The request has no unsigned number \(DisplayText.quote(name)).")
       }
       command.counter = name
     }
     command.parameters = command.request.fields.filter { $0.name != command.counter }.map { .init(field: $0) }
     for (key, value) in try fields["parameters"]?.namedMembers(limit: 256) ?? [] {
       guard let index = command.parameters.firstIndex(where: { $0.name == key }) else {
-        throw value.error("the request has no field \(DisplayText.quote(key)) to choose")
+        throw value.error("The request has no field \(DisplayText.quote(key)).")
       }
       command.parameters[index] = try parameter(command.parameters[index].field, value)
     }
@@ -53,7 +53,7 @@ struct CommandReader {
     let fields = try entry.object(["least", "greatest", "default", "summary"])
     var parameter = DeviceCommand.Parameter(field: field)
     if let value = fields["least"] ?? fields["greatest"] {
-      if case .string = field { throw value.error("only numbers have a range") }
+      if case .string = field { throw value.error("Only numbers have a range.") }
     }
     parameter.least = try fields["least"]?.decimal()
     parameter.greatest = try fields["greatest"]?.decimal()
@@ -61,10 +61,10 @@ struct CommandReader {
       for key in ["least", "greatest"] {
         guard let value = fields[key], let number = try? value.decimal(), !span.contains(number) else { continue }
         func text(_ number: Double) -> String { DeviceValue.number(number).plainText }
-        throw value.error("the field holds \(text(span.lowerBound)) to \(text(span.upperBound))")
+        throw value.error("The field holds \(text(span.lowerBound)) to \(text(span.upperBound)).")
       }
     }
-    if let least = parameter.least, let greatest = parameter.greatest, least > greatest { throw entry.error("least is above greatest") }
+    if let least = parameter.least, let greatest = parameter.greatest, least > greatest { throw entry.error("least is above greatest.") }
     parameter.summary = try fields["summary"]?.words()
     if let value = fields["default"] {
       let literal = try value.value(of: field)
@@ -76,12 +76,12 @@ struct CommandReader {
 
   func event(_ name: String, _ entry: FileEntry) throws(FileEntryError) -> DeviceEvent {
     let fields = try entry.object(["summary", "from", "frame"])
-    guard let frame = fields["frame"] else { throw entry.error("it has no frame") }
+    guard let frame = fields["frame"] else { throw entry.error("Missing frame, the layout of the packet.") }
     guard let from = try fields["from"].map(characteristics.find) ?? from else { throw entry.error(Self.needsFrom) }
     return DeviceEvent(name: name, summary: try fields["summary"]?.words(), from: from, frame: try frames.frame(frame, called: name))
   }
 
-  private static let needsFrom = "from names the characteristic that sends it, here or for the whole file"
+  private static let needsFrom = "Missing from, the characteristic that sends it. Set it here or for the whole file."
 
   // MARK: Answers
 
@@ -92,13 +92,13 @@ struct CommandReader {
     guard let from = try fields["from"].map(characteristics.find) ?? from else { throw entry.error(Self.needsFrom) }
     var parts: [DeviceCommand.Part] = []
     if let packets = fields["packets"] {
-      for key in Self.partKeys { if let other = fields[key] { throw other.error("packets has that for each of them") } }
+      for key in Self.partKeys { if let other = fields[key] { throw other.error("Set this in each item of packets.") } }
       for item in try packets.bounded() {
         parts.append(try part(item, try item.object(Self.partKeys), command.name, after: parts))
       }
-      guard !parts.isEmpty else { throw packets.error("no packets") }
+      guard !parts.isEmpty else { throw packets.error("Add at least one packet.") }
       for (part, item) in zip(parts.dropLast(), try packets.list()) {
-        if case .silence = part.end { throw item.error("only what comes last ends with silence") }
+        if case .silence = part.end { throw item.error("Only the last packet can end with silence.") }
       }
     } else {
       parts = [try part(entry, fields, command.name, after: [])]
@@ -109,9 +109,9 @@ struct CommandReader {
     if let value = fields["errors"] { answer.errors = value.isFalse ? nil : try errors(value, answers: parts.map(\.frame)) }
     for item in try fields["echo"]?.bounded() ?? [] {
       let name = try item.string()
-      guard command.request.field(name) != nil else { throw item.error("the request has no field \(DisplayText.quote(name))") }
+      guard command.request.field(name) != nil else { throw item.error("The request has no field \(DisplayText.quote(name)).") }
       guard parts.contains(where: { $0.frame.field(name) != nil }) else {
-        throw item.error("the answer has no field \(DisplayText.quote(name))")
+        throw item.error("The answer has no field \(DisplayText.quote(name)).")
       }
       answer.echo.append(name)
     }
@@ -119,14 +119,14 @@ struct CommandReader {
     return answer
   }
 
-  /// What one part says is not lost because another says something by the same name.
+  /// Checks that no two parts have a field with the same name.
   private func checkNames(_ answer: DeviceCommand.Answer, _ entry: FileEntry) throws(FileEntryError) {
     var names: Set<String> = []
     for part in answer.parts {
       let plumbing = AnswerReader.plumbing(part, of: answer)
       let own = part.group.map { [$0] } ?? part.frame.fields.map(\.name).filter { !plumbing.contains($0) && $0 != answer.errors?.field }
       for name in own where !names.insert(name).inserted {
-        throw entry.error("two of its packets say \(DisplayText.quote(name)): give one another name, or a list of its own with as")
+        throw entry.error("Two packets have a field \(DisplayText.quote(name)). Rename one, or group its packet with as.")
       }
     }
   }
@@ -134,17 +134,17 @@ struct CommandReader {
   private func part(
     _ entry: FileEntry, _ fields: [String: FileEntry], _ name: String, after parts: [DeviceCommand.Part]
   ) throws(FileEntryError) -> DeviceCommand.Part {
-    guard let frame = fields["frame"] else { throw entry.error("it has no frame: the layout of its packets") }
+    guard let frame = fields["frame"] else { throw entry.error("Missing frame, the layout of the packet.") }
     var part = DeviceCommand.Part(frame: try frames.frame(frame, called: "the answer to \(name)"))
     let ends = ["count", "until", "silence_ms"].compactMap { fields[$0] }
-    if let second = ends.dropFirst().first { throw second.error("one of count, until and silence_ms says when it is complete") }
+    if let second = ends.dropFirst().first { throw second.error("Use only one of count, until and silence_ms.") }
     if let value = fields["count"] {
       part.end =
         try value.isObject ? .field(countField(value, part.frame, parts)) : .count(value.integer(1...DeviceCommand.Answer.maximumPackets))
     }
     if let value = fields["until"] {
-      let (name, literal) = try value.onlyMember("the field and what it is in the last packet")
-      guard let field = part.frame.field(name) else { throw literal.error("the frame has no field \(DisplayText.quote(name))") }
+      let (name, literal) = try value.onlyMember("the field and its value in the last packet")
+      guard let field = part.frame.field(name) else { throw literal.error("The frame has no field \(DisplayText.quote(name)).") }
       part.end = .value(field: name, try literal.value(of: field))
     }
     if let value = fields["silence_ms"] { part.end = .silence(try value.milliseconds(1...60_000)) }
@@ -155,20 +155,20 @@ struct CommandReader {
 
   /// `{"field": "total"}`
   private func countField(_ entry: FileEntry, _ frame: Frame, _ parts: [DeviceCommand.Part]) throws(FileEntryError) -> String {
-    let (key, value) = try entry.onlyMember("a number, or {\"field\": …}: the field that says how many")
-    guard key == "field" else { throw value.error("unknown key; there is field") }
+    let (key, value) = try entry.onlyMember("field, the name of the field that holds the number of packets")
+    guard key == "field" else { throw value.unknownKey(["field"]) }
     let name = try value.string()
     guard ([frame] + parts.map(\.frame)).contains(where: { Self.isWhole($0.field(name)) }) else {
-      throw value.error("neither this packet nor one before has a whole number \(DisplayText.quote(name))")
+      throw value.error("No whole number \(DisplayText.quote(name)) in this or an earlier packet.")
     }
     return name
   }
 
   private func index(_ entry: FileEntry, _ frame: Frame) throws(FileEntryError) -> DeviceCommand.Part.Index {
     let fields = entry.isObject ? try entry.object(["field", "first"]) : ["field": entry]
-    guard let field = fields["field"] else { throw entry.error("it has no field: the one that numbers the packets") }
+    guard let field = fields["field"] else { throw entry.error("Missing field, which numbers the packets.") }
     let name = try field.string()
-    guard Self.isWhole(frame.field(name)) else { throw field.error("the frame has no whole number \(DisplayText.quote(name))") }
+    guard Self.isWhole(frame.field(name)) else { throw field.error("The frame has no whole number \(DisplayText.quote(name)).") }
     return .init(field: name, first: try fields["first"]?.integer(0...65_536) ?? 1)
   }
 
@@ -185,17 +185,19 @@ struct CommandReader {
   /// - Parameter answers: the frames that say it, where there is none of its own.
   func errors(_ entry: FileEntry, answers: [Frame]) throws(FileEntryError) -> DeviceCommand.Errors {
     let fields = try entry.object(["frame", "field", "ok", "codes"])
-    guard let name = fields["field"] else { throw entry.error("it has no field: the one that holds the code") }
+    guard let name = fields["field"] else { throw entry.error("Missing field, which holds the error code.") }
     let frame = try fields["frame"].map { value throws(FileEntryError) in try frames.frame(value, called: "the error") }
     let wanted = try name.string()
     guard let field = (frame.map { [$0] } ?? answers).compactMap({ $0.field(wanted) }).first else {
-      throw name.error(frame == nil && answers.isEmpty ? "errors of the whole file have a frame" : "no such field in the frame")
+      throw name.error(
+        frame == nil && answers.isEmpty
+          ? "Errors of the whole file need a frame." : "The frame has no field \(DisplayText.quote(wanted)).")
     }
     var errors = DeviceCommand.Errors(frame: frame, field: field.name)
     if let value = fields["ok"] {
       for item in value.isList ? try value.bounded() : [value] { errors.fine.append(try item.value(of: field)) }
     } else if frame == nil {
-      throw entry.error("ok says what the field is when there is no error")
+      throw entry.error("Missing ok, the value that means no error.")
     }
     for (key, value) in try fields["codes"]?.namedMembers(limit: 256) ?? [] {
       do { errors.meanings[DeviceCommand.Errors.key(try field.canonical(try field.parse(key)))] = try value.words() } catch let fault
@@ -213,7 +215,7 @@ extension FileEntry {
 
   fileprivate func onlyMember(_ wanted: String) throws(FileEntryError) -> (key: String, entry: FileEntry) {
     guard isObject, let only = try members().first, try members().count == 1 else {
-      throw error("an object with one key should be here: \(wanted)")
+      throw error("Expected an object with one key: \(wanted).")
     }
     return only
   }

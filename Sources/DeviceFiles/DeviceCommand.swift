@@ -1,29 +1,29 @@
 package import GATT
 
-/// Something that a device does when it is told to, and how it answers.
+/// A command of a device, and its answer.
 package struct DeviceCommand: Sendable, Equatable {
   package var name: String
   package var summary: String?
   package var to: DeviceCharacteristic
   package var mode = WriteMode.auto
-  /// Octets of a segment; nil: what fits.
+  /// Bytes per segment. Nil for as many as fit.
   package var chunk: Int?
-  /// Between two segments.
+  /// The pause between two segments.
   package var gap = Duration.zero
   package var request: Frame
-  /// In the order of the request; without `counter`.
+  /// The parameters in the order of the request, without `counter`.
   package var parameters: [Parameter] = []
   /// The field of the request that counts the requests of a link.
   package var counter: String?
-  /// Nil: it has none.
+  /// The answer. Nil if the command has none.
   package var answer: Answer?
 
   package struct Parameter: Sendable, Equatable {
     package var field: Frame.Field
-    /// In the unit of the field.
+    /// The smallest value, in the unit of the field.
     package var least: Double?
     package var greatest: Double?
-    /// Nil: it must be given.
+    /// The default. Nil if the parameter is required.
     package var defaultValue: DeviceValue?
     package var summary: String?
 
@@ -32,9 +32,9 @@ package struct DeviceCommand: Sendable, Equatable {
 
   package struct Answer: Sendable, Equatable {
     package var from: DeviceCharacteristic
-    /// One after the other; at least one.
+    /// The parts in their order, at least one.
     package var parts: [Part]
-    /// To the first packet, and from one to the next.
+    /// The longest wait for the first packet, and between packets.
     package var limit: Duration
     package var errors: Errors?
     /// Fields that must be in the answer what they are in the request.
@@ -55,11 +55,11 @@ package struct DeviceCommand: Sendable, Equatable {
 
     package enum End: Sendable, Equatable {
       case count(Int)
-      /// As many packets as a field says: of this part, or of one before.
+      /// After the number of packets in a field of this or an earlier part.
       case field(String)
-      /// With the packet in which the field is that.
+      /// With the packet in which a field has this value.
       case value(field: String, DeviceValue)
-      /// When no packet came for so long.
+      /// After a pause of this length.
       case silence(Duration)
     }
 
@@ -69,21 +69,21 @@ package struct DeviceCommand: Sendable, Equatable {
       package var first: Int
     }
 
-    /// It may have another number of packets than one.
+    /// Whether the part may have a number of packets other than one.
     package var repeats: Bool { end != .count(1) }
   }
 
-  /// How the device says that it did not do it.
+  /// How the device reports an error.
   package struct Errors: Sendable, Equatable {
-    /// Nil: a field of the answer says it.
+    /// The frame of an error. Nil if a field of the answer holds the code.
     package var frame: Frame?
     package var field: String
     /// Values that are no error; of a frame of its own all are.
     package var fine: [DeviceValue] = []
-    /// By what `key` says of the value.
+    /// The meanings of codes, by `key`.
     package var meanings: [String: String] = [:]
 
-    /// What a value is called in the file.
+    /// The key of a code in the file.
     package static func key(_ value: DeviceValue) -> String { value.plainText }
   }
 
@@ -98,7 +98,7 @@ package struct DeviceCommand: Sendable, Equatable {
       guard let value = values[parameter.name] ?? parameter.defaultValue else {
         throw FieldFault(field: parameter.name, reason: .missing)
       }
-      // As it goes over the air: an answer says it so.
+      // Use the value as it is sent, because an answer echoes that.
       let canonical = try parameter.field.canonical(value)
       try parameter.check(canonical)
       all.append(NamedValue(parameter.name, canonical))
@@ -107,7 +107,7 @@ package struct DeviceCommand: Sendable, Equatable {
     return (try request.encode(all), all)
   }
 
-  /// What a device makes of it; nil when it is not this command, or one of its parameters is not in its range.
+  /// Decodes a written value as the device does. Nil if it is another command, or a parameter is out of range.
   package func decode(_ written: [UInt8]) -> [NamedValue]? {
     guard let values = try? request.decode(written) else { return nil }
     for parameter in parameters {
@@ -118,7 +118,7 @@ package struct DeviceCommand: Sendable, Equatable {
 }
 
 extension DeviceCommand.Parameter {
-  /// What is typed for it. - Throws: what is wrong with it.
+  /// Parses and checks a typed value.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     let value = try field.parse(text)
     try check(value)

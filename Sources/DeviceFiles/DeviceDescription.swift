@@ -1,11 +1,11 @@
 package import Bluetooth
 package import GATT
 
-/// What a device file says: how a device is recognised, which commands it takes and how it answers them.
+/// A device as its file describes it: how to recognize it, its commands and their answers.
 package struct DeviceDescription: Sendable {
-  /// For people, and when several fit.
+  /// The name of the device, for people.
   package var name: String
-  /// As errors call it.
+  /// The name of the file, for errors.
   package var file: String
   package var summary: String?
   package var match = DeviceMatch()
@@ -13,26 +13,26 @@ package struct DeviceDescription: Sendable {
   package var advertisement: DeviceAdvertisement?
   package var commands: [DeviceCommand] = []
   package var events: [DeviceEvent] = []
-  /// What a simulation of it has besides; not read yet.
+  /// The description of the simulation, not read yet.
   package var simulation: FileEntry?
 
   package func command(_ name: String) -> DeviceCommand? { commands.first { $0.name == name } }
 }
 
-/// What a device is recognised by: all that is given.
+/// The properties that identify a device. All given ones must match.
 package struct DeviceMatch: Sendable, Equatable {
   /// Patterns, of which one has to match.
   package var names: [String] = []
-  /// All of them.
+  /// The services. All must match.
   package var services: [UUID] = []
-  /// What the data of a company begin with.
+  /// The prefixes of manufacturer data.
   package var manufacturerData: [Manufacturer] = []
 
   package init() {}
 
   package struct Manufacturer: Sendable, Equatable {
     package let company: UInt16
-    /// Nil: any octet.
+    /// The prefix. Nil matches any byte.
     package let prefix: [UInt8?]
 
     package init(company: UInt16, prefix: [UInt8?]) {
@@ -46,9 +46,9 @@ package struct DeviceMatch: Sendable, Equatable {
   package var isEmpty: Bool { names.isEmpty && services.isEmpty && manufacturerData.isEmpty }
 }
 
-/// What the device tells before anybody is connected.
+/// The content of the device's advertisements.
 package struct DeviceAdvertisement: Sendable, Equatable {
-  /// Where its MAC is, as `mac-from-adv` takes it; not checked here.
+  /// The rule for the MAC, as `mac-from-adv` takes it. Not checked here.
   package var macRule: String?
   package var macRuleEntry: FileEntryError?
   /// The layout of manufacturer data by company.
@@ -65,11 +65,11 @@ package struct DeviceCharacteristic: Sendable, Hashable, CustomStringConvertible
   /// - Throws: GATTError, which a UUID never is.
   package var selector: Selector { get throws(GATTError) { try Selector(description) } }
 
-  /// They may be the same.
+  /// Whether both may be the same characteristic.
   package func isLike(_ other: Self) -> Bool { uuid == other.uuid && (service == nil || other.service == nil || service == other.service) }
 }
 
-/// A frame that the device sends by itself.
+/// A frame that the device sends without a request.
 package struct DeviceEvent: Sendable, Equatable {
   package var name: String
   package var summary: String?

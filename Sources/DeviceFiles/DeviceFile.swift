@@ -8,13 +8,11 @@ package enum DeviceFile {
   package static let maximumLength = 1 << 20
   static let maximumCommands = 256
 
-  /// - Parameters:
-  ///   - bytes: JSON with comments.
-  ///   - name: what errors call the file.
-  /// - Throws: with file, line, column, path of the offending entry and what is wrong with it.
+  /// Reads a device file: JSON with comments.
+  /// - Parameter name: The name of the file for errors.
   package static func parse(_ bytes: [UInt8], name: String) throws(FileEntryError) -> DeviceDescription {
     guard bytes.count <= maximumLength else {
-      throw FileEntryError(file: name, reason: "\(bytes.count) octets: a device file has at most \(maximumLength)")
+      throw FileEntryError(file: name, reason: "The file is too long: \(bytes.count) bytes (maximum \(maximumLength)).")
     }
     let tree: JSONTree
     do { tree = try JSONTree.parse(bytes) } catch {
@@ -23,7 +21,7 @@ package enum DeviceFile {
     return try parse(FileEntry(file: name, path: "", tree: tree))
   }
 
-  /// The devices that are described in a file of a simulated air, beside its peripherals; none in a file that cannot be read.
+  /// The devices that a simulation file describes beside its peripherals. None if the file cannot be read.
   package static func devices(among bytes: [UInt8], name: String) throws(FileEntryError) -> [DeviceDescription] {
     guard let tree = try? JSONTree.parse(bytes) else { return [] }
     let root = FileEntry(file: name, path: "", tree: tree)
@@ -32,7 +30,7 @@ package enum DeviceFile {
     return devices
   }
 
-  /// Whether a file is of a device, not of a peripheral.
+  /// Whether a file describes a device, not a peripheral.
   package static func isDevice(_ tree: JSONTree) -> Bool { tree["commands"] != nil || tree["device"] != nil }
 
   private static let keys = [
@@ -41,7 +39,7 @@ package enum DeviceFile {
 
   package static func parse(_ entry: FileEntry) throws(FileEntryError) -> DeviceDescription {
     let fields = try entry.object(keys)
-    guard let name = fields["device"] else { throw entry.error("it has no device: the name of what it describes") }
+    guard let name = fields["device"] else { throw entry.error("Missing device, the name of the device.") }
     var device = DeviceDescription(name: try name.words(limit: 64), file: entry.file)
     device.summary = try fields["summary"]?.words()
     if let value = fields["match"] { device.match = try match(value) }
@@ -78,19 +76,21 @@ package enum DeviceFile {
     for (key, value) in try fields["manufacturer_data"]?.namedMembers(limit: 16) ?? [] {
       match.manufacturerData.append(.init(company: try company(key, value), prefix: try prefix(value)))
     }
-    if match.isEmpty { throw entry.error("it says nothing: there are name, services, manufacturer_data") }
+    if match.isEmpty { throw entry.error("The match is empty. Use name, services or manufacturer_data.") }
     return match
   }
 
   private static func company(_ key: String, _ entry: FileEntry) throws(FileEntryError) -> UInt16 {
-    guard key.utf8.count == 4, let number = Hex.number(key) else { throw entry.error("a company identifier has four hex digits, as 004c") }
+    guard key.utf8.count == 4, let number = Hex.number(key) else {
+      throw entry.error("A company identifier has four hex digits, such as 004c.")
+    }
     return UInt16(truncatingIfNeeded: number)
   }
 
-  /// Hex digits, `??` for any octet.
+  /// Reads hex digits, with `??` for any byte.
   private static func prefix(_ entry: FileEntry) throws(FileEntryError) -> [UInt8?] {
     let digits = Array(try entry.string().utf8.filter { $0 != 0x20 })
-    func wrong() -> FileEntryError { entry.error("hex digits that the data begin with, ?? for any octet") }
+    func wrong() -> FileEntryError { entry.error("Expected hex digits, with ?? for any byte.") }
     guard digits.count % 2 == 0 else { throw wrong() }
     var prefix: [UInt8?] = []
     for start in stride(from: 0, to: digits.count, by: 2) {
@@ -110,7 +110,7 @@ package enum DeviceFile {
     var advertisement = DeviceAdvertisement()
     if let value = fields["mac"] {
       advertisement.macRule = try value.words()
-      advertisement.macRuleEntry = value.error("it is not a rule for a MAC, as mfg:0305@-6:le")
+      advertisement.macRuleEntry = value.error("Invalid MAC rule. Example: mfg:0305@-6:le")
     }
     for (key, value) in try fields["manufacturer_data"]?.namedMembers(limit: 16) ?? [] {
       advertisement.manufacturerData[try company(key, value)] = try frames.frame(value, called: "the data of company \(key)")
@@ -124,19 +124,19 @@ package enum DeviceFile {
     var names: [UUID: String] = [:]
     var characteristics = CharacteristicNames()
     for (key, value) in try entry.namedMembers(limit: 256) {
-      guard let uuid = UUID(key) else { throw value.error("\(DisplayText.quote(key)) is not a UUID") }
+      guard let uuid = UUID(key) else { throw value.error("Invalid UUID \(DisplayText.quote(key)).") }
       let name = try value.words(limit: 64)
-      guard names.updateValue(name, forKey: uuid) == nil else { throw value.error("\(uuid) is named twice") }
+      guard names.updateValue(name, forKey: uuid) == nil else { throw value.error("\(uuid) already has a name.") }
       let typed = AssignedNumbers.snake(name)
       guard characteristics.byName.updateValue(uuid, forKey: typed.isEmpty ? name : typed) == nil else {
-        throw value.error("\(DisplayText.quote(name)) is another one's name already")
+        throw value.error("The name \(DisplayText.quote(name)) is already in use.")
       }
     }
     return (names, characteristics)
   }
 }
 
-/// The names that a file gives to characteristics, as they are typed.
+/// The characteristics that a file names, by the names that people type.
 struct CharacteristicNames {
   var byName: [String: UUID] = [:]
 
@@ -147,8 +147,7 @@ struct CharacteristicNames {
     let uuids = parts.map { byName[String($0)] ?? UUID($0) ?? AssignedNumbers.uuid(named: String($0)) }
     guard (1...2).contains(parts.count), case let uuid?? = uuids.last, case let service? = uuids.first else {
       throw entry.error(
-        "\(DisplayText.quote(text)) is not a characteristic: ff01, fee0/ff01 (service and characteristic), or one of the names of this file"
-      )
+        "Unknown characteristic \(DisplayText.quote(text)). Use ff01, fee0/ff01 (service/characteristic) or a name from this file.")
     }
     return DeviceCharacteristic(service: parts.count == 2 ? service : nil, uuid: uuid)
   }

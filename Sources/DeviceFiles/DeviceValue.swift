@@ -1,6 +1,6 @@
 import Text
 
-/// What a field of a packet says, in the terms of its device file: scaled, named, without octets of its own.
+/// The value of a field, scaled and named as the device file describes.
 package indirect enum DeviceValue: Sendable, Equatable {
   case integer(Int128)
   case number(Double)
@@ -9,7 +9,7 @@ package indirect enum DeviceValue: Sendable, Equatable {
   case list([DeviceValue])
   case object([NamedValue])
 
-  /// As people read it: numbers plain, bytes in hex, lists with commas.
+  /// The value for people: plain numbers, bytes in hex, lists with commas.
   package var plainText: String {
     switch self {
     case .integer(let number): "\(number)"
@@ -21,7 +21,7 @@ package indirect enum DeviceValue: Sendable, Equatable {
     }
   }
 
-  /// Nil for what is not a number.
+  /// The number. Nil for other values.
   package var double: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -30,13 +30,12 @@ package indirect enum DeviceValue: Sendable, Equatable {
     }
   }
 
-  /// Nil for what is not a whole number that a count may be.
+  /// The value as a count. Nil if it is not a whole number that fits.
   package var count: Int? {
     if case .integer(let number) = self { Int(exactly: number) } else { nil }
   }
 }
 
-/// A value with the name of its field.
 package struct NamedValue: Sendable, Equatable {
   package let name: String
   package var value: DeviceValue

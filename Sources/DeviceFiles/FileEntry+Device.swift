@@ -1,17 +1,17 @@
 import Text
 
-/// What device files have besides.
+/// Readers of values that only device files have.
 extension FileEntry {
-  /// Text for people: something, on one line, without what a terminal might obey.
+  /// Reads text for people: one printable line, not empty.
   func words(limit: Int = 256) throws(FileEntryError) -> String {
     let text = try string()
     guard (1...limit).contains(text.utf8.count), DisplayText.escape(text) == text.replacing("\\", with: "\\\\") else {
-      throw error("text of 1 to \(limit) octets that can be printed should be here")
+      throw error("Expected printable text of 1 to \(limit) bytes.")
     }
     return text
   }
 
-  /// A name that is typed: `level=5`.
+  /// Checks a name that people type, as in `level=5`.
   func checkName(_ name: String) throws(FileEntryError) {
     let isPlain = name.utf8.allSatisfy {
       switch $0 {
@@ -20,7 +20,7 @@ extension FileEntry {
       }
     }
     guard isPlain, (1...64).contains(name.utf8.count), name.first != "-" else {
-      throw error("\(DisplayText.quote(name)) cannot be a name: letters, digits, _ and -, at most 64 of them")
+      throw error("Invalid name \(DisplayText.quote(name)). Use up to 64 letters, digits, _ and -.")
     }
   }
 
@@ -30,24 +30,24 @@ extension FileEntry {
     return name
   }
 
-  /// A number with or without a fraction.
+  /// Reads a number, whole or not.
   package func decimal(in range: ClosedRange<Double>) throws(FileEntryError) -> Double {
     let number = try decimal()
-    guard range.contains(number) else { throw error("\(number) is not in \(range.lowerBound)…\(range.upperBound)") }
+    guard range.contains(number) else { throw error("\(number) is not in \(range.lowerBound)…\(range.upperBound).") }
     return number
   }
 
-  /// The same without limits.
+  /// Reads a number without limits.
   func decimal() throws(FileEntryError) -> Double {
-    guard case .number(let text) = tree.kind else { throw error("\(tree.noun) where a number should be") }
+    guard case .number(let text) = tree.kind else { throw mismatch("a number") }
     if let whole = NumberField.integer(text) { return Double(whole) }
     guard text.utf8.count <= 64, let number = Double(text), number.isFinite else {
-      throw error("\(DisplayText.quote(text)) is not a number of a sensible size")
+      throw error("\(DisplayText.quote(text)) is not a number, or is too large.")
     }
     return number
   }
 
-  /// A value as `Frame.Field.parse` takes it, which fits the field.
+  /// Reads a value that fits the field, in the forms of `Frame.Field.parse`.
   package func value(of field: Frame.Field) throws(FileEntryError) -> DeviceValue {
     let value = try literal(of: field)
     do { return try field.canonical(value) } catch { throw self.error(error.description) }
@@ -66,7 +66,7 @@ extension FileEntry {
     } catch let error as FileEntryError {
       throw error
     } catch { throw self.error("\(error)") }
-    throw error("\(tree.noun), which cannot be a value of \(field.name)")
+    throw error("The value of \(field.name) cannot be \(tree.noun).")
   }
 
   private func items(of list: Frame.ListField) throws(FileEntryError) -> [DeviceValue] {
@@ -84,7 +84,7 @@ extension FileEntry {
     let members = try object(fields.map(\.name))
     var values: [NamedValue] = []
     for field in fields {
-      guard let member = members[field.name] else { throw error("it has no \(field.name)") }
+      guard let member = members[field.name] else { throw error("Missing \(field.name).") }
       values.append(NamedValue(field.name, try member.value(of: field)))
     }
     return values
@@ -92,25 +92,25 @@ extension FileEntry {
 }
 
 extension FieldFault: CustomStringConvertible {
-  /// What is wrong with the value, without what to do about it.
+  /// What is wrong with the value of the field.
   package var description: String {
-    func choice(_ names: [String]) -> String { names.isEmpty ? "" : "; there are \(names.joined(separator: ", "))" }
+    func choice(_ names: [String]) -> String { names.isEmpty ? "" : " Use \(names.joined(separator: ", "))." }
     return switch reason {
-    case .missing: "\(field) has no value"
-    case .notANumber: "\(field) is a number"
-    case .noNumber(let text): "\(field): \(DisplayText.quote(text)) is not a number"
-    case .notWhole(let text): "\(field): \(text) is not a whole number"
-    case .betweenSteps(let text, let nearest): "\(field): \(text) cannot be sent; the nearest that can is \(nearest)"
-    case .outOfRange(let text, let range?): "\(field): \(text) is not in its range, \(range)"
-    case .outOfRange(let text, nil): "\(field): \(text) does not fit"
-    case .unknownName(let text, let names): "\(field): \(DisplayText.quote(text)) is none of its values\(choice(names))"
-    case .notHex(let text): "\(field): \(DisplayText.quote(text)) is not hex"
+    case .missing: "\(field): Missing value."
+    case .notANumber: "\(field): Expected a number."
+    case .noNumber(let text): "\(field): \(DisplayText.quote(text)) is not a number."
+    case .notWhole(let text): "\(field): \(text) is not a whole number."
+    case .betweenSteps(let text, let nearest): "\(field): \(text) cannot be sent. The nearest value is \(nearest)."
+    case .outOfRange(let text, let range?): "\(field): \(text) is out of range (\(range))."
+    case .outOfRange(let text, nil): "\(field): \(text) does not fit."
+    case .unknownName(let text, let names): "\(field): Unknown value \(DisplayText.quote(text)).\(choice(names))"
+    case .notHex(let text): "\(field): Invalid hex \(DisplayText.quote(text))"
     case .oddDigits(let error): "\(field): \(error)"
-    case .notText: "\(field) is text"
-    case .notBytes: "\(field) is octets"
-    case .notAList: "\(field) is a list"
-    case .wrongLength(let count, let allowed, let unit): "\(field) has \(count), not \(allowed) \(unit.rawValue)"
-    case .tooLong(let count, let allowed, let unit): "\(field) has \(count), at most \(allowed) \(unit.rawValue) fit"
+    case .notText: "\(field): Expected text."
+    case .notBytes: "\(field): Expected bytes."
+    case .notAList: "\(field): Expected a list."
+    case .wrongLength(let count, let allowed, let unit): "\(field): Expected \(allowed) \(unit.rawValue), found \(count)."
+    case .tooLong(let count, let allowed, let unit): "\(field): Too long: \(count) \(unit.rawValue) (maximum \(allowed))."
     }
   }
 }

@@ -2,10 +2,10 @@ package import ATT
 package import Bluetooth
 package import Text
 
-/// One value of the file with its place, and the checked ways to read it. Every error names the file, the line and the path of the entry.
+/// A value of a file with its place, and methods that read and check it. Every error names the file, the line and the path of the entry.
 package struct FileEntry: Sendable {
   package let file: String
-  /// `[1].services[0].uuid`; empty for the whole.
+  /// The path of the entry: `[1].services[0].uuid`. Empty for the whole file.
   package let path: String
   package let tree: JSONTree
 
@@ -19,7 +19,9 @@ package struct FileEntry: Sendable {
     FileEntryError(file: file, line: tree.line, column: tree.column, path: path, reason: reason)
   }
 
-  private func mismatch(_ wanted: String) -> FileEntryError { error("\(tree.noun) where \(wanted) should be") }
+  func unknownKey(_ keys: [String]) -> FileEntryError { error("Unknown key. Use \(keys.joined(separator: ", ")).") }
+
+  func mismatch(_ wanted: String) -> FileEntryError { error("Expected \(wanted), found \(tree.noun)") }
 
   // MARK: Scalars
 
@@ -45,9 +47,9 @@ package struct FileEntry: Sendable {
     let digits = negative ? text.dropFirst() : text[...]
     let isHex = digits.hasPrefix("0x") || digits.hasPrefix("0X")
     let magnitude = isHex ? Hex.number(digits.dropFirst(2)).flatMap { Int(exactly: $0) } : Self.decimal(digits)
-    guard let magnitude else { throw error("\(DisplayText.quote(text)) is not a whole number of a sensible size") }
+    guard let magnitude else { throw error("\(DisplayText.quote(text)) is not a whole number, or is too large.") }
     let value = negative ? -magnitude : magnitude
-    guard range.contains(value) else { throw error("\(value) is not in \(range.lowerBound)…\(range.upperBound)") }
+    guard range.contains(value) else { throw error("\(value) is not in \(range.lowerBound)…\(range.upperBound).") }
     return value
   }
 
@@ -61,7 +63,7 @@ package struct FileEntry: Sendable {
   package func uuid() throws(FileEntryError) -> UUID {
     let text = try string()
     guard let uuid = UUID(text) else {
-      throw error("\(DisplayText.quote(text)) is not a UUID: ffe0, 0000ffe0 or 0000ffe0-0000-1000-8000-00805f9b34fb")
+      throw error("Invalid UUID \(DisplayText.quote(text)). Use ffe0, 0000ffe0 or 0000ffe0-0000-1000-8000-00805f9b34fb.")
     }
     return uuid
   }
@@ -88,23 +90,23 @@ package struct FileEntry: Sendable {
     return entries
   }
 
-  /// The members of an object that may have these keys only.
+  /// The members of an object. Throws for any other key.
   package func object(_ keys: [String]) throws(FileEntryError) -> [String: FileEntry] {
     var result: [String: FileEntry] = [:]
     for (key, entry) in try members() {
-      guard keys.contains(key) else { throw entry.error("unknown key; there are \(keys.joined(separator: ", "))") }
+      guard keys.contains(key) else { throw entry.unknownKey(keys) }
       result[key] = entry
     }
     return result
   }
 
-  /// The one member of an object, which says what it is by its key.
+  /// The only member of an object, with its key.
   package func single(of keys: [String]) throws(FileEntryError) -> (key: String, entry: FileEntry) {
     let members = try members()
     guard let first = members.first, members.count == 1 else {
-      throw error("an object with one key: one of \(keys.joined(separator: ", "))")
+      throw error("Expected an object with one key: \(keys.joined(separator: ", ")).")
     }
-    guard keys.contains(first.key) else { throw first.entry.error("unknown key; there are \(keys.joined(separator: ", "))") }
+    guard keys.contains(first.key) else { throw first.entry.unknownKey(keys) }
     return first
   }
 
@@ -123,36 +125,36 @@ package struct FileEntry: Sendable {
     return false
   }
 
-  /// The items of a list that may be long, but not endless.
+  /// The items of a list, at most 256.
   package func bounded() throws(FileEntryError) -> [FileEntry] {
     let items = try list()
-    guard items.count <= 256 else { throw error("\(items.count) items: at most 256 are allowed") }
+    guard items.count <= 256 else { throw error("Too many items: \(items.count) (maximum 256).") }
     return items
   }
 
   /// The members of an object whose keys are names that the file gives.
   package func namedMembers(limit: Int) throws(FileEntryError) -> [(key: String, entry: FileEntry)] {
     let members = try members()
-    guard members.count <= limit else { throw error("\(members.count) of them: at most \(limit) are allowed") }
-    for (key, entry) in members where !(1...64).contains(key.utf8.count) { throw entry.error("a name has 1 to 64 octets") }
+    guard members.count <= limit else { throw error("Too many entries: \(members.count) (maximum \(limit)).") }
+    for (key, entry) in members where !(1...64).contains(key.utf8.count) { throw entry.error("A name has 1 to 64 bytes.") }
     return members
   }
 
-  /// An object that says what it is by one of `kinds`; other keys say more about it.
-  /// - Parameter takes: the keys that each kind takes beside its own.
+  /// Reads an object with exactly one key of `kinds`, its kind.
+  /// - Parameter takes: The other keys that each kind allows.
   package func kind(of kinds: [String], _ noun: String, takes: (String) -> [String]) throws(FileEntryError) -> Kind {
     let members = try members()
     let others = Set(kinds.flatMap(takes))
     for (key, entry) in members where !kinds.contains(key) && !others.contains(key) {
-      throw entry.error("unknown key; there are \(kinds.joined(separator: ", "))")
+      throw entry.unknownKey(kinds)
     }
     let found = members.filter { kinds.contains($0.key) }
     guard let first = found.first, found.count == 1 else {
-      throw error("\(noun) has exactly one of \(kinds.joined(separator: ", "))")
+      throw error("Expected exactly one key of \(noun): \(kinds.joined(separator: ", ")).")
     }
     var fields: [String: FileEntry] = [:]
     for (key, entry) in members where key != first.key {
-      guard takes(first.key).contains(key) else { throw entry.error("\(first.key) takes no \(key)") }
+      guard takes(first.key).contains(key) else { throw entry.error("\(first.key) takes no \(key).") }
       fields[key] = entry
     }
     return Kind(name: first.key, entry: first.entry, fields: fields)
@@ -167,11 +169,11 @@ package struct FileEntry: Sendable {
 
   // MARK: Octets
 
-  /// A literal value: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
+  /// Reads a literal value: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
   package func octets(limit: Int) throws(FileEntryError) -> [UInt8] {
     var octets: [UInt8] = []
     for part in isList ? try list() : [self] { octets += try part.part() }
-    guard octets.count <= limit else { throw error("\(octets.count) octets: at most \(limit) are allowed") }
+    guard octets.count <= limit else { throw error("Too long: \(octets.count) bytes (maximum \(limit)).") }
     return octets
   }
 
@@ -186,11 +188,11 @@ package struct FileEntry: Sendable {
     do { return try Hex.parse(text) } catch let problem {
       throw error(
         problem == .notHex
-          ? "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in \"0100\" or \"01 00\"; text is {\"utf8\": \"…\"}" : "\(problem)")
+          ? "\(problem) \(DisplayText.quote(text)). To write text: {\"utf8\": \"…\"}" : "\(problem)")
     }
   }
 
-  /// The value of `{"u16le": 5}`, `{"utf8": "text"}`; several numbers may be given as a list.
+  /// Reads the value of `{"u16le": 5}` or `{"utf8": "text"}`. Numbers may be a list.
   package func typed(_ format: String) throws(FileEntryError) -> [UInt8] {
     var octets: [UInt8] = []
     for item in isList ? try list() : [self] {

@@ -1,13 +1,13 @@
 import Text
 
-/// What is wrong with a file that describes a device, and where.
+/// An error in a file that describes a device, with its place.
 package struct FileEntryError: Error, Equatable, Sendable, CustomStringConvertible {
   package let file: String
-  /// Counted from 1; nil when the file as a whole is meant.
+  /// Counted from 1. Nil for the whole file.
   package var line: Int?
-  /// Octets from the beginning of the line, from 1.
+  /// The byte in the line, counted from 1.
   package var column: Int?
-  /// The entry: `services[0].characteristics[2].value`; empty for the whole.
+  /// The path of the entry: `services[0].characteristics[2].value`. Empty for the whole file.
   package var path = ""
   package let reason: String
 

@@ -19,7 +19,7 @@ extension Frame {
     return values
   }
 
-  /// Where each piece is. - Throws: what is wrong with the packet's length.
+  /// The range of each piece. Throws if the length of the packet is wrong.
   private func layout(_ packet: [UInt8]) throws(PacketFault) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var sizes: [String: Int] = [:]
@@ -75,7 +75,7 @@ extension Frame {
     return 1
   }
 
-  /// Octets of a list are whole items.
+  /// Checks that the bytes of a list are whole items.
   private func whole(_ size: Int, _ name: String) throws(PacketFault) -> Int {
     guard size % stride(name) == 0 else { throw .size(Int128(size)) }
     return size
@@ -117,7 +117,7 @@ extension Frame.StringField {
   fileprivate func value(_ octets: ArraySlice<UInt8>) throws(PacketFault) -> DeviceValue {
     guard isText else { return .bytes(Array(octets)) }
     var octets = octets
-    // What fills up a text of fixed size.
+    // Remove the padding of a text of fixed size.
     if case .fixed = extent { while octets.last == 0 { octets.removeLast() } }
     guard let text = String(validating: octets, as: UTF8.self), choices.isEmpty || choices.contains(text) else {
       throw .text(field: name, Array(octets))
@@ -136,7 +136,7 @@ extension Frame.ListField {
 }
 
 extension Frame.ChecksumField {
-  /// What stands at `range` of a packet when nothing is wrong with it.
+  /// The correct checksum for `range` of a packet.
   func octets(of packet: [UInt8], at range: Range<Int>) -> [UInt8] {
     let covered: [UInt8] =
       switch scope {

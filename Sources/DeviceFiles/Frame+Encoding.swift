@@ -24,7 +24,7 @@ extension Frame {
     return packet
   }
 
-  /// Sizes and checksums are zeros at first.
+  /// Encodes a piece. Sizes and checksums are zeros at first.
   private static func octets(_ piece: Piece, _ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
     func value(_ name: String) throws(FieldFault) -> DeviceValue {
       guard let value = values[name] else { throw FieldFault(field: name, reason: .missing) }
@@ -91,7 +91,7 @@ extension Frame.StringField {
       return octets
     }
     guard octets.count <= count else { throw fault(.tooLong(octets.count, allowed: count, .octets)) }
-    // Else it would not be the same text when it is read.
+    // Decoding removes trailing NULs, so the text would change.
     guard octets.last != 0 else { throw fault(.notText) }
     octets += Array(repeating: 0, count: count - octets.count)
     return octets
@@ -156,7 +156,7 @@ extension Frame.ListField {
 }
 
 extension Frame.Field {
-  /// What somebody types for it.
+  /// Parses a typed value.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     switch self {
     case .number(let field): try field.parse(text)
@@ -196,7 +196,7 @@ extension Frame.Field {
     }
   }
 
-  /// What a number of it can be; nil where there is no such limit.
+  /// The range of its numbers. Nil if there is no limit.
   var span: ClosedRange<Double>? {
     switch self {
     case .number(let field): field.span
@@ -226,7 +226,7 @@ extension Frame.Field {
     }
   }
 
-  /// What a whole number means in it, its highest bits lost where it is too large; nil for a field that holds no number.
+  /// The value of a whole number, truncated to the field. Nil if the field holds no number.
   package func value(of number: Int64) -> DeviceValue? {
     switch self {
     case .number(let field):

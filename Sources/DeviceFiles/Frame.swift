@@ -5,13 +5,13 @@ package import Text
 /// - a size field stands before the piece whose size it is, unless that takes what is left;
 /// - names are given once.
 package struct Frame: Sendable, Equatable {
-  /// As the file calls it.
+  /// The name of the frame in the file.
   package var name: String
   package var pieces: [Piece] = []
 
-  /// More would not fit an attribute value.
+  /// The longest attribute value.
   package static let maximumLength = 512
-  /// What a command may be cut into segments from.
+  /// The longest command, which is sent in segments.
   package static let maximumCommand = 65_536
 
   package init(name: String, pieces: [Piece] = []) {
@@ -22,7 +22,7 @@ package struct Frame: Sendable, Equatable {
   package enum Piece: Sendable, Equatable {
     /// Header, trailer, codes: the same in every packet.
     case octets([UInt8])
-    /// Octets that say nothing; zeros when they are sent.
+    /// Ignored bytes, sent as zeros.
     case skip(Int)
     case number(NumberField)
     case bits(BitsField)
@@ -32,13 +32,13 @@ package struct Frame: Sendable, Equatable {
     case checksum(ChecksumField)
   }
 
-  /// How far a piece goes that may be of any length.
+  /// The length of a piece of variable size.
   package enum Extent: Sendable, Equatable {
-    /// Octets of a string, items of a list.
+    /// Bytes of a string, or items of a list.
     case fixed(Int)
-    /// As a size field before it says.
+    /// The length in an earlier size field.
     case sized
-    /// What the pieces behind it leave.
+    /// The rest, up to the pieces after it.
     case rest
   }
 
@@ -47,7 +47,7 @@ package struct Frame: Sendable, Equatable {
     /// UTF-8; else bytes.
     package var isText: Bool
     package var extent: Extent
-    /// Of a text: nothing else is one. Empty: any.
+    /// The allowed texts. Empty allows any.
     package var choices: [String] = []
     package var note = FieldNote()
   }
@@ -65,20 +65,20 @@ package struct Frame: Sendable, Equatable {
     }
   }
 
-  /// How long something is.
+  /// The size of another piece or of the packet.
   package struct SizeField: Sendable, Equatable {
     package var layout: NumberLayout
     package var target: Target
     /// Counts items, not octets.
     package var countsItems: Bool
-    /// What the field says beyond the size.
+    /// The difference between the field and the size.
     package var add: Int
 
     package enum Target: Sendable, Equatable {
       case field(String)
       /// The whole packet.
       case all
-      /// What stands behind the size field.
+      /// Everything after the size field.
       case rest
     }
   }
@@ -89,9 +89,9 @@ package struct Frame: Sendable, Equatable {
     /// The value is combined with this before it is sent.
     package var exclusiveOr: UInt32
     package var scope: Scope
-    /// Octets at the beginning of the scope that are not covered.
+    /// Bytes at the start of the scope that are not covered.
     package var from: Int
-    /// Octets at the end of the scope that are not covered.
+    /// Bytes at the end of the scope that are not covered.
     package var until: Int
 
     package enum Scope: String, Sendable, CaseIterable {
@@ -103,7 +103,7 @@ package struct Frame: Sendable, Equatable {
 
   // MARK: Sizes
 
-  /// Nil where it depends on the packet.
+  /// The size of a piece. Nil if it depends on the packet.
   static func fixedSize(_ piece: Piece) -> Int? {
     switch piece {
     case .octets(let octets): return octets.count
@@ -121,7 +121,7 @@ package struct Frame: Sendable, Equatable {
 
   static func fixedSize(_ pieces: some Sequence<Piece>) -> Int { pieces.reduce(0) { $0 + (fixedSize($1) ?? 0) } }
 
-  /// Every packet has at least so many octets.
+  /// The minimum length of a packet, in bytes.
   package var leastLength: Int { Self.fixedSize(pieces) }
 
   /// The constant octets whose place is the same in every packet: what tells frames apart.
@@ -136,7 +136,7 @@ package struct Frame: Sendable, Equatable {
     return found
   }
 
-  /// How many octets of a packet say that it is of this frame, as far as it goes; nil when one says that it is not.
+  /// The number of constant bytes in a packet that match this frame. Nil if one does not match.
   package func likeness(_ packet: [UInt8]) -> Int? {
     var count = 0
     for (offset, octets) in identity {
@@ -148,7 +148,7 @@ package struct Frame: Sendable, Equatable {
     return count
   }
 
-  /// There can be a packet that begins as both do.
+  /// Whether a packet can start like both frames.
   func isLike(_ other: Frame) -> Bool {
     var known: [Int: UInt8] = [:]
     for (offset, octets) in identity { for (index, octet) in octets.enumerated() { known[offset + index] = octet } }
@@ -159,7 +159,7 @@ package struct Frame: Sendable, Equatable {
 
   // MARK: Fields
 
-  /// What has a name, in the order of the packet.
+  /// The named fields, in the order of the packet.
   package var fields: [Field] { pieces.flatMap(Self.fields) }
 
   package func field(_ name: String) -> Field? { fields.first { $0.name == name } }
@@ -200,7 +200,7 @@ package struct Frame: Sendable, Equatable {
   }
 }
 
-/// What a field means, for people.
+/// Unit and summary of a field, for people.
 package struct FieldNote: Sendable, Equatable {
   package var unit: String?
   package var summary: String?

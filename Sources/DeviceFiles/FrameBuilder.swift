@@ -1,36 +1,36 @@
 import Text
 
-/// Puts the pieces of one frame together, in the order of the packet, and checks what `Frame` promises.
+/// Builds a frame from its pieces, in the order of the packet, and checks the invariants of `Frame`.
 struct FrameBuilder {
   private var frame: Frame
-  /// Octets so far; nil behind a piece of any size.
+  /// The number of bytes so far. Nil after a piece of variable size.
   private var offset: Int? = 0
   private var names: Set<String> = []
-  /// Fields whose size a field before them says, and where that stands; those that were not reached yet.
+  /// The fields whose size an earlier field holds, and that field's entry. Only those not reached yet.
   private var sized: [(name: String, countsItems: Bool, entry: FileEntry)] = []
   private var hasRest = false
-  /// A checksum that covers what is behind it.
+  /// The entry of a checksum that covers later bytes.
   private var covering: FileEntry?
 
   init(name: String) { frame = Frame(name: name) }
 
   func finished(_ entry: FileEntry) throws(FileEntryError) -> Frame {
-    if let missing = sized.first { throw missing.entry.error("no field \(DisplayText.quote(missing.name)) behind it") }
-    guard !frame.pieces.isEmpty else { throw entry.error("a frame without anything in it") }
+    if let missing = sized.first { throw missing.entry.error("No later field is called \(DisplayText.quote(missing.name)).") }
+    guard !frame.pieces.isEmpty else { throw entry.error("The frame is empty.") }
     let least = frame.leastLength
-    guard least <= Frame.maximumCommand else { throw entry.error("\(least) octets: at most \(Frame.maximumCommand) are allowed") }
+    guard least <= Frame.maximumCommand else { throw entry.error("Too long: \(least) bytes (maximum \(Frame.maximumCommand)).") }
     return frame
   }
 
   mutating func add(_ piece: Frame.Piece, _ entry: FileEntry) throws(FileEntryError) {
     if case .octets(let octets) = piece, octets.isEmpty { return }
-    guard frame.pieces.count < FrameReader.maximumPieces else { throw entry.error("more than \(FrameReader.maximumPieces) fields") }
+    guard frame.pieces.count < FrameReader.maximumPieces else { throw entry.error("More than \(FrameReader.maximumPieces) fields.") }
     for field in Frame.fields(piece) {
-      guard names.insert(field.name).inserted else { throw entry.error("a second field \(DisplayText.quote(field.name)) in this packet") }
+      guard names.insert(field.name).inserted else { throw entry.error("The packet already has a field \(DisplayText.quote(field.name)).") }
     }
     let size = Frame.fixedSize(piece)
     if size == nil {
-      if hasRest { throw entry.error("what stands behind a field that takes what is left has a fixed size") }
+      if hasRest { throw entry.error("The field needs a fixed size, because an earlier one takes the rest of the packet.") }
       if case .rest? = Self.extent(piece) { hasRest = true }
     }
     if case .octets(let octets) = piece, case .octets(let before)? = frame.pieces.last {
@@ -63,7 +63,8 @@ struct FrameBuilder {
     return own + ["at"]
   }
 
-  /// - Parameter fixed: what the field is by what a frame inside says.
+  /// Adds the field of an entry.
+  /// - Parameter fixed: The value that an inner frame sets for the field.
   mutating func add(_ entry: FileEntry, _ fixed: FileEntry?) throws(FileEntryError) {
     let kind = try entry.kind(of: Self.kinds, "a field", takes: Self.keys)
     if let value = kind.fields["at"] { try advance(to: try value.integer(0...Frame.maximumCommand), value) }
@@ -78,8 +79,8 @@ struct FrameBuilder {
   }
 
   private mutating func advance(to place: Int, _ entry: FileEntry) throws(FileEntryError) {
-    guard let offset else { throw entry.error("nobody knows how long what stands before it is; leave at out") }
-    guard place >= offset else { throw entry.error("what stands before it has \(offset) octets already") }
+    guard let offset else { throw entry.error("The fields before have no fixed size. Remove at.") }
+    guard place >= offset else { throw entry.error("The fields before take \(offset) bytes.") }
     if place > offset { try add(.skip(place - offset), entry) }
   }
 
@@ -88,17 +89,17 @@ struct FrameBuilder {
   private mutating func checksum(_ kind: FileEntry.Kind) throws(FileEntryError) -> Frame.ChecksumField {
     let name = try kind.entry.string()
     guard let checksum = Checksum(name) else {
-      throw kind.entry.error("unknown checksum \(DisplayText.quote(name)); there are \(Checksum.names)")
+      throw kind.entry.error("Unknown checksum \(DisplayText.quote(name)). Use \(Checksum.names).")
     }
-    if let covering { throw covering.error("it covers another checksum behind it") }
+    if let covering { throw covering.error("A checksum cannot cover a later checksum.") }
     var order = ByteOrder.little
     if let value = kind.fields["order"] {
-      guard let named = ByteOrder(rawValue: try value.string()) else { throw value.error("little or big") }
+      guard let named = ByteOrder(rawValue: try value.string()) else { throw value.error("Use little or big.") }
       order = named
     }
     var scope = Frame.ChecksumField.Scope.before
     if let value = kind.fields["over"] {
-      guard let named = Frame.ChecksumField.Scope(rawValue: try value.string()) else { throw value.error("before, after or all") }
+      guard let named = Frame.ChecksumField.Scope(rawValue: try value.string()) else { throw value.error("Use before, after or all.") }
       scope = named
     }
     if scope != .before { covering = kind.entry }
@@ -111,7 +112,7 @@ struct FrameBuilder {
 
   private mutating func size(_ kind: FileEntry.Kind) throws(FileEntryError) -> Frame.SizeField {
     let layout = try FieldReader.layout(kind)
-    guard layout.kind == .unsigned else { throw kind.entry.error("a size is an unsigned number") }
+    guard layout.kind == .unsigned else { throw kind.entry.error("A size must be an unsigned number.") }
     let add = try kind.fields["add"]?.integer(-Frame.maximumCommand...Frame.maximumCommand) ?? 0
     let name = try kind.entry.string()
     let countsItems = kind.name == "count_of"
@@ -119,8 +120,8 @@ struct FrameBuilder {
     case "all" where !countsItems: return Frame.SizeField(layout: layout, target: .all, countsItems: false, add: add)
     case "rest" where !countsItems: return Frame.SizeField(layout: layout, target: .rest, countsItems: false, add: add)
     default:
-      guard !names.contains(name) else { throw kind.entry.error("the field \(name) stands before what says its size") }
-      guard !sized.contains(where: { $0.name == name }) else { throw kind.entry.error("the size of \(name) is said twice") }
+      guard !names.contains(name) else { throw kind.entry.error("The size of \(name) must be before \(name).") }
+      guard !sized.contains(where: { $0.name == name }) else { throw kind.entry.error("The size of \(name) is set twice.") }
       sized.append((name, countsItems, kind.entry))
       return Frame.SizeField(layout: layout, target: .field(name), countsItems: countsItems, add: add)
     }
@@ -128,16 +129,16 @@ struct FrameBuilder {
 
   private mutating func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ fixed: FileEntry?) throws(FileEntryError) {
     let name = try kind.entry.name()
-    guard !["all", "rest"].contains(name) else { throw kind.entry.error("length_of means something else by \(name)") }
+    guard !["all", "rest"].contains(name) else { throw kind.entry.error("Choose another name. \(name) has a meaning in length_of.") }
     let size = sized.firstIndex { $0.name == name }.map { sized.remove(at: $0) }
     let piece = try FieldReader.field(kind, entry, name, isSized: size != nil)
     if let size {
-      guard case .sized? = Self.extent(piece) else { throw entry.error("its size is fixed, and a field before it says it too") }
-      if size.countsItems, case .string = piece { throw size.entry.error("\(name) is no list; length_of counts octets") }
+      guard case .sized? = Self.extent(piece) else { throw entry.error("Remove the fixed size, or the earlier size field.") }
+      if size.countsItems, case .string = piece { throw size.entry.error("\(name) is not a list. To count bytes, use length_of.") }
     }
     guard let value = fixed ?? kind.fields["value"] else { return try add(piece, entry) }
     guard let field = Frame.fields(piece).first, Frame.fixedSize(piece) != nil else {
-      throw value.error("only what has a fixed size is always the same")
+      throw value.error("A constant value needs a fixed size.")
     }
     let literal = try value.value(of: field)
     do { try add(.octets(try Frame(name: name, pieces: [piece]).encode([NamedValue(name, literal)])), entry) } catch let fault as FieldFault

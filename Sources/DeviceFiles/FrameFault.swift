@@ -6,44 +6,44 @@ package struct FieldFault: Error, Sendable, Equatable {
   package let reason: Reason
 
   package enum Reason: Sendable, Equatable {
-    /// There is none, and no default.
+    /// No value, and no default.
     case missing
     case notANumber
     /// Text where a number should be.
     case noNumber(String)
     case notWhole(String)
-    /// The value, and what fits.
+    /// The value, and the range that fits.
     case outOfRange(String, String?)
-    /// The value, and the nearest that can be sent.
+    /// The value, and the nearest one that can be sent.
     case betweenSteps(String, nearest: String)
-    /// A name that the field does not know, and those it does.
+    /// A name that the field does not have, and the names that it has.
     case unknownName(String, [String])
     case notHex(String)
     case oddDigits(HexError)
     case notText
     case notBytes
     case notAList
-    /// So many of them, where there must be others.
+    /// The count, and the only count that fits.
     case wrongLength(Int, allowed: Int, Unit)
     case tooLong(Int, allowed: Int, Unit)
 
-    package enum Unit: String, Sendable { case octets, items, fields }
+    package enum Unit: String, Sendable { case octets = "bytes", items, fields }
   }
 }
 
-/// Why a packet is not what its frame describes.
+/// Why a packet does not fit its frame.
 package enum PacketFault: Error, Sendable, Equatable {
-  /// Constant octets at its beginning say that it is another.
+  /// Its first constant bytes belong to another frame.
   case foreign
-  /// It has fewer octets than it must have.
+  /// It is too short.
   case cut(Int, needs: Int)
-  /// It has more octets than it may have.
+  /// It is too long.
   case tooLong(Int, allowed: Int)
   case checksum(expected: [UInt8], found: [UInt8])
-  /// Constant octets behind what is variable: a trailer.
+  /// Wrong constant bytes after variable ones: a trailer.
   case octets(offset: Int, expected: [UInt8], found: [UInt8])
-  /// Text that is no UTF-8, or none of those there are.
+  /// Text that is not UTF-8, or not one of the allowed values.
   case text(field: String, [UInt8])
-  /// A size field that says less than nothing, or more than a packet can have.
+  /// A size field with a negative size, or one that no packet can have.
   case size(Int128)
 }

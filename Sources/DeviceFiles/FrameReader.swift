@@ -1,27 +1,27 @@
 import Text
 
-/// Reads the frames of a device file. A frame refers only to those before it, so that none contains itself.
+/// Reads the frames of a device file. A frame refers only to earlier ones, so no frame contains itself.
 struct FrameReader {
   static let maximumFrames = 256
-  /// Pieces of a frame, with those of the frame around it.
+  /// The maximum number of pieces of a frame, including the outer frame.
   static let maximumPieces = 256
 
-  /// What a frame is made of, before its places and sizes are known.
+  /// A part of a frame, before its offset and size are known.
   private enum Item {
     case octets([UInt8], FileEntry)
-    /// A member of `fields`, and what it is by what a frame inside says.
+    /// A member of `fields`, and the value that an inner frame sets.
     case field(FileEntry, fixed: FileEntry?)
-    /// Where the fields go of a frame that is in this one.
+    /// The place for the fields of an inner frame.
     case body(FileEntry)
   }
 
   private var items: [String: [Item]] = [:]
-  /// Of those without a body, by name: used as often as somebody likes, built once.
+  /// The frames without a body, by name. Each is built once.
   private var built: [String: Frame] = [:]
   private var names: [String] = []
   private let spent = Spent()
 
-  /// A small file can ask for a great deal: frames in frames, in every answer of every command.
+  /// Counts pieces, because a small file can nest many: frames in frames, in every answer of every command.
   private final class Spent { var pieces = 0 }
   static let maximumTotal = 49_152
 
@@ -30,14 +30,14 @@ struct FrameReader {
   mutating func define(_ name: String, _ entry: FileEntry) throws(FileEntryError) {
     try entry.checkName(name)
     let items = try read(entry)
-    // What is wrong with a frame is said where it stands, also when nothing uses it.
+    // Report an error in a frame at its own place, even if no command uses it.
     if !items.contains(where: { if case .body = $0 { true } else { false } }) { built[name] = try build(items, name, entry) }
     self.items[name] = items
     names.append(name)
   }
 
-  /// By its name, or as it stands here.
-  /// - Parameter called: what it is called when it has no name.
+  /// Reads a frame, or looks it up by its name.
+  /// - Parameter called: The name of an inline frame.
   func frame(_ entry: FileEntry, called: String) throws(FileEntryError) -> Frame {
     guard case .string = entry.tree.kind else { return try build(try read(entry), called, entry) }
     let name = try entry.string()
@@ -48,7 +48,7 @@ struct FrameReader {
   private func named(_ entry: FileEntry) throws(FileEntryError) -> [Item] {
     guard let items = items[try entry.string()] else {
       throw entry.error(
-        "no such frame before this one; there " + (names.isEmpty ? "is none" : "are \(names.prefix(20).joined(separator: ", "))"))
+        names.isEmpty ? "Unknown frame. No frame is defined before." : "Unknown frame. Use \(names.prefix(20).joined(separator: ", ")).")
     }
     return items
   }
@@ -65,9 +65,9 @@ struct FrameReader {
     }
     if let value = fields["trailer"] { items.append(.octets(try value.octets(limit: Frame.maximumLength), value)) }
     let bodies = items.filter { if case .body = $0 { true } else { false } }
-    if case .body(let second)? = bodies.dropFirst().first { throw second.error("a frame has one body") }
+    if case .body(let second)? = bodies.dropFirst().first { throw second.error("A frame can have only one body.") }
     guard let around = fields["in"] else {
-      if let value = fields["with"] { throw value.error("with says what fields of the frame around it are, which in names") }
+      if let value = fields["with"] { throw value.error("with needs in, the name of the outer frame.") }
       return items
     }
     var fixed: [String: FileEntry] = [:]
@@ -94,11 +94,11 @@ struct FrameReader {
         all.append(.field(entry, fixed: own))
       }
     }
-    guard hasBody else { throw around.error("that frame has no {\"body\": true} where this one's fields could be") }
+    guard hasBody else { throw around.error("The outer frame has no {\"body\": true}.") }
     if let (name, entry) = unused.min(by: { $0.key < $1.key }) {
-      throw entry.error("the frame around has no field \(DisplayText.quote(name))")
+      throw entry.error("The outer frame has no field \(DisplayText.quote(name)).")
     }
-    guard all.count <= Self.maximumPieces else { throw around.error("more than \(Self.maximumPieces) fields") }
+    guard all.count <= Self.maximumPieces else { throw around.error("More than \(Self.maximumPieces) fields.") }
     try spend(all.count, around)
     return all
   }
@@ -107,7 +107,7 @@ struct FrameReader {
 
   private func spend(_ count: Int, _ entry: FileEntry) throws(FileEntryError) {
     spent.pieces += count
-    guard spent.pieces <= Self.maximumTotal else { throw entry.error("more than \(Self.maximumTotal) fields in the frames of this file") }
+    guard spent.pieces <= Self.maximumTotal else { throw entry.error("More than \(Self.maximumTotal) fields in the frames of this file.") }
   }
 
   private func build(_ items: [Item], _ name: String, _ entry: FileEntry) throws(FileEntryError) -> Frame {
@@ -117,7 +117,7 @@ struct FrameReader {
       switch item {
       case .octets(let octets, let entry): try builder.add(.octets(octets), entry)
       case .field(let entry, let fixed): try builder.add(entry, fixed)
-      case .body(let entry): throw entry.error("a frame with a body is only for others to be in")
+      case .body(let entry): throw entry.error("A frame with a body can only be an outer frame (in).")
       }
     }
     return try builder.finished(entry)

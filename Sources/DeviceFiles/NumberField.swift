@@ -1,15 +1,15 @@
 package import Text
 
-/// How a whole number or a float stands in octets.
+/// The layout of a whole number or a float in bytes.
 package struct NumberLayout: Sendable, Equatable {
   package enum Kind: Sendable, Equatable { case unsigned, signed, float }
 
   package let kind: Kind
-  /// Octets: 1, 2, 3, 4 or 8; 4 or 8 of a float.
+  /// Size in bytes: 1, 2, 3, 4 or 8. For a float 4 or 8.
   package let width: Int
   package let order: ByteOrder
 
-  /// Nil for a format that is not one of numbers.
+  /// The layout of a format. Nil if it is not a number format.
   package init?(_ format: ValueFormat) {
     switch format {
     case .unsigned(let octets, let order): (kind, width, self.order) = (.unsigned, octets, order)
@@ -19,7 +19,7 @@ package struct NumberLayout: Sendable, Equatable {
     }
   }
 
-  /// Of whole numbers; 0…0 for floats.
+  /// The range of whole numbers. 0…0 for floats.
   package var range: ClosedRange<Int128> {
     let bits = Int128(8 * width)
     return switch kind {
@@ -29,7 +29,7 @@ package struct NumberLayout: Sendable, Equatable {
     }
   }
 
-  /// The lowest bits of the number.
+  /// Encodes the lowest bits of the number.
   func octets(_ bits: UInt64) -> [UInt8] {
     let little = (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
     return order == .little ? little : little.reversed()
@@ -48,11 +48,11 @@ package struct NumberLayout: Sendable, Equatable {
   }
 }
 
-/// A number with what it means: names of some values, or a scale and what is added.
+/// A number with its meaning: named values, or scale and offset.
 package struct NumberField: Sendable, Equatable {
   package var name: String
   package var layout: NumberLayout
-  /// Nil: the number itself.
+  /// The scale. Nil for the number itself.
   package var scale: Scale?
   package var names: [ValueName] = []
   package var note = FieldNote()
@@ -84,7 +84,7 @@ package struct NumberField: Sendable, Equatable {
       if layout.width == 8 {
         number = Double(bitPattern: bits)
       } else {
-        // 1.1, not 1.100000023841858: the shortest that is the same in so many octets.
+        // The shortest number with these bits: 1.1, not 1.100000023841858.
         let float = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
         number = Double("\(float)") ?? Double(float)
       }
@@ -93,7 +93,7 @@ package struct NumberField: Sendable, Equatable {
     return value(of: layout.integer(bits))
   }
 
-  /// What a whole number means here.
+  /// The value of a whole number.
   func value(of number: Int128) -> DeviceValue {
     if let name = names.first(where: { $0.number == number }) { return .text(name.name) }
     guard let scale else { return .integer(number) }
@@ -118,7 +118,7 @@ package struct NumberField: Sendable, Equatable {
     if let scale {
       let raw = scale.number(number)
       guard let rounded = Int128(exactly: raw.rounded()) else { throw wrong(.outOfRange(value.plainText, limits)) }
-      // What a Double loses is none of the user's.
+      // Tolerate the rounding of Double.
       guard abs(raw - raw.rounded()) <= 1e-6 + abs(raw) * 1e-12 else {
         throw wrong(.betweenSteps(value.plainText, nearest: DeviceValue.number(scale.value(raw.rounded())).plainText))
       }
@@ -133,7 +133,7 @@ package struct NumberField: Sendable, Equatable {
     return UInt64(truncatingIfNeeded: whole)
   }
 
-  /// What fits, as people read it; nil for a float.
+  /// The range that fits, for people. Nil for a float.
   package var limits: String? {
     guard layout.kind != .float else { return nil }
     let range = layout.range
@@ -142,7 +142,7 @@ package struct NumberField: Sendable, Equatable {
     return "\(ends[0]) to \(ends[1])"
   }
 
-  /// What fits, scaled; nil for a float.
+  /// The scaled range. Nil for a float.
   var span: ClosedRange<Double>? {
     guard layout.kind != .float else { return nil }
     let (low, high) = (Double(layout.range.lowerBound), Double(layout.range.upperBound))
@@ -160,7 +160,7 @@ package struct NumberField: Sendable, Equatable {
     return .number(number)
   }
 
-  /// Decimal or 0x.
+  /// Parses a decimal or 0x number.
   package static func integer(_ text: String) -> Int128? {
     let isNegative = text.utf8.first == 0x2D
     let digits = isNegative ? text.dropFirst() : text[...]
@@ -174,16 +174,16 @@ package struct NumberField: Sendable, Equatable {
   }
 }
 
-/// Several small numbers in one.
+/// A number that holds several small ones.
 package struct BitsField: Sendable, Equatable {
   package var layout: NumberLayout
   package var bits: [Bit]
 
   package struct Bit: Sendable, Equatable {
     package var name: String
-    /// Of the lowest bit, 0 is the lowest of the number.
+    /// The index of its lowest bit. 0 is the lowest bit of the number.
     package var low: Int
-    /// Bits: 1 to 32.
+    /// The number of bits, 1 to 32.
     package var width: Int
     package var names: [NumberField.ValueName] = []
     package var note = FieldNote()

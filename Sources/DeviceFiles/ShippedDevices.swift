@@ -6,11 +6,11 @@ package enum ShippedDevices {
 
   /// man/examples/gate-lock.json
   package static let lock = #"""
-    // A door lock that opens for whoever has its code. It is one of the devices of the adapter sim:
+    // A door lock that opens with its code. It is one of the devices of the simulator (-i sim):
     //
     //   call mac:A4:C1:38:00:11:22 open code=@code.bin
     //
-    // All locks of this make have the same name; only the MAC in the manufacturer data, in reverse order, tells them apart.
+    // All locks of this model have the same name. Only the MAC in the manufacturer data differs. Its bytes are in reverse order.
     {
       "device": "GateLock",
       "summary": "a door lock",
@@ -27,11 +27,11 @@ package enum ShippedDevices {
       "commands": {
         "open": {
           "summary": "opens the door",
-          // The characteristic takes writes without response only, of 20 octets, and not too fast.
+          // The characteristic accepts only writes without response, up to 20 bytes each, and not too fast.
           "mode": "command",
           "chunk": 20,
           "gap_ms": 10,
-          "request": {"fields": [{"name": "code", "type": "bytes", "length": 104, "summary": "the code; its octets add up to 0"}]},
+          "request": {"fields": [{"name": "code", "type": "bytes", "length": 104, "summary": "the code, whose bytes add up to 0"}]},
           "answer": {
             "frame": {"fields": [{"name": "door", "type": "text", "length": 4, "values": ["OPEN", "FAIL"]}]},
             "within_ms": 5000,
@@ -56,7 +56,7 @@ package enum ShippedDevices {
                 "uuid": "ffe1",
                 "properties": ["write_without_response"],
                 "max_length": 20,
-                // The code is complete when 104 octets have arrived, or after a pause; what has another length is none.
+                // The code is complete after 104 bytes or a pause. A code of another length is wrong.
                 "collect": {"octets": 104, "pause_ms": 2000},
                 "reactions": [{"then": [{"notify": "ffe2", "value": {"utf8": "FAIL"}, "after_ms": 40}]}]
               },
@@ -87,7 +87,7 @@ package enum ShippedDevices {
 
   /// man/examples/band-7.json
   package static let band = #"""
-    // A wristband whose answers are notifications, in one packet or in several. It is one of the devices of the adapter sim:
+    // A wristband that answers with notifications, in one packet or several. It is one of the devices of the simulator (-i sim):
     //
     //   call name:Band-7 battery
     //   call name:Band-7 history
@@ -145,7 +145,7 @@ package enum ShippedDevices {
         "rssi": -64,
         "advertisement": {
           "flags": 6,
-          // 24 octets, the MAC in the last six.
+          // 24 bytes. The last six are the MAC.
           "manufacturer_data": {"0157": "020a0700 ffffffffffffffffffffffffff 03 c0ffee000007"}
         },
         "scan_response": {"name": "Band-7", "services": ["180d", "fee0"]},

@@ -127,7 +127,7 @@ package struct Advertisement: Hashable, Sendable {
     case ADType.flags where count == 0: "empty flags"
     case ADType.txPowerLevel where count == 0: "empty TX power level"
     case ADType.appearance where count < 2: "appearance shorter than 2"
-    case ADType.leDeviceAddress where count != 7: "LE device address of \(count) octets instead of 7"
+    case ADType.leDeviceAddress where count != 7: "LE device address has \(count) bytes instead of 7"
     case ADType.manufacturerData where count < 2: "manufacturer data shorter than the company id"
     default: nil
     }

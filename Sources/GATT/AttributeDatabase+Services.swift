@@ -94,7 +94,7 @@ private struct Layout {
       guard wanted > last else { throw invalid(AttributeDatabase.order(wanted, after: last)) }
       last = wanted
     } else {
-      guard last < 0xFFFF else { throw invalid("more than 65535 attributes, or handles that leave no room for them") }
+      guard last < 0xFFFF else { throw invalid("No free handle: the last attribute has 0xffff.") }
       last = last.next
     }
     return last
@@ -102,7 +102,7 @@ private struct Layout {
 
   private func check(_ value: [UInt8], _ limit: Int) throws(AttributeDatabase.Invalid) {
     guard (0...AttributeDatabase.maximumValueLength).contains(limit) else {
-      throw invalid("a maximum length of \(limit) octets: an attribute has 0 to \(AttributeDatabase.maximumValueLength)")
+      throw invalid("Invalid maximum length: \(limit) bytes (0–\(AttributeDatabase.maximumValueLength)).")
     }
     guard value.count <= limit else { throw invalid(AttributeDatabase.length(value.count, limit: limit)) }
   }
@@ -135,8 +135,8 @@ private struct Layout {
     guard isExtended == properties.contains(.extendedProperties) else {
       throw invalid(
         isExtended
-          ? "an Extended Properties descriptor (2900) without the extended_properties property"
-          : "the extended_properties property without its descriptor (2900)")
+          ? "The descriptor 2900 (Extended Properties) needs the extended_properties property."
+          : "The extended_properties property needs its descriptor, 2900.")
     }
     let listed = descriptors.firstIndex { $0.uuid == Kind.clientConfiguration }
     let isAdded = listed == nil && bits != 0 && !characteristic.leavesOutConfiguration
@@ -154,8 +154,12 @@ private struct Layout {
         finish(own, descriptor.uuid, descriptor.permissions ?? .read, descriptor.value, descriptor.maximumLength)
         continue
       }
-      guard bits != 0 else { throw invalid("a Client Characteristic Configuration (2902) without the notify or indicate property") }
-      guard configuration == nil else { throw invalid("a second Client Characteristic Configuration (2902)") }
+      guard bits != 0 else {
+        throw invalid("The descriptor 2902 (Client Characteristic Configuration) needs the notify or indicate property.")
+      }
+      guard configuration == nil else {
+        throw invalid("A characteristic can have only one descriptor 2902 (Client Characteristic Configuration).")
+      }
       configuration = own
       finish(own, descriptor.uuid, descriptor.permissions ?? [.read, .write], [0, 0], 2, .configuration(ofValue: handle, allowed: bits))
     }
@@ -189,7 +193,7 @@ private struct Layout {
             role: .service(endHandle: ends[service])))
       case .include(let target):
         guard services.indices.contains(target), target != service else {
-          throw AttributeDatabase.Invalid(service: service, reason: "it includes a service that is not there, or itself")
+          throw AttributeDatabase.Invalid(service: service, reason: "The service includes an unknown service, or itself.")
         }
         // Only 16-bit UUIDs are part of the declaration (Part G §3.2).
         var writer = ByteWriter()

@@ -97,16 +97,16 @@ package struct AttributeDatabase: Sendable, Equatable {
       func invalid(_ reason: String) -> Invalid { Invalid(service: index, reason: reason) }
       guard attribute.handle > last else { throw invalid(Self.order(attribute.handle, after: last)) }
       guard attribute.maximumLength <= Self.maximumValueLength else {
-        throw invalid("a maximum length of \(attribute.maximumLength) octets: an attribute has at most \(Self.maximumValueLength)")
+        throw invalid("Invalid maximum length: \(attribute.maximumLength) bytes (maximum \(Self.maximumValueLength)).")
       }
       guard attribute.value.count <= attribute.maximumLength else {
         throw invalid(Self.length(attribute.value.count, limit: attribute.maximumLength))
       }
       if case .service(let endHandle) = attribute.role {
         guard attribute.handle > groupEnd else {
-          throw invalid("the service overlaps the one before it, which ends at \(groupEnd)")
+          throw invalid("The service overlaps the previous one, which ends at \(groupEnd).")
         }
-        guard endHandle >= attribute.handle else { throw invalid("the service ends before it starts") }
+        guard endHandle >= attribute.handle else { throw invalid("The service ends before it starts.") }
         groupEnd = endHandle
       }
       last = attribute.handle
@@ -115,13 +115,10 @@ package struct AttributeDatabase: Sendable, Equatable {
   }
 
   static func order(_ handle: AttributeHandle, after last: AttributeHandle) -> String {
-    handle.isValid ? "handle \(handle) is taken or out of order: the last one is \(last)" : "handle \(handle) is reserved"
+    handle.isValid ? "Handle \(handle) is taken or out of order: the last one is \(last)." : "Handle \(handle) is reserved."
   }
 
-  static func length(_ count: Int, limit: Int) -> String {
-    limit == maximumValueLength
-      ? "a value of \(count) octets: an attribute has at most \(limit)" : "a value of \(count) octets where at most \(limit) are allowed"
-  }
+  static func length(_ count: Int, limit: Int) -> String { "The value is too long: \(count) bytes (maximum \(limit))." }
 
   // MARK: Access
 

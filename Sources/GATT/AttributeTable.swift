@@ -83,20 +83,21 @@ package struct AttributeTable: Hashable, Sendable {
     case .uuid(let part):
       var within = services
       if let service = selector.service {
-        within = try Self.pick(services.filter { $0.uuid == service.uuid }, service, selector)
+        within = try Self.pick(services.filter { service.matches($0.uuid) }, service, selector)
         if within.isEmpty { return [] }
       }
       let all = within.flatMap { service in service.characteristics.map { ($0, service) } }
-      found = all.filter { $0.0.uuid == part.uuid }.map { .characteristic($0.0, $0.1) }
+      found = all.filter { part.matches($0.0.uuid) }.map { .characteristic($0.0, $0.1) }
       if found.isEmpty, selector.descriptor == nil {
-        found = all.flatMap { item, service in item.descriptors.filter { $0.uuid == part.uuid }.map { .descriptor($0, of: item, service) } }
+        found = all.flatMap { item, service in item.descriptors.filter { part.matches($0.uuid) }.map { .descriptor($0, of: item, service) }
+        }
       }
       found = try Self.pick(found, part, selector)
     }
     guard let part = selector.descriptor else { return found }
     let descriptors: [Attribute] = found.flatMap { attribute -> [Attribute] in
       guard case .characteristic(let item, let service) = attribute else { return [] }
-      return item.descriptors.filter { $0.uuid == part.uuid }.map { .descriptor($0, of: item, service) }
+      return item.descriptors.filter { part.matches($0.uuid) }.map { .descriptor($0, of: item, service) }
     }
     return try Self.pick(descriptors, part, selector)
   }
@@ -110,9 +111,10 @@ package struct AttributeTable: Hashable, Sendable {
   }
 
   private func missing(_ selector: Selector) -> GATTError.Missing {
-    if case .uuid(let part) = selector.main, selector.service == nil, let service = services.first(where: { $0.uuid == part.uuid }) {
+    if case .uuid(let part) = selector.main, selector.service == nil, let service = services.first(where: { part.matches($0.uuid) }) {
       return .isService(service)
     }
+    if selector.isAbbreviated { return .attribute }
     if let part = selector.service, !services.contains(where: { $0.uuid == part.uuid }) { return .service(part.uuid) }
     if let part = selector.descriptor { return .descriptor(part.uuid) }
     return .attribute

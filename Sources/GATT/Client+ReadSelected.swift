@@ -50,7 +50,7 @@ extension Client {
       if isDirect, let uuid = selector.plainUUID, let found = try await readOnly(uuid) { return found }
     }
     try await exchangeMTUOnce()
-    let attribute = try await discover().resolve(selector)
+    let attribute = try await resolve(selector)
     return SelectedValue(handle: attribute.handle, uuid: attribute.uuid, value: try await read(attribute.handle))
   }
 

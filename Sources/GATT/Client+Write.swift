@@ -57,7 +57,7 @@ extension Client {
         if response != .prepareWrite(handle, offset: UInt16(clamping: segment.lowerBound), value: part) {
           guard plan.mode == .long else {
             throw ATTError.violation(
-              .response(.prepareWrite), response.bytes, "it does not repeat what was sent, so nothing was written")
+              .response(.prepareWrite), response.bytes, "does not repeat the value. Nothing was written")
           }
           onNote?(.wrongEcho)
         }

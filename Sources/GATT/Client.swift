@@ -109,6 +109,14 @@ package final class Client: BearerClient {
   /// As `exchangeMTU`, unless that was done: a client asks once per connection (§4.3.1).
   func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
+  /// The attribute that a selector means. Notes once what an abbreviation means.
+  /// - Throws: as `discover` and `AttributeTable.resolve`.
+  package func resolve(_ selector: Selector) async throws -> Attribute {
+    let attribute = try await discover().resolve(selector)
+    if selector.isAbbreviated, explained.insert(selector).inserted { onNote?(.abbreviation(selector, attribute)) }
+    return attribute
+  }
+
   /// The only one of several candidates that sends values, with a note the first time; nil when there is not one.
   package func onlySender(_ selector: Selector, _ candidates: [GATTError.Candidate]) -> Characteristic? {
     let senders = candidates.filter { $0.attribute.characteristic?.sendsValues ?? false }
@@ -218,7 +226,7 @@ package final class Client: BearerClient {
   /// As `answer`, for requests whose response has one form, which the bearer has matched to the request already.
   func answer<T>(_ request: Request, _ take: (Response) -> T?) async throws -> T {
     guard let response = try await answer(request) else { throw CancellationError() }
-    guard let value = take(response) else { throw ATTError.violation(response.opcode, response.bytes, "not what was asked for") }
+    guard let value = take(response) else { throw ATTError.violation(response.opcode, response.bytes, "does not match the request") }
     return value
   }
 }

@@ -6,8 +6,16 @@ import Text
 package struct Selector: Hashable, Sendable, CustomStringConvertible {
   /// A type, and which of several: `ffe1[2]`, counted from 1 in the order of handles.
   package struct Part: Hashable, Sendable {
+    /// The type; of an abbreviation, one of the types that it may mean.
     package let uuid: UUID
     package let index: Int?
+    /// The beginning of a UUID (`7a1e0002`) or of a name that the Bluetooth SIG assigned (`batt`); nil if the type was typed in full.
+    package let abbreviation: String?
+
+    package func matches(_ other: UUID) -> Bool {
+      guard let abbreviation else { return uuid == other }
+      return other == uuid || "\(other)".hasPrefix(abbreviation) || AssignedNumbers.snakeName(of: other)?.hasPrefix(abbreviation) ?? false
+    }
   }
 
   package enum Main: Hashable, Sendable {
@@ -50,6 +58,12 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether a part of it was not typed in full.
+  package var isAbbreviated: Bool {
+    if case .uuid(let part) = main, part.abbreviation != nil { return true }
+    return service?.abbreviation != nil || descriptor?.abbreviation != nil
+  }
+
   /// The handle when the selector is nothing but one, so that nothing has to be discovered.
   package var plainHandle: AttributeHandle? {
     if case .handle(let handle) = main, descriptor == nil { handle } else { nil }
@@ -57,8 +71,20 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
 
   /// The UUID when the selector is nothing but one, of something that has a value of its own (not a declaration).
   package var plainUUID: UUID? {
-    guard case .uuid(let part) = main, service == nil, descriptor == nil, part.index == nil else { return nil }
+    guard case .uuid(let part) = main, service == nil, descriptor == nil, part.index == nil, part.abbreviation == nil else { return nil }
     return (0x2800...0x2803).contains(part.uuid.short ?? 0) ? nil : part.uuid
+  }
+
+  /// A type that this may be the beginning of: five or more digits of a UUID, or three or more letters of a name; nil for another text.
+  private static func abbreviated(_ text: String) -> UUID? {
+    let pattern = "00000000-0000-0000-0000-000000000000"
+    if (5..<36).contains(text.utf8.count),
+      zip(text, pattern).allSatisfy({ $1 == "-" ? $0 == "-" : $0.isASCII && $0.isHexDigit })
+    {
+      return UUID(text + pattern.dropFirst(text.utf8.count))
+    }
+    guard text.utf8.count >= 3 else { return nil }
+    return AssignedNumbers.snakeNames.first { $0.name.hasPrefix(text) }?.uuid
   }
 
   private static func handle(_ text: Substring, _ whole: String) throws(GATTError) -> AttributeHandle? {
@@ -87,7 +113,12 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
       name = text[..<open]
     }
     guard !name.isEmpty else { throw .invalidSelector(whole, .emptyPart) }
-    if let uuid = UUID(name) ?? AssignedNumbers.uuid(named: String(name)) { return Part(uuid: uuid, index: index) }
+    if let uuid = UUID(name) ?? AssignedNumbers.uuid(named: String(name)) {
+      // Eight digits are a UUID of 32 bits, and more often the beginning of a longer one.
+      let isLong = name.utf8.count == 8 && uuid.short == nil && Hex.number(name) != nil
+      return Part(uuid: uuid, index: index, abbreviation: isLong ? name.lowercased() : nil)
+    }
+    if let uuid = abbreviated(name.lowercased()) { return Part(uuid: uuid, index: index, abbreviation: name.lowercased()) }
     throw .invalidSelector(whole, .unknownName(String(name)))
   }
 }

@@ -19,14 +19,14 @@ enum CaptureLink: UInt32, Sendable {
       let reason =
         switch type {
         case 192:
-          "link type 192: packets with PPI headers, which are not supported; let the sniffer write link type 256 (ubertooth-btle -q)"
-        case 255: "link type 255: packets of BR/EDR from a sniffer, which are not supported; record the host with btmon -w"
-        case 1, 113, 276: "link type \(type): a network capture without Bluetooth; record with btmon -w"
-        case 105, 119, 127: "link type \(type): Wi-Fi packets without Bluetooth; record with btmon -w"
-        case 195, 215, 230, 283: "link type \(type): IEEE 802.15.4 packets without Bluetooth; set the sniffer to Bluetooth LE"
+          "unsupported link type 192 (PPI headers). Set the sniffer to link type 256: ubertooth-btle -q"
+        case 255: "unsupported link type 255 (BR/EDR from a sniffer). Record with btmon -w"
+        case 1, 113, 276: "link type \(type) is a network capture without Bluetooth. Record with btmon -w"
+        case 105, 119, 127: "link type \(type) is Wi-Fi without Bluetooth. Record with btmon -w"
+        case 195, 215, 230, 283: "link type \(type) is IEEE 802.15.4 without Bluetooth. Set the sniffer to Bluetooth LE"
         case 189, 220, 249:
-          "link type \(type): USB packets, which are not supported; record hciN or bluetooth-monitor instead of the USB bus"
-        default: "link type \(type) is not supported; record with btmon -w, or use link type 187, 201, 251, 254, 256 or 272"
+          "unsupported link type \(type) (USB). Record hciN or bluetooth-monitor instead"
+        default: "unsupported link type \(type). Record with btmon -w, or use link type 187, 201, 251, 254, 256 or 272"
         }
       throw MalformedPacket(reason, at: offset)
     }

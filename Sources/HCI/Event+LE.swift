@@ -100,7 +100,7 @@ extension Event.ConnectionComplete {
       // Failure events carry anything here; what counts is the status.
       peer = PeerAddress(address, .random)
     } else {
-      throw MalformedPacket("LE Connection Complete: peer address type \(type)", at: position)
+      throw MalformedPacket("LE Connection Complete: invalid peer address type \(type)", at: position)
     }
     if form != .plain {
       localResolvableAddress = try reader.address("local resolvable address")

@@ -208,7 +208,7 @@ extension ByteReader {
     let position = offset
     let type = try uint8("peer address type")
     let address = try address("peer address")
-    guard let peer = PeerAddress(hciType: type, address) else { throw MalformedPacket("peer address type \(type)", at: position) }
+    guard let peer = PeerAddress(hciType: type, address) else { throw MalformedPacket("invalid peer address type \(type)", at: position) }
     return peer
   }
 }

@@ -67,7 +67,7 @@ package struct H4Framer: Sendable {
       let octets = Int(low) | Int(high) << 8
       length = 5 + (indicator == Packet.isochronousIndicator ? octets & 0x3FFF : octets)
     default:
-      let lost = MalformedPacket("H4: packet indicator 0x\(Hex.encode(indicator)): synchronisation is lost", at: total)
+      let lost = MalformedPacket("H4: unknown packet type 0x\(Hex.encode(indicator)), synchronization lost", at: total)
       failure = lost
       buffer = []
       start = 0
@@ -80,7 +80,7 @@ package struct H4Framer: Sendable {
   /// - Throws: when it ends within a packet.
   package func finish() throws(MalformedPacket) {
     if let failure { throw failure }
-    guard count == 0 else { throw MalformedPacket("H4: the stream ends after \(count) octets of a packet", at: total) }
+    guard count == 0 else { throw MalformedPacket("H4: the stream ends after \(count) byte(s) of a packet", at: total) }
   }
 
   private func octet(_ index: Int) -> UInt8? { index < count ? buffer[start + index] : nil }

@@ -39,7 +39,9 @@ struct PcapReader: Sendable {
       let position = reader.offset
       let included = try reader.number(4, isLittle, "pcap packet")
       let original = try reader.number(4, isLittle, "pcap packet")
-      guard included <= original, included <= Snoop.longest else { throw MalformedPacket("pcap packet: length \(included)", at: position) }
+      guard included <= original, included <= Snoop.longest else {
+        throw MalformedPacket("pcap packet: invalid length \(included)", at: position)
+      }
       let octets = try reader.slice(Int(included), "pcap packet")
       // 32 bits of either: no overflow.
       guard var record = link.record(octets, at: seconds * 1_000_000_000 + fraction * unit, direction: nil, guess: &guess) else { continue }

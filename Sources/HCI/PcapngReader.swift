@@ -60,15 +60,17 @@ struct PcapngReader: Sendable {
       switch Array(try ahead.slice(4, "pcapng section")) {
       case [0x4D, 0x3C, 0x2B, 0x1A]: isLittle = true
       case [0x1A, 0x2B, 0x3C, 0x4D]: isLittle = false
-      default: throw MalformedPacket("pcapng section: no octet order", at: start + 8)
+      default: throw MalformedPacket("pcapng section: no byte order", at: start + 8)
       }
       interfaces = []
     }
     let length = try reader.number(4, isLittle, "pcapng block")
-    guard length >= 12, length % 4 == 0, length <= 1 << 28 else { throw MalformedPacket("pcapng block: length \(length)", at: start + 4) }
+    guard length >= 12, length % 4 == 0, length <= 1 << 28 else {
+      throw MalformedPacket("pcapng block: invalid length \(length)", at: start + 4)
+    }
     var body = ByteReader(try reader.slice(Int(length) - 12, "pcapng block"))
     guard try reader.number(4, isLittle, "pcapng block") == length else {
-      throw MalformedPacket("pcapng block: another length at its end", at: reader.offset - 4)
+      throw MalformedPacket("pcapng block: different length at its end", at: reader.offset - 4)
     }
     do throws(MalformedPacket) {
       switch type {
@@ -96,7 +98,9 @@ struct PcapngReader: Sendable {
       case 9:
         guard let octet = value.first else { break }
         let exponent = octet & 0x7F
-        guard exponent <= (octet & 0x80 == 0 ? 19 : 63) else { throw MalformedPacket("pcapng interface: resolution \(octet)", at: 0) }
+        guard exponent <= (octet & 0x80 == 0 ? 19 : 63) else {
+          throw MalformedPacket("pcapng interface: invalid resolution \(octet)", at: 0)
+        }
         interface.resolution = octet & 0x80 == 0 ? (0..<exponent).reduce(1) { power, _ in power * 10 } : 1 << UInt64(exponent)
       case 14:
         var reader = ByteReader(value)
@@ -127,14 +131,16 @@ struct PcapngReader: Sendable {
     let low = try body.number(4, isLittle, "pcapng packet")
     let included = try body.number(4, isLittle, "pcapng packet")
     let original = try body.number(4, isLittle, "pcapng packet")
-    guard index < UInt64(interfaces.count) else { throw MalformedPacket("pcapng packet: there is no interface \(index)", at: 0) }
+    guard index < UInt64(interfaces.count) else { throw MalformedPacket("pcapng packet: unknown interface \(index)", at: 0) }
     let octets = try body.slice(Int(included), "pcapng packet")
     _ = try body.slice(min(body.remaining, (4 - octets.count % 4) % 4), "pcapng packet")
     guard let link = interfaces[Int(index)].link else {
       leftOut += 1
       return nil
     }
-    guard included <= original, included <= Snoop.longest else { throw MalformedPacket("pcapng packet: length \(included)", at: 12) }
+    guard included <= original, included <= Snoop.longest else {
+      throw MalformedPacket("pcapng packet: invalid length \(included)", at: 12)
+    }
     var direction: Direction?
     var comments: [[UInt8]] = []
     for (code, value) in (try? options(&body)) ?? [] {
@@ -164,7 +170,7 @@ struct PcapngReader: Sendable {
     // Behind what was kept is padding.
     let kept = interface.longest == 0 ? original : min(original, interface.longest)
     let octets = try body.slice(min(body.remaining, Int(kept)), "pcapng packet")
-    guard octets.count <= Snoop.longest else { throw MalformedPacket("pcapng packet: length \(original)", at: 0) }
+    guard octets.count <= Snoop.longest else { throw MalformedPacket("pcapng packet: invalid length \(original)", at: 0) }
     var record = link.record(octets, at: 0, direction: nil, guess: &interfaces[0].guess)
     record?.missing = Int(original) - octets.count
     return record

@@ -14,7 +14,7 @@ package struct SnoopReader: Sendable {
     guard try reader.bigEndian(4, "btsnoop header") == 1 else { throw MalformedPacket("btsnoop header: not version 1", at: 8) }
     let number = try reader.bigEndian(4, "btsnoop header")
     guard let datalink = UInt32(exactly: number).flatMap(Snoop.Datalink.init) else {
-      throw MalformedPacket("btsnoop header: datalink \(number) is not supported; 1001, 1002 and 2001 are", at: 12)
+      throw MalformedPacket("btsnoop header: unsupported datalink \(number) (supported: 1001, 1002, 2001)", at: 12)
     }
     self.datalink = datalink
   }
@@ -27,7 +27,7 @@ package struct SnoopReader: Sendable {
       let position = reader.offset
       let included = try reader.bigEndian(4, "btsnoop record")
       guard included <= original, included <= Snoop.longest else {
-        throw MalformedPacket("btsnoop record: length \(included)", at: position)
+        throw MalformedPacket("btsnoop record: invalid length \(included)", at: position)
       }
       let flags = UInt32(truncatingIfNeeded: try reader.bigEndian(4, "btsnoop record"))
       // Cumulative; some count anew.

@@ -20,7 +20,7 @@ package struct TraceReader: Sendable {
     } else if file.starts(with: Snoop.magic) {
       snoop = try SnoopReader(file)
     } else {
-      throw MalformedPacket("neither a btsnoop, a pcap nor a pcapng file", at: 0)
+      throw MalformedPacket("not a btsnoop, pcap or pcapng file", at: 0)
     }
   }
 

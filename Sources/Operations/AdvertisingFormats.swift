@@ -2,17 +2,17 @@ package import Bluetooth
 package import DeviceFiles
 import Text
 
-/// What advertising data is read with: the documented formats, the keys of those that are encrypted, and the layouts of a device file.
+/// The decoders of advertising data: documented formats, keys of encrypted formats, and the layouts of a device file.
 package struct AdvertisingFormats: Sendable {
   private let keys: BTHomeKeys
-  /// Of the device file.
+  /// The name of the device.
   private let title: String
   private let layouts: [UInt16: Layout]
 
-  /// Of the data of a company.
+  /// The layout of a company's data.
   private struct Layout {
     let frame: Frame
-    /// By the name of the field.
+    /// The units by the name of the field.
     let units: [String: String]
 
     init(_ frame: Frame) {
@@ -28,7 +28,7 @@ package struct AdvertisingFormats: Sendable {
     layouts = device?.advertisement?.manufacturerData.mapValues { Layout($0) } ?? [:]
   }
 
-  /// What is in a format that is known, then what the device file describes, each in the order of the data.
+  /// The data in known formats, then the data that the device file describes, each in the order of the data.
   package func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil
   ) -> [DecodedData] {
@@ -42,7 +42,7 @@ package struct AdvertisingFormats: Sendable {
     DecodedData.service(uuid, data, sender: sender, keys: keys)
   }
 
-  /// What the device file says of a company's data; nil where it has no layout for them. Data that do not fit it are a problem, without fields.
+  /// Decodes a company's data with the device file. Nil without a layout. Data that does not fit has a problem and no fields.
   package func described(_ company: UInt16, _ data: [UInt8]) -> DecodedData? {
     guard !layouts.isEmpty, let layout = layouts[company] else { return nil }
     let format = "device_" + Hex.encode(company)

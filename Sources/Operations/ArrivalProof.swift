@@ -3,7 +3,7 @@ package import EventLoop
 package import GATT
 import Text
 
-/// What a peer says has arrived: the number of octets and their CRC-32 (as in Ethernet and zip), both u32le.
+/// A peer's report of the data that arrived: the number of bytes and their CRC-32 (as in Ethernet and zip), both u32le.
 package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   package let count: Int
   package let crc: UInt32
@@ -19,7 +19,7 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
     self.crc = crc
   }
 
-  /// Nil for anything but eight octets.
+  /// Parses a report. Nil unless the value has eight bytes.
   package init?(_ value: [UInt8]) {
     var reader = ByteReader(value)
     guard let count = try? reader.uint32("count"), let crc = try? reader.uint32("CRC-32"), reader.isAtEnd else { return nil }
@@ -27,7 +27,7 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
     self.crc = crc
   }
 
-  package var description: String { "\(count) octets with CRC-32 \(crcText)" }
+  package var description: String { "\(count) bytes with CRC-32 \(crcText)" }
 
   /// Eight hex digits.
   package var crcText: String {
@@ -36,35 +36,35 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// What a peer's reports are compared with. When a transfer goes on in the middle of a file, the peer may have counted from the beginning of the
-/// file (its counter survived the link) or from where it went on (its counter began anew): both prove the arrival.
+/// The reports that prove the arrival of a transfer. After a resume, the peer may count from the start of the file (its counter survived)
+/// or from the resume point (its counter restarted). Both prove the arrival.
 package struct ArrivalProof: Sendable, Equatable {
-  /// Of what this transfer sends.
+  /// The report for the data of this transfer.
   package let part: ArrivalReport
-  /// Of the whole file; the same when the transfer begins at its beginning.
+  /// The report for the whole file. Equals `part` if the transfer starts at its first byte.
   package let whole: ArrivalReport
 
   package enum Outcome: Sendable, Equatable {
-    /// The report is of the file from this byte on; 0: of the whole file.
+    /// The report covers the file from this byte on. 0 is the whole file.
     case proven(from: Int)
-    /// The peer reports something else for good, or nothing (nil) in time.
+    /// The last report differs, or none (nil) arrived in time.
     case contradicted(ArrivalReport?)
   }
 
-  /// Nil: wait for the next report, the peer has not seen all yet.
+  /// Compares a report. Nil if the peer has not received everything yet.
   func judge(_ report: ArrivalReport) -> Outcome? {
     if report == whole { return .proven(from: 0) }
     // A report of nothing proves nothing.
     if report == part, part.count > 0 { return .proven(from: whole.count - part.count) }
-    // The peer has its final count, or more: waiting longer cannot make it right.
+    // With the final count or more, no later report can be right.
     return report.count >= whole.count ? .contradicted(report) : nil
   }
 }
 
 extension Subscription {
   /// Waits for a report that proves the arrival, or that contradicts it.
-  /// - Parameter other: gets what is no report.
-  /// - Throws: what the end of the subscription throws, CancellationError.
+  /// - Parameter other: Receives the values that are not reports.
+  /// - Throws: The error that ended the subscription; CancellationError.
   package func arrival(
     of proof: ArrivalProof, until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void
   ) async throws -> ArrivalProof.Outcome {

@@ -3,7 +3,7 @@ import Text
 
 /// BTHome v2 (bthome.io/format, bthome.io/encryption), service data of FCD2.
 enum BTHome {
-  /// Nil for other versions. What cannot be read is in `rest`: receivers stop at the first object that they do not know.
+  /// Decodes version 2. Nil for other versions. From the first unknown object on, the data is in `rest`, as receivers stop there.
   static func decode(_ data: [UInt8], sender: Address?, keys: BTHomeKeys) -> DecodedData? {
     guard let information = data.first, information >> 5 == 2 else { return nil }
     let isEncrypted = information & 1 != 0
@@ -29,7 +29,7 @@ enum BTHome {
     return DecodedData("bthome", fields, .noKeyFits)
   }
 
-  /// `objects`, and `rest` where there is one.
+  /// The fields `objects` and, if needed, `rest`.
   private static func objects(_ payload: ArraySlice<UInt8>) -> [DecodedData.Field] {
     var rest = payload
     var objects: [[DecodedData.Field]] = []
@@ -40,7 +40,7 @@ enum BTHome {
     return [.init("objects", .records(objects))] + (rest.isEmpty ? [] : [.init("rest", .text(Hex.encode(rest)))])
   }
 
-  /// The object in front and how many octets it takes. Nil at the end, and where nothing can be read.
+  /// The first object and its size in bytes. Nil at the end and for unknown objects.
   private static func next(_ data: ArraySlice<UInt8>) -> (size: Int, object: [DecodedData.Field])? {
     guard let id = data.first, let object = objects[id] else { return nil }
     var (head, count) = (1, 1)

@@ -62,7 +62,7 @@ enum Beacons {
     ".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/", ".com", ".org", ".edu", ".net", ".info", ".biz", ".gov",
   ]
 
-  /// Nil for what no URL is made of.
+  /// Decodes a URL. Nil if it is invalid.
   private static func url(_ data: ArraySlice<UInt8>) -> String? {
     guard let first = data.first, Int(first) < schemes.count else { return nil }
     var url = schemes[Int(first)]

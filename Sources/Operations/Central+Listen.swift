@@ -1,16 +1,16 @@
 import EventLoop
 package import GAP
 
-/// What a listener wants after a report.
+/// The decision of a listener after a report.
 package enum Listening: Sendable, Equatable {
   case goOn
   case end
-  /// A little longer, in case something better comes.
+  /// Listen a little longer for a better match.
   case endAfter(Duration)
 }
 
 extension Central {
-  /// Scans until `take` wants no more, and for `limit` at most; the scan is off when this returns or throws.
+  /// Scans until `take` ends it, or for `limit` at most. The scan is off when this returns or throws.
   ///
   /// `take` gets one report after the other with the time of its arrival (nanoseconds since 1970-01-01T00:00:00Z), and may wait meanwhile.
   /// What was heard before the limit it still gets; after `.end` it gets no more, not even what stood in the same HCI event.

@@ -1,11 +1,11 @@
 import Bluetooth
 import GATT
 
-/// Which characteristic of a peer it is, without handles: those may change with the database.
+/// Identifies a characteristic without its handle, which may change with the database.
 struct CharacteristicPlace: Hashable {
   let service: UUID
   let characteristic: UUID
-  /// Among all in services of this type with this type, from 0.
+  /// The zero-based index among all characteristics with both UUIDs.
   let index: Int
 }
 
@@ -14,7 +14,7 @@ extension AttributeTable {
     services.filter { $0.uuid == service }.flatMap(\.characteristics).filter { $0.uuid == characteristic }
   }
 
-  /// Nil when it is not of this table.
+  /// The place of a characteristic. Nil if it is not in the table.
   func place(of item: Characteristic) -> CharacteristicPlace? {
     guard let (found, service) = characteristic(owning: item.valueHandle), found.uuid == item.uuid,
       let index = all(service.uuid, found.uuid).firstIndex(where: { $0.valueHandle == item.valueHandle })
@@ -22,7 +22,7 @@ extension AttributeTable {
     return CharacteristicPlace(service: service.uuid, characteristic: found.uuid, index: index)
   }
 
-  /// Nil when there is none any more.
+  /// The characteristic at this place. Nil if it no longer exists.
   func characteristic(at place: CharacteristicPlace) -> Characteristic? {
     let all = all(place.service, place.characteristic)
     return all.indices.contains(place.index) ? all[place.index] : nil

@@ -2,25 +2,25 @@ package import ATT
 import Bluetooth
 package import GATT
 
-/// What a selector names is not a characteristic's value, which alone can notify.
+/// The selected attribute is not the value of a characteristic, so it cannot notify.
 package struct NotACharacteristic: Error, Sendable, Equatable {
   package let selector: Selector
   package let handle: AttributeHandle
 }
 
-/// One of several reads that failed, and not because the peer refused it.
+/// One of several reads failed, for a reason other than a refusal by the peer.
 package struct FailedRead: Error {
   package let attribute: Attribute
   package let cause: any Error
 }
 
 extension Client {
-  /// What a selector means on this peer. A plain handle needs no discovery: the user knows.
+  /// Resolves a selector on this peer. A plain handle needs no discovery.
   /// - Parameter discovering: with discovery in any case, for whoever needs properties or descriptors.
   /// - Throws: as `discover` and `AttributeTable.resolve`.
   package func attribute(_ selector: Selector, discovering: Bool) async throws -> Attribute {
     if !discovering, let handle = selector.plainHandle, table == nil { return .handle(handle) }
-    return try await discover().resolve(selector)
+    return try await resolve(selector)
   }
 
   /// - Throws: NotACharacteristic; as `discover`, `AttributeTable.resolve` and `subscribe`.

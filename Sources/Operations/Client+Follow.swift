@@ -2,12 +2,12 @@ package import Bluetooth
 package import EventLoop
 package import GATT
 
-/// How long values are followed.
+/// The limits for following values.
 package struct FollowLimits: Sendable, Equatable {
-  /// End after so many.
+  /// The number of values.
   package var count: Int?
   package var end: LoopClock.Instant?
-  /// The longest wait for the first value and between two.
+  /// The longest wait for the first value, and between values.
   package var patience: Duration?
 
   package init(count: Int? = nil, end: LoopClock.Instant? = nil, patience: Duration? = nil) {
@@ -19,9 +19,9 @@ package struct FollowLimits: Sendable, Equatable {
 
 package enum FollowOutcome: Sendable, Equatable {
   case count
-  /// At `FollowLimits.end`.
+  /// The time `FollowLimits.end` was reached.
   case end
-  /// No value came for `FollowLimits.patience`.
+  /// No value arrived for `FollowLimits.patience`.
   case silence
 }
 

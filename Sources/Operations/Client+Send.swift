@@ -2,20 +2,20 @@ package import ATT
 import EventLoop
 package import GATT
 
-/// A write that ended before its last segment was through: how far it came, and why it ended.
+/// A write that ended early, with its progress and the cause.
 package struct IncompleteWrite: Error {
-  /// Never `.auto`.
+  /// The mode. Never `.auto`.
   package let mode: WriteMode
   package let progress: WriteProgress
-  /// Octets of the value.
+  /// The number of bytes of the value.
   package let total: Int
-  /// How many segments it was to go in.
+  /// The number of planned segments.
   package let segments: Int
-  /// What the write threw, CancellationError included.
+  /// The error of the write, including CancellationError.
   package let cause: any Error
-  /// Octets that were sent: those of `progress`, and of the request that was not answered.
+  /// The number of bytes sent, including an unanswered request.
   package let sent: Int
-  /// How people know the device; nil: they know which one it is.
+  /// The name of the device for messages. Nil if the user knows it.
   package var device: String?
 
   /// - Parameter open: octets of a request that was sent and not answered.
@@ -26,7 +26,7 @@ package struct IncompleteWrite: Error {
 }
 
 extension Client {
-  /// As `write`, but tells how far it came when it ends early.
+  /// Writes a value. Throws IncompleteWrite with the progress if it ends early.
   /// - Throws: IncompleteWrite; what `progress` throws.
   package func send(
     _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),

@@ -28,7 +28,7 @@ extension Connection {
     }
   }
 
-  /// By its characteristic Device Name.
+  /// The name in the characteristic Device Name.
   private func deviceName() async throws -> String? {
     do {
       return try await client.read(uuid: UUID(0x2A00)).first.flatMap {

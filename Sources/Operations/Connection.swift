@@ -9,33 +9,33 @@ import Text
 package final class Connection {
   package private(set) var link: any Link
   package private(set) var client: Client
-  /// Nil when it was not heard.
+  /// The name. Nil if it was not heard.
   package let name: String?
-  /// By which it was found; nil: by its address.
+  /// The selector that found it. Nil for its address.
   package let selector: PeerSelector?
   let limits: Session.Limits
-  /// How many retries were left when it was made.
+  /// The number of retries left when it connected.
   package let retries: Int
-  /// What was heard of it when it was found; empty when it was not.
+  /// The advertisements heard during the search. Empty without a search.
   package var payloads: [[UInt8]] = []
   /// See `identify(in:)`.
   var identity: JSONLine.Members?
-  /// Commands of its device file.
+  /// Serializes the commands of the device file.
   let calls = TurnQueue()
-  /// How many there were.
+  /// The number of calls.
   var callNumber: Int64 = 0
-  /// Those commands whose answers may still come.
+  /// Earlier calls whose answers may still arrive.
   var unanswered: [UnansweredCall] = []
 
-  /// Subscriptions that outlive the link.
+  /// Subscriptions that survive a lost connection.
   private(set) var lasting: [SubscribedValues] = []
-  /// What a lost link leaves for the next; kept until one is restored.
+  /// The state of a lost link, kept until one is restored.
   private(set) var legacy: Legacy?
   private var restoring: Wait<Void>?
   private var ended: Wait<Void>?
   private var isEnded = false
 
-  /// What is asked for again on the next link.
+  /// State of a lost link that the next one takes over.
   struct Legacy {
     let requestedMTU: Int?
     let wasDiscovered: Bool
@@ -52,11 +52,11 @@ package final class Connection {
   }
 
   package var peer: PeerAddress { link.peer }
-  /// False also while a lost link is being restored.
+  /// Whether the link is up. False while it is being restored.
   package var isOpen: Bool { client.closed == nil && !isBeingRestored }
   package var isBeingRestored: Bool { restoring != nil }
 
-  /// Whether a search would mean this peer, as far as is known without one.
+  /// Whether a search would find this peer, as far as known without a search.
   package func isMeant(by selector: PeerSelector) -> Bool {
     selector == self.selector || selector.means(peer, named: name)
   }
@@ -95,7 +95,7 @@ package final class Connection {
     }
   }
 
-  /// The next link, which may be to another address of the same peer.
+  /// Adopts a new link, which may be to another address of the same peer.
   func move(to link: any Link, _ client: Client) {
     self.link = link
     self.client = client
@@ -104,7 +104,7 @@ package final class Connection {
 
   func isRestored() { legacy = nil }
 
-  /// The link down, the client closed; also in a cancelled task.
+  /// Disconnects and closes the client. Also works in a cancelled task.
   func takeDown() async {
     await shielded { [link, client] in
       await link.disconnect()
@@ -112,7 +112,7 @@ package final class Connection {
     }
   }
 
-  /// It will not be restored; a restoration that is under way has ended when this returns.
+  /// Ends restoration. A running one has ended when this returns.
   func end() async {
     isEnded = true
     ended?.resume(returning: ())

@@ -1,23 +1,23 @@
 package import Bluetooth
 package import DeviceFiles
 
-/// What manufacturer or service data in a documented format says.
+/// Decoded manufacturer or service data.
 package struct DecodedData: Sendable, Equatable {
   /// `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`, `microsoft`, `bthome`; of a device file
   /// `device_` and the company's four hex digits, as no other is called.
   package let format: String
   package let fields: [Field]
-  /// Why there is no more in it than its fields say.
+  /// The reason why some of the data is not decoded.
   package let problem: Problem?
-  /// The name of the device whose file describes it; nil for a documented format.
+  /// The name of the device in the device file. Nil for a documented format.
   package let device: String?
 
   package enum Problem: Sendable, Equatable {
-    /// None of the keys that were tried decrypts it.
+    /// No key decrypts the data.
     case noKeyFits
-    /// Encrypted, by what it says itself, and too short for that.
+    /// Marked as encrypted, but too short.
     case tooShort
-    /// It is not what the device file describes.
+    /// The data does not fit the device file.
     case frame(PacketFault)
   }
 
@@ -38,7 +38,7 @@ package struct DecodedData: Sendable, Equatable {
     case bool(Bool)
     case texts([String])
     case records([[Field]])
-    /// As a device file has it.
+    /// A value of a device file.
     case described(DeviceValue, unit: String?)
   }
 
@@ -51,7 +51,7 @@ package struct DecodedData: Sendable, Equatable {
 
   package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
 
-  /// What is in a format that is known, in the order of the data. What does not fit its format is not there.
+  /// The data in known formats, in the order of the data. Omits data that does not fit.
   /// - Parameter sender: who sends it, whose key decrypts it; nil when that is not known.
   package static func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
@@ -82,7 +82,7 @@ package struct DecodedData: Sendable, Equatable {
     }
   }
 
-  /// Of each format the last, at the place of the first.
+  /// Keeps the last data of each format, at the place of the first.
   package static func latest(_ all: [DecodedData]) -> [DecodedData] {
     guard all.count > 1 else { return all }
     var latest: [DecodedData] = []

@@ -2,21 +2,21 @@ package import DeviceFiles
 import EventLoop
 import GATT
 
-/// What a device answered to a command.
+/// The answer of a device to a command.
 package struct DeviceAnswer: Sendable {
   package var values: [NamedValue] = []
-  /// Those of the answer, in the order of arrival.
+  /// The packets of the answer, in the order of arrival.
   package var packets: [[UInt8]] = []
   package var refused = RefusedPackets()
 }
 
-/// Packets that came while an answer was waited for, and that were not taken for it.
+/// Packets that arrived during the wait for an answer but are not part of it.
 package struct RefusedPackets: Sendable, Equatable {
-  /// The first ones.
+  /// The first packets.
   package private(set) var first: [RefusedPacket] = []
-  /// How many came after those.
+  /// The number of later packets, which are not kept.
   package private(set) var others = 0
-  /// The device has sent something that cannot be.
+  /// Whether a packet is a fault of the device.
   package private(set) var hasFault = false
 
   private static let kept = 32
@@ -30,25 +30,25 @@ package struct RefusedPackets: Sendable, Equatable {
 }
 
 package enum DeviceCallError: Error, Sendable, Equatable {
-  /// Before anything was sent.
+  /// A wrong parameter. Nothing was sent.
   case parameter(FieldFault)
   case noAnswer(Missing)
-  /// The device answered that it did not do it.
+  /// The device answered with an error.
   case failure(command: String, DeviceErrorAnswer)
-  /// An answer of more packets than are taken.
+  /// The answer has too many packets.
   case endless(command: String, taken: Int)
-  /// So many packets came faster than they were taken, and are lost.
+  /// The number of packets that arrived too fast and were lost.
   case overrun(command: String, lost: Int)
 
-  /// What came in place of an answer.
+  /// The packets that arrived instead of an answer.
   package struct Missing: Sendable, Equatable {
     package let command: String
-    /// How long nothing came that goes on with the answer.
+    /// The time without a packet of the answer.
     package let limit: Duration
-    /// Packets of the answer that came, and how many there are, where that is known.
+    /// The number of packets of the answer that arrived, and the total if known.
     package let taken: Int
     package let of: Int?
-    /// The names of events that came.
+    /// The names of events that arrived.
     package let events: Set<String>
     package let refused: RefusedPackets
   }
@@ -111,12 +111,12 @@ extension Connection {
 /// one's.
 @LoopActor
 struct UnansweredCall {
-  /// Of the call on its link.
+  /// The number of the call on its link.
   fileprivate let number: Int64
   fileprivate let reader: AnswerReader
   fileprivate let from: DeviceCharacteristic
   fileprivate weak var client: Client?
-  /// It is not waited for longer: once more the limit that it had.
+  /// The end of the wait: its limit once more.
   fileprivate let end: LoopClock.Instant
 
   fileprivate init(number: Int64, _ reader: AnswerReader, from: DeviceCharacteristic, _ client: Client, within limit: Duration) {
@@ -128,7 +128,7 @@ struct UnansweredCall {
   }
 }
 
-/// One command whose answer is waited for.
+/// A command that waits for its answer.
 @LoopActor
 private final class RunningCall {
   let command: String
@@ -136,16 +136,16 @@ private final class RunningCall {
   private(set) var reader: AnswerReader
   let limit: Duration
   var isSent = false
-  /// The device has answered.
+  /// Whether the device has answered.
   private(set) var isOver = false
   private let onEvent: @LoopActor (String, [NamedValue]) -> Void
-  /// Calls before this one whose answers have come now.
+  /// Earlier calls whose answers have arrived now.
   private(set) var passed: Set<Int64> = []
   private var events: Set<String> = []
   private var refused = RefusedPackets()
   private let loss = Loss()
 
-  /// Values that nobody took in time.
+  /// The number of values lost because they were not taken in time.
   @LoopActor private final class Loss { var count = 0 }
 
   init(
@@ -159,7 +159,7 @@ private final class RunningCall {
     values = SubscribedValues(client) { [loss] in loss.count += $0 }
   }
 
-  /// Waits for what still comes to a command before this one, at most as long as for an answer of its own.
+  /// Waits for answers to earlier commands, at most as long as for its own answer.
   func pass(_ before: UnansweredCall) async throws {
     var reader = before.reader
     let end = min(before.end, EventLoop.shared.now.advanced(by: limit))
@@ -174,7 +174,7 @@ private final class RunningCall {
     }
   }
 
-  /// What came before the request is no answer to it.
+  /// Refuses packets that arrived before the request.
   func passEarlier() async throws { while let (event, _) = try await values.next(until: EventLoop.shared.now) { passEarly(event.value) } }
 
   private func passEarly(_ packet: [UInt8]) {

@@ -4,20 +4,20 @@ import Bluetooth
 /// by less than 6 dB.
 package struct DeviceOrder {
   package enum Key: String, Sendable, CaseIterable {
-    /// The strongest first.
+    /// Strongest first.
     case rssi
-    /// By name, without regard to case; those without one last.
+    /// By name, ignoring case. Devices without a name are last.
     case name
-    /// The one heard last first, in whole seconds.
+    /// Most recently heard first, in whole seconds.
     case last
-    /// As they were heard first.
+    /// In the order in which they were first heard.
     case first
   }
 
   private let key: Key
   private var places: [PeerAddress: Int] = [:]
 
-  /// dB.
+  /// The tolerance, in dB.
   private static let tolerance = 6.0
 
   package init(_ key: Key) { self.key = key }
@@ -38,7 +38,7 @@ package struct DeviceOrder {
     }
   }
 
-  /// The exact order, for a table that does not move any more.
+  /// The exact order, for a final table.
   package func sorted(_ devices: [DeviceView]) -> [DeviceView] {
     switch key {
     case .first: devices
@@ -48,7 +48,6 @@ package struct DeviceOrder {
     }
   }
 
-  /// Those with the same value stay as they are.
   private static func sorted<Value: Comparable>(_ devices: [DeviceView], by value: (DeviceView) -> Value) -> [DeviceView] {
     devices.map { (value($0), $0) }.enumerated()
       .sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
@@ -97,7 +96,7 @@ package struct DeviceOrder {
     return settled
   }
 
-  /// Every new row before the first that is weaker.
+  /// Inserts each new row before the first weaker one.
   private static func merged(_ rows: [Row], _ fresh: [Row]) -> [Row] {
     var merged: [Row] = []
     merged.reserveCapacity(rows.count + fresh.count)

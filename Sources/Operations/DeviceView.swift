@@ -1,17 +1,17 @@
 package import Bluetooth
 package import GAP
 
-/// What has been heard of one device so far. Records stay apart; filters and the text table look at the device.
+/// The advertisements of one device so far, for filters and the table.
 package struct DeviceView {
   package let peer: PeerAddress
   package private(set) var name: String?
   package private(set) var services: Set<UUID> = []
-  /// Whether data of a manufacturer that a filter asks for were heard.
+  /// Whether manufacturer data that a filter wants was heard.
   package private(set) var hasWantedManufacturer = false
   package private(set) var isConnectable = false
   package private(set) var rssi: Int8?
   package private(set) var reports = 0
-  /// How often a payload was a new one.
+  /// The number of new payloads.
   package private(set) var changes = 0
   package private(set) var signal = SignalHistory()
   /// The last payload of each PDU type.

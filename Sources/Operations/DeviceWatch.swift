@@ -11,7 +11,7 @@ package struct DeviceWatch {
     package var filter = ScanFilter()
     /// Every report of a device that passes is a record.
     package var keepsDuplicates = false
-    /// How many records and devices are remembered.
+    /// The number of records and devices to remember.
     package var recordLimit = 50_000
     package var deviceLimit = 20_000
 
@@ -30,13 +30,13 @@ package struct DeviceWatch {
   }
 
   private let options: Options
-  /// Nil when everything passes.
+  /// The filter. Nil passes everything.
   private let filter: ScanFilter?
   private var known: RecentSet<Identity>
   private var order: RecentSet<PeerAddress>
   private var devices: [PeerAddress: DeviceView] = [:]
   private var passed: Set<PeerAddress> = []
-  /// How many records there were.
+  /// The number of records.
   package private(set) var records = 0
 
   package init(_ options: Options = Options()) {
@@ -57,13 +57,13 @@ package struct DeviceWatch {
     return Record(report: report, advertisement: advertisement)
   }
 
-  /// How many devices were heard and not forgotten, whatever the filter says.
+  /// The number of remembered devices, passing the filter or not.
   package var deviceCount: Int { devices.count }
 
-  /// They, in no order.
+  /// The devices, in no order.
   package var all: [DeviceView] { Array(devices.values) }
 
-  /// Those that had records, as they are now; who was heard first stands first.
+  /// The devices with records, in the order in which they were first heard.
   package var devicesWithRecords: [DeviceView] { order.elements.filter { passed.contains($0) }.compactMap { devices[$0] } }
 
   /// - Returns: whether the device passes the filter, with all that was heard of it.
@@ -80,7 +80,7 @@ package struct DeviceWatch {
     return Self.add(report, advertisement, time, to: &devices[peer, default: DeviceView(peer)], filter)
   }
 
-  /// In its place: a copy for every report would cost more than all the rest.
+  /// Updates in place, because a copy for every report would be slow.
   private static func add(
     _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?, to device: inout DeviceView, _ filter: ScanFilter?
   ) -> Bool {

@@ -22,7 +22,7 @@ extension FileTransfer {
     planAnew()
   }
 
-  /// Whether the coded PHY is used with S=2.
+  /// Learns whether the coded PHY uses S=2.
   func learn(_ place: Int) {
     let before = model
     model.learn(octets: place - start, in: since.duration(to: EventLoop.shared.now))
@@ -36,10 +36,10 @@ extension FileTransfer {
     return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: link.interval, isCounted: isCounted)
   }
 
-  /// Of a segment as a device that keeps up gets it.
+  /// The air time of a segment for a device that keeps up.
   private var airTime: Duration { mtu > 0 ? model.airTime(options.chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
 
-  /// What the transfer that runs has found, on its link as it is.
+  /// The pace that the transfer found on its current link.
   var found: TransferMemory.Pace? {
     running?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) }
   }

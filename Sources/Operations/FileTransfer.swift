@@ -5,61 +5,61 @@ package import GAP
 package import GATT
 import Text
 
-/// A file on its way to a characteristic, over as many links as that takes.
+/// Sends a file to a characteristic, over several links if necessary.
 @LoopActor
 package final class FileTransfer {
   package enum Event: Sendable {
-    /// The link has changed, and with it what fills it best: octets per segment, before and now.
+    /// The segment size (before, now) changed with the link.
     case plannedAnew(from: Int, to: Int, LinkParameters)
-    /// The device has turned out to be slower than the link, or not to be: octets per segment, before and now.
+    /// The segment size (before, now) changed because the device is slower than the link, or no longer is.
     case deviceIsSlower(Bool, from: Int, to: Int)
-    /// Goes on at this octet. `isTold`: the device has said so; else up to `sent` may arrive twice.
+    /// Resumes at this byte. If not `isTold` by the device, bytes up to `sent` may arrive twice.
     case goesOn(at: Int, sent: Int, isTold: Bool)
-    /// Resumes at this octet of the file. The device cannot be asked what it has: anything may arrive twice.
+    /// Resumes at this byte of the file without a report from the device. Bytes may arrive twice.
     case resumesUnasked(at: Int)
-    /// The device reports nothing of the `remembered` octets: the transfer begins at the beginning.
+    /// The device has none of the `remembered` bytes. The transfer starts over.
     case startsOver(remembered: Int)
-    /// The device's counter does not begin at 0.
+    /// The counter of the device does not start at 0.
     case counterIsAt(Int)
   }
 
   package var onEvent: (@LoopActor (Event) -> Void)?
-  /// Told after every segment.
+  /// Called after every segment.
   package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
-  /// What was found with this device, before and now.
+  /// The pace of the device, remembered and found now.
   package var pace: TransferMemory.Pace?
-  /// Goes on with an earlier transfer, of which the device may know more than is remembered here.
+  /// Whether it resumes an earlier transfer. The device may have more than remembered here.
   package var resumes = false
 
-  /// How far it is, as octets of the file.
+  /// The position in the file, in bytes.
   package private(set) var progress: WriteProgress
-  /// Sent so far.
+  /// The number of segments sent.
   package private(set) var segments = 0
-  /// Octets per segment, and how they go; nil before the first link.
+  /// Segment size and mode. Nil before the first link.
   package internal(set) var segment: Int?
   package private(set) var mode: TransferOptions.Mode?
-  /// As it was last.
+  /// The last known parameters of the link.
   package internal(set) var link = LinkParameters()
   package private(set) var links = 0
   package private(set) var mtu = 0
-  /// What the links would have carried meanwhile, in octets; nil where they do not tell.
+  /// The number of bytes that the links could have carried. Nil if unknown.
   package private(set) var capacity: Double? = 0
   package private(set) var begin: LoopClock.Instant?
-  /// Since it began, with the time between two links.
+  /// The duration so far, including time without a link.
   package var seconds: Double { begin.map { $0.duration(to: since).inSeconds } ?? 0 }
 
   private let selector: Selector
   private let report: Selector?
   let options: TransferOptions
   private let source: any OctetSource
-  /// The octet of the file at which it begins.
+  /// The first byte to send.
   package private(set) var offset = 0
-  /// What the device's counter said when it stood at an octet of the file.
+  /// The count of the device at a known byte of the file.
   private var counter: (value: Int, place: Int)?
   private var subscription: Subscription?
-  /// What the device told before this link's first segment; nil after it.
+  /// The report of the device before the first segment on this link. Nil later.
   private var toldBefore: ArrivalReport?
-  /// The latest on this link, while commands flow.
+  /// The latest reports on this link, while commands flow.
   private var reports: [ArrivalReport] = []
   private static let keptReports = 32
   var running: Transfer?
@@ -82,12 +82,12 @@ package final class FileTransfer {
     progress = WriteProgress()
   }
 
-  /// Octets of the file; nil until its end is known.
+  /// The size of the file in bytes. Nil until its end is known.
   package var total: Int? { source.count }
-  /// Segments that are sent and not known to have arrived.
+  /// The number of segments in flight.
   package var inFlight: Int { segment.map { (progress.sent - progress.confirmed + $0 - 1) / max(1, $0) } ?? 0 }
 
-  /// Before the first link.
+  /// Prepares the transfer before the first link.
   /// - Parameter remembered: begins there, which may be the end, when what is before it has this CRC-32.
   /// - Returns: false when it has another one; it begins at the beginning then.
   /// - Throws: TransferError.nothingToSend; what the source throws.
@@ -109,7 +109,7 @@ package final class FileTransfer {
 
   private func isEnd(_ place: Int) async throws -> Bool { try await source.octets(at: place, atMost: 1).isEmpty }
 
-  /// What can be read only once is read up to there.
+  /// Skips input that cannot seek up to a place.
   private func skip(to place: Int) async throws {
     var now = 0
     while source.count == nil, now < place {
@@ -118,7 +118,7 @@ package final class FileTransfer {
     }
   }
 
-  /// What is remembered of it when it does not end well; nil when nothing is known to have arrived.
+  /// The point to remember after a failure. Nil if no byte is known to have arrived.
   /// - Parameter place: up to which it is known to have arrived, octets.
   /// - Throws: what the source throws.
   package func point(_ place: Int) async throws -> TransferMemory.Point? {
@@ -147,7 +147,7 @@ package final class FileTransfer {
 
   // MARK: On a link
 
-  /// Sends from where it is to the end.
+  /// Sends the rest of the file.
   /// - Parameter check: before the first command, with the attribute.
   /// - Throws: IncompleteWrite; before anything was sent TransferError, GATTError and what else discovery throws; what `onProgress` throws.
   package func run(on connection: Connection, check: @LoopActor (Attribute, TransferOptions.Mode) async throws -> Void) async throws {
@@ -157,7 +157,7 @@ package final class FileTransfer {
     self.mode = mode
     mtu = client.mtu
     let question = try await subscribe(client)
-    // Without the device's report nobody could tell whether it has kept what arrived.
+    // Without a report, it is unknown whether the device kept what arrived.
     if links == 0, toldBefore == nil, offset > 0, try await isEnd(offset) {
       throw TransferError.nothingToSend(from: offset, of: source.count)
     }
@@ -202,7 +202,7 @@ package final class FileTransfer {
         }
       }
     } catch let missing as SegmentsMissing where missing.sent == source.count {
-      // All is sent, and what the device tells at last is compared with it.
+      // Everything is sent. Compare it with the final report.
       end = WriteProgress(
         sent: transfer.progress.sent, confirmed: min(transfer.progress.confirmed, await intact(from: beginning) ?? .max))
       return
@@ -216,7 +216,7 @@ package final class FileTransfer {
     }
   }
 
-  /// Waits for the device's word.
+  /// Waits for the final report of the device.
   /// - Parameter other: gets what is no report.
   /// - Returns: nil when it was not to be asked for.
   package func verify(until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void) async throws -> ArrivalProof.Outcome? {
@@ -252,7 +252,7 @@ package final class FileTransfer {
     guard let handle, counter != nil else { return nil }
     let beginning = progress.sent
     return ArrivalQuestion(.read(handle)) { [weak self] response in
-      // What is no report proves nothing.
+      // Other values prove nothing.
       guard case .read(let value) = response, let report = ArrivalReport(value), let self, let counter = self.counter else { return 0 }
       keep(report)
       if report.count < counter.value { self.counter = (0, beginning) }
@@ -271,7 +271,7 @@ package final class FileTransfer {
   /// - Returns: up to where its CRC-32 is the file's; nil where that cannot be compared.
   private func intact(from beginning: Int) async -> Int? {
     guard let counter, !reports.isEmpty else { return nil }
-    // Its CRC-32 is of other octets too.
+    // Its CRC-32 covers other bytes, too.
     guard counter.value == 0 || counter.value == counter.place else { return beginning }
     do {
       for report in reports.reversed() {
@@ -279,7 +279,7 @@ package final class FileTransfer {
       }
       return beginning
     } catch {
-      // What is before it cannot be read again.
+      // Earlier input cannot be read again.
       return beginning
     }
   }
@@ -291,7 +291,7 @@ package final class FileTransfer {
       if resumes || told.count != offset, told.count != source.count { onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true)) }
       begin(at: told.count)
     } else if resumes, offset > 0 {
-      // What is remembered is no proof against the device's word.
+      // The report of the device outweighs the remembered point.
       guard told.count == 0, try await source.isThere(0) else { throw TransferError.otherOctets(told) }
       onEvent?(.startsOver(remembered: offset))
       begin(at: 0)
@@ -302,13 +302,13 @@ package final class FileTransfer {
 
   /// What the device reports is the beginning of the file, with more to send behind it, or all of it when it is resumed.
   private func isBeginning(_ told: ArrivalReport) async throws -> Bool {
-    // A pipe is read on only where that is asked for.
+    // Read a pipe further only on request.
     guard source.count != nil || resumes || told.count <= offset, try await source.isThere(told.count) else { return false }
     if let count = source.count, told.count > count || told.count == count && !resumes { return false }
     return try await source.crc(upTo: told.count) == told.crc
   }
 
-  /// After a lost link.
+  /// Prepares to continue after a lost link.
   private func goOn(_ told: ArrivalReport?) async throws {
     var place = progress.confirmed
     if let told, let counter {
@@ -325,7 +325,7 @@ package final class FileTransfer {
     progress = WriteProgress(sent: place, confirmed: place)
   }
 
-  /// What the link would have carried since it was last looked at.
+  /// Adds the number of bytes that the link could have carried since the last call.
   func account() {
     let now = EventLoop.shared.now
     let seconds = since.duration(to: now).inSeconds

@@ -11,19 +11,19 @@ package struct FoundMAC: Hashable, Sendable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// Octets that are not known are zero.
+  /// The address. Unknown bytes are zero.
   package let mac: Address
-  /// The bits of `mac` that are known: all 48, or fewer when the vendor sends only a part.
+  /// The known bits of `mac`: all 48, or fewer if the vendor sends only a part.
   package let knownBits: UInt64
   /// `manufacturer_data/014c`, `service_data/fe95`, `ad/1b`, `name` or `system_id/2a23`.
   package let source: String
-  /// The layout's id (`mibeacon`), or the text of a user's or learnt rule (`mfg:0x0305@-6:le`).
+  /// The id of the layout (`mibeacon`), or the text of a rule (`mfg:0x0305@-6:le`).
   package let rule: String
-  /// Of the first octet, counted after the company identifier or service UUID; of the first digit in a name.
+  /// The offset of the first byte after the company identifier or service UUID, or of the first digit in a name.
   package let offset: Int
   package let order: ByteOrder
   package let confidence: Confidence
-  /// Whether the known bits are those of the sender; nil when the sender is not known.
+  /// Whether the known bits match the sender. Nil if the sender is unknown.
   package let matchesSender: Bool?
 
   init(
@@ -37,7 +37,7 @@ package struct FoundMAC: Hashable, Sendable {
     self.offset = offset
     self.order = order
     matchesSender = sender.map { $0.rawValue & knownBits == mac.rawValue & knownBits }
-    // What chance would have to guess.
+    // The fewer bits match, the likelier is chance.
     self.confidence = matchesSender == true ? max(confidence, knownBits == Self.allBits ? .high : .medium) : confidence
   }
 
@@ -45,16 +45,16 @@ package struct FoundMAC: Hashable, Sendable {
 
   package var isPartial: Bool { knownBits != Self.allBits }
 
-  /// The address, with `??` for octets that are not known: `??:??:43:21:73:78`.
+  /// The address, with `??` for unknown bytes: `??:??:43:21:73:78`.
   package var text: String {
     guard isPartial else { return mac.description }
     let known = Address(rawValue: knownBits).bigEndianBytes
     return zip(mac.description.split(separator: ":"), known).map { $1 == 0xFF ? String($0) : "??" }.joined(separator: ":")
   }
 
-  /// Whether `address` can be the device that this is a finding of.
+  /// Whether `address` matches the known bits.
   package func matches(_ address: Address) -> Bool { address.rawValue & knownBits == mac.rawValue }
 
-  /// All zero and all one octets stand for "not filled in".
+  /// Whether the address is not blank: all zeros or all ones.
   var isPlausible: Bool { mac.rawValue != 0 && mac.rawValue != knownBits }
 }

@@ -18,13 +18,13 @@ package struct HeardDevices: Sendable, Equatable {
     }
   }
 
-  /// What one command heard.
+  /// The devices that one command heard.
   package struct Record: Sendable, Equatable {
     /// Which adapter heard it: others hear something else.
     package let air: String
     /// Seconds since 1970-01-01T00:00:00Z.
     package let time: Int64
-    /// Who was connected first, then the strongest.
+    /// Connected devices first, then the strongest.
     package fileprivate(set) var devices: [Device]
 
     package init(air: String, time: Int64, devices: [Device]) {
@@ -40,7 +40,7 @@ package struct HeardDevices: Sendable, Equatable {
   /// How many devices are remembered. A log of so many of the longest names, all in escapes, is shorter than the length from which it is written
   /// anew.
   package static let capacity = 128
-  /// Octets of UTF-8.
+  /// The maximum length of a name, in bytes of UTF-8.
   static let longestName = 64
 
   private struct Key: Hashable {
@@ -70,12 +70,12 @@ package struct HeardDevices: Sendable, Equatable {
     }
   }
 
-  /// The shortest log that says the same.
+  /// The shortest equivalent log.
   package var log: [UInt8] { records.reversed().flatMap(\.line) }
 }
 
 extension HeardDevices.Record {
-  /// Nil for what is no record.
+  /// Parses a line. Nil if it is not a record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, let time = tree["heard"]?.integer, time >= 0,
       case .array(let items)? = tree["devices"]?.kind
@@ -88,7 +88,7 @@ extension HeardDevices.Record {
     self.init(air: air, time: Int64(time), devices: devices)
   }
 
-  /// One line of the log.
+  /// The record as a line of the log.
   package var line: [UInt8] {
     var json = JSONLine()
     json.integer("heard", time)

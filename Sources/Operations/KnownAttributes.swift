@@ -8,7 +8,7 @@ package struct KnownAttributes: Sendable, Equatable {
   package struct Item: Sendable, Equatable {
     package let service: UUID
     package let uuid: UUID
-    /// Of its value.
+    /// The handle of its value.
     package let handle: AttributeHandle
     package let properties: Properties
     /// What its descriptors said when they were read; empty where they were not, or say more than anybody shows.
@@ -27,14 +27,14 @@ package struct KnownAttributes: Sendable, Equatable {
     }
   }
 
-  /// Those of one device.
+  /// The attributes of one device.
   package struct Record: Sendable, Equatable {
     /// Which adapter it was connected by: on another air the address may be another device's.
     package let air: String
     package let peer: PeerAddress
-    /// As it was heard.
+    /// The advertised name.
     package let name: String?
-    /// By which it was found, where that is not its address.
+    /// The selector that found it, if not its address.
     package let selector: PeerSelector?
     /// Characteristics, in the order of their handles.
     package let items: [Item]
@@ -95,7 +95,7 @@ extension KnownAttributes.Record {
     return Self(parsing: line[..<place] + mark + Array("]}".utf8))
   }
 
-  /// Nil for what is no record.
+  /// Parses a line. Nil if it is not a record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, case .array(let entries)? = tree["attributes"]?.kind,
       case .address(let address, let type?)? = tree["peer"]?.string.flatMap({ PeerSelector($0) })
@@ -120,7 +120,7 @@ extension KnownAttributes.Record {
       selector: tree["found_by"]?.string.flatMap { PeerSelector($0) }, items: items)
   }
 
-  /// One line of the log.
+  /// The record as a line of the log.
   package var line: [UInt8] {
     var json = JSONLine()
     json.string("air", air)

@@ -6,11 +6,11 @@ import Text
 package struct KnownDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
-    /// Nil when it was never heard.
+    /// The name. Nil if it was never heard.
     package var name: String?
-    /// By which it was found, where that is not its address.
+    /// The selector that found it, if not its address.
     package var selector: PeerSelector?
-    /// When it was connected last, RFC 3339.
+    /// The time of the last connection (RFC 3339).
     package let time: String
     /// The simulated or recorded air that it is on, as `--adapter` names it; nil: a device that a radio heard.
     package let air: String?
@@ -24,7 +24,7 @@ package struct KnownDevices: Sendable, Equatable {
     }
   }
 
-  /// A name that users gave to a peer on one air.
+  /// A name that a user gave to a peer.
   private struct Alias: Hashable {
     let name: String
     /// As that of a device.
@@ -38,7 +38,7 @@ package struct KnownDevices: Sendable, Equatable {
 
   package enum Record: Sendable, Equatable {
     case connected(Device)
-    /// Nil: the name means nothing any more.
+    /// The peer. Nil removes the name.
     case alias(String, PeerSelector?, air: String? = nil)
   }
 
@@ -90,7 +90,7 @@ package struct KnownDevices: Sendable, Equatable {
   /// Whether the name was given on this very air.
   package func hasAlias(_ name: String, on air: String?) -> Bool { names[Alias(name: name, air: air)] != nil }
 
-  /// The shortest log that says the same.
+  /// The shortest equivalent log.
   package var log: [UInt8] {
     names.map { Record.alias($0.key.name, $0.value, air: $0.key.air).line }.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
       + devices.flatMap { Record.connected($0).line }
@@ -128,7 +128,7 @@ extension KnownDevices.Record {
   /// Of the line of an alias.
   fileprivate static let aliasStart = Array("{\"alias\":".utf8)
 
-  /// Nil for what is no record.
+  /// Parses a line. Nil if it is not a record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)) else { return nil }
     let selector = tree["peer"]?.string.flatMap { PeerSelector($0) }
@@ -156,7 +156,7 @@ extension KnownDevices.Record {
     (20...30).contains(text.utf8.count) && text.utf8.allSatisfy { "0123456789-:.TZ".utf8.contains($0) }
   }
 
-  /// One line of the log.
+  /// The record as a line of the log.
   package var line: [UInt8] {
     var json = JSONLine()
     switch self {

@@ -7,7 +7,7 @@ package enum MACFinder {
   package enum Outcome: Hashable, Sendable {
     /// Whole addresses if there is any, else partial ones; those that are the sender's first, then by confidence. Never empty.
     case found([FoundMAC])
-    /// The layout is known, and says itself that this frame carries no address: why, as half a sentence with its source.
+    /// The layout is known, but this frame has no address. Holds the reason with its source, as part of a sentence.
     case noneInThisFrame(String)
     /// No rule applies.
     case unknown
@@ -38,11 +38,11 @@ package enum MACFinder {
         }
         guard let mac = locate(rule, value, advertisement, sender?.address) else {
           // A name that does not end in digits says nothing; a value that stops early does.
-          if rule.place != .name { reason = reason ?? "\(value.source) (\(rule.id)): no room for an address in \(value.data.count) octets" }
+          if rule.place != .name { reason = reason ?? "\(value.source) (\(rule.id)): too short for an address (\(value.data.count) bytes)" }
           continue
         }
         guard mac.isPlausible else {
-          reason = reason ?? "\(value.source) (\(rule.id)): the address is not filled in (\(mac.text))"
+          reason = reason ?? "\(value.source) (\(rule.id)): the address is blank (\(mac.text))"
           continue
         }
         if rule.conditions.contains(.isSender), mac.matchesSender != true { continue }

@@ -29,8 +29,8 @@ extension MACRule {
   private static let environment181A: [MACRule] = [
     MACRule("atc1441", .service(0x181A), 13...13, at: .offset(0)),
     MACRule("pvvx", .service(0x181A), 15...15, at: .offset(0), .little),
-    MACRule("pvvx_encrypted", .service(0x181A), 11...11, at: .none("encrypted, 11 octets")),
-    MACRule("atc_encrypted", .service(0x181A), 8...8, at: .none("encrypted, 8 octets")),
+    MACRule("pvvx_encrypted", .service(0x181A), 11...11, at: .none("the data is encrypted (11 bytes)")),
+    MACRule("atc_encrypted", .service(0x181A), 8...8, at: .none("the data is encrypted (8 bytes)")),
     MACRule("b_parasite", .service(0x181A), 16...Int.max, if: [.octet(at: 0, mask: 0xF0, value: 0x10)], at: .offset(10)),
     MACRule("b_parasite_v2", .service(0x181A), 16...Int.max, if: [.octet(at: 0, mask: 0xF0, value: 0x20)], at: .offset(10)),
   ]
@@ -76,8 +76,8 @@ extension MACRule {
       "govee_h5055", .structure(ADType.manufacturerData), 22...22, if: [.advertises(UUID(0x5055))], at: .offset(0), octets: 3,
       confidence: .medium),
     MACRule("whole_data", .structure(ADType.manufacturerData), 6...6, if: [.isSender], at: .offset(0), .little),
-    MACRule("tuya", .service(0xFD50), 0...Int.max, at: .none("Tuya encrypts its data")),
-    MACRule("tuya_manufacturer", .manufacturer(0x07D0), 0...Int.max, at: .none("Tuya encrypts its data")),
+    MACRule("tuya", .service(0xFD50), 0...Int.max, at: .none("Tuya encrypts the data")),
+    MACRule("tuya_manufacturer", .manufacturer(0x07D0), 0...Int.max, at: .none("Tuya encrypts the data")),
   ]
 
   /// Vendors that use any company identifier, or its octets as a counter: only length and content tell them.

@@ -53,7 +53,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
 
   package let id: String
   package let place: Place
-  /// Octets of the value.
+  /// The lengths of the value that the rule applies to, in bytes.
   package let lengths: ClosedRange<Int>
   package let conditions: [Condition]
   /// When this does not hold, the frame follows the layout but carries no address, for the reason beside it.

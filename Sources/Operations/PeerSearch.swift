@@ -44,7 +44,7 @@ package struct PeerMatch: Sendable, Equatable {
   }
 
   package let peer: PeerAddress
-  /// Nil when it was not heard.
+  /// The name. Nil if it was not heard.
   package let name: String?
   /// dBm.
   package let rssi: Int8?
@@ -67,9 +67,13 @@ package enum PeerSearchError: Error, Sendable, Equatable {
 
 extension Central {
   /// The device that a search means: known by its address and type, connected to this adapter already, or found by scanning.
-  /// - Parameter heard: told who was heard meanwhile, also when nobody was found.
+  /// - Parameters:
+  ///   - onDevice: Receives the number of devices heard so far, for each report.
+  ///   - heard: Receives the devices heard, also if none matches.
   /// - Throws: PeerSearchError, what scanning throws, CancellationError.
-  package func find(_ search: PeerSearch, heard: (@LoopActor ([DeviceView]) -> Void)? = nil) async throws -> PeerMatch {
+  package func find(
+    _ search: PeerSearch, onDevice: (@LoopActor (Int) -> Void)? = nil, heard: (@LoopActor ([DeviceView]) -> Void)? = nil
+  ) async throws -> PeerMatch {
     if case .address(let address, let type) = search.selector {
       if let peer = type.map({ PeerAddress(address, $0) }) ?? connectedPeer(address) {
         return PeerMatch(peer: peer, name: nil, rssi: nil, others: [], payloads: [], heard: nil)
@@ -78,7 +82,9 @@ extension Central {
     var candidates = PeerCandidates(search.selector)
     defer { heard?(candidates.all) }
     try await listen(ScanParameters(), for: search.limit) { report, time in
-      guard candidates.add(report, at: time) else { return .goOn }
+      let isMatch = candidates.add(report, at: time)
+      onDevice?(candidates.count)
+      guard isMatch else { return .goOn }
       if let peer = report.peer, peer == search.preferred { return .end }
       return search.takesFirst || search.selector.isUnique && !search.demandsOne
         ? .end
@@ -101,6 +107,9 @@ struct PeerCandidates {
   private var order = RecentSet<PeerAddress>(capacity: 20_000)
 
   init(_ selector: PeerSelector) { self.selector = selector }
+
+  /// The number of devices heard, including those that do not match.
+  var count: Int { devices.count }
 
   /// Also those that do not match, in no order.
   var all: [DeviceView] { Array(devices.values) }

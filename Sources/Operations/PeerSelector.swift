@@ -1,9 +1,9 @@
 package import Bluetooth
 import Text
 
-/// What tells the device that is meant from the others on the air.
+/// Selects a device by address, name, MAC or service.
 package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
-  /// Without a type, that is found by scanning.
+  /// An address. Without a type, a scan finds it.
   case address(Address, AddressType?)
   /// A glob, case-insensitive.
   case name(String)
@@ -44,7 +44,7 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// One match is all there can be: no need to wait for a stronger one.
+  /// Whether at most one device can match, so that a search can stop at the first match.
   package var isUnique: Bool {
     switch self {
     case .address, .mac: true
@@ -52,7 +52,7 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether a search would mean this peer, as far as is known without one.
+  /// Whether a search would find this peer, as far as known without a search.
   /// - Parameter name: nil when it was not heard.
   package func means(_ peer: PeerAddress, named name: String?) -> Bool {
     switch self {

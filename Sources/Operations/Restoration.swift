@@ -2,61 +2,61 @@ package import Bluetooth
 package import EventLoop
 package import GATT
 
-/// How a lost link is restored.
+/// The policy for restoring a lost link.
 package struct RestorationOptions: Sendable, Equatable {
-  /// Before the first try; doubled after each, up to `longestPause`.
+  /// The pause before the first try. It doubles after each, up to `longestPause`.
   package var firstPause = Duration.milliseconds(500)
   package var longestPause = Duration.seconds(30)
-  /// How long one try may look for the device: less than a user's own connection attempt, which waits for it on the same controller.
+  /// The search time of one try. Shorter than a connection attempt by the user, which waits for the same controller.
   package var search = PeerSearch.usualLimit
-  /// Give up then; nil: never.
+  /// The time to give up. Nil for never.
   package var deadline: LoopClock.Instant?
 
   package init() {}
 }
 
 package enum RestorationEvent: Sendable {
-  /// Why the link is down.
+  /// The reason why the link is down.
   case lost(any Error)
   /// The number of the try, from 1, which begins after this pause; and why the one before has failed.
   case trying(Int, in: Duration, after: (any Error)?)
   case restored(Restoration)
 }
 
-/// A link that was restored.
+/// A restored link.
 package struct Restoration: Sendable {
   package enum Discovery: Sendable, Equatable {
-    /// Nothing had been discovered.
+    /// No discovery had run before.
     case notNeeded
     /// The peer's Database Hash is the same.
     case skipped
     case done
   }
 
-  /// A subscription that was not restored.
+  /// A subscription that could not be restored.
   package struct Missing: Sendable {
-    /// As it was.
+    /// The characteristic before.
     package let characteristic: Characteristic
-    /// Nil: there is none any more.
+    /// The reason. Nil if the characteristic no longer exists.
     package let reason: (any Error)?
   }
 
-  /// May have another address than before.
+  /// The peer, possibly with a new address.
   package let peer: PeerAddress
-  /// Since the restoration began.
+  /// The duration of the restoration.
   package let time: Duration
   package let tries: Int
   package let discovery: Discovery
-  /// How many subscriptions were restored.
+  /// The number of restored subscriptions.
   package let subscriptions: Int
   package let missing: [Missing]
 }
 
 package enum RestorationError: Error, Sendable {
-  /// The deadline is over; with why the last try has failed.
+  /// The deadline passed. Includes the reason of the last failure.
   case gaveUp(after: Duration, tries: Int, last: (any Error)?)
-  /// The connection was ended meanwhile, or before.
+  /// The connection was ended.
   case ended
-  /// Someone else is restoring it.
+  /// Another task is restoring it.
   case isUnderWay
 }

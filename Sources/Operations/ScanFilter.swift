@@ -2,7 +2,7 @@ package import Bluetooth
 import GAP
 import Text
 
-/// Which devices of a scan are of interest. An empty list does not matter; of every other list at least one must hold.
+/// A filter for scanned devices. Each list that is not empty must match at least once.
 package struct ScanFilter: Sendable, Equatable {
   package var names: [NamePattern] = []
   /// Advertised, or with data in the advertisement.
@@ -27,7 +27,7 @@ package struct ScanFilter: Sendable, Equatable {
     func matches(_ name: String) -> Bool { glob.matches(name) }
   }
 
-  /// A company, and how its data begins.
+  /// A company and a prefix of its data.
   package struct Manufacturer: Sendable, Equatable {
     package let company: UInt16
     package let prefix: [UInt8]
@@ -42,7 +42,7 @@ package struct ScanFilter: Sendable, Equatable {
 
   package init() {}
 
-  /// Whether there is anything that does not pass.
+  /// Whether the filter passes everything.
   package var isEmpty: Bool { self == Self() }
 
   func isStrongEnough(_ report: AdvertisingReport) -> Bool { minimumRSSI.map { limit in report.rssi.map { $0 >= limit } ?? false } ?? true }

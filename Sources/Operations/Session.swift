@@ -7,12 +7,12 @@ package import GATT
 /// runs many, one after the other or side by side.
 @LoopActor
 package final class Session {
-  /// How long the steps of a connection may take.
+  /// The time limits for the steps of a connection.
   package struct Limits: Sendable, Equatable {
     package var connecting = Duration.seconds(20)
     /// An ATT transaction, Vol 3 Part F §3.3.3.
     package var transaction = Duration.seconds(30)
-    /// How often a connection is tried again that fails to be established, or that the device closes before it answers.
+    /// The number of retries if a connection fails, or the device closes it before it answers.
     package var retries = 1
 
     package init() {}
@@ -22,7 +22,7 @@ package final class Session {
   package var onClient: (@LoopActor (Client) -> Void)?
   /// Sees every advertising report of a session that stays open, whoever asked for it.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
-  /// Sees every connection before it ends.
+  /// Called before a connection ends.
   package var onDisconnect: (@LoopActor (Connection) -> Void)?
   /// Its clients ask to be told when a peer's services change. (A single step is over before they do, and would pay a round trip.)
   package var staysOpen = false
@@ -70,7 +70,7 @@ package final class Session {
     return shared
   }
 
-  /// Connects; other links stay as they are.
+  /// Connects to a peer. Other links stay up.
   /// - Parameters:
   ///   - selector: by which it was found.
   ///   - asking: what the device is asked first. It is connected when it has answered; a device that closes the link before is tried again.

@@ -18,21 +18,21 @@ package struct TransferMemory: Sendable, Equatable {
     }
   }
 
-  /// How far a transfer came.
+  /// The position of an interrupted transfer.
   package struct Point: Sendable, Equatable {
-    /// Octets of the file that are known to have arrived; more than 0.
+    /// The number of bytes that are known to have arrived. Greater than 0.
     package let offset: Int
-    /// CRC-32 of these.
+    /// The CRC-32 of these bytes.
     package let crc: UInt32
   }
 
-  /// How much a device takes at a time, and the link on which that was found.
+  /// The pace of a device, and the link on which it was measured.
   package struct Pace: Sendable, Equatable {
-    /// See `TransferPace.gap`, in microseconds; 0: it keeps up.
+    /// `TransferPace.gap`, in microseconds. 0 if the device keeps up.
     package let gap: Int
     /// Connection interval, in microseconds.
     package let interval: Int
-    /// What the link needed for a segment, in microseconds.
+    /// The air time of a segment, in microseconds.
     package let airTime: Int
 
     package init(gap: Int, interval: Int, airTime: Int) {
@@ -41,7 +41,7 @@ package struct TransferMemory: Sendable, Equatable {
       self.airTime = airTime
     }
 
-    /// Of a link that brings no more at once than the one on which it was found.
+    /// Whether the pace also holds on a link, which must not be faster than the measured one.
     package func holds(on interval: Duration?, airTime: Duration) -> Bool {
       guard let interval, interval <= max(.microseconds(self.interval), .milliseconds(15)) else { return false }
       return gap > 0 || airTime >= .microseconds(self.airTime) * 0.95
@@ -49,7 +49,7 @@ package struct TransferMemory: Sendable, Equatable {
   }
 
   package enum Record: Sendable, Equatable {
-    /// Nil: the transfer is whole.
+    /// The position. Nil if the transfer is complete.
     case point(Place, Point?)
     case pace(Place, Pace)
   }
@@ -57,7 +57,7 @@ package struct TransferMemory: Sendable, Equatable {
   package private(set) var points: [Place: Point] = [:]
   package private(set) var paces: [Place: Pace] = [:]
 
-  /// Of each.
+  /// The maximum number of points, and of paces.
   package static let capacity = 256
 
   package init(parsing log: [UInt8]) {
@@ -71,7 +71,7 @@ package struct TransferMemory: Sendable, Equatable {
     }
   }
 
-  /// The shortest log that says the same.
+  /// The shortest equivalent log.
   package var log: [UInt8] {
     (points.map { Record.point($0.key, $0.value).line } + paces.map { Record.pace($0.key, $0.value).line })
       .sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
@@ -101,7 +101,7 @@ extension TransferMemory.Record {
     }
   }
 
-  /// One line of the log.
+  /// The record as a line of the log.
   package var line: [UInt8] {
     var json = JSONLine()
     switch self {

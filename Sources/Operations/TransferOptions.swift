@@ -1,6 +1,6 @@
 package import GATT
 
-/// How a file or another lot of octets goes to a characteristic: by many requests or commands, each a segment of its own.
+/// How to send a file to a characteristic: as many requests or commands, one segment each.
 package struct TransferOptions: Sendable, Equatable {
   package enum Mode: String, Sendable, CaseIterable {
     case command, request
@@ -8,9 +8,9 @@ package struct TransferOptions: Sendable, Equatable {
     package var writeMode: WriteMode { self == .command ? .command : .request }
   }
 
-  /// Nil: what the characteristic takes, commands where it takes both.
+  /// The mode. Nil prefers commands if the characteristic accepts both.
   package var mode: Mode?
-  /// Octets per segment; nil for what fills the link best.
+  /// Bytes per segment. Nil for the fastest size.
   package var chunk: Int?
   package var pacing = WritePacing()
 
@@ -24,7 +24,7 @@ package struct TransferOptions: Sendable, Equatable {
     pacing.adapts = true
   }
 
-  /// With a proof every so often, unless another number was asked for; what the user has fixed is not looked for.
+  /// The pacing, with a default interval for proofs. It does not adapt if the user set a gap or a window.
   /// - Parameters:
   ///   - segment: octets per segment.
   ///   - link: nil: nothing is known of it.
@@ -65,14 +65,14 @@ package struct TransferOptions: Sendable, Equatable {
 }
 
 package enum TransferError: Error, Sendable, Equatable {
-  /// Not a characteristic's value: nothing says how it can be written.
+  /// The attribute is not the value of a characteristic, so its properties are unknown.
   case unknownProperties(Attribute)
-  /// It has neither write nor write without response.
+  /// The characteristic has neither write nor write without response.
   case notWritable(Attribute)
-  /// There is nothing to send, or nothing from this octet on; with what there is, where that is known.
+  /// Nothing to send from this byte on. Includes the total, if known.
   case nothingToSend(from: Int, of: Int?)
-  /// What is to tell of octets and CRC-32 holds something else.
+  /// The value is not a report of bytes and CRC-32.
   case noCount([UInt8])
-  /// What the device says it has is not the beginning of the file.
+  /// The report of the device does not match the start of the file.
   case otherOctets(ArrivalReport)
 }

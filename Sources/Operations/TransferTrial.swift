@@ -2,32 +2,32 @@ package import ATT
 import EventLoop
 package import GATT
 
-/// One way to send to a characteristic, to be measured.
+/// A trial of one way to send to a characteristic.
 package struct TransferTrial: Sendable, Equatable {
   package let mode: TransferOptions.Mode
   /// Octets per segment.
   package let segment: Int
-  /// Segments in flight; nil: as many as the channel takes.
+  /// The number of segments in flight. Nil for as many as the channel takes.
   package let window: Int?
-  /// Between segments; nil: found by the device's answers.
+  /// The pause between segments. Nil to find it.
   package let gap: Duration?
 
   package struct Result: Sendable, Equatable {
     package let trial: TransferTrial
     package let sent: Int
-    /// As the device counts.
+    /// The number of bytes that arrived, by the count of the device.
     package let arrived: Int
-    /// From the first segment until the device had told of all that arrived.
+    /// The time from the first segment until the device reported the last byte.
     package let seconds: Double
-    /// What was found where it was looked for.
+    /// The pause that was found, if searched.
     package let gap: Duration?
 
     package var lost: Int { max(0, sent - arrived) }
-    /// Octets that arrived per second.
+    /// The rate in bytes per second.
     package var rate: Double { seconds > 0 ? Double(arrived) / seconds : 0 }
   }
 
-  /// All combinations; requests know neither windows nor gaps.
+  /// All combinations. Requests have no windows and gaps.
   package static func all(
     modes: [TransferOptions.Mode], segments: [Int], windows: [Int?], gaps: [Duration?]
   ) -> [TransferTrial] {
@@ -39,7 +39,7 @@ package struct TransferTrial: Sendable, Equatable {
           continue
         }
         for window in windows {
-          // A pace that is found has no window.
+          // An adaptive pace has no window.
           for gap in gaps where gap != nil || window == nil {
             trials.append(TransferTrial(mode: mode, segment: segment, window: window, gap: gap))
           }
@@ -49,12 +49,12 @@ package struct TransferTrial: Sendable, Equatable {
     return trials
   }
 
-  /// The fastest one that lost nothing; nil when all did.
+  /// The fastest result without loss. Nil if all have losses.
   package static func best(_ results: [Result]) -> Result? {
     results.filter { $0.lost == 0 && $0.arrived > 0 }.max { $0.rate < $1.rate }
   }
 
-  /// Sends `count` octets, and asks how many arrived.
+  /// Sends `count` bytes and asks how many arrived.
   /// - Parameters:
   ///   - report: the characteristic that tells of octets and CRC-32 when it is read.
   ///   - link: what is known of it.
@@ -87,7 +87,7 @@ package struct TransferTrial: Sendable, Equatable {
       try await transfer.run { if $0.sent == count, end == nil { end = EventLoop.shared.now } }
       end = EventLoop.shared.now
     } catch is SegmentsMissing {
-      // That is what is measured.
+      // Losses are part of the measurement.
     }
     let seconds = begin.duration(to: end ?? EventLoop.shared.now).inSeconds
     let arrived = try await Self.count(report, client) - before

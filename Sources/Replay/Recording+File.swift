@@ -35,7 +35,7 @@ extension Recording {
     mutating func takeRecord() throws(MalformedPacket) -> Bool {
       guard let record = try trace.next() else { return false }
       number += 1
-      guard record.air == nil else { throw MalformedPacket("packets of the air, from a sniffer: there is no host in it", at: 0) }
+      guard record.air == nil else { throw MalformedPacket("this is a sniffer capture, without HCI packets of a host", at: 0) }
       // A monitor numbers adapters from 0; a file that names thousands was not made by one.
       guard readers[record.adapter] != nil || readers.count < 64 else { return true }
       readers[record.adapter, default: RecordingReader()].add(record, number: number, isWhole: trace.drops == 0)

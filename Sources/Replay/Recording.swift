@@ -77,7 +77,7 @@ package struct Recording: Sendable {
     var commands: [UInt16: [Command]] = [:]
     /// When the host began to take it down, else the end of the recording.
     var end: Int64 = 0
-    /// The recording ends while it is up.
+    /// Whether the recording ends before the connection does.
     package var isCut = false
 
     mutating func add(_ happening: Happening) {
@@ -88,7 +88,7 @@ package struct Recording: Sendable {
   /// An ATT PDU of the host, and what the device did until the next one.
   package struct Request: Sendable {
     package var pdu: [UInt8]
-    /// Of its last fragment.
+    /// The time of its last fragment.
     var time: Int64
     /// ATT_MTU when it was sent.
     package var mtu: Int

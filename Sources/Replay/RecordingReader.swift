@@ -2,12 +2,12 @@ import ATT
 import Bluetooth
 import HCI
 
-/// Sorts the packets of one adapter.
+/// Builds a `Recording` from the captured packets of one adapter.
 struct RecordingReader {
   private(set) var recording = Recording()
   private var isEmpty = true
   private var time: Int64 = 0
-  /// Of the packet in the file, counted from 1.
+  /// The number of the packet in the file, counted from 1.
   private var number = 0
 
   /// Commands without an answer yet, by opcode.
@@ -33,7 +33,7 @@ struct RecordingReader {
     case link(Int, UInt16, Int)
   }
 
-  /// How much of a central the adapter is.
+  /// How likely the adapter was a central.
   var weight: Int { recording.links.count * 1000 + recording.attempts.count * 100 + min(reports, 99) }
 
   private static let day: Int64 = 86_400_000_000_000

@@ -14,7 +14,7 @@ package final class ReplayTransport: HCI.Transport {
 
   var links: [ConnectionHandle: ReplayedLink] = [:]
   var used: [UInt16: Set<Int>] = [:]
-  /// By whom.
+  /// The recorded attempts that were used, with the peer that the host connected to.
   var usedAttempts: [Int: PeerAddress] = [:]
   /// The attempt that the host waits for; -1 one that is not in the recording.
   var waiting: (attempt: Int?, peer: PeerAddress)?

@@ -12,7 +12,7 @@ package struct VendorHandles: Sendable {
 
   package init() {}
 
-  /// Takes the next packet. Data may come before the event that opens their link, so that the whole log tells more than its beginning.
+  /// Takes the next packet. Data may appear before the event that opens its link, so the whole log is read first.
   package mutating func note(_ record: Snoop.Record) {
     let packet = record.packet
     let isReset = packet.starts(with: [Packet.commandIndicator, 0x03, 0x0C])

@@ -11,13 +11,11 @@ package enum PeripheralFile {
   private static let maximumVariables = 256
   private static let maximumTimers = 64
 
-  /// - Parameters:
-  ///   - bytes: the file: one peripheral (an object) or several (a list of objects), JSON with comments.
-  ///   - name: what errors call the file.
-  /// - Throws: with file, line, path of the offending entry and what is wrong with it.
+  /// Reads one peripheral (an object) or several (a list of objects) from JSON with comments.
+  /// - Parameter name: The name of the file for errors.
   package static func parse(_ bytes: [UInt8], name: String) throws(FileEntryError) -> [PeripheralDescription] {
     guard bytes.count <= maximumLength else {
-      throw FileEntryError(file: name, reason: "\(bytes.count) octets: a peripheral file has at most \(maximumLength)")
+      throw FileEntryError(file: name, reason: "The file is too long: \(bytes.count) bytes (maximum \(maximumLength)).")
     }
     let tree: JSONTree
     do { tree = try JSONTree.parse(bytes) } catch {
@@ -25,9 +23,9 @@ package enum PeripheralFile {
     }
     let root = FileEntry(file: name, path: "", tree: tree)
     let entries = root.isList ? try root.list() : [root]
-    guard !entries.isEmpty else { throw root.error("no peripheral: the list is empty") }
+    guard !entries.isEmpty else { throw root.error("The list has no peripherals.") }
     guard entries.count <= maximumPeripherals else {
-      throw root.error("\(entries.count) peripherals: at most \(maximumPeripherals) are allowed")
+      throw root.error("Too many peripherals: \(entries.count) (maximum \(maximumPeripherals)).")
     }
     var peripherals: [PeripheralDescription] = []
     for entry in entries { try add(entry, to: &peripherals) }
@@ -36,10 +34,10 @@ package enum PeripheralFile {
 
   private static func add(_ entry: FileEntry, to peripherals: inout [PeripheralDescription]) throws(FileEntryError) {
     for (entry, device) in try SimulatedDevice.entries(entry) {
-      guard peripherals.count < maximumPeripherals else { throw entry.error("more than \(maximumPeripherals) peripherals") }
+      guard peripherals.count < maximumPeripherals else { throw entry.error("Too many peripherals (maximum \(maximumPeripherals)).") }
       let peripheral = try peripheral(entry, device)
       guard !peripherals.contains(where: { $0.address == peripheral.address }) else {
-        throw entry.error("the address \(peripheral.address) belongs to an earlier peripheral")
+        throw entry.error("An earlier peripheral has the same address, \(peripheral.address).")
       }
       peripherals.append(peripheral)
     }
@@ -51,13 +49,13 @@ package enum PeripheralFile {
     "services",
   ]
 
-  /// - Parameter device: whose commands it answers.
+  /// - Parameter device: The device file whose commands the peripheral answers.
   private static func peripheral(_ entry: FileEntry, _ device: DeviceDescription?) throws(FileEntryError) -> PeripheralDescription {
     let fields = try entry.object(device == nil ? keys : keys + ["answers"])
-    guard let nameEntry = fields["name"] else { throw entry.error("it has no name") }
-    guard let addressEntry = fields["address"] else { throw entry.error("it has no address") }
+    guard let nameEntry = fields["name"] else { throw entry.error("Missing name.") }
+    guard let addressEntry = fields["address"] else { throw entry.error("Missing address.") }
     let name = try nameEntry.string()
-    guard name.utf8.count <= 248 else { throw nameEntry.error("a device name has at most 248 octets") }
+    guard name.utf8.count <= 248 else { throw nameEntry.error("The name is too long: \(name.utf8.count) bytes (maximum 248).") }
     let appearance = UInt16(clamping: try fields["appearance"]?.integer(0...0xFFFF) ?? 0)
 
     var services = PeripheralServices(name: name, appearance: appearance)
@@ -65,7 +63,7 @@ package enum PeripheralFile {
     let database = try services.database(entry)
     if let value = fields["appearance"], !services.addsAccess {
       throw value.error(
-        "it has no effect when the device has no service 1800, or the file describes that service: give the value to its 2a01")
+        "No effect: the file describes service 1800 or leaves no handles for it. Set the value of its 2a01 instead.")
     }
     var peripheral = PeripheralDescription(name: name, address: try address(addressEntry), database: database)
     var names = PeripheralNames()
@@ -103,7 +101,7 @@ package enum PeripheralFile {
     return peripheral
   }
 
-  /// Numbers, and octets.
+  /// Reads the names and initial values of the variables.
   private static func variables(
     _ entry: FileEntry
   ) throws(FileEntryError) -> ([String: PeripheralNames.Variable], [PeripheralState.Value]) {
@@ -122,7 +120,8 @@ package enum PeripheralFile {
     let text = try entry.string()
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let address = Address(parts[0]), let type = AddressType(rawValue: String(parts[1])) else {
-      throw entry.error("\(DisplayText.quote(text)) is not an address with its type: D1:00:00:00:00:01/random, A4:C1:38:00:11:22/public")
+      throw entry.error(
+        "Invalid address \(DisplayText.quote(text)). Include its type: D1:00:00:00:00:01/random or A4:C1:38:00:11:22/public.")
     }
     return PeerAddress(address, type)
   }
@@ -130,10 +129,10 @@ package enum PeripheralFile {
   private static func phys(_ entry: FileEntry) throws(FileEntryError) -> Set<PHY> {
     var phys: Set<PHY> = []
     for item in try entry.list() {
-      guard let phy = PHY(name: try item.string()) else { throw item.error("unknown PHY; there are 1m, 2m, coded") }
+      guard let phy = PHY(name: try item.string()) else { throw item.error("Unknown PHY. Use 1m, 2m or coded.") }
       phys.insert(phy)
     }
-    guard phys.contains(.le1M) else { throw entry.error("every device has the PHY 1m") }
+    guard phys.contains(.le1M) else { throw entry.error("Add 1m, which every device supports.") }
     return phys
   }
 }

@@ -2,7 +2,7 @@ import Bluetooth
 import DeviceFiles
 import Text
 
-/// Advertising data from its fields (Supplement to the Core Specification, Part A §1), in the order of the file.
+/// Reads advertising data from its fields, in the order of the file (Supplement to the Core Specification, Part A §1).
 struct AdvertisementReader {
   let expressions: ExpressionReader
 
@@ -12,8 +12,7 @@ struct AdvertisementReader {
     "flags", "name", "short_name", "services", "manufacturer_data", "service_data", "tx_power", "appearance",
   ]
 
-  /// A string of hex digits is taken as it is, well-formed or not: broken advertisements are worth simulating.
-  /// - Returns: the octets, or, where they change, what they are made of.
+  /// Reads advertising data: the bytes, or a template if they change. Hex digits may be malformed data, for tests of scanners.
   func data(_ entry: FileEntry) throws(FileEntryError) -> ([UInt8], AdvertisementTemplate?) {
     var whole = AdvertisementTemplate()
     if entry.isObject {
@@ -24,7 +23,7 @@ struct AdvertisementReader {
     }
     let least = whole.leastLength
     guard least <= Self.limit else {
-      throw entry.error("\(least) octets: an advertisement has at most \(Self.limit), as has a scan response")
+      throw entry.error("Too long: \(least) bytes (maximum \(Self.limit)).")
     }
     return whole.literal.map { ($0, nil) } ?? ([], whole)
   }
@@ -42,7 +41,7 @@ struct AdvertisementReader {
       let value = UInt16(clamping: try entry.integer(0...0xFFFF))
       return [structure(0x19, [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)])]
     case "services":
-      // One structure for each width that occurs: 16 bits, 128 bits.
+      // One structure per UUID size: 16 bits, 128 bits.
       var short: [UInt8] = []
       var long: [UInt8] = []
       for item in try entry.list() {
@@ -54,7 +53,7 @@ struct AdvertisementReader {
       var data: [AdvertisementTemplate.Piece] = []
       for (company, value) in try entry.members() {
         guard company.utf8.count == 4, let id = Hex.number(company) else {
-          throw value.error("a company identifier has four hex digits, as 004c")
+          throw value.error("A company identifier has four hex digits, such as 004c.")
         }
         data.append(structure(0xFF, [UInt8(truncatingIfNeeded: id), UInt8(truncatingIfNeeded: id >> 8)], try expressions.template(value)))
       }
@@ -62,7 +61,7 @@ struct AdvertisementReader {
     case "service_data":
       var data: [AdvertisementTemplate.Piece] = []
       for (text, value) in try entry.members() {
-        guard let uuid = UUID(text) else { throw value.error("\(DisplayText.quote(text)) is not a UUID") }
+        guard let uuid = UUID(text) else { throw value.error("Invalid UUID \(DisplayText.quote(text)).") }
         data.append(structure(uuid.short == nil ? 0x21 : 0x16, uuid.attBytes, try expressions.template(value)))
       }
       return data

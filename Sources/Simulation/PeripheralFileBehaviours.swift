@@ -2,10 +2,10 @@ import ATT
 import DeviceFiles
 import GATT
 
-/// What a characteristic does beyond holding its value: reactions, `collect`, `periodic`, `sink`.
+/// Reads the behavior of a characteristic: reactions, `collect`, `periodic`, `sink`.
 struct BehaviourReader {
   let actions: ActionReader
-  /// Value handle of the characteristic that is read.
+  /// The value handle of the characteristic.
   let own: AttributeHandle
 
   static let keys = ["reactions", "read_reactions", "on_subscribe", "on_unsubscribe", "collect", "periodic", "sink", "unasked"]
@@ -21,20 +21,22 @@ struct BehaviourReader {
       guard let value = fields[key], permissions.isDisjoint(with: [.write, .writeWithoutResponse]) else { continue }
       throw value.error(
         fields["permissions"] == nil
-          ? "nothing can be written to a characteristic without the write or write_without_response property"
-          : "its permissions let nobody write to it")
+          ? "The characteristic cannot be written: it has no write or write_without_response property."
+          : "The characteristic cannot be written: its permissions forbid it.")
     }
     if let value = fields["read_reactions"], !permissions.contains(.read) {
       throw value.error(
-        fields["permissions"] == nil ? "nobody can read a characteristic without the read property" : "its permissions let nobody read it")
+        fields["permissions"] == nil
+          ? "The characteristic cannot be read: it has no read property."
+          : "The characteristic cannot be read: its permissions forbid it.")
     }
     for key in ["on_subscribe", "on_unsubscribe"] {
       guard let value = fields[key], !properties.isDisjoint(with: [.notify, .indicate]), row?.isSubscribable == false else { continue }
-      throw value.error("nobody can subscribe: with unasked it has no 2902 unless its descriptors list one")
+      throw value.error("Clients cannot subscribe: unasked removes the 2902 unless the descriptors list it.")
     }
     for key in ["on_subscribe", "on_unsubscribe", "periodic", "unasked"] {
       guard let value = fields[key], properties.isDisjoint(with: [.notify, .indicate]) else { continue }
-      throw value.error("nobody can subscribe to a characteristic without the notify or indicate property")
+      throw value.error("Clients cannot subscribe: the characteristic has no notify or indicate property.")
     }
     for item in try fields["reactions"]?.bounded() ?? [] {
       behaviour.reactions.append(try actions.reaction(item, .write(isCollected: fields["collect"] != nil)))
@@ -50,17 +52,19 @@ struct BehaviourReader {
     }
     if let value = fields["periodic"] {
       let fields = try value.object(["every_ms", "values"])
-      guard let interval = fields["every_ms"], let values = fields["values"] else { throw value.error("it has every_ms and values") }
+      guard let interval = fields["every_ms"], let values = fields["values"] else {
+        throw value.error("periodic needs every_ms and values.")
+      }
       var templates: [Template] = []
       for item in try values.bounded() { templates.append(try actions.expressions.template(item)) }
-      guard !templates.isEmpty else { throw values.error("no values") }
+      guard !templates.isEmpty else { throw values.error("Add at least one value.") }
       behaviour.periodic = PeripheralDescription.Periodic(interval: try interval.milliseconds(1...Self.longest), values: templates)
     }
     if let value = fields["sink"] {
       let fields = try value.object(["report", "pause_ms"])
-      guard let report = fields["report"] else { throw value.error("it has no report: the characteristic that holds the count") }
+      guard let report = fields["report"] else { throw value.error("Missing report, the characteristic that holds the count.") }
       let target = try characteristics.find(report)
-      guard target.handle != own else { throw report.error("the report is a characteristic of its own") }
+      guard target.handle != own else { throw report.error("The report must be another characteristic.") }
       behaviour.sink = PeripheralDescription.Sink(
         report: target.handle, pause: try fields["pause_ms"]?.milliseconds(1...Self.longest) ?? .milliseconds(100))
     }

@@ -1,7 +1,7 @@
 import DeviceFiles
 import Text
 
-/// Conditions: an operand and how it compares, or several of them.
+/// Reads conditions: an operand with comparisons, or a list of conditions.
 extension ExpressionReader {
   private static let comparisons = Condition.Comparison.allCases.map(\.rawValue) + ["matches"]
 
@@ -19,7 +19,7 @@ extension ExpressionReader {
       comparisons.append(try isNumber(kind) ? numbers(kind, key, value) : octets(kind, key, value))
     }
     guard let first = comparisons.first else {
-      throw entry.error("it compares nothing; there are \(Self.comparisons.joined(separator: ", "))")
+      throw entry.error("Missing comparison. Use \(Self.comparisons.joined(separator: ", ")).")
     }
     return comparisons.count == 1 ? first : .all(comparisons)
   }
@@ -39,8 +39,8 @@ extension ExpressionReader {
   }
 
   private func numbers(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(FileEntryError) -> Condition {
-    for cut in ["from", "octets"] { if let entry = kind.fields[cut] { throw entry.error("a number cannot be cut") } }
-    guard let comparison = Condition.Comparison(rawValue: key) else { throw value.error("matches compares octets, not numbers") }
+    for cut in ["from", "octets"] { if let entry = kind.fields[cut] { throw entry.error("\(cut) needs bytes, not a number.") } }
+    guard let comparison = Condition.Comparison(rawValue: key) else { throw value.error("matches compares bytes, not numbers.") }
     return .number(try number(kind), comparison, try number(value))
   }
 
@@ -49,14 +49,14 @@ extension ExpressionReader {
     switch key {
     case "is", "is_not": return .octets(operand, isEqual: key == "is", try template(value))
     case "matches": return .matches(operand, try pattern(value))
-    default: throw value.error("\(key) compares numbers; {\"number\": {…}, \"as\": \"u16le\"} makes one of octets")
+    default: throw value.error("\(key) compares numbers. To convert bytes: {\"number\": {…}, \"as\": \"u16le\"}")
     }
   }
 
   func pattern(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Pattern {
     let text = try entry.string()
     guard let pattern = Reaction.Pattern(text) else {
-      throw entry.error("\(DisplayText.quote(text)) is not a pattern: hex digits, ?? for any octet, a final * for any rest")
+      throw entry.error("Invalid pattern \(DisplayText.quote(text)). Use hex digits, ?? for any byte, and a final * for any rest.")
     }
     return pattern
   }

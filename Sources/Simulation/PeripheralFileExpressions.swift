@@ -3,7 +3,7 @@ import DeviceFiles
 import GATT
 import Text
 
-/// Reads values of which parts are made when they are needed, and numbers.
+/// Reads expressions: values whose parts are computed when they are sent, and numbers.
 struct ExpressionReader {
   let names: PeripheralNames
 
@@ -23,7 +23,7 @@ struct ExpressionReader {
     return own + ["from", "octets"]
   }
 
-  /// A value: a part, or a list of parts.
+  /// Reads a value: a part, or a list of parts.
   func template(_ entry: FileEntry) throws(FileEntryError) -> Template {
     var parts: [Template.Part] = []
     for item in entry.isList ? try entry.bounded() : [entry] {
@@ -36,12 +36,12 @@ struct ExpressionReader {
     let template = Template(parts: parts)
     let length = template.leastLength
     guard length <= AttributeDatabase.maximumValueLength else {
-      throw entry.error("\(length) octets: at most \(AttributeDatabase.maximumValueLength) are allowed")
+      throw entry.error("Too long: \(length) bytes (maximum \(AttributeDatabase.maximumValueLength)).")
     }
     return template
   }
 
-  /// One entry may give several parts: a list of numbers of one format.
+  /// Reads the parts of one entry. There are several for a list of numbers in one format.
   func parts(_ kind: FileEntry.Kind) throws(FileEntryError) -> [Template.Part] {
     let parts = try uncut(kind)
     guard kind.fields["from"] != nil || kind.fields["octets"] != nil else { return parts }
@@ -56,18 +56,18 @@ struct ExpressionReader {
     switch kind.name {
     case "value_of": return [.valueOf(try names.characteristics.find(entry).handle)]
     case "written":
-      guard try entry.bool() else { throw entry.error("only true makes sense") }
+      guard try entry.bool() else { throw entry.error("Use true.") }
       return [.written]
     case "variable":
       let variable = try names.variable(entry)
       guard !variable.isNumber else {
-        throw entry.error("the variable holds a number; a format makes octets of it: {\"u8\": {\"variable\": …}}")
+        throw entry.error("The variable holds a number. To convert it to bytes: {\"u8\": {\"variable\": …}}")
       }
       return [.variable(variable.index)]
     case "parameter":
       let (field, request) = try parameter(entry)
       guard case .string = field else {
-        throw entry.error("\(field.name) is no octets; a format makes some of a number: {\"u8\": {\"parameter\": …}}")
+        throw entry.error("\(field.name) does not hold bytes. To convert a number to bytes: {\"u8\": {\"parameter\": …}}")
       }
       return [.parameter(field.name, request)]
     case "random_octets": return [.random(octets: try entry.integer(1...AttributeDatabase.maximumValueLength))]
@@ -75,7 +75,7 @@ struct ExpressionReader {
     case "aes_cmac": return [try authentication(.aesCMAC, kind)]
     case "hmac_sha256": return [try authentication(.hmacSHA256, kind)]
     case "xor":
-      guard let with = kind.fields["with"] else { throw entry.error("xor needs with: the octets that are combined with these") }
+      guard let with = kind.fields["with"] else { throw entry.error("xor needs with, the bytes to combine with these.") }
       return [.exclusiveOr(try template(entry), with: try template(with))]
     default: return try formatted(kind)
     }
@@ -84,33 +84,31 @@ struct ExpressionReader {
   private func checksum(_ kind: FileEntry.Kind) throws(FileEntryError) -> Template.Part {
     let name = try kind.entry.string()
     guard let checksum = Checksum(name) else {
-      throw kind.entry.error(
-        "unknown checksum \(DisplayText.quote(name)); there are \(Checksum.names)")
+      throw kind.entry.error("Unknown checksum \(DisplayText.quote(name)). Use \(Checksum.names).")
     }
     var order = ByteOrder.little
     if let value = kind.fields["order"] {
-      guard let named = ByteOrder(rawValue: try value.string()) else { throw value.error("little or big") }
+      guard let named = ByteOrder(rawValue: try value.string()) else { throw value.error("Use little or big.") }
       order = named
     }
     return .checksum(checksum, order, of: try kind.fields["of"].map(template))
   }
 
   private func authentication(_ algorithm: MessageAuthentication, _ kind: FileEntry.Kind) throws(FileEntryError) -> Template.Part {
-    guard let value = kind.fields["key"] else { throw kind.entry.error("\(kind.name) needs a key") }
+    guard let value = kind.fields["key"] else { throw kind.entry.error("\(kind.name) needs a key.") }
     let key = try template(value)
     if let count = key.literal?.count, !algorithm.keyLengths.contains(count) {
       let lengths = algorithm.keyLengths
-      throw value.error(
-        "a key of \(count) octets: \(kind.name) takes \(lengths.count == 1 ? "\(lengths.lowerBound)" : "\(lengths.lowerBound) to \(lengths.upperBound)")"
-      )
+      let wanted = lengths.count == 1 ? "\(lengths.lowerBound)" : "\(lengths.lowerBound)–\(lengths.upperBound)"
+      throw value.error("\(kind.name) needs a key of \(wanted) bytes, not \(count).")
     }
     guard MessageAuthentication.isAvailable else {
-      throw kind.entry.error("\(kind.name) is computed by \(MessageAuthentication.library) of OpenSSL 3, which is not installed")
+      throw kind.entry.error("\(kind.name) needs \(MessageAuthentication.library) (OpenSSL 3), which is not installed.")
     }
     return .authentication(algorithm, of: try template(kind.entry), key: key)
   }
 
-  /// `{"u16le": 5}`, `{"utf8": "text"}`, `{"u8": {"variable": "tries"}}`; several numbers may be given as a list.
+  /// Reads `{"u16le": 5}`, `{"utf8": "text"}`, `{"u8": {"variable": "tries"}}`, or a list of numbers in one format.
   private func formatted(_ kind: FileEntry.Kind) throws(FileEntryError) -> [Template.Part] {
     var parts: [Template.Part] = []
     for item in kind.entry.isList ? try kind.entry.bounded() : [kind.entry] {
@@ -119,22 +117,22 @@ struct ExpressionReader {
         continue
       }
       guard let format = try? ValueFormat(kind.name), format.numberOctets != nil else {
-        throw item.error("\(kind.name) takes a string; formats of numbers take numbers that are made")
+        throw item.error("\(kind.name) takes a string. Only number formats take computed numbers.")
       }
       parts.append(.number(try number(item), format))
     }
     return parts
   }
 
-  /// A field of the request that is answered here.
+  /// Returns the named field of the request that is being answered, and the request.
   func parameter(_ entry: FileEntry) throws(FileEntryError) -> (Frame.Field, Frame) {
     let name = try entry.string()
-    guard let command = names.command else { throw entry.error("parameters are those of a command of a device file that is answered") }
+    guard let command = names.command else { throw entry.error("parameter works only in the answers of a device file.") }
     guard let field = command.request.field(name) else {
       let names = command.request.fields.map(\.name)
       throw entry.error(
         "\(command.name) has no parameter \(DisplayText.quote(name))"
-          + (names.isEmpty ? "" : "; there are \(names.joined(separator: ", "))"))
+          + (names.isEmpty ? "." : ". Use \(names.joined(separator: ", "))."))
     }
     return (field, command.request)
   }
@@ -157,21 +155,21 @@ struct ExpressionReader {
     case "variable":
       let variable = try names.variable(entry)
       guard variable.isNumber else {
-        throw entry.error("the variable holds octets; {\"number\": {\"variable\": …}, \"as\": \"u16le\"} makes a number of them")
+        throw entry.error("The variable holds bytes. To convert them to a number: {\"number\": {\"variable\": …}, \"as\": \"u16le\"}")
       }
       return .variable(variable.index)
     case "parameter":
       let (field, request) = try parameter(entry)
-      guard field.isNumber else { throw entry.error("\(field.name) is no number") }
+      guard field.isNumber else { throw entry.error("\(field.name) is not a number.") }
       return .parameter(field.name, request)
     case "random":
       let ends = try entry.list()
-      guard ends.count == 2 else { throw entry.error("the least and the greatest number, as in [1, 6]") }
+      guard ends.count == 2 else { throw entry.error("Use a list of the lowest and the highest number, such as [1, 6].") }
       let least = try ends[0].integer(Int.min...Int.max)
       return .random(Int64(least)...Int64(try ends[1].integer(least...Int.max)))
     case "clock":
       guard let field = NumberExpression.ClockField(rawValue: try entry.string()) else {
-        throw entry.error("there are \(NumberExpression.ClockField.allCases.map(\.rawValue).joined(separator: ", "))")
+        throw entry.error("Unknown clock field. Use \(NumberExpression.ClockField.allCases.map(\.rawValue).joined(separator: ", ")).")
       }
       return .clock(field)
     case "length": return .length(try template(entry))
@@ -180,14 +178,15 @@ struct ExpressionReader {
       switch try? ValueFormat(name) {
       case .unsigned(let octets, let order): return .read(try template(entry), .unsigned(octets: octets, order))
       case .signed(let octets, let order): return .read(try template(entry), .signed(octets: octets, order))
-      default: throw (kind.fields["as"] ?? entry).error("\(DisplayText.quote(name)) is not a format of whole numbers, as u8, u16le, i32be")
+      default:
+        throw (kind.fields["as"] ?? entry).error("\(DisplayText.quote(name)) is not an integer format. Use one such as u8, u16le or i32be.")
       }
     case "subscribers": return .subscribers(try names.characteristics.find(entry).handle)
     default:
       guard let operation = NumberExpression.Operation(rawValue: kind.name) else { return .literal(0) }
       var operands: [NumberExpression] = []
       for item in try entry.bounded() { operands.append(try number(item)) }
-      guard !operands.isEmpty else { throw entry.error("no numbers") }
+      guard !operands.isEmpty else { throw entry.error("Add at least one number.") }
       return .arithmetic(operation, operands)
     }
   }

@@ -4,22 +4,21 @@ import DeviceFiles
 import GATT
 import Text
 
-/// What the entries of a peripheral may refer to.
+/// The names that entries of a peripheral may refer to.
 struct PeripheralNames {
   var characteristics = CharacteristicTable()
   var variables: [String: Variable] = [:]
   var timers: [String: Int] = [:]
-  /// It can be busy.
+  /// Whether the peripheral has firmware, which can be busy.
   var hasFirmware = false
-  /// Whose commands it answers.
+  /// The device file whose commands the peripheral answers.
   var device: DeviceDescription?
-  /// The command that is answered here.
+  /// The command that is being answered.
   var command: DeviceCommand?
 
   struct Variable {
-    /// Its number.
     let index: Int
-    /// Otherwise it holds octets.
+    /// Whether the variable holds a number. Otherwise it holds bytes.
     let isNumber: Bool
   }
 
@@ -36,20 +35,20 @@ struct PeripheralNames {
 
 extension FileEntry {
   fileprivate func missing(_ noun: String, of names: [String]) -> FileEntryError {
-    guard !names.isEmpty else { return error("this peripheral has no \(noun)s") }
+    guard !names.isEmpty else { return error("The peripheral has no \(noun)s.") }
     let shown = names.sorted().map { DisplayText.clip(DisplayText.escape($0), to: 30) }
-    return error("no such \(noun); there are \(shown.prefix(20).joined(separator: ", "))")
+    return error("Unknown \(noun). Use \(shown.prefix(20).joined(separator: ", ")).")
   }
 }
 
-/// The characteristics of a peripheral, to find those that a behaviour names.
+/// The characteristics of a peripheral, by UUID and by handle.
 struct CharacteristicTable {
   struct Row {
     let handle: AttributeHandle
     let service: UUID
     let properties: Properties
     let permissions: AttributeDatabase.Permissions
-    /// It has a Client Characteristic Configuration.
+    /// Whether it has a Client Characteristic Configuration.
     let isSubscribable: Bool
     let isSink: Bool
   }
@@ -65,23 +64,23 @@ struct CharacteristicTable {
     byHandle[handle] = row
   }
 
-  /// `ffe2`, or `ffe0/ffe2` where several characteristics have the UUID.
+  /// Finds a characteristic by UUID (`ffe2`), or by service and UUID (`ffe0/ffe2`).
   func find(_ entry: FileEntry) throws(FileEntryError) -> Row {
     try find(try entry.string(), for: entry)
   }
 
-  /// - Parameter entry: what names it.
+  /// - Parameter entry: The entry with the name, for errors.
   func find(_ text: String, for entry: FileEntry) throws(FileEntryError) -> Row {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { UUID($0) }
     guard (1...2).contains(parts.count), case let uuid?? = parts.last, case let service? = parts.first else {
-      throw entry.error("\(DisplayText.quote(text)) is not a characteristic: ffe2, or service and characteristic, ffe0/ffe2")
+      throw entry.error("Invalid characteristic \(DisplayText.quote(text)). Use a UUID (ffe2) or SERVICE/UUID (ffe0/ffe2).")
     }
     let found = (rows[uuid] ?? []).filter { parts.count == 1 || $0.service == service }
     guard let row = found.first else {
-      throw entry.error("no characteristic \(DisplayText.quote(text)) in the services of this peripheral")
+      throw entry.error("The services of this peripheral have no characteristic \(DisplayText.quote(text)).")
     }
     guard found.count == 1 else {
-      throw entry.error("\(found.count) characteristics are \(DisplayText.quote(text)); say which by its service, as ffe0/ffe2")
+      throw entry.error("\(found.count) characteristics match \(DisplayText.quote(text)). Include the service: ffe0/ffe2")
     }
     return row
   }

@@ -4,21 +4,21 @@ import DeviceFiles
 import GATT
 import Text
 
-/// The services of one peripheral. First pass: what is in the attributes; second, when the handles are known: what refers to them.
+/// Reads the services of one peripheral: first the attributes, then, with known handles, the entries that refer to them.
 struct PeripheralServices {
   typealias Database = AttributeDatabase
 
   private var services: [Database.ServiceDescription] = []
   private var entries: [FileEntry] = []
-  /// Characteristics by service, as in the file.
+  /// The characteristics by service, in the order of the file.
   private var characteristics: [[(entry: FileEntry, fields: [String: FileEntry])]] = []
   private var descriptors: [[[FileEntry]]] = []
   private var includes: [[FileEntry]] = []
   private let name: String
   private let appearance: UInt16
-  /// Services in front of those of the file.
+  /// The number of services added before those of the file.
   private var added = 0
-  /// The service 1800 is one of them.
+  /// Whether one of them is the service 1800.
   private(set) var addsAccess = false
 
   init(name: String, appearance: UInt16) {
@@ -30,7 +30,7 @@ struct PeripheralServices {
 
   mutating func add(_ entry: FileEntry) throws(FileEntryError) {
     let fields = try entry.object(["uuid", "primary", "handle", "includes", "characteristics"])
-    guard let uuid = fields["uuid"] else { throw entry.error("a service has a uuid") }
+    guard let uuid = fields["uuid"] else { throw entry.error("Missing uuid.") }
     var service = Database.ServiceDescription(try uuid.uuid())
     if let value = fields["primary"] { service.isPrimary = try value.bool() }
     if let value = fields["handle"] { service.handle = try value.handle() }
@@ -58,13 +58,13 @@ struct PeripheralServices {
   private func characteristic(
     _ entry: FileEntry, _ fields: [String: FileEntry], _ descriptors: [FileEntry]
   ) throws(FileEntryError) -> Database.CharacteristicDescription {
-    guard let uuid = fields["uuid"] else { throw entry.error("a characteristic has a uuid") }
-    guard let list = fields["properties"] else { throw entry.error("a characteristic has properties") }
+    guard let uuid = fields["uuid"] else { throw entry.error("Missing uuid.") }
+    guard let list = fields["properties"] else { throw entry.error("Missing properties.") }
     var properties: Properties = []
     for item in try list.list() {
       guard let property = Properties(name: try item.string()) else {
         throw item.error(
-          "unknown property \(DisplayText.quote(try item.string())); there are \(Properties(rawValue: 0xFF).names.joined(separator: ", "))")
+          "Unknown property \(DisplayText.quote(try item.string())). Use \(Properties(rawValue: 0xFF).names.joined(separator: ", ")).")
       }
       properties.formUnion(property)
     }
@@ -79,12 +79,12 @@ struct PeripheralServices {
 
   private func descriptor(_ entry: FileEntry) throws(FileEntryError) -> Database.DescriptorDescription {
     let fields = try entry.object(["uuid", "handle", "value", "permissions", "max_length"])
-    guard let uuid = fields["uuid"] else { throw entry.error("a descriptor has a uuid") }
+    guard let uuid = fields["uuid"] else { throw entry.error("Missing uuid.") }
     var descriptor = Database.DescriptorDescription(try uuid.uuid())
     if let value = fields["handle"] { descriptor.handle = try value.handle() }
     if let value = fields["permissions"] { descriptor.permissions = try permissions(value) }
     if descriptor.uuid == UUID(0x2902), let value = fields["value"] ?? fields["max_length"] {
-      throw value.error("each client has a 2902 of its own, which has two octets and is 0000 at first")
+      throw value.error("Not allowed for 2902: each client has its own 2-byte value, initially 0000.")
     }
     (descriptor.value, descriptor.maximumLength) = try value(fields)
     return descriptor
@@ -101,7 +101,7 @@ struct PeripheralServices {
       let text = try item.string()
       guard let found = Database.Permissions.names.first(where: { $0.name == text }) else {
         throw item.error(
-          "unknown permission \(DisplayText.quote(text)); there are \(Database.Permissions.names.map(\.name).joined(separator: ", "))")
+          "Unknown permission \(DisplayText.quote(text)). Use \(Database.Permissions.names.map(\.name).joined(separator: ", ")).")
       }
       permissions.formUnion(found.permission)
     }
@@ -110,11 +110,11 @@ struct PeripheralServices {
 
   // MARK: Layout
 
-  /// Adds the two services that every device should have (Vol 3 Part C §12, Part G §7) where the file leaves them out, and gives handles. One for
-  /// which the handle of the first service leaves no room is left out: there are such devices.
+  /// Adds the services 1800 and 1801 (Vol 3 Part C §12, Part G §7) unless the file describes them, and assigns handles. If the handle of the
+  /// first service leaves no room for one, the database lacks it, as on some real devices.
   mutating func database(_ peripheral: FileEntry) throws(FileEntryError) -> Database {
     var front: [Database.ServiceDescription] = []
-    /// Handles in front of the first service.
+    /// The free handles before the first service.
     var room = services.first?.handle.map { Int($0.rawValue) - 1 } ?? .max
     addsAccess = room >= 5 && !services.contains { $0.uuid == UUID(0x1800) }
     if addsAccess {
@@ -138,7 +138,7 @@ struct PeripheralServices {
       for item in list {
         let uuid = try item.uuid()
         guard let target = byUUID[uuid], target != index else {
-          throw item.error("no other service of this peripheral has the UUID \(uuid)")
+          throw item.error("The peripheral has no other service \(uuid).")
         }
         services[index].includes.append(added + target)
       }
@@ -149,11 +149,11 @@ struct PeripheralServices {
   private func error(_ invalid: Database.Invalid, _ peripheral: FileEntry) -> FileEntryError {
     let service = invalid.service - added
     var invalid = invalid
-    // Nobody would look for what is not in the file.
-    if service == 0, added > 0, invalid.reason.hasPrefix("handle ") {
+    // The file does not show services that were added.
+    if service == 0, added > 0, invalid.reason.hasPrefix("Handle ") {
       let names = (addsAccess ? ["1800"] : []) + (addsAccess && added == 1 ? [] : ["1801"])
       invalid.reason +=
-        "; \(names.joined(separator: " and ")), which the file does not describe, \(added == 1 ? "was" : "were") added in front"
+        " The simulator added \(names.joined(separator: " and ")) before it, because the file does not describe \(added == 1 ? "it" : "them")."
     }
     guard entries.indices.contains(service) else { return peripheral.error(invalid.reason) }
     guard let number = invalid.characteristic, characteristics[service].indices.contains(number) else {
@@ -188,12 +188,12 @@ struct PeripheralServices {
     }
     for (handles, list) in zip(handles(database), characteristics) {
       for (handle, item) in zip(handles, list) where result.values.contains(where: { $0.sink?.report == handle }) {
-        if let value = item.fields["value"] { throw value.error("it says nothing: the count of a sink is what it holds") }
+        if let value = item.fields["value"] { throw value.error("No effect: the characteristic holds the count of a sink.") }
       }
     }
     return result
   }
 
-  /// Value handles by service of the file.
+  /// The value handles, by service of the file.
   private func handles(_ database: Database) -> [[AttributeHandle]] { Array(database.valueHandles.dropFirst(added)) }
 }

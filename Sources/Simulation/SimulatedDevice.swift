@@ -3,19 +3,19 @@ import DeviceFiles
 import GATT
 import Text
 
-/// What a device file says of its simulation: peripherals that answer its commands.
+/// Reads the simulation of a device file: peripherals that answer its commands.
 enum SimulatedDevice {
-  /// The peripherals that an entry of a file describes: itself, or those of a device file.
+  /// Returns the peripherals in an entry of a file: the entry itself, or those of a device file.
   static func entries(_ entry: FileEntry) throws(FileEntryError) -> [(FileEntry, DeviceDescription?)] {
     guard DeviceFile.isDevice(entry.tree) else { return [(entry, nil)] }
     let device = try DeviceFile.parse(entry)
     guard let simulation = device.simulation else {
-      throw entry.error("nothing to simulate: it has no simulate, which says how the device looks from outside")
+      throw entry.error("The device file cannot be simulated: it has no simulate.")
     }
     let members = try simulation.members()
     let base = members.filter { $0.key != "others" }
     var entries = [(copy(of: base, besides: [], simulation), device as DeviceDescription?)]
-    // The same, but for what they say.
+    // Each of the others overrides members of the first.
     guard let others = members.first(where: { $0.key == "others" })?.entry else { return entries }
     for other in try others.bounded() { entries.append((copy(of: base, besides: try other.members(), other), device)) }
     return entries
@@ -30,16 +30,16 @@ enum SimulatedDevice {
     return FileEntry(file: place.file, path: place.path, tree: tree)
   }
 
-  /// What the device does with its commands, before anything else that is written there.
+  /// Adds the reactions to the device's commands before all other reactions to writes.
   static func add(
     _ entry: FileEntry, _ names: PeripheralNames, to behaviours: inout [AttributeHandle: PeripheralDescription.Behaviour]
   ) throws(FileEntryError) {
     var reactions: [AttributeHandle: [Reaction]] = [:]
     for (key, value) in try entry.namedMembers(limit: 256) {
-      guard let command = names.device?.command(key) else { throw value.error("the device has no command \(DisplayText.quote(key))") }
+      guard let command = names.device?.command(key) else { throw value.error("The device has no command \(DisplayText.quote(key)).") }
       let row = try names.characteristics.find(command.to.description, for: value)
       guard !row.properties.isDisjoint(with: [.write, .writeWithoutResponse]) else {
-        throw value.error("\(command.to) cannot be written")
+        throw value.error("\(command.to) cannot be written.")
       }
       var own = names
       own.command = command
@@ -54,7 +54,7 @@ enum SimulatedDevice {
 }
 
 extension ActionReader {
-  /// `{"values": {…}, "after_ms": 20}`: the one packet that is the answer.
+  /// Reads an answer of one packet: `{"values": {…}, "after_ms": 20}`.
   func answer(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Action {
     let fields = try entry.object(["values", "after_ms"])
     return Reaction.Action(
@@ -62,7 +62,7 @@ extension ActionReader {
       after: try fields["after_ms"]?.milliseconds(0...Self.longest) ?? .zero)
   }
 
-  /// `{"send": NAME, "values": {…}}`: an event, or here, where a command is answered, a packet of its answer.
+  /// Reads `{"send": NAME, "values": {…}}`: an event, or a packet of the answer to the current command.
   func send(_ entry: FileEntry, _ values: FileEntry?) throws(FileEntryError) -> Reaction.Action.Kind {
     try packet(try entry.string(), entry, values)
   }
@@ -70,7 +70,7 @@ extension ActionReader {
   private func packet(_ name: String, _ entry: FileEntry, _ values: FileEntry?) throws(FileEntryError) -> Reaction.Action.Kind {
     let (frame, from, fixed) = try sent(name, entry)
     guard frame.leastLength <= Frame.maximumLength else {
-      throw entry.error("\(frame.leastLength) octets: a notification has at most \(Frame.maximumLength)")
+      throw entry.error("Too long for a notification: \(frame.leastLength) bytes (maximum \(Frame.maximumLength)).")
     }
     let row = try expressions.names.characteristics.find(from.description, for: entry)
     let members = try values?.object(frame.fields.map(\.name)) ?? [:]
@@ -85,19 +85,19 @@ extension ActionReader {
       } else if let parameter = request?.field(field.name), Self.holds(field, parameter) {
         value = .parameter(field.name)
       } else {
-        throw (values ?? entry).error("it has no value for \(field.name)")
+        throw (values ?? entry).error("Missing value for \(field.name).")
       }
       fields.append(.init(name: field.name, value: value))
     }
     let template = Template(parts: [.frame(FrameTemplate(frame: frame, fields: fields, request: request))])
     if row.properties.contains(.notify) { return .notify(row.handle, template) }
-    guard row.properties.contains(.indicate) else { throw entry.error("\(from) neither notifies nor indicates") }
+    guard row.properties.contains(.indicate) else { throw entry.error("\(from) has no notify or indicate property.") }
     return .indicate(row.handle, template)
   }
 
-  /// The frame, whence it comes, and what fields of it are unless somebody says otherwise.
+  /// Returns the frame, the characteristic that sends it, and default values of fields.
   private func sent(_ name: String, _ entry: FileEntry) throws(FileEntryError) -> (Frame, DeviceCharacteristic, [String: DeviceValue]) {
-    guard let device = expressions.names.device else { throw entry.error("send is for the simulation of a device file") }
+    guard let device = expressions.names.device else { throw entry.error("send works only in a device file.") }
     let answer = expressions.names.command?.answer
     if let answer, let frame = frame(name, of: answer) {
       var fixed: [String: DeviceValue] = [:]
@@ -106,7 +106,7 @@ extension ActionReader {
     }
     if let event = device.events.first(where: { $0.name == name }) { return (event.frame, event.from, [:]) }
     let names = (answer.map { ["answer", "error"] + $0.parts.map(\.frame.name) } ?? []) + device.events.map(\.name)
-    throw entry.error("nothing is called \(DisplayText.quote(name)) that could be sent here; there are \(names.joined(separator: ", "))")
+    throw entry.error("Cannot send \(DisplayText.quote(name)). Use \(names.joined(separator: ", ")).")
   }
 
   private func frame(_ name: String, of answer: DeviceCommand.Answer) -> Frame? {
@@ -117,7 +117,7 @@ extension ActionReader {
     }
   }
 
-  /// Else nothing could be sent.
+  /// Whether a field can hold the value of another.
   private static func holds(_ field: Frame.Field, _ other: Frame.Field) -> Bool {
     switch (field, other) {
     case (.number, .number), (.number, .bit), (.bit, .number), (.bit, .bit), (.list, .list): true
@@ -130,9 +130,9 @@ extension ActionReader {
     if entry.isObject, case .string(let name)? = entry.tree["parameter"]?.kind, try entry.members().count == 1 {
       guard let parameter = expressions.names.command?.request.field(name) else {
         _ = try expressions.parameter(try entry.members().first?.entry ?? entry)
-        throw entry.error("the request has no field \(DisplayText.quote(name))")
+        throw entry.error("The request has no field \(DisplayText.quote(name)).")
       }
-      guard Self.holds(field, parameter) else { throw entry.error("\(field.name) cannot hold what the parameter \(name) is") }
+      guard Self.holds(field, parameter) else { throw entry.error("\(field.name) cannot hold the parameter \(name).") }
       return .parameter(name)
     }
     switch field {
@@ -150,7 +150,7 @@ extension ActionReader {
           let members = try item.object(fields.map(\.name))
           var values: [FrameTemplate.Member] = []
           for inner in fields {
-            guard let member = members[inner.name] else { throw item.error("it has no value for \(inner.name)") }
+            guard let member = members[inner.name] else { throw item.error("Missing value for \(inner.name).") }
             values.append(.init(name: inner.name, value: try value(member, of: inner)))
           }
           items.append(.object(values))

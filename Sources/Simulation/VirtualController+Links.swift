@@ -200,16 +200,16 @@ extension VirtualController {
   }
 
   func transmit(_ data: ACLData) {
-    guard let connection = connections[data.handle] else { return violate("ACL data for handle \(data.handle), which is no link") }
+    guard let connection = connections[data.handle] else { return violate("ACL data for an unknown handle, \(data.handle)") }
     guard data.payload.count <= configuration.bufferLength else {
-      return overflow("an ACL packet of \(data.payload.count) octets, longer than the buffers")
+      return overflow("an ACL packet of \(data.payload.count) bytes, longer than the buffers")
     }
     let queued = connections.values.reduce(0) { $0 + $1.link.queued(by: .central) }
     guard queued < configuration.buffers else { return overflow("more ACL packets than buffers") }
     switch data.boundary {
     case .firstNonFlushable: break
     case .continuing: break
-    default: violate("ACL data with a packet boundary flag that LE hosts do not send")
+    default: violate("ACL data with an invalid packet boundary flag")
     }
     guard !connection.isEnding else { return }
     connection.link.send(by: .central, data.payload, isStart: data.boundary != .continuing)

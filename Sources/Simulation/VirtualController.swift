@@ -97,7 +97,7 @@ package final class VirtualController: HCI.Transport {
       switch try Packet(packet) {
       case .command(let command): execute(command)
       case .acl(let data): transmit(data)
-      case .event, .unknown: violate("the host sent a packet that is neither a command nor ACL data")
+      case .event, .unknown: violate("a packet that is neither a command nor ACL data")
       }
     } catch {
       guard packet.count >= 4, packet[0] == Packet.commandIndicator else { return violate("\(error)") }

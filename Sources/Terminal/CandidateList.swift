@@ -1,8 +1,8 @@
 import Text
 
-/// What could stand at the cursor, and what it is.
+/// A completion candidate and its description.
 package struct Candidate: Sendable, Equatable, Hashable {
-  /// As it is shown.
+  /// The text to show.
   package let text: String
   /// Shown beside it where there is room.
   package let hint: String
@@ -24,7 +24,7 @@ package struct CandidateList {
   ///   - height: its rows.
   package func lines(width: Int, height: Int) -> [String] {
     let rows = max(3, height - 3)
-    // More than that nobody sees.
+    // More candidates do not fit on a screen.
     let some = candidates.prefix(rows * max(1, width / 2))
     let hinted = some.map { $0.hint.isEmpty ? $0.text : "\($0.text) (\($0.hint))" }
     var shown = 0

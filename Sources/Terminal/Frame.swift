@@ -1,7 +1,7 @@
 /// What a full screen shows: as many lines as it has rows, each as wide as it is. Nothing in it moves the cursor: whoever makes a frame escapes.
 package struct Frame: Equatable, Sendable {
   package var lines: [Line]
-  /// Where text is being typed; nil: the cursor is hidden.
+  /// The position of the cursor. Nil hides it.
   package var cursor: Cursor?
 
   package struct Cursor: Equatable, Sendable {
@@ -56,7 +56,7 @@ package struct Frame: Equatable, Sendable {
     package static let dim = Self(dim: true)
   }
 
-  /// As ANSI numbers them.
+  /// The colors, with their ANSI numbers.
   package enum Color: Int32, Sendable {
     case red = 1
     case green = 2

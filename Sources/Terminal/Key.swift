@@ -1,6 +1,6 @@
-/// What was typed or clicked on a full screen. Rows and columns count from 0.
+/// A key or click on a full screen. Rows and columns count from 0.
 package enum Key: Hashable, Sendable {
-  /// One that is shown where text is typed.
+  /// A printable character.
   case character(Character)
   /// Ctrl with a letter, in lower case.
   case control(Character)

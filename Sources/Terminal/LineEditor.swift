@@ -17,12 +17,12 @@ package final class LineEditor: BottomLine {
     }
   }
 
-  /// What a key for completion brings about.
+  /// The result of the completion key.
   package struct Completion: Sendable, Equatable {
     /// Octets before the cursor that `text` is put in the place of.
     package var replaced = 0
     package var text = ""
-    /// What else could follow; shown above the line when there is no single answer.
+    /// The possible continuations, shown above the line if there are several.
     package var candidates: [Candidate] = []
 
     package init() {}
@@ -30,7 +30,7 @@ package final class LineEditor: BottomLine {
 
   /// Shown before what is typed. May be set at any time.
   package var prompt: [PromptPart] = [] { didSet { if prompt != oldValue { promptChanged() } } }
-  /// - Parameter: what stands before the cursor.
+  /// - Parameter: The text before the cursor.
   package var complete: (@LoopActor (String) -> Completion?)?
   /// A line that belongs to the history was typed.
   package var onRemember: (@LoopActor (String) -> Void)?
@@ -43,13 +43,13 @@ package final class LineEditor: BottomLine {
   private let mode: TerminalMode
   private var watch: Watch?
   private var wait: Wait<String?>?
-  /// Keys that came and were not used yet.
+  /// The received keys that are not yet processed.
   private var keys: [UInt8] = []
   private var pasted = PastedText()
   /// Lines of a paste that had several.
   private var lines: [String] = []
   private var last: String?
-  /// The prompt and the line stand on the terminal.
+  /// Whether the terminal shows the prompt and the line.
   private var isShown = false
   private var promptIsStale = false
   private var redraw: LoopTimer?
@@ -78,8 +78,8 @@ package final class LineEditor: BottomLine {
 
   // MARK: One line
 
-  /// Waits until a line was typed. Keys that came before it was asked for are used first.
-  /// - Returns: nil when the input has ended: Ctrl-D on an empty line, or a terminal that is gone.
+  /// Waits for a line. Uses keys that arrived earlier first.
+  /// Returns nil at the end of the input: after Ctrl-D on an empty line, or if the terminal is closed.
   /// - Throws: CancellationError; the line is abandoned then.
   package func line() async throws -> String? {
     if !lines.isEmpty { return lines.removeFirst() }
@@ -189,7 +189,7 @@ package final class LineEditor: BottomLine {
   package private(set) var isActive = false
 
   private func beginLine() {
-    // What was shown last may have been octets without an end of their line.
+    // The output may have ended without a line feed.
     beginRow()
     isActive = true
     isShown = true
@@ -295,7 +295,7 @@ package final class LineEditor: BottomLine {
 
   // MARK: Completion
 
-  /// What was to be completed when nothing was found.
+  /// The text for which the last completion found nothing.
   private var uncompleted: (typed: [UInt8], cursor: Int)?
 
   /// There may be more to complete by now: does so if what was typed is as it was when the key was pressed.

@@ -17,7 +17,7 @@ package final class LiveView {
     output.live = self
   }
 
-  /// As `draw`, but waits until the terminal takes it: the last view stays.
+  /// Draws the last view, and waits until the terminal accepts it.
   /// - Throws: OutputFailure; CancellationError.
   package func finish(_ lines: [Line], on output: Output) async throws {
     try await output.write(frame(lines, width: output.width))
@@ -25,7 +25,7 @@ package final class LiveView {
     output.live = nil
   }
 
-  /// What erases the block; the next one begins where it began.
+  /// The bytes that erase the block. The next one starts at the same place.
   func wipe(width: Int) -> String {
     defer { forget() }
     return up(width) + "\u{1B}[J"

@@ -8,13 +8,13 @@ package import Text
 @LoopActor
 package final class Output {
   package struct Style: Sendable {
-    /// What an error on stderr begins with.
+    /// The prefix of errors on stderr.
     package var program = ""
     package var json = false
     package var quiet = false
     package var verbosity = 0
     package var color = ColorChoice.auto
-    /// Text is for somebody who looks at it now: times are those of the clock on the wall.
+    /// Whether a person reads the text, so that times are local.
     package var isLive = false
 
     package init() {}
@@ -29,7 +29,7 @@ package final class Output {
   package var resultsNamePeer = false
   /// Sees what is written to stdout, in whole lines, besides.
   package var onResult: (@LoopActor ([UInt8]) -> Void)?
-  /// What is written to stdout goes to `onResult` only.
+  /// Whether output for stdout goes only to `onResult`.
   package var hidesResults = false
   /// Takes notes and what is being done, instead of stderr.
   package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
@@ -83,11 +83,11 @@ package final class Output {
 
   // MARK: Results
 
-  /// One line of the result; waits for room.
+  /// Writes a line of the result. Waits for room.
   /// - Throws: OutputFailure; CancellationError. So do the others.
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
 
-  /// One JSON record; waits for room.
+  /// Writes a JSON record. Waits for room.
   package func record(_ build: (inout JSONLine) -> Void) async throws {
     try await write(Self.record(build))
   }
@@ -126,10 +126,10 @@ package final class Output {
   package func untilRoom() async throws { try await streams.out.untilRoom() }
 
   /// For sources that cannot wait: octets, taken whole or not at all.
-  /// - Parameter reserve: octets above the limit that this may use.
+  /// - Parameter reserve: The number of bytes that may exceed the limit.
   /// - Returns: false when there is no room.
   package func offer(_ bytes: @autoclosure () -> [UInt8], reserve: Int = 0) throws(OutputFailure) -> Bool {
-    // What nobody takes need not be made.
+    // Do not create output that is discarded.
     guard hidesResults || streams.out.queued < streams.out.limit + reserve || streams.out.failure != nil else { return false }
     let bytes = complete(bytes())
     if !hidesResults { guard try streams.out.offer(bytes, reserve: reserve) else { return false } }
@@ -184,7 +184,7 @@ package final class Output {
   /// Nothing waits to be written.
   package var isFlushed: Bool { streams.out.queued == 0 && streams.err.queued == 0 }
 
-  /// Where a line that is typed is shown: where results are, else where messages are; nil when neither is a terminal.
+  /// The stream that shows the typed line: stdout, or else stderr. Nil if neither is a terminal.
   var promptSink: Sink? { outIsTerminal ? streams.out : errIsTerminal ? streams.err : nil }
   var resultSink: Sink { streams.out }
   nonisolated var paintsPrompt: Bool { outIsTerminal ? colorOut : colorErr }
@@ -193,7 +193,7 @@ package final class Output {
 
   // MARK: Messages
 
-  // Much of a message is what somebody typed or named a file: control characters in it never reach the terminal.
+  // Messages contain user input and file names. Their control characters must not reach the terminal.
 
   /// Something that the user should know; not with `--quiet`.
   package func note(_ text: String) {
@@ -202,7 +202,7 @@ package final class Output {
     say(text, isNote: true, (colorErr ? Paint.yellow.apply("note:") : "note:") + " " + text)
   }
 
-  /// What is being done; on a terminal or when verbose.
+  /// Shows progress on a terminal, or if verbose.
   package func status(_ text: String) {
     guard !style.quiet, errIsTerminal && !style.json || style.verbosity > 0 else { return }
     let text = DisplayText.visible(text)
@@ -227,12 +227,12 @@ package final class Output {
     messageRecord { $0.string("note", text) }
   }
 
-  /// One JSON record on stderr.
+  /// Writes a JSON record to stderr.
   package func messageRecord(_ build: (inout JSONLine) -> Void) {
     put(message: String(decoding: complete(Self.record(build), isResult: false).dropLast(), as: UTF8.self))
   }
 
-  /// One line on stderr.
+  /// Writes a line to stderr.
   package func message(_ text: String) { put(message: DisplayText.visible(text)) }
 
   private func put(message text: String) {
@@ -244,7 +244,7 @@ package final class Output {
     guard streams.lost > 0, streams.err.hasRoom else { return }
     let count = streams.lost
     streams.lost = 0
-    note("\(count) message(s) were lost here: nobody read them")
+    note("Lost \(count) message(s) here: standard error was not read in time.")
   }
 
   // MARK: Progress
@@ -264,7 +264,7 @@ package final class Output {
     set { streams.beforeFrame = newValue }
   }
 
-  /// Who has the whole terminal, and shows the messages itself; nil: nobody.
+  /// The full-screen program that shows the messages itself. Nil if there is none.
   package var fullScreen: FullScreen? {
     get { streams.fullScreen }
     set { streams.fullScreen = newValue }
@@ -283,7 +283,7 @@ package final class Output {
     }
   }
 
-  /// What stands at the bottom of stdout and is drawn again in place.
+  /// The block at the bottom of stdout that is redrawn in place.
   var live: LiveView? {
     get { streams.live }
     set { streams.live = newValue }
@@ -306,7 +306,7 @@ package final class Output {
 
   package enum StandardStream: Sendable { case output, error }
 
-  /// Writes and waits: for what is said before the loop runs.
+  /// Writes synchronously, for messages before the loop runs.
   /// - Returns: false when it could not be written.
   @discardableResult
   package nonisolated static func writeWaiting(_ stream: StandardStream, _ text: String) -> Bool {

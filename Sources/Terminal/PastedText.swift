@@ -13,7 +13,7 @@ struct PastedText {
   private var pasted: [UInt8]?
   private var isTooLong = false
 
-  /// - Parameter keys: as they came.
+  /// - Parameter keys: The received bytes.
   /// - Returns: those that may be given to readline now.
   mutating func pass(_ keys: some Sequence<UInt8>) -> [UInt8] {
     var passed: [UInt8] = []

@@ -1,7 +1,7 @@
 import CReadline
 import EventLoop
 
-/// GNU readline, which has one line at a time in a process, and draws into memory.
+/// Edits one line per process with GNU readline. Draws into a buffer.
 @LoopActor
 enum Readline {
   enum Event: Equatable {
@@ -10,28 +10,27 @@ enum Readline {
     /// Ctrl-D on an empty line.
     case end
     case wantsCompletion
-    /// A macro of inputrc had run too many commands, and was stopped.
+    /// Readline stopped a macro of inputrc that ran too many commands.
     case endlessMacro
   }
 
-  static let endlessMacro = "stopped a macro of inputrc after \(shim_most_commands) commands; it seems to call itself"
+  static let endlessMacro = "Stopped an inputrc macro after \(shim_most_commands) commands. It seems to call itself."
 
-  /// Reads the user's inputrc and what the terminal can, at the first call.
+  /// Reads the user's inputrc and the terminal's description, at the first call. Returns false if memory is exhausted.
   /// - Parameters:
-  ///   - input: the terminal whose size counts.
-  ///   - name: what inputrc may ask for.
-  ///   - isUTF8: what the terminal shows.
-  /// - Returns: false without memory.
+  ///   - input: The terminal that determines the size of the line.
+  ///   - name: The application name for conditions in inputrc.
+  ///   - isUTF8: Whether the terminal shows UTF-8.
   static func begin(_ input: Int32, name: String, isUTF8: Bool) -> Bool {
     unsafe shim_begin(input, name, isUTF8 ? 1 : 0) == 0
   }
 
   /// Whether the terminal can erase to the end of a line.
   static var canErase: Bool { shim_can_erase() != 0 }
-  /// Whether it is to mark what is pasted: the user's inputrc may say no.
+  /// Whether the terminal marks pasted text. The user's inputrc can disable it.
   static var marksPastes: Bool { shim_marks_pastes() != 0 }
 
-  /// Ends that marking; empty where the terminal does not mark.
+  /// The sequence that ends the marking. Empty if the terminal does not mark pasted text.
   static var markEnd: String { marksPastes ? "\u{1B}[?2004l" : "" }
 
   /// A new line begins where the cursor is, which is at the left; the prompt is drawn.
@@ -51,7 +50,7 @@ enum Readline {
     }
   }
 
-  /// What it has drawn since the last call.
+  /// The output that readline has drawn since the last call.
   static func drawn() -> [UInt8] {
     var count = 0
     guard let start = unsafe shim_drawn(&count) else { return [] }
@@ -59,7 +58,7 @@ enum Readline {
     return unsafe UnsafeRawBufferPointer(start: start, count: count).map { $0 }
   }
 
-  /// What is typed so far.
+  /// The typed text.
   static var typed: [UInt8] { unsafe octets(shim_typed()) }
   /// Octets of it before the cursor.
   static var cursor: Int { Int(shim_cursor()) }
@@ -68,21 +67,21 @@ enum Readline {
 
   /// Erases the line and the prompt; the cursor stays where they began.
   static func wipe() { shim_wipe() }
-  /// Draws both anew where the cursor is, which is at the left.
+  /// Redraws the prompt and the line at the cursor, which is in the first column.
   static func redraw() { shim_redraw() }
   static func setPrompt(_ prompt: String) { unsafe shim_set_prompt(prompt) }
-  /// Ends the line as it stands, with the cursor behind it.
+  /// Moves the cursor after the line and ends it.
   static func abandon() { shim_abandon() }
-  /// Puts `text` in the place of so many octets before the cursor.
+  /// Replaces the bytes before the cursor with `text`.
   static func replace(_ octets: Int, by text: String) { unsafe shim_replace(Int32(clamping: octets), text) }
-  /// Asks the terminal for its size, and draws anew what stands there.
+  /// Queries the size of the terminal and redraws the line.
   static func resize(isShown: Bool) { shim_resize(isShown ? 1 : 0) }
 
   /// From now on as in a program that leaves all to readline: Tab completes first words and lists them, an empty line is not shown twice.
   static func behaveAsCallback(completing words: [String]) { unsafe shim_behave_as_callback(words.joined(separator: "\n")) }
-  /// Shows text with its line feeds above the line, which is drawn anew.
+  /// Shows text above the line, and redraws the line.
   static func say(_ text: String) { unsafe shim_say(text) }
-  /// Clears the line and begins it anew below.
+  /// Clears the line and starts a new one below.
   static func interrupt() { shim_interrupt() }
 
   static func remember(_ line: String) { unsafe shim_remember(line) }

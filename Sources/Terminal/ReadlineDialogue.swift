@@ -61,7 +61,7 @@ package final class ReadlineDialogue {
   /// For the keys that go back.
   package func remember(_ line: String) { Readline.remember(line) }
 
-  /// Ctrl-C: what was typed is gone.
+  /// Discards the line after Ctrl-C.
   package func interrupt() {
     guard isOpen, !isInLine else { return }
     Readline.interrupt()
@@ -73,7 +73,7 @@ package final class ReadlineDialogue {
     flush()
   }
 
-  /// The process goes on after it was stopped.
+  /// Redraws the line after the process was stopped and continued.
   package func resumed() {
     mode?.leave()
     mode?.enter(undoing: Readline.markEnd)

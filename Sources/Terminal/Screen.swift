@@ -9,7 +9,7 @@ import Text
 package final class Screen {
   package enum Event: Sendable {
     case key(Key)
-    /// It has another size, or others have written to it: it is to be drawn.
+    /// The screen must be redrawn: its size changed, or another program wrote to it.
     case changed
     /// Nobody can type there any more.
     case hangup
@@ -38,7 +38,7 @@ package final class Screen {
   /// Where the C library has no locale for it, letters would be shown as their octets: the static program on a machine with another C library.
   package nonisolated static var canShowUTF8: Bool { shim_screen_has_utf8() != 0 }
 
-  /// Nil when the kind of the terminal is not known.
+  /// Opens the screen. Returns nil if the terminal type is unknown.
   package init?(
     isUTF8: Bool, usesColor: Bool, environment: (String) -> String?, handler: @escaping @LoopActor (Event) -> Void
   ) {
@@ -101,7 +101,7 @@ package final class Screen {
     return Output.writeWaiting(.output, "\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{7}")
   }
 
-  /// Draws everything anew.
+  /// Redraws everything.
   package func redraw() {
     guard isOpen else { return }
     shim_screen_resume()

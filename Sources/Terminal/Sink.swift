@@ -34,7 +34,7 @@ package final class Sink {
   package weak var bottomLine: (any BottomLine)?
   /// While it is true nothing is written unless there is much: what was taken is not all yet.
   package var isHeld = false { didSet { if !isHeld { writeNow() } } }
-  /// What was taken so far ends with the end of a line.
+  /// Whether the output so far ends at the end of a line.
   package private(set) var isAtLineStart = true
 
   /// - Parameters:
@@ -72,7 +72,7 @@ package final class Sink {
   package var queuedLines: Int { queue[head...].count { $0 == UInt8(ascii: "\n") } }
 
   /// Takes `bytes` whole, to be written when the loop gets to it; for sources that cannot wait.
-  /// - Parameter reserve: octets above the limit that this may use.
+  /// - Parameter reserve: The number of bytes that may exceed the limit.
   /// - Returns: false when there is no room: nothing was taken.
   /// - Throws: why an earlier write failed.
   package func offer(_ bytes: [UInt8], reserve: Int = 0) throws(OutputFailure) -> Bool {
@@ -93,7 +93,7 @@ package final class Sink {
     if let last = bytes.last { isAtLineStart = last == UInt8(ascii: "\n") || bytes.suffix(4).elementsEqual("\n\u{1B}[J".utf8) }
   }
 
-  /// What was written last had no end of its line: it gets one.
+  /// Ends an unfinished line.
   func endLine() {
     queue.append(UInt8(ascii: "\n"))
     isAtLineStart = true
@@ -106,7 +106,7 @@ package final class Sink {
     writeNow()
   }
 
-  /// Waits for room and writes what can be written at once; the rest is taken.
+  /// Waits for room, then writes as much as possible and queues the rest.
   /// - Throws: OutputFailure; CancellationError.
   package func write(_ bytes: [UInt8]) async throws {
     if takesAtOnce { EventLoop.shared.spendStep() } else { try await untilRoom() }
@@ -171,7 +171,7 @@ package final class Sink {
       } else if errno == EAGAIN {
         break
       } else if errno != EINTR {
-        let hint = errno == EFBIG ? "; `ulimit -f` shows the limit" : ""
+        let hint = errno == EFBIG ? ". To see the limit: ulimit -f" : ""
         failure = OutputFailure(isClosedPipe: errno == EPIPE, reason: unsafe String(cString: strerror(errno)) + hint)
       }
     }
@@ -228,11 +228,11 @@ package struct OutputFailure: Error {
   package let reason: String
 }
 
-/// What stands on the last lines of a terminal while somebody types there.
+/// The last lines of a terminal while the user types there.
 @LoopActor
 package protocol BottomLine: AnyObject {
   /// Somebody types now.
   var isActive: Bool { get }
-  /// What erases it. It sees to it by itself that it is drawn again.
+  /// Returns the bytes that erase the line, and schedules its redraw.
   func makeWay() -> [UInt8]
 }

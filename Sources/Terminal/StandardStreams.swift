@@ -17,7 +17,7 @@ final class StandardStreams {
   let out: Sink
   /// The same when both go to the same pipe or terminal: their lines keep their order.
   let err: Sink
-  /// What stands at the bottom of stdout and is drawn again in place.
+  /// The block at the bottom of stdout that is redrawn in place.
   var live: LiveView?
   /// A line on the terminal that the next message has to replace (a progress bar or live table).
   var eraseTransient: String?

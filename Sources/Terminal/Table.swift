@@ -18,7 +18,7 @@ package struct Table {
     }
     return all.map { row in
       var (line, gap) = ("", 0)
-      // No blanks behind the last thing that is said.
+      // Pad before a cell, so that no line ends in spaces.
       for (index, cell) in row.enumerated() {
         if !cell.isEmpty {
           line += String(repeating: " ", count: gap) + cell

@@ -1,4 +1,4 @@
-/// The order in which the octets of a number are sent.
+/// The order of the bytes of a number.
 package enum ByteOrder: String, Hashable, Sendable, CaseIterable {
   case little
   case big

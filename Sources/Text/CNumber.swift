@@ -1,6 +1,6 @@
 /// A whole number as C's strtol(3) reads it: blanks, a sign, `0x` or `0`, digits as far as they go, and what follows is left.
 package struct CNumber: Equatable, Sendable {
-  /// 0 where no digit stands; nil beyond 64 bits.
+  /// The value: 0 without digits, nil beyond 64 bits.
   package let value: Int?
   /// Nothing follows the digits, and there are some.
   package let isWhole: Bool
@@ -14,7 +14,7 @@ package struct CNumber: Equatable, Sendable {
     let hasPrefix = rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8)
     var base = base ?? (hasPrefix ? 16 : rest.first == UInt8(ascii: "0") ? 8 : 10)
     if hasPrefix, base == 16 {
-      // Without a digit behind it the prefix is a zero, and an x that follows.
+      // Without a digit after it, the prefix is the number zero and the letter x.
       if let digit = rest.dropFirst(2).first, Hex.nibble(digit) != nil { rest = rest.dropFirst(2) } else { base = 10 }
     }
     var number: Int? = 0

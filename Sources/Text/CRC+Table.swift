@@ -47,7 +47,7 @@ extension CRC {
     CRC("CRC-32/ISCSI", 32, polynomial: 0x1EDC_6F41, initial: .max, isReflected: true, finalXOR: .max, check: 0xE306_9283),
   ]
 
-  /// What people call them instead, in upper case.
+  /// Other common names, in upper case.
   package static let aliases: [(alias: String, name: String)] = [
     ("CRC8", "CRC-8/SMBUS"), ("CRC-8", "CRC-8/SMBUS"), ("CRC-8/ITU", "CRC-8/I-432-1"), ("CRC-8/MAXIM", "CRC-8/MAXIM-DOW"),
     ("CRC-8/EBU", "CRC-8/TECH-3250"),

@@ -1,16 +1,16 @@
 /// A cyclic redundancy check of 8, 16 or 32 bits by the parameters that the catalogue of CRC algorithms (reveng.sourceforge.io) names it with.
 /// Bit by bit: what is checked here is a packet. `CRC32` is the fast one for files.
 package struct CRC: Hashable, Sendable {
-  /// As the catalogue writes it: `CRC-16/MODBUS`.
+  /// The name in the catalogue, such as `CRC-16/MODBUS`.
   package let name: String
   /// Bits: 8, 16 or 32.
   package let width: Int
   let polynomial: UInt32
   let initial: UInt32
-  /// Whether the lowest bit of each octet comes first, and the result is mirrored: all but a few algorithms do both or neither.
+  /// Whether the lowest bit of each byte is first and the result is reflected. Most algorithms do both or neither.
   let isReflected: Bool
   let finalXOR: UInt32
-  /// Of the nine octets `123456789`: the catalogue's check value.
+  /// The catalogue's check value: the CRC of the nine bytes `123456789`.
   package let check: UInt32
 
   init(

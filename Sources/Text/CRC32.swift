@@ -4,7 +4,7 @@ package struct CRC32: Hashable, Sendable {
 
   package init() {}
 
-  /// Eight octets at a time: a transfer of a gigabyte passes here.
+  /// Processes eight bytes at a time, for large transfers.
   package mutating func add(_ slice: ArraySlice<UInt8>) {
     let (octets, tables) = (slice.span, Self.tables.span)
     // Looked at once, it need not be at each octet.
@@ -31,7 +31,7 @@ package struct CRC32: Hashable, Sendable {
 
   package var value: UInt32 { ~state }
 
-  /// The CRC-32 of the last `count` octets of something, by that of the whole and that of what is before them.
+  /// Computes the CRC-32 of the last `count` bytes from the CRCs of the whole data and of the bytes before them.
   package static func ofTail(_ count: Int, whole: UInt32, head: UInt32) -> UInt32 {
     // The head's remainder, moved on by so many octets, is what it adds to the whole: a product modulo the polynomial.
     var shift: UInt32 = 1 << 31
@@ -45,7 +45,7 @@ package struct CRC32: Hashable, Sendable {
     return whole ^ product(head, shift)
   }
 
-  /// Of two polynomials, modulo that of the CRC; the highest power is the lowest bit.
+  /// Multiplies two polynomials modulo the CRC's. The lowest bit is the highest power.
   private static func product(_ one: UInt32, _ other: UInt32) -> UInt32 {
     var (result, factor): (UInt32, UInt32) = (0, other)
     for bit in (0..<UInt32(32)).reversed() {
@@ -59,7 +59,7 @@ package struct CRC32: Hashable, Sendable {
 
   private static func next(_ value: UInt32) -> UInt32 { value & 1 == 1 ? polynomial ^ (value >> 1) : value >> 1 }
 
-  /// Of each octet, and of each octet with one, two, … seven zeros behind it.
+  /// The remainders of each byte followed by zero to seven zero bytes.
   private static let tables: [UInt32] = {
     var tables = (0..<256).map { index in (0..<8).reduce(UInt32(index)) { value, _ in next(value) } }
     for index in 256..<2048 { tables.append(tables[index - 256] >> 8 ^ tables[Int(tables[index - 256] & 0xFF)]) }

@@ -1,10 +1,10 @@
-/// What devices put behind a packet so that the other side can tell whether it arrived whole.
+/// A checksum that devices append to a packet.
 package enum Checksum: Hashable, Sendable {
-  /// The sum of all octets modulo 256.
+  /// The sum of all bytes modulo 256.
   case sum8
-  /// The two's complement of that: all octets and the checksum add up to 0.
+  /// The two's complement of the sum, so that all bytes and the checksum add up to 0.
   case sum8Complement
-  /// All octets, exclusive or.
+  /// The exclusive or of all bytes.
   case xor8
   case crc(CRC)
 
@@ -20,7 +20,7 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// Of all, for errors.
+  /// All names, for errors.
   package static var names: String { (["sum8", "sum8_complement", "xor8"] + CRC.all.map(\.name)).joined(separator: ", ") }
 
   package func value(of octets: some Sequence<UInt8>) -> UInt32 {
@@ -32,7 +32,7 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// The value as it is sent: one, two or four octets.
+  /// The value as sent: one, two or four bytes.
   package func octets(of octets: some Sequence<UInt8>, _ order: ByteOrder) -> [UInt8] {
     let value = value(of: octets)
     let little = (0..<width / 8).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }

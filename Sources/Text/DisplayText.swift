@@ -3,7 +3,7 @@
 /// Strict UTF-8; octets that are none, control and format characters, unassigned and private ones, and line and paragraph separators
 /// appear as `\xNN` or `\u{…}`; the backslash is doubled, so that nothing can pretend to be an escape. Nothing is trimmed or dropped.
 package enum DisplayText {
-  /// Escaped, clipped and in quotes: how a message shows what somebody else wrote.
+  /// Escapes, clips and quotes text from outside for a message.
   package static func quote(_ text: String) -> String { "\"" + clip(escape(text), to: 60) + "\"" }
 
   package static func escape(_ octets: [UInt8]) -> String { escape(octets[...]) }
@@ -34,7 +34,7 @@ package enum DisplayText {
     return text
   }
 
-  /// Whether the octets are strict UTF-8, not empty, and would appear as they are (a backslash counts as harmless).
+  /// Whether bytes are non-empty strict UTF-8 that needs no escapes except for backslashes.
   package static func isPrintable(_ octets: [UInt8]) -> Bool { isPrintable(octets[...]) }
 
   package static func isPrintable(_ octets: ArraySlice<UInt8>) -> Bool {
@@ -48,12 +48,12 @@ package enum DisplayText {
     return !octets.isEmpty
   }
 
-  /// What C calls the string: the octets but for the zeros that end it.
+  /// The bytes without trailing zeros, as in a C string.
   package static func withoutTrailingNULs(_ octets: [UInt8]) -> ArraySlice<UInt8> {
     octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1)
   }
 
-  /// Whether the octets are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).
+  /// Whether bytes are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).
   package static func isUTF8(_ octets: [UInt8]) -> Bool {
     var rest = octets[...]
     while !rest.isEmpty {
@@ -154,7 +154,7 @@ package enum DisplayText {
 
   // MARK: Scalars
 
-  /// The scalar at the front and the count of its octets; nil when there is none in strict UTF-8.
+  /// Decodes the first scalar and its length in bytes. Returns nil if it is not strict UTF-8.
   private static func scalar(_ octets: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
     guard let first = octets.first else { return nil }
     let count: Int

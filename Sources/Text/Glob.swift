@@ -62,7 +62,7 @@ package struct Glob: Sendable {
     return elements[element...].allSatisfy { $0 == .any }
   }
 
-  /// What stands between brackets; nil, with nothing taken, when they do not close.
+  /// Reads a set in brackets. Returns nil and consumes nothing if it is not closed.
   private static func set(_ rest: inout Substring) -> Element? {
     var inside = rest
     var isNegated = false

@@ -1,14 +1,14 @@
-/// Hex text, as people type it and as blectl prints it.
+/// Reads and writes hex text.
 package enum Hex {
   package enum LetterCase: Sendable { case lower, upper }
 
-  /// Two digits an octet.
-  /// - Parameter separator: an ASCII character between octets.
+  /// Writes two digits per byte.
+  /// - Parameter separator: An ASCII character between bytes.
   package static func encode(_ bytes: some Collection<UInt8>, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
     encode(Array(bytes), separator: separator, letterCase)
   }
 
-  // What is mostly given, without the generic way, which other modules do not specialise: a busy air has thousands of reports a second.
+  // The common types, because other modules do not specialize the generic function: busy scans have thousands of reports a second.
 
   package static func encode(_ bytes: [UInt8], separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
     text(bytes.count, separator, letterCase) { bytes[$0] }
@@ -18,16 +18,16 @@ package enum Hex {
     text(bytes.count, separator, letterCase) { bytes[bytes.startIndex + $0] }
   }
 
-  /// The `octets` lowest octets of a number, most significant first, two digits each.
-  /// - Parameter octets: 1…8.
+  /// Writes the lowest bytes of a number, most significant first, two digits each.
+  /// - Parameter octets: The number of bytes, 1–8.
   package static func encode(_ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
     text(octets, separator, letterCase) { UInt8(truncatingIfNeeded: number >> UInt64(8 * (octets - 1 - $0))) }
   }
 
-  /// Four digits.
+  /// Writes four digits.
   package static func encode(_ number: UInt16) -> String { encode(UInt64(number), octets: 2) }
 
-  /// Two digits.
+  /// Writes two digits.
   package static func encode(_ octet: UInt8) -> String { encode(UInt64(octet), octets: 1) }
 
   @inline(__always)
@@ -36,7 +36,7 @@ package enum Hex {
     return String(decoding: text, as: UTF8.self)
   }
 
-  // MARK: Into text that is being made
+  // MARK: Appending
 
   package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
     text.append(addingCapacity: capacity(bytes.count, nil)) { write(bytes.count, nil, .lower, { bytes[$0] }, to: &$0) }
@@ -66,10 +66,10 @@ package enum Hex {
     }
   }
 
-  /// The bytes of hex text: `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`. A word of one digit is one byte: `5`, `0x5`, `1:2:3`.
-  /// - Parameter loneDigits: false where bytes stand in one piece, as in a log: a word of one digit has lost the other one.
-  /// - Throws: HexError, for anything but ASCII hex digits and these separators, and for a word with an odd number of digits. The text is empty or
-  ///   blank when there are no bytes.
+  /// Parses hex text: `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`. A word of one digit is one byte: `5`, `0x5`, `1:2:3`.
+  /// Empty and blank text has no bytes.
+  /// - Parameter loneDigits: False for logs, where a word of one digit has lost the other one.
+  /// - Throws: HexError for other characters, and for a word with an odd number of digits.
   package static func parse(_ text: String, loneDigits: Bool = true) throws(HexError) -> [UInt8] {
     var bytes: [UInt8] = []
     var odd: HexError?
@@ -96,10 +96,10 @@ package enum Hex {
     return bytes
   }
 
-  /// As `parse`. - Returns: nil for what is no hex, or has an odd number of digits.
+  /// Parses hex text. Returns nil if it is invalid or has an odd number of digits.
   package static func decode(_ text: String) -> [UInt8]? { try? parse(text) }
 
-  /// A number of at most 16 hex digits without prefix; nil otherwise.
+  /// Parses 1 to 16 hex digits without a prefix. Returns nil for other text.
   package static func number(_ digits: String) -> UInt64? { number(digits[...]) }
 
   package static func number(_ digits: Substring) -> UInt64? {
@@ -122,16 +122,16 @@ package enum Hex {
   }
 }
 
-/// Why a text is not the hex form of bytes.
+/// The reason why a text is not valid hex.
 package enum HexError: Error, Equatable, Sendable, CustomStringConvertible {
   case notHex
-  /// A word, and where it begins: bytes of UTF-8 from 1.
+  /// A word and its column: UTF-8 bytes from 1.
   case oddDigits(String, column: Int)
 
   package var description: String {
     switch self {
-    case .notHex: "not hex"
-    case .oddDigits(let word, let column): "\(DisplayText.quote(word)) (column \(column)) has an odd number of digits: one is missing"
+    case .notHex: "Invalid hex"
+    case .oddDigits(let word, let column): "Invalid hex \(DisplayText.quote(word)) (column \(column)): odd number of digits"
     }
   }
 }

@@ -2,10 +2,10 @@ extension JSONLine {
   /// The name of a member, or an element of an array.
   package struct Text: ExpressibleByStringLiteral, Sendable {
     enum Content: Sendable {
-      /// One of our own, which has nothing to escape: it is not looked at.
+      /// A literal that needs no escapes. It is not checked.
       case literal(String)
       case text(String)
-      /// A number of so many octets.
+      /// A number and its length in bytes.
       case hex(UInt64, Int)
     }
 
@@ -20,7 +20,7 @@ extension JSONLine {
     /// Whatever it is.
     package init(_ text: String) { content = .text(text) }
 
-    /// The `octets` lowest octets of a number, most significant first, two digits each.
+    /// Writes the lowest bytes of a number, most significant first, two digits each.
     package init(hex number: UInt64, octets: Int) { content = .hex(number, octets) }
   }
 

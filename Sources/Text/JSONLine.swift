@@ -31,7 +31,7 @@ package struct JSONLine {
 
   package mutating func integer(_ key: Text, _ value: UInt16) { integer(key, Int(value)) }
 
-  /// Two digits an octet.
+  /// Writes bytes in hex.
   package mutating func hex(_ key: Text, _ octets: [UInt8]) {
     self.key(key)
     quoted { Hex.append(octets, to: &$0) }

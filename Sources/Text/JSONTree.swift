@@ -1,10 +1,10 @@
-/// JSON (RFC 8259) with what people who write it by hand want: comments (`//` and `/* */`), a comma after the last item, `0x` numbers.
-/// Not Foundation's decoder, because every entry keeps its line for the errors, objects keep their order, and keys given twice are found.
+/// A JSON value (RFC 8259) with extensions for people: comments (`//` and `/* */`), a comma after the last item, `0x` numbers.
+/// Unlike Foundation's decoder, it keeps the line of every entry and the order of objects, and finds duplicate keys.
 package struct JSONTree: Sendable {
   package indirect enum Kind: Sendable {
     case null
     case bool(Bool)
-    /// As written.
+    /// The digits as written.
     case number(String)
     case string(String)
     case array([JSONTree])
@@ -12,9 +12,9 @@ package struct JSONTree: Sendable {
   }
 
   package let kind: Kind
-  /// Counted from 1.
+  /// The line number, from 1.
   package let line: Int
-  /// Octets from the beginning of the line, from 1.
+  /// The byte position in the line, from 1.
   package let column: Int
 
   package struct Failure: Error {
@@ -29,28 +29,28 @@ package struct JSONTree: Sendable {
     self.column = column
   }
 
-  /// Deeper nesting is refused: nothing here needs it, and the parser is recursive.
+  /// The deepest nesting. The parser is recursive, and no file needs more.
   static let maximumDepth = 32
 
-  /// The one value that the text is.
+  /// Parses a text that is one value.
   package static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONTree {
     var parser = Parser(bytes)
     return try parser.whole()
   }
 
-  /// The value of a key, when this is an object that has it.
+  /// The value of a key. Nil if this is not an object with that key.
   package subscript(key: String) -> JSONTree? {
     guard case .object(let members) = kind else { return nil }
     return members.first { $0.key == key }?.value
   }
 
-  /// The text, when this is a string.
+  /// The text of a string. Nil for other kinds.
   package var string: String? { if case .string(let text) = kind { text } else { nil } }
 
-  /// The number, when this is a whole one in decimal digits that fits.
+  /// The value of a decimal integer. Nil for other kinds and numbers that do not fit.
   package var integer: Int? { if case .number(let text) = kind { Int(text) } else { nil } }
 
-  /// What sort of value it is, for errors.
+  /// The kind of value, for errors.
   package var noun: String {
     switch kind {
     case .null: "null"
@@ -67,12 +67,12 @@ private struct Parser {
   private let bytes: [UInt8]
   private var position = 0
   private var line = 1
-  /// Where the line begins.
+  /// The position of the current line's first byte.
   private var lineStart = 0
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
-    // A byte order mark is what some editors put in front.
+    // Some editors write a byte order mark.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
@@ -83,9 +83,9 @@ private struct Parser {
   private func failure(_ reason: String) -> JSONTree.Failure { JSONTree.Failure(line: line, column: column, reason: reason) }
 
   private func unexpected(_ wanted: String) -> JSONTree.Failure {
-    guard let current else { return failure("the file ends where \(wanted) should be") }
-    let shown = (0x21...0x7E).contains(current) ? "'\(Character(UnicodeScalar(current)))'" : "octet 0x\(String(current, radix: 16))"
-    return failure("\(shown) where \(wanted) should be")
+    guard let current else { return failure("Expected \(wanted), found the end of the file") }
+    let shown = (0x21...0x7E).contains(current) ? "'\(Character(UnicodeScalar(current)))'" : "byte 0x\(String(current, radix: 16))"
+    return failure("Expected \(wanted), found \(shown)")
   }
 
   private mutating func advance() {
@@ -111,7 +111,7 @@ private struct Parser {
           let start = (line, column)
           position += 2
           while !(self.current == 0x2A && position + 1 < bytes.count && bytes[position + 1] == 0x2F) {
-            guard self.current != nil else { throw JSONTree.Failure(line: start.0, column: start.1, reason: "a comment that does not end") }
+            guard self.current != nil else { throw JSONTree.Failure(line: start.0, column: start.1, reason: "Unterminated comment") }
             advance()
           }
           position += 2
@@ -132,7 +132,7 @@ private struct Parser {
   }
 
   private mutating func value(depth: Int) throws(JSONTree.Failure) -> JSONTree {
-    guard depth <= JSONTree.maximumDepth else { throw failure("nested deeper than \(JSONTree.maximumDepth) levels") }
+    guard depth <= JSONTree.maximumDepth else { throw failure("More than \(JSONTree.maximumDepth) nested levels") }
     let start = (line: line, column: column)
     func tree(_ kind: JSONTree.Kind) -> JSONTree { JSONTree(kind: kind, line: start.line, column: start.column) }
     switch current {
@@ -148,14 +148,14 @@ private struct Parser {
       case "false": return tree(.bool(false))
       default:
         guard let first = word.utf8.first, (0x30...0x39).contains(first) || first == 0x2D || first == 0x2B else {
-          throw failure("\(DisplayText.quote(word)) is not a value: strings need double quotes")
+          throw failure("Invalid value \(DisplayText.quote(word)): strings need double quotes")
         }
         return tree(.number(word))
       }
     }
   }
 
-  /// Letters, digits and what else numbers are made of.
+  /// Reads letters, digits and the other characters of numbers.
   private mutating func word() -> String {
     let start = position
     while let current {
@@ -190,7 +190,7 @@ private struct Parser {
       if take("}") { return members }
       guard current == 0x22 else { throw unexpected("a key in double quotes") }
       let key = try string()
-      guard keys.insert(key).inserted else { throw failure("the key \(DisplayText.quote(key)) is given twice") }
+      guard keys.insert(key).inserted else { throw failure("Duplicate key \(DisplayText.quote(key))") }
       try skipSpace()
       guard take(":") else { throw unexpected("':'") }
       try skipSpace()
@@ -209,22 +209,22 @@ private struct Parser {
       switch current {
       case 0x22:
         advance()
-        guard let string = String(validating: text, as: UTF8.self) else { throw failure("a string that is not UTF-8") }
+        guard let string = String(validating: text, as: UTF8.self) else { throw failure("The string is not valid UTF-8") }
         return string
       case 0x5C:
         advance()
         text += try escape()
-      case 0x00..<0x20: throw failure(current == 0x0A ? "a string that does not end on its line" : "a control character in a string")
+      case 0x00..<0x20: throw failure(current == 0x0A ? "Unterminated string at the end of the line" : "Control character in a string")
       default:
         text.append(current)
         advance()
       }
     }
-    throw failure("a string that does not end")
+    throw failure("Unterminated string")
   }
 
   private mutating func escape() throws(JSONTree.Failure) -> [UInt8] {
-    guard let letter = current else { throw failure("a string that does not end") }
+    guard let letter = current else { throw failure("Unterminated string") }
     position += 1
     switch letter {
     case 0x22, 0x5C, 0x2F: return [letter]
@@ -237,21 +237,21 @@ private struct Parser {
       var code = try codeUnit()
       if (0xD800..<0xDC00).contains(code), current == 0x5C {
         position += 1
-        guard current == 0x75 else { throw failure("half of a surrogate pair") }
+        guard current == 0x75 else { throw failure("Half of a surrogate pair") }
         position += 1
         let low = try codeUnit()
-        guard (0xDC00..<0xE000).contains(low) else { throw failure("half of a surrogate pair") }
+        guard (0xDC00..<0xE000).contains(low) else { throw failure("Half of a surrogate pair") }
         code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
       }
-      guard let scalar = UnicodeScalar(code) else { throw failure("half of a surrogate pair") }
+      guard let scalar = UnicodeScalar(code) else { throw failure("Half of a surrogate pair") }
       return Array(String(Character(scalar)).utf8)
-    default: throw failure("an unknown escape in a string: there are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
+    default: throw failure("Unknown escape in a string: use \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
     }
   }
 
   private mutating func codeUnit() throws(JSONTree.Failure) -> UInt32 {
     guard position + 4 <= bytes.count, let code = Hex.number(String(decoding: bytes[position..<position + 4], as: UTF8.self)) else {
-      throw failure("\\u needs four hex digits")
+      throw failure("The escape \\u needs four hex digits")
     }
     position += 4
     return UInt32(truncatingIfNeeded: code)

@@ -1,4 +1,4 @@
-/// What somebody may have meant.
+/// Suggests the known word that is most similar to an unknown one.
 package enum Likeness {
   /// The candidate that is nearest to `word`: one that it begins, or one that differs by a letter, in longer words by two. Nil when none is near.
   package static func nearest(to word: String, among candidates: [String]) -> String? {

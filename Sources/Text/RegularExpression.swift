@@ -1,37 +1,38 @@
-/// A regular expression whose time and memory are limited by its length times the text's, whatever stands in either: all ways of matching are
-/// followed at once (K. Thompson, "Regular Expression Search Algorithm", 1968). Those of the standard library try one after the other, which a
-/// hostile pair of expression and text makes last for ever. So there are no references to what a group has matched, and no looking ahead.
+/// A regular expression that matches in time and memory proportional to its length times the text's, for any input.
+///
+/// It follows all alternatives in parallel (K. Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries one after the
+/// other, which can take exponential time. The price: no references to groups and no lookahead.
 package struct RegularExpression: Sendable, CustomStringConvertible {
-  /// As it was written, between slashes.
+  /// The pattern between slashes, with its flags.
   package let description: String
-  /// What a pattern may come to, with its repetitions written out.
+  /// The maximum number of characters, and of steps after expanding the repetitions.
   static let limit = 4096
-  /// Of groups inside of each other.
+  /// The maximum depth of nested groups.
   static let maximumDepth = 32
 
   package struct Failure: Error, Equatable {
-    /// Scalars before what is wrong.
+    /// The number of scalars before the error.
     package let offset: Int
     package let reason: String
   }
 
   enum Step {
     case scalar(Scalars)
-    /// Both are tried.
+    /// Continue at both steps.
     case fork(Int, Int)
     case jump(Int)
     case begins, ends
-    /// At the edge of a word, or not.
+    /// A word boundary (true), or none (false).
     case edge(Bool)
     case matches
   }
 
-  /// Which scalars fit in one place.
+  /// A set of scalars.
   struct Scalars {
     var ranges: [ClosedRange<UInt32>] = []
     var isInverted = false
 
-    /// The scalar, when it is one.
+    /// The only scalar of the set. Nil if there are others.
     var only: UInt32? { !isInverted && ranges.count == 1 && ranges[0].count == 1 ? ranges[0].lowerBound : nil }
 
     func contains(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } != isInverted }
@@ -39,8 +40,8 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
 
   private let steps: [Step]
 
-  /// - Parameter ignoresCase: of ASCII letters.
-  /// - Throws: what is wrong with it and where.
+  /// Parses a pattern.
+  /// - Parameter ignoresCase: Whether upper and lower case ASCII letters match each other.
   package init(_ pattern: String, ignoresCase: Bool = false) throws(Failure) {
     var parser = RegularExpressionParser(pattern, ignoresCase)
     steps = try parser.parsed()

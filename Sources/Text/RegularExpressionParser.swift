@@ -17,7 +17,7 @@ struct RegularExpressionParser {
   mutating func parsed() throws(RegularExpression.Failure) -> [RegularExpression.Step] {
     guard scalars.count <= RegularExpression.limit else { throw failure("more than \(RegularExpression.limit) characters") }
     let steps = try alternatives(depth: 1)
-    guard position == scalars.count else { throw failure("a ) that nothing opens") }
+    guard position == scalars.count else { throw failure("unmatched )") }
     return steps + [.matches]
   }
 
@@ -31,7 +31,7 @@ struct RegularExpressionParser {
     return true
   }
 
-  /// All jumps are relative to the list until it is put behind another.
+  /// Shifts the jumps of a list that is appended to another.
   private static func moved(_ steps: [Step], by distance: Int) -> [Step] {
     steps.map { step in
       switch step {
@@ -43,13 +43,13 @@ struct RegularExpressionParser {
   }
 
   private func checked(_ steps: [Step]) throws(Failure) -> [Step] {
-    guard steps.count < RegularExpression.limit else { throw failure("too much, with its repetitions written out") }
+    guard steps.count < RegularExpression.limit else { throw failure("too long after expanding its repetitions") }
     return steps
   }
 
   private mutating func alternatives(depth: Int) throws(Failure) -> [Step] {
     guard depth <= RegularExpression.maximumDepth else {
-      throw failure("more than \(RegularExpression.maximumDepth) groups inside of each other")
+      throw failure("more than \(RegularExpression.maximumDepth) nested groups")
     }
     var branches = [try sequence(depth)]
     while take("|") {
@@ -91,9 +91,9 @@ struct RegularExpressionParser {
       return atom
     }
     _ = take("?")
-    if let current, "*+?{".unicodeScalars.contains(current) { throw failure("a repetition of a repetition; put the first in ( )") }
+    if let current, "*+?{".unicodeScalars.contains(current) { throw failure("two repetitions in a row. Group the first with ( ).") }
     let copies = max(bounds.least, bounds.most ?? 0)
-    guard copies * atom.count < RegularExpression.limit else { throw failure("too much, with its repetitions written out") }
+    guard copies * atom.count < RegularExpression.limit else { throw failure("too long after expanding its repetitions") }
     var steps: [Step] = []
     for _ in 0..<bounds.least { steps += Self.moved(atom, by: steps.count) }
     guard let most = bounds.most else {
@@ -105,14 +105,14 @@ struct RegularExpressionParser {
     return steps
   }
 
-  /// `{2}`, `{2,}`, `{2,5}`; nil where no brace is.
+  /// Reads `{2}`, `{2,}` or `{2,5}`. Returns nil without a brace.
   private mutating func count() throws(Failure) -> (Int, Int?)? {
     guard take("{") else { return nil }
-    guard let least = number() else { throw failure("a { that is meant as such is written \\{; else a number follows, as in {2,5}") }
+    guard let least = number() else { throw failure("no number after {. Write {2,5} for a repetition, or \\{ for the character.") }
     var most: Int? = least
     if take(",") { most = number() }
-    guard take("}") else { throw failure("a repetition ends in }") }
-    guard most ?? least >= least else { throw failure("the first number is the smaller one") }
+    guard take("}") else { throw failure("no } after the repetition") }
+    guard most ?? least >= least else { throw failure("the first number must be the smaller one") }
     return (least, most)
   }
 
@@ -131,8 +131,8 @@ struct RegularExpressionParser {
     switch scalar {
     case "(": return try group(depth)
     case "[": return [.scalar(try set())]
-    case "{": throw failure("a { that is meant as such is written \\{; nothing stands before this one to be repeated")
-    case "*", "+", "?": throw failure("nothing stands before the \(scalar) to be repeated; \\\(scalar) means the character")
+    case "{": throw failure("nothing to repeat before {. Write \\{ for the character.")
+    case "*", "+", "?": throw failure("nothing to repeat before \(scalar). Write \\\(scalar) for the character.")
     default: break
     }
     position += 1
@@ -150,15 +150,15 @@ struct RegularExpressionParser {
 
   private mutating func group(_ depth: Int) throws(Failure) -> [Step] {
     position += 1
-    if take("?"), !take(":") { throw failure("of the groups with a question mark there is only (?: )") }
+    if take("?"), !take(":") { throw failure("unsupported group after (?. Only (?: ) is possible.") }
     let steps = try alternatives(depth: depth + 1)
-    guard take(")") else { throw failure("a ( that nothing closes") }
+    guard take(")") else { throw failure("unclosed (") }
     return steps
   }
 
   private func one(_ value: UInt32) -> Scalars { Scalars(ranges: [value...value]) }
 
-  /// With the other case of its letters.
+  /// Adds the other case of all letters if case is ignored.
   private func spread(_ set: Scalars) -> Scalars {
     guard ignoresCase else { return set }
     var result = set
@@ -171,9 +171,9 @@ struct RegularExpressionParser {
     return result
   }
 
-  /// What stands behind a backslash.
+  /// Reads the rest of an escape, after the backslash.
   private mutating func escape() throws(Failure) -> Scalars {
-    guard let scalar = current else { throw failure("a \\ at the end") }
+    guard let scalar = current else { throw failure("backslash at the end") }
     position += 1
     func opposite(_ set: Scalars) -> Scalars { Scalars(ranges: set.ranges, isInverted: true) }
     switch scalar {
@@ -195,10 +195,10 @@ struct RegularExpressionParser {
       return one(UInt32(truncatingIfNeeded: code))
     case "1"..."9":
       position -= 1
-      throw failure("references to groups are not possible")
+      throw failure("references to groups are not supported")
     case let scalar where scalar.isASCII && scalar.properties.isAlphabetic:
       position -= 1
-      throw failure("there is no \\\(scalar)")
+      throw failure("unknown escape \\\(scalar)")
     default: return one(scalar.value)
     }
   }
@@ -214,7 +214,7 @@ struct RegularExpressionParser {
       position += 1
       let low = scalar == "\\" ? try escape() : Scalars(ranges: [scalar.value...scalar.value])
       guard current == "-", position + 1 < scalars.count, scalars[position + 1] != "]" else {
-        if low.isInverted { throw failure("\\D, \\W and \\S do not stand in [ ]") }
+        if low.isInverted { throw failure("\\D, \\W and \\S are not allowed in [ ]") }
         set.ranges += low.ranges
         continue
       }
@@ -223,13 +223,13 @@ struct RegularExpressionParser {
       position += 1
       let high = last == "\\" ? try escape() : Scalars(ranges: [last.value...last.value])
       guard let from = low.only, let to = high.only, from <= to else {
-        throw failure("a range goes from the smaller character to the larger")
+        throw failure("a range must start with the smaller character")
       }
       set.ranges.append(from...to)
     }
     guard take("]") else {
       position = start
-      throw failure("a [ that nothing closes")
+      throw failure("unclosed [")
     }
     return spread(set)
   }

@@ -3,14 +3,14 @@ package struct ShellWord: Sendable, Hashable {
   package enum Piece: Sendable, Hashable {
     /// Without its quotes.
     case text(String)
-    /// The name of a variable whose value stands here.
+    /// The name of a variable to substitute.
     case variable(String)
   }
 
   package var pieces: [Piece]
-  /// Some of it stands in quotes.
+  /// Whether a part is in quotes.
   package var isQuoted: Bool
-  /// How many characters stand before it.
+  /// The number of characters before the word.
   package var offset: Int
 
   package init(_ pieces: [Piece], isQuoted: Bool = false, offset: Int = 0) {
@@ -19,7 +19,7 @@ package struct ShellWord: Sendable, Hashable {
     self.offset = offset
   }
 
-  /// What it says; nil while that is up to variables.
+  /// The text. Nil if it depends on variables.
   package var text: String? {
     if pieces.count == 1, case .text(let text) = pieces[0] { return text }
     return try? replaced { _ in throw ShellWordsError.severalCommands }
@@ -32,7 +32,7 @@ package struct ShellWord: Sendable, Hashable {
     pieces.compactMap { if case .variable(let name) = $0 { name } else { nil } }
   }
 
-  /// What it says with the values of its variables.
+  /// The text with the values of its variables.
   package func replaced<E: Error>(_ value: (_ name: String) throws(E) -> String) throws(E) -> String {
     var text = ""
     for piece in pieces {

@@ -7,7 +7,7 @@ package struct ShellWordReading {
 
   private var commands: [[ShellWord]] = []
   private var complete: [ShellWord] = []
-  /// Of the word that may go on: what stands before `word`.
+  /// The finished pieces of the current word, before `word`.
   private var pieces: [ShellWord.Piece] = []
   private var isQuoted = false
   /// How many characters were taken, and how many of them before the word.
@@ -19,7 +19,7 @@ package struct ShellWordReading {
   private var variable: Variable?
   private var variableName = ""
   private var badVariable: String?
-  /// The one that may go on.
+  /// The current word, which may continue.
   package private(set) var word = ""
   /// Octets that it takes in the line, with its quotes; 0: no word has begun.
   package private(set) var length = 0
@@ -78,10 +78,10 @@ package struct ShellWordReading {
 
   private static func isNewline(_ scalar: Unicode.Scalar) -> Bool { Character(scalar).isNewline }
 
-  /// What was read last is a backslash that escapes what follows.
+  /// Whether the last character is a backslash that escapes the next.
   package var goesOn: Bool { isEscaped }
 
-  /// What it escapes is the end of the line, which means nothing then.
+  /// Removes an escaped end of line.
   package mutating func passOverEnd() {
     isEscaped = false
     length = isInWord ? length : 0
@@ -97,12 +97,12 @@ package struct ShellWordReading {
   }
 
   /// - Throws: what has no end.
-  /// - Returns: all commands, but for those without words.
+  /// Returns all commands that have words.
   package mutating func finished() throws(ShellWordsError) -> [[String]] {
     try finishedWords().map { command in command.map { $0.text ?? "" } }
   }
 
-  /// As `finished`.
+  /// Like `finished`, with the parts of each word.
   package mutating func finishedWords() throws(ShellWordsError) -> [[ShellWord]] {
     if case .braced = variable { throw .unterminated("{") }
     endVariable()

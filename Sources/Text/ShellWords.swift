@@ -32,11 +32,11 @@ package enum ShellWords {
 }
 
 package enum ShellWordsError: Error, Sendable, Equatable {
-  /// The quotation mark that nothing closes.
+  /// The opening quotation mark that is not closed.
   case unterminated(Character)
   case endsInBackslash
-  /// Where one command is wanted.
+  /// Several commands where only one is allowed.
   case severalCommands
-  /// What stands between `${` and `}`.
+  /// The invalid text between `${` and `}`.
   case notAVariable(String)
 }

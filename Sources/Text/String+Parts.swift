@@ -1,5 +1,5 @@
 extension String {
-  /// What follows `prefix`; nil when the text does not begin with it.
+  /// The text after `prefix`. Nil if the text does not start with it.
   package func after(_ prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 
   /// Without white space at both ends.

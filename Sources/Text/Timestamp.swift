@@ -42,7 +42,7 @@ package enum Timestamp {
     return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))"
   }
 
-  /// What a calendar and a clock show, in UTC.
+  /// The date and time in UTC.
   package struct Fields: Equatable, Sendable {
     package let year, month, day, hour, minute, second: Int64
     /// 1 Monday to 7 Sunday (ISO 8601).

@@ -1,6 +1,6 @@
-/// One whole number, to and from octets, without text.
+/// Converts an integer to and from bytes.
 extension ValueFormat {
-  /// The lowest octets of the number in this format; a float holds what is nearest. Text formats have none.
+  /// Encodes a number: its lowest bytes, or the nearest float. Text formats return no bytes.
   package func octets(of number: Int64) -> [UInt8] {
     switch self {
     case .unsigned(let octets, let order), .signed(let octets, let order):

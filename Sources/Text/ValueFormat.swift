@@ -1,18 +1,18 @@
-/// How the octets of a value are typed and shown: what `--as` takes.
+/// A format in which users type and read the bytes of a value. The option `--as` selects it.
 package enum ValueFormat: Hashable, Sendable {
   case hex
   case utf8
   case base64
-  /// Shown as text when that is what the octets are, else as hex; typed as hex.
+  /// Typed as hex. Shown as text if the bytes are printable, otherwise as hex.
   case auto
-  /// `octets` is 1, 2, 3, 4 or 8.
+  /// An unsigned integer of 1, 2, 3, 4 or 8 bytes.
   case unsigned(octets: Int, ByteOrder)
-  /// Two's complement; `octets` is 1, 2, 3, 4 or 8.
+  /// A signed integer (two's complement) of 1, 2, 3, 4 or 8 bytes.
   case signed(octets: Int, ByteOrder)
-  /// IEEE 754; `octets` is 4 or 8.
+  /// A floating-point number (IEEE 754) of 4 or 8 bytes.
   case float(octets: Int, ByteOrder)
 
-  /// Every name, in the order of the manual.
+  /// All names, in the order of the manual.
   package static let choices = """
     hex utf8 base64 auto u8 i8 u16le u16be u24le u24be u32le u32be u64le u64be i16le i16be i24le i24be i32le i32be i64le i64be \
     f32le f32be f64le f64be
@@ -24,12 +24,12 @@ package enum ValueFormat: Hashable, Sendable {
     let words = ["string": "utf8", "text": "utf8", "str": "utf8", "ascii": "utf8", "float": "f32", "double": "f64"]
     let word = name.lowercased()
     let meant = words[word] ?? word.replacing("uint", with: "u").replacing("int", with: "i").replacing("float", with: "f")
-    if names.contains(meant) { return "did you mean \(meant)?" }
-    return names.contains(meant + "le") ? "did you mean \(meant)le or \(meant)be?" : nil
+    if names.contains(meant) { return "Did you mean \(meant)?" }
+    return names.contains(meant + "le") ? "Did you mean \(meant)le or \(meant)be?" : nil
   }
 
-  /// One of `names`, in either case.
-  /// - Throws: for an unknown name; a width without byte order is not guessed.
+  /// Finds a format by its name, in upper or lower case.
+  /// - Throws: ValueFormatError for an unknown name, and for a width without a byte order.
   package init(_ name: String) throws(ValueFormatError) {
     guard let format = Self.named(name.lowercased()) else {
       if Self.named(name.lowercased() + "le") != nil {
@@ -68,7 +68,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// As `--as` takes it.
+  /// The name of the format, as in `names`.
   package var name: String {
     switch self {
     case .hex: "hex"
@@ -85,13 +85,13 @@ package enum ValueFormat: Hashable, Sendable {
 
   // MARK: Typing
 
-  /// The octets that `text` stands for. Numbers may be decimal or `0x…`, several of them separated by spaces or commas.
-  /// - Throws: naming the word and where it stands.
+  /// Parses a value. Numbers are decimal or `0x…`, separated by spaces or commas.
+  /// - Throws: ValueFormatError with the invalid word and its column.
   package func parse(_ text: String) throws(ValueFormatError) -> [UInt8] {
     switch self {
     case .utf8: return Array(text.utf8)
     case .hex, .auto:
-      // A minus sign separates the octets of an address; here it is a number whose format was forgotten.
+      // In an address, a minus sign separates bytes. In a value, it is a number whose format was forgotten.
       guard !text.contains("-") else { throw ValueFormatError.notHex(text) }
       do { return try Hex.parse(text) } catch {
         throw error == .notHex ? ValueFormatError.notHex(text) : ValueFormatError.oddDigits(error)
@@ -116,7 +116,7 @@ package enum ValueFormat: Hashable, Sendable {
     case .float(let octets, let order):
       let isPlain = word.utf8.allSatisfy { $0 < 0x80 }
       guard isPlain, let value = Double(word) else { throw ValueFormatError.notANumber(word, column: column, self) }
-      // A finite text that came out as infinite was too large.
+      // A finite text that is read as infinite is too large.
       guard value.isFinite || word.lowercased().contains("n") else { throw ValueFormatError.outOfRange(word, column: column, self) }
       if octets == 8 { return Self.bytes(value.bitPattern, 8, order) }
       let narrow = Float(value)
@@ -154,13 +154,13 @@ package enum ValueFormat: Hashable, Sendable {
     return 0
   }
 
-  /// The numbers that fit: `-32768…32767`; nil for what is no number.
+  /// The range of a number format: `0–255`, `-128 to 127`. Nil for other formats.
   package var range: String? {
     switch self {
     case .float(let octets, _):
       let greatest = octets == 4 ? "\(Float.greatestFiniteMagnitude)" : "\(Double.greatestFiniteMagnitude)"
-      return "-\(greatest)…\(greatest)"
-    case .unsigned, .signed: return "\(lowest == 0 ? "" : "-")\(lowest)…\(highest)"
+      return "-\(greatest) to \(greatest)"
+    case .unsigned, .signed: return lowest == 0 ? "0–\(highest)" : "-\(lowest) to \(highest)"
     case .hex, .utf8, .base64, .auto: return nil
     }
   }
@@ -172,11 +172,11 @@ package enum ValueFormat: Hashable, Sendable {
 
   // MARK: Showing
 
-  /// The value as text that is safe on a terminal. Several fields are separated by spaces; octets that do not make whole fields are shown
-  /// as `hex:…`, all of them, rather than cut.
+  /// Renders a value as text that is safe on a terminal, with spaces between numbers. If the length does not fit the format, the result is
+  /// `hex:…` with all bytes.
   ///
-  /// `auto` shows text only from two octets on: a single octet is more often a number (a battery level of 60 is not `<`). NULs at the end of a
-  /// text are left out, as its writer meant them.
+  /// `auto` shows text only for two or more bytes, because a single byte is usually a number: a battery level of 60 is not `<`. NULs at the
+  /// end of a text are omitted.
   package func render(_ value: [UInt8]) -> String {
     switch self {
     case .hex: return Hex.encode(value)
@@ -189,7 +189,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// The octets of one number; nil for what is no number.
+  /// The number of bytes in one number. Nil for formats that are not numbers.
   package var numberOctets: Int? {
     switch self {
     case .unsigned(let octets, _), .signed(let octets, _), .float(let octets, _): octets
@@ -197,7 +197,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// The numbers that the octets are, in decimal; nil when the format is none of numbers, or the octets do not make whole ones.
+  /// Decodes the numbers in a value, in decimal. Returns nil for other formats, and if the length is not a multiple of the width.
   package func numbers(_ value: [UInt8]) -> [String]? {
     switch self {
     case .unsigned(let octets, let order):
@@ -215,7 +215,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// Swift writes the sign and the payload of a NaN too: `-snan(0x1)`.
+  /// Renders NaN without the sign and payload that Swift adds (`-snan(0x1)`).
   private static func text(_ number: some BinaryFloatingPoint & CustomStringConvertible) -> String {
     number.isNaN ? "nan" : number.description
   }
@@ -231,10 +231,10 @@ package enum ValueFormat: Hashable, Sendable {
   }
 }
 
-/// Text that does not follow its format, or a format that does not exist. Columns count octets from 1.
+/// An unknown format, or text that does not match its format. Columns count bytes from 1.
 package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertible {
   case unknown(String)
-  /// A width of several octets alone: `u16`.
+  /// A width of several bytes without a byte order: `u16`.
   case needsByteOrder(String)
   case notHex(String)
   case oddDigits(HexError)
@@ -246,19 +246,18 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
   package var description: String {
     switch self {
     case .unknown(let name):
-      "unknown format \(DisplayText.escape(name)); \(ValueFormat.suggestion(for: name) ?? "there are \(ValueFormat.choices)")"
+      "Unknown format \(DisplayText.escape(name)). \(ValueFormat.suggestion(for: name) ?? "Use one of: \(ValueFormat.choices)")"
     case .needsByteOrder(let name):
-      "format \(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be"
-    case .notHex(let text):
-      "\(DisplayText.quote(text)) is not hex: digits 0-9 a-f, as in 0100, \"01 00\", 01:00 or 0x01"
+      "\(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be."
+    case .notHex(let text): "Invalid hex \(DisplayText.quote(text))"
     case .oddDigits(let error): "\(error)"
-    case .notBase64(let text): "\(DisplayText.quote(text)) is not base64"
-    case .noNumber(let format): "no number given for format \(format.name)"
+    case .notBase64(let text): "Invalid base64 \(DisplayText.quote(text))"
+    case .noNumber(let format): "There is no number for format \(format.name)."
     case .notANumber(let word, let column, .float):
-      "\(DisplayText.quote(word)) (column \(column)) is not a number such as 21.5, -3e8, inf or nan"
-    case .notANumber(let word, let column, _): "\(DisplayText.quote(word)) (column \(column)) is not an integer, decimal or 0x…"
+      "\(DisplayText.quote(word)) (column \(column)) is not a number such as 21.5, -3e8, inf or nan."
+    case .notANumber(let word, let column, _): "\(DisplayText.quote(word)) (column \(column)) is not an integer (decimal or 0x…)."
     case .outOfRange(let word, let column, let format):
-      "\(DisplayText.quote(word)) (column \(column)) does not fit \(format.name): \(format.range ?? "")"
+      "\(DisplayText.quote(word)) (column \(column)) does not fit \(format.name) (\(format.range ?? ""))."
     }
   }
 }

@@ -96,7 +96,7 @@ import Text
 
   @Test func saysWhatAndWhere() {
     #expect { try PDU(parsing: [0x09, 0x00]) } throws: { error in
-      (error as? MalformedPacket)?.description == "Read By Type Response: length octet 0, at least 2 wanted (at octet 1)"
+      (error as? MalformedPacket)?.description == "Read By Type Response: item length 0 is below the minimum, 2 (at byte 1)"
     }
   }
 

@@ -93,11 +93,12 @@ import Text
   /// Of what is cut or too long the fields before that are there.
   @Test func tellsWhatIsWrong() throws {
     for (hex, field, mention) in [
-      ("010b2006011000200001", "scan_window", "filter_policy is cut"), ("010c2003010000", "enable", "1 trailing octet"),
-      ("010c20030100", "opcode", "length 3, 2 octet(s) there"), ("010c", nil, "header is cut"), ("043e", nil, "header is cut"),
-      ("043e00", nil, "no subevent"), ("043e0402020001", "num_reports", "address is cut"), ("0240200400010203", "length", "length 4, 3"),
-      ("0240000600" + "010004001e1e", "fragment", "more octets than its L2CAP frame"),
-      ("", nil, "no octets"), ("aa00", "octets", "no indicator of H4"), ("040e0101", "credits", "command is cut"),
+      ("010b2006011000200001", "scan_window", "truncated filter_policy"), ("010c2003010000", "enable", "1 trailing byte"),
+      ("010c20030100", "opcode", "length 3, but 2 byte(s) follow"), ("010c", nil, "truncated header"), ("043e", nil, "truncated header"),
+      ("043e00", nil, "no subevent"), ("043e0402020001", "num_reports", "truncated address"),
+      ("0240200400010203", "length", "length 4, but 3"),
+      ("0240000600" + "010004001e1e", "fragment", "longer than its L2CAP frame"),
+      ("", nil, "empty packet"), ("aa00", "octets", "unknown H4 packet type 0xaa"), ("040e0101", "credits", "truncated command"),
     ] as [(String, String?, String)] {
       let packet = DecodedPacket(hci: Hex.decode(hex) ?? [])
       #expect(packet.problem?.reason.contains(mention) ?? false, "\(hex): \(String(describing: packet.problem))")

@@ -51,119 +51,131 @@ import Text
 
   /// A member of the file, and what the error must contain.
   private static let refused: [(String, String)] = [
-    (#""colour": 1"#, "x.json:1:43: colour: unknown key; there are device, summary"),
-    (#""match": {}"#, "match: it says nothing"),
-    (#""match": {"manufacturer_data": {"15": "02"}}"#, "a company identifier has four hex digits"),
-    (#""match": {"manufacturer_data": {"0157": "0"}}"#, "hex digits that the data begin with"),
-    (#""names": {"xyzzy": "a"}"#, "names.xyzzy: \"xyzzy\" is not a UUID"),
-    (#""names": {"ff01": "a", "ff02": "A"}"#, "another one's name already"),
-    (#""names": {"ff01": "a\u001b"}"#, "can be printed"),
-    (#""to": "nowhere""#, "to: \"nowhere\" is not a characteristic"),
-    (#""to": "a/b/c""#, "is not a characteristic"),
-    (#""frames": {"a b": {}}"#, "\"a b\" cannot be a name"),
-    (#""frames": {"a": {}}"#, "frames.a: a frame without anything in it"),
+    (#""colour": 1"#, "x.json:1:43: colour: Unknown key. Use device, summary"),
+    (#""match": {}"#, "match: The match is empty"),
+    (#""match": {"manufacturer_data": {"15": "02"}}"#, "A company identifier has four hex digits"),
+    (#""match": {"manufacturer_data": {"0157": "0"}}"#, "Expected hex digits"),
+    (#""names": {"xyzzy": "a"}"#, "names.xyzzy: Invalid UUID \"xyzzy\""),
+    (#""names": {"ff01": "a", "ff02": "A"}"#, "The name \"A\" is already in use"),
+    (#""names": {"ff01": "a\u001b"}"#, "Expected printable text"),
+    (#""to": "nowhere""#, "to: Unknown characteristic \"nowhere\""),
+    (#""to": "a/b/c""#, "Unknown characteristic \"a/b/c\""),
+    (#""frames": {"a b": {}}"#, "Invalid name \"a b\""),
+    (#""frames": {"a": {}}"#, "frames.a: The frame is empty"),
     (#""frames": {"a": {"header": "0"}}"#, ""),
-    (#""frames": {"a": {"in": "a", "header": "00"}}"#, "no such frame before this one"),
-    (#""frames": {"a": {"header": "00"}, "b": {"in": "a", "header": "00"}}"#, "has no {\"body\": true}"),
-    (#""frames": {"a": {"fields": [{"body": true}, {"body": true}]}}"#, "a frame has one body"),
+    (#""frames": {"a": {"in": "a", "header": "00"}}"#, "Unknown frame. No frame is defined before."),
+    (#""frames": {"a": {"header": "00"}, "b": {"in": "a", "header": "00"}}"#, "The outer frame has no {\"body\": true}"),
+    (#""frames": {"a": {"fields": [{"body": true}, {"body": true}]}}"#, "A frame can have only one body"),
     (
       #""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"body": true}]}, "b": {"in": "a", "with": {"q": 1}}}"#,
-      "has no field \"q\""
+      "The outer frame has no field \"q\""
     ),
     (
       #""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"body": true}]}, "b": {"in": "a", "with": {"k": 256}}}"#,
-      "256 is not in its range"
+      "256 is out of range (0 to 255)"
     ),
     (#""frames": {"a": {"fields": [{"name": "k", "type": "u16"}]}}"#, "u16 needs a byte order: u16le or u16be"),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "u7"}]}}"#, "unknown type \"u7\""),
-    (#""frames": {"a": {"fields": [{"name": "k"}]}}"#, "frames.a.fields[0]: it has no type"),
-    (#""frames": {"a": {"fields": [{"type": "u8"}]}}"#, "a field has exactly one of"),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"name": "k", "type": "u8"}]}}"#, "a second field \"k\""),
-    (#""frames": {"a": {"fields": [{"name": "all", "type": "u8"}]}}"#, "length_of means something else"),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "bytes"}]}}"#, "has a fixed size"),
-    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}]}}"#, "no field \"k\" behind it"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u7"}]}}"#, "Unknown type \"u7\""),
+    (#""frames": {"a": {"fields": [{"name": "k"}]}}"#, "frames.a.fields[0]: Missing type"),
+    (#""frames": {"a": {"fields": [{"type": "u8"}]}}"#, "Expected exactly one key of a field"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"name": "k", "type": "u8"}]}}"#, "The packet already has a field \"k\""),
+    (#""frames": {"a": {"fields": [{"name": "all", "type": "u8"}]}}"#, "all has a meaning in length_of"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "bytes"}]}}"#, "The field needs a fixed size"),
+    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}]}}"#, "No later field is called \"k\""),
     (
       #""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"length_of": "k", "type": "u8"}]}}"#,
-      "stands before what says its size"
+      "The size of k must be before k"
     ),
-    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}, {"name": "k", "type": "bytes", "length": 2}]}}"#, "its size is fixed"),
-    (#""frames": {"a": {"fields": [{"count_of": "k", "type": "u8"}, {"name": "k", "type": "bytes"}]}}"#, "k is no list"),
-    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "i8"}]}}"#, "a size is an unsigned number"),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "at": 3}, {"name": "l", "type": "u8", "at": 3}]}}"#, "has 4 octets already"),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "u8", "at": 3}]}}"#, "leave at out"),
-    (#""frames": {"a": {"fields": [{"checksum": "md5"}]}}"#, "unknown checksum \"md5\"; there are sum8, sum8_complement, xor8, CRC-8"),
+    (
+      #""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}, {"name": "k", "type": "bytes", "length": 2}]}}"#,
+      "Remove the fixed size"
+    ),
+    (#""frames": {"a": {"fields": [{"count_of": "k", "type": "u8"}, {"name": "k", "type": "bytes"}]}}"#, "k is not a list"),
+    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "i8"}]}}"#, "A size must be an unsigned number"),
+    (
+      #""frames": {"a": {"fields": [{"name": "k", "type": "u8", "at": 3}, {"name": "l", "type": "u8", "at": 3}]}}"#,
+      "The fields before take 4 bytes"
+    ),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "u8", "at": 3}]}}"#, "Remove at"),
+    (#""frames": {"a": {"fields": [{"checksum": "md5"}]}}"#, "Unknown checksum \"md5\". Use sum8, sum8_complement, xor8, CRC-8"),
     (#""frames": {"a": {"fields": [{"checksum": "sum8", "xor": 256}]}}"#, "256 is not in 0…255"),
-    (#""frames": {"a": {"fields": [{"checksum": "sum8", "over": "after"}, {"checksum": "sum8"}]}}"#, "it covers another checksum"),
+    (
+      #""frames": {"a": {"fields": [{"checksum": "sum8", "over": "after"}, {"checksum": "sum8"}]}}"#,
+      "A checksum cannot cover a later checksum"
+    ),
     (#""frames": {"a": {"fields": [{"bits": [{"name": "x", "bit": 8}], "type": "u8"}]}}"#, "8 is not in 0…7"),
     (
       #""frames": {"a": {"fields": [{"bits": [{"name": "x", "bit": 1, "width": 2}, {"name": "y", "bit": 2}], "type": "u8"}]}}"#,
-      "another one has these bits"
+      "Another entry uses these bits"
     ),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "scale": 0}]}}"#, "a scale of no sensible size"),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "scale": 1e99999}]}}"#, "is not a number of a sensible size"),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "values": {"x": 1, "y": 1}}]}}"#, "1 has a name already"),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "values": {"1": 1}}]}}"#, "a name that is a number"),
-    (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "x", "type": "bytes"}]}]}}"#, "an item of a list has a fixed size"),
-    (#""frames": {"a": {"fields": [{"name": "k", "list": []}]}}"#, "a frame without anything in it"),
-    (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "y", "list": []}]}]}}"#, "an item of a list has no list"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "scale": 0}]}}"#, "The scale must be 1e-12 to 1e12"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "scale": 1e99999}]}}"#, "is not a number, or is too large"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "values": {"x": 1, "y": 1}}]}}"#, "1 already has a name"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "values": {"1": 1}}]}}"#, "A name cannot be a number"),
+    (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "x", "type": "bytes"}]}]}}"#, "A list item needs a fixed size"),
+    (#""frames": {"a": {"fields": [{"name": "k", "list": []}]}}"#, "The frame is empty"),
+    (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "y", "list": []}]}]}}"#, "A list item cannot have list"),
     (
       #""frames": {"a": {"fields": [{"name": "k", "type": "u8", "count": 99999999999999999999}]}}"#,
-      "is not a whole number of a sensible size"
+      "is not a whole number, or is too large"
     ),
-    (#""commands": {"c": {}}"#, "commands.c: it has no request"),
-    (#""commands": {"c": {"request": {"header": "00"}}}"#, "to names the characteristic"),
-    (#""to": "ff02", "commands": {"c=": {"request": {"header": "00"}}}"#, "\"c=\" cannot be a name"),
-    (#""to": "ff02", "commands": {"c": {"request": "nope"}}"#, "no such frame before this one; there is none"),
-    (#""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "mode": "fast"}}"#, "there are auto, request, command"),
+    (#""commands": {"c": {}}"#, "commands.c: Missing request"),
+    (#""commands": {"c": {"request": {"header": "00"}}}"#, "Missing to, the characteristic to write"),
+    (#""to": "ff02", "commands": {"c=": {"request": {"header": "00"}}}"#, "Invalid name \"c=\""),
+    (#""to": "ff02", "commands": {"c": {"request": "nope"}}"#, "Unknown frame. No frame is defined before."),
+    (#""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "mode": "fast"}}"#, "Unknown mode. Use auto, request, command"),
     (
       #""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "parameters": {"x": {}}}}"#,
-      "the request has no field \"x\" to choose"
+      "The request has no field \"x\""
     ),
     (#""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "counter": "x"}}"#, "no unsigned number \"x\""),
     (
       #""to": "ff02", "commands": {"c": {"request": {"fields": [{"name": "x", "type": "u8"}]}, "parameters": {"x": {"default": 9, "greatest": 8}}}}"#,
-      "x: 9 is not in its range, at most 8"
+      "x: 9 is out of range (at most 8)"
     ),
     (
       #""to": "ff02", "commands": {"c": {"request": {"fields": [{"name": "x", "type": "u8", "scale": 0.5}]}, "parameters": {"x": {"least": -5}}}}"#,
-      "parameters.x.least: the field holds 0 to 127.5"
+      "parameters.x.least: The field holds 0 to 127.5"
     ),
     (
       #""to": "ff02", "commands": {"c": {"request": {"fields": [{"name": "x", "type": "u8", "values": {"a": 1, "b": 9}}]}, "parameters": {"x": {"default": "b", "greatest": 8}}}}"#,
-      "x: b is not in its range, at most 8"
+      "x: b is out of range (at most 8)"
     ),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": [{"frame": {"fields": [{"name": "v", "type": "u8"}]}}, {"frame": {"fields": [{"name": "v", "type": "u8"}]}}]}}}"#,
-      "two of its packets say \"v\""
+      "Two packets have a field \"v\""
     ),
     (
       #""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}}}}"#,
-      "from names the characteristic"
+      "Missing from, the characteristic that sends it"
     ),
-    (#""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {}}}"#, "it has no frame"),
+    (#""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {}}}"#, "Missing frame"),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "count": 2, "silence_ms": 3}}}"#,
-      "one of count, until and silence_ms"
+      "Use only one of count, until and silence_ms"
     ),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "count": {"field": "n"}}}}"#,
-      "neither this packet nor one before has a whole number \"n\""
+      "No whole number \"n\" in this or an earlier packet"
     ),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "errors": {"field": "x", "ok": 0}}}}"#,
-      "no such field in the frame"
+      "The frame has no field \"x\""
     ),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "echo": ["x"]}}}"#,
-      "the request has no field \"x\""
+      "The request has no field \"x\""
     ),
-    (#""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": []}}}"#, "no packets"),
+    (
+      #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": []}}}"#,
+      "Add at least one packet"
+    ),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": [{"frame": {"header": "01"}, "silence_ms": 3}, {"frame": {"header": "02"}}]}}}"#,
-      "only what comes last ends with silence"
+      "Only the last packet can end with silence"
     ),
-    (#""errors": {"field": "x"}"#, "errors of the whole file have a frame"),
-    (#""events": {"e": {"frame": {"header": "00"}}}"#, "from names the characteristic that sends it"),
+    (#""errors": {"field": "x"}"#, "Errors of the whole file need a frame"),
+    (#""events": {"e": {"frame": {"header": "00"}}}"#, "Missing from, the characteristic that sends it"),
   ]
 
   @Test(arguments: refused.indices) func refusal(_ index: Int) {
@@ -176,7 +188,7 @@ import Text
   }
 
   @Test func whatIsNoFileAtAll() throws {
-    #expect(throws: FileEntryError(file: "x", reason: "1048577 octets: a device file has at most 1048576")) {
+    #expect(throws: FileEntryError(file: "x", reason: "The file is too long: 1048577 bytes (maximum 1048576).")) {
       try DeviceFile.parse([UInt8](repeating: 0x20, count: DeviceFile.maximumLength + 1), name: "x")
     }
     let deep = String(repeating: "[", count: 500_000)
@@ -192,6 +204,6 @@ import Text
     var text = #"{"device": "D", "frames": {"f0": {"header": "00", "fields": [{"body": true}]}"#
     for index in 1..<256 { text += #", "f\#(index)": {"in": "f\#(index - 1)", "header": "00", "fields": [{"body": true}]}"# }
     let error = #expect(throws: FileEntryError.self) { try parse(text + "}}") }
-    #expect(error?.reason == "more than 256 fields")
+    #expect(error?.reason == "More than 256 fields.")
   }
 }

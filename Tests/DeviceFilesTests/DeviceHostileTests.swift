@@ -71,7 +71,7 @@ import Text
       #expect(file.utf8.count < DeviceFile.maximumLength)
       let error = #expect(throws: FileEntryError.self) { try DeviceFile.parse(Array(file.utf8), name: "x") }
       #expect(
-        error?.reason == "more than 49152 fields in the frames of this file" || error?.reason.contains("two of its packets") == true,
+        error?.reason == "More than 49152 fields in the frames of this file." || error?.reason.contains("Two packets have a field") == true,
         "\(error?.reason ?? "")")
     }
   }
@@ -79,9 +79,9 @@ import Text
   /// A line of 10 MB is refused before it is looked at; in one as long as a file may be, lists end.
   @Test func longLines() throws {
     let long = #expect(throws: FileEntryError.self) { try DeviceFile.parse([UInt8](repeating: 0x5B, count: 10 << 20), name: "x") }
-    #expect(long?.reason == "10485760 octets: a device file has at most 1048576")
+    #expect(long?.reason == "The file is too long: 10485760 bytes (maximum 1048576).")
     let list = Array((#"{"device": "D", "frames": {"a": {"fields": ["# + String(repeating: #"{"skip": 1},"#, count: 80_000) + "]}}}").utf8)
     let error = #expect(throws: FileEntryError.self) { try DeviceFile.parse(list, name: "x") }
-    #expect(error?.reason == "80000 items: at most 256 are allowed")
+    #expect(error?.reason == "Too many items: 80000 (maximum 256).")
   }
 }

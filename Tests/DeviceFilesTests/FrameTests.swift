@@ -154,25 +154,30 @@ import Text
 
   /// Frame, value, what is wrong with it.
   private static let wrongValues: [(String, String, String)] = [
-    (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "256", "a: 256 is not in its range, 0 to 255"),
+    (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "256", "a: 256 is out of range (0 to 255)"),
     (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "1.5", "a: 1.5 is not a whole number"),
     (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "x", "a: \"x\" is not a number"),
-    (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "99999999999999999999999999", "a: 1e+26 is not in its range"),
-    (#"{"fields": [{"name": "a", "type": "i8", "scale": 0.5}]}"#, "64", "a: 64 is not in its range, -64 to 63.5"),
-    (#"{"fields": [{"name": "a", "type": "u8", "scale": 0.5}]}"#, "1.3", "a: 1.3 cannot be sent; the nearest that can is 1.5"),
+    (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "99999999999999999999999999", "a: 1e+26 is out of range"),
+    (#"{"fields": [{"name": "a", "type": "i8", "scale": 0.5}]}"#, "64", "a: 64 is out of range (-64 to 63.5)"),
+    (#"{"fields": [{"name": "a", "type": "u8", "scale": 0.5}]}"#, "1.3", "a: 1.3 cannot be sent. The nearest value is 1.5"),
     (#"{"fields": [{"name": "a", "type": "u8", "count": 3}]}"#, "1,,2", "a: \"\" is not a number"),
-    (#"{"fields": [{"name": "a", "type": "u8", "scale": 0.1}]}"#, "1e300", "a: 1e+300 is not in its range"),
+    (#"{"fields": [{"name": "a", "type": "u8", "scale": 0.1}]}"#, "1e300", "a: 1e+300 is out of range"),
     (#"{"fields": [{"name": "a", "type": "f32le"}]}"#, "1e300", "a: 1e+300 does not fit"),
-    (#"{"fields": [{"name": "a", "type": "u8", "values": {"on": 1}}]}"#, "of", "a: \"of\" is none of its values; there are on"),
-    (#"{"fields": [{"bits": [{"name": "a", "bit": 0, "width": 2}], "type": "u8"}]}"#, "4", "a: 4 is not in its range, 0 to 3"),
-    (#"{"fields": [{"name": "a", "type": "bytes", "length": 2}]}"#, "01", "a has 1, not 2"),
-    (#"{"fields": [{"name": "a", "type": "bytes"}]}"#, "xy", "a: \"xy\" is not hex"),
-    (#"{"fields": [{"name": "a", "type": "text", "length": 2}]}"#, "abc", "a has 3, at most 2 octets fit"),
-    (#"{"fields": [{"name": "a", "type": "text", "length": 2}]}"#, "a\u{0}", "a is text"),
-    (#"{"fields": [{"name": "a", "type": "text", "values": ["x"]}]}"#, "y", "a: \"y\" is none of its values; there are x"),
-    (#"{"fields": [{"name": "a", "type": "u8", "count": 2}]}"#, "1,2,3", "a has 3, not 2"),
-    (#"{"fields": [{"name": "a", "list": [{"name": "x", "type": "u8"}, {"name": "y", "type": "u8"}]}]}"#, "1/2/3", "a has 3, not 2"),
-    (#"{"fields": [{"length_of": "a", "type": "u8", "add": 255}, {"name": "a", "type": "text"}]}"#, "a", "a has 1, at most 0 octets fit"),
+    (#"{"fields": [{"name": "a", "type": "u8", "values": {"on": 1}}]}"#, "of", "a: Unknown value \"of\". Use on"),
+    (#"{"fields": [{"bits": [{"name": "a", "bit": 0, "width": 2}], "type": "u8"}]}"#, "4", "a: 4 is out of range (0 to 3)"),
+    (#"{"fields": [{"name": "a", "type": "bytes", "length": 2}]}"#, "01", "a: Expected 2 bytes, found 1"),
+    (#"{"fields": [{"name": "a", "type": "bytes"}]}"#, "xy", "a: Invalid hex \"xy\""),
+    (#"{"fields": [{"name": "a", "type": "text", "length": 2}]}"#, "abc", "a: Too long: 3 bytes (maximum 2)"),
+    (#"{"fields": [{"name": "a", "type": "text", "length": 2}]}"#, "a\u{0}", "a: Expected text"),
+    (#"{"fields": [{"name": "a", "type": "text", "values": ["x"]}]}"#, "y", "a: Unknown value \"y\". Use x"),
+    (#"{"fields": [{"name": "a", "type": "u8", "count": 2}]}"#, "1,2,3", "a: Expected 2 items, found 3"),
+    (
+      #"{"fields": [{"name": "a", "list": [{"name": "x", "type": "u8"}, {"name": "y", "type": "u8"}]}]}"#, "1/2/3",
+      "a: Expected 2 fields, found 3"
+    ),
+    (
+      #"{"fields": [{"length_of": "a", "type": "u8", "add": 255}, {"name": "a", "type": "text"}]}"#, "a", "a: Too long: 1 bytes (maximum 0)"
+    ),
   ]
 
   @Test(arguments: wrongValues.indices) func wrongValue(_ index: Int) throws {

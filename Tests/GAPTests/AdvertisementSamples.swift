@@ -95,7 +95,8 @@ extension AdvertisementSample {
     .init("ATC1441", "10161a18 a4c1380283f4 00a2 2f 5f 0bf8 19", serviceData: ["181a:a4c1380283f400a22f5f0bf819"]),
     .init("pvvx", "12161a18 f4830238c1a4 a906 6911 b60b 58 f7 0d", serviceData: ["181a:f4830238c1a4a9066911b60b58f70d"]),
     .init(
-      "BTHome v2, one octet short", "020106 0a16d2fc 40 00c8 02ca09 ", flags: 6, errors: ["structure at offset 3 claims 10 octets, 9 left"]),
+      "BTHome v2, one octet short", "020106 0a16d2fc 40 00c8 02ca09 ", flags: 6,
+      errors: ["structure at offset 3 claims 10 octets, 9 left"]),
     .init("BTHome v2 whole", "020106 0916d2fc 40 00c8 02ca09", flags: 6, serviceData: ["fcd2:4000c802ca09"]),
     .init(
       "BTHome with name", "020106 0b094449592d73656e736f72 0716d2fc40016403", flags: 6, name: "DIY-sensor", serviceData: ["fcd2:40016403"]),
@@ -198,7 +199,7 @@ extension AdvertisementSample {
     .init("address, public", "081b 221100 38c1a4 00", address: "A4:C1:38:00:11:22/public"),
     .init("address, random", "081b 010000 0000d1 01", address: "D1:00:00:00:00:01/random"),
     .init("address, type first", "081b 01 020000 0000d1", address: "D1:00:00:00:00:02/random"),
-    .init("address of six octets", "071b 221100 38c1a4", errors: ["AD type 0x1b: LE device address of 6 octets instead of 7"]),
+    .init("address of six octets", "071b 221100 38c1a4", errors: ["AD type 0x1b: LE device address has 6 bytes instead of 7"]),
     .init("reserved type 0", "0300 aabb"),
     .init("URI and unknown types", "0624 17 2f2f62 61 03fe 0102"),
     .init("connection interval range", "0512 0600 0c00"),
@@ -214,7 +215,9 @@ extension AdvertisementSample {
     .init("only a length", "05", errors: ["structure at offset 0 claims 5 octets, 0 left"]),
     .init("length 255 of 3", "ff0901", errors: ["structure at offset 0 claims 255 octets, 2 left"]),
     .init("one octet short", "020106 0409 4142", flags: 6, errors: ["structure at offset 3 claims 4 octets, 3 left"]),
-    .init("one octet too many", "020106 0309 4142 43", flags: 6, name: "AB", errors: ["structure at offset 7 claims 67 octets, 0 left"]),
+    .init(
+      "one octet too many", "020106 0309 4142 43", flags: 6, name: "AB",
+      errors: ["structure at offset 7 claims 67 octets, 0 left"]),
     .init(
       "two defects", "0219 41 02ff 59",
       errors: [

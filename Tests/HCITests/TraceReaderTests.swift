@@ -119,7 +119,7 @@ import Testing
 
   @Test func refusesWhatHasNoHCI() {
     let types: [(UInt64, String)] = [
-      (255, "of BR/EDR from a sniffer"), (1, "a network"), (220, "USB"), (192, "PPI"), (99, "type 99 is not supported; record"),
+      (255, "BR/EDR from a sniffer"), (1, "a network"), (220, "USB"), (192, "PPI"), (99, "unsupported link type 99. Record"),
       (127, "Wi-Fi"), (195, "802.15.4"),
     ]
     for (type, mention) in types {

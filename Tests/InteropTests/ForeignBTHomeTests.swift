@@ -62,7 +62,7 @@ import Testing
         }
         #expect(all.last { $0.name == "firmware_version" }?.text == frame.string("firmware"), "\(hex)")
         #expect(all.last { $0.name == "device_type_id" }?.number.map { Int($0) } == frame.int("device_type"), "\(hex)")
-        if record.string("decoded_error") == "bthome: the key does not fit" {
+        if record.string("decoded_error") == "bthome: wrong key" {
           refused += 1
           #expect(theirs.isEmpty && !frame.isNull("key"), "\(hex)")
         }

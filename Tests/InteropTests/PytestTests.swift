@@ -24,6 +24,6 @@ import Testing
 
   @Test func theExampleFailsWithoutTheDevice() throws {
     let result = try pytest("sim", ["-k", "battery"])
-    #expect(result.status == 1 && result.text.contains("no device matches name:Band-C"), "\(result.text)\(result.errors)")
+    #expect(result.status == 1 && result.text.contains("Cannot find name:Band-C"), "\(result.text)\(result.errors)")
   }
 }

@@ -44,7 +44,7 @@ import Testing
     guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
     let socket = TemporaryPath()
     let simulated = try Blectl.start(["sim", "--stay", "--listen", "unix:\(socket.path)"], adapter: nil, virtual: false)
-    #expect(simulated.waitForOutput(containing: "listening"))
+    #expect(simulated.waitForOutput(containing: "Listening"))
     let theirs = TemporaryPath()
     let environment = ProcessInfo.processInfo.environment.merging(["BUMBLE_SNOOPER": "pcapsnoop:file:\(theirs.path)"]) { $1 }
     let client = try RunningProcess(

@@ -37,7 +37,7 @@ extension KernelTests {
       try daemon.connect(control)
       for peer in ["\(BumbleAir.peer)/random", BumbleAir.peer] {
         let refused = try air.blectl("read", peer, "ffe2", "--json")
-        #expect(refused.status == 3 && refused.errors.contains("`bluetoothctl disconnect \(BumbleAir.peer)`"), "\(refused.errors)")
+        #expect(refused.status == 3 && refused.errors.contains("run: bluetoothctl disconnect \(BumbleAir.peer)"), "\(refused.errors)")
       }
       #expect(try air.blectl("scan", "--json", "--duration", "1").status == 0)
       // Its link is as it was.
@@ -56,16 +56,17 @@ extension KernelTests {
         return try result.records.compactMap { $0.string("message") }.joined(separator: "\n")
       }
       let idle = try messages()
-      #expect(idle.contains("and does not scan now; it takes links") && idle.contains("no device that it connects to by itself"), "\(idle)")
+      #expect(idle.contains("), not scanning. It adopts") && idle.contains("It connects to no device automatically."), "\(idle)")
       try control.say("scan on", until: "Discovering: yes")
       let scanning = try messages()
-      #expect(scanning.contains("bluetoothd scans with it now, for some program"), "\(scanning)")
+      #expect(scanning.contains("bluetoothd is scanning for another program"), "\(scanning)")
       try control.say("scan off", until: "Discovering: no")
       try daemon.connect(control)
       let holding = try messages()
-      #expect(holding.contains("bluetoothd (process "), "\(holding)")
+      #expect(holding.contains("bluetoothd (pid "), "\(holding)")
       #expect(
-        holding.contains(") holds a link to \(BumbleAir.peer)") && holding.contains("`bluetoothctl disconnect \(BumbleAir.peer)` ends it"),
+        holding.contains(") is connected to \(BumbleAir.peer)")
+          && holding.contains("To disconnect it: `bluetoothctl disconnect \(BumbleAir.peer)`"),
         "\(holding)")
       try control.say("disconnect \(BumbleAir.peer)", until: "Successful disconnected")
       try Guest.waitForNoLink(air.adapter)

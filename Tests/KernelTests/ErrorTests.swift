@@ -23,7 +23,7 @@ extension KernelTests {
       #expect(try Guest.blectl("adapters", "--json").records.first?.bool("up") == true)
     }
 
-    @Test func anAdapterThatIsNotThere() throws { expect(try Guest.blectl("-i", "hci9", "scan", "--json"), 3, "there is no adapter hci9") }
+    @Test func anAdapterThatIsNotThere() throws { expect(try Guest.blectl("-i", "hci9", "scan", "--json"), 3, "No adapter hci9.") }
 
     @Test func anAdapterThatIsBlocked() throws {
       let block = "/sys/class/bluetooth/hci0/rfkill*/soft"
@@ -52,7 +52,7 @@ extension KernelTests {
 
     /// The kernel's own limit is 40 s, and it calls that a refused connection.
     @Test func aPeerOutOfRange() throws {
-      expect(try Guest.blectl("connect", "C0:11:22:33:44:55/random", "--json"), 4, "did not connect within 20 s")
+      expect(try Guest.blectl("connect", "C0:11:22:33:44:55/random", "--json"), 4, "no answer in 20 s")
       try Guest.expectQuiet()
     }
 
@@ -70,13 +70,13 @@ extension KernelTests {
       expect(try Guest.blectl("-i", "user:0", "scan", "--json"), 3, "sudo hciconfig hci0 down")
       // The peripheral's.
       expect(try Guest.blectl("-i", "user:1", "scan", "--json"), 3, "user channel")
-      expect(try Guest.blectl("-i", "user:9", "scan", "--json"), 3, "no adapter")
+      expect(try Guest.blectl("-i", "user:9", "scan", "--json"), 3, "No adapter")
     }
 
     @Test func twoAtOnce() throws {
       let listening = try Guest.start("notify", "\(BumbleAir.peer)/random", "ffe5", "--json")
       #expect(listening.waitForOutput(containing: "notification"))
-      expect(try Guest.blectl("read", "\(BumbleAir.peer)/random", "ffe2", "--json"), 3, "another program has")
+      expect(try Guest.blectl("read", "\(BumbleAir.peer)/random", "ffe2", "--json"), 3, "another program is using")
       listening.signal(SIGINT)
       #expect(listening.wait().status == 130)
       try Guest.expectQuiet()

@@ -70,7 +70,7 @@ extension KernelTests {
 
     /// What the last note says.
     private static func lost(_ result: ProcessResult) -> Int {
-      result.errors.matches(of: /(\d+) received PDUs were lost/).last.flatMap { Int($0.1) } ?? 0
+      result.errors.matches(of: /Lost (\d+) received PDUs/).last.flatMap { Int($0.1) } ?? 0
     }
 
     /// A stopped blectl cannot read; the kernel's buffer overflows, and the loss must be told to the last one.
@@ -177,7 +177,7 @@ extension KernelTests {
         #expect(sent.status == 6, "\(sent.text) \(sent.errors)")
         #expect(sent.error?.string("kind") == "link_lost")
         let message = sent.error?.string("message") ?? ""
-        let known = try #require(message.firstMatch(of: /(\d+) of \d+ octets are known/).flatMap { Int($0.1) }, "\(message)")
+        let known = try #require(message.firstMatch(of: /At least (\d+) of \d+ bytes arrived/).flatMap { Int($0.1) }, "\(message)")
         let arrived = try await onLoop { peripheral.arrived.count }
         // The commands do not wait for the proof: the first few may be under way when the link ends.
         #expect(known <= arrived && (known > 0 || limit < 10_000), "\(known) known, \(arrived) arrived")

@@ -61,7 +61,7 @@ extension KernelTests {
       try repl.shows("Lock-01>", column: 9)
       try repl.enter("wait ffe5 -t 10")
       try repl.enter("params")
-      try repl.says { $0.contains("ms") && $0.contains("octets") }
+      try repl.says { $0.contains("ms") && $0.contains("bytes") }
       _ = repl.leave()
       try Guest.expectQuiet(air.adapter)
     }

@@ -48,11 +48,12 @@ import Text
     arguments: [
       ([svc(0xFE95, "4855c211165068b6fe3c878095c8a5834f000000463221c6")], "bit 4"), ([svc(0x181A, "b462c538c1a48a09c215bf")], "encrypted"),
       ([svc(0x181A, "b462c538c1a48a09")], "encrypted"), ([svc(0xFD50, "00")], "encrypts"), ([mfg(0x07D0, "")], "encrypts"),
-      ([svc(0xFE95, "5020aa01da2193")], "no room"),
-      ([svc(0xFCD2, "4004138a01")], "bit 1"), ([svc(0xFCD2, "42b2188d38c1")], "no room"), ([mfg(0x0BA9, "0101000b0700")], "no room"),
+      ([svc(0xFE95, "5020aa01da2193")], "too short for an address"),
+      ([svc(0xFCD2, "4004138a01")], "bit 1"), ([svc(0xFCD2, "42b2188d38c1")], "too short for an address"),
+      ([mfg(0x0BA9, "0101000b0700")], "too short for an address"),
       ([mfg(0x0499, "0512fc5394c37c0004fffc040cac364200cdffffffffffff")], "FF:FF:FF:FF:FF:FF"),
       ([mfg(0x0969, "000000000000")], "00:00:00:00:00:00"),
-      ([mfg(0x0211, "110200000000")], "not filled in"), ([], nil), ([mfg(0x004C, "1005011ca1b2c3")], nil), ([svc(0x181A, "01020304")], nil),
+      ([mfg(0x0211, "110200000000")], "is blank"), ([], nil), ([mfg(0x004C, "1005011ca1b2c3")], nil), ([svc(0x181A, "01020304")], nil),
       ([name("Thing")], nil),
     ] as [([ADStructure], String?)])
   func noneInThisFrame(_ structures: [ADStructure], _ reason: String?) throws {
@@ -124,11 +125,11 @@ import Text
     ("mfg:0x0305/7@-6:le", "010221110038c1a4", MACFinder.Outcome.unknown), ("mfg:0x0306@-6:le", "010221110038c1a4", .unknown),
     (
       "mfg:0x0305@3:le", "010221110038c1a4",
-      .noneInThisFrame("manufacturer_data/0305 (mfg:0x0305@3:le): no room for an address in 8 octets")
+      .noneInThisFrame("manufacturer_data/0305 (mfg:0x0305@3:le): too short for an address (8 bytes)")
     ),
     (
       "mfg:0x0305@-9:le", "010221110038c1a4",
-      .noneInThisFrame("manufacturer_data/0305 (mfg:0x0305@-9:le): no room for an address in 8 octets")
+      .noneInThisFrame("manufacturer_data/0305 (mfg:0x0305@-9:le): too short for an address (8 bytes)")
     ),
     ("name@-4", "", .unknown),
   ])

@@ -100,10 +100,10 @@ import Testing
       let isWhole = length == 16 || trace.ends.contains(length)
       #expect(((try? Recording(parsing: Array(file.prefix(length)))) != nil) == isWhole, "\(length)")
     }
-    #expect(throws: MalformedPacket("btsnoop record: length 65553", at: 20)) {
+    #expect(throws: MalformedPacket("btsnoop record: invalid length 65553", at: 20)) {
       try Recording(parsing: Snoop.header + [0, 1, 0, 17, 0, 1, 0, 17])
     }
-    #expect(throws: MalformedPacket("btsnoop header: datalink 1003 is not supported; 1001, 1002 and 2001 are", at: 12)) {
+    #expect(throws: MalformedPacket("btsnoop header: unsupported datalink 1003 (supported: 1001, 1002, 2001)", at: 12)) {
       try Recording(parsing: Snoop.header.dropLast(4) + [0, 0, 3, 0xEB])
     }
   }

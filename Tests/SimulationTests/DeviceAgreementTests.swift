@@ -152,20 +152,20 @@ import Text
   // MARK: What the simulation is refused
 
   private static let refused: [(String, String)] = [
-    (#""answers": {"nope": []}"#, "the device has no command \"nope\""),
-    (#""answers": {"go": {}}"#, "it has no value for level"),
-    (#""answers": {"go": {"values": {"level": 256}}}"#, "256 is not in its range"),
-    (#""answers": {"go": {"values": {"level": 1, "more": 1}}}"#, "unknown key; there are level"),
-    (#""answers": {"go": [{"send": "other"}]}"#, "nothing is called \"other\" that could be sent here; there are answer, error"),
-    (#""answers": {"go": [{"send": "answer", "values": {"level": {"parameter": "x"}}}]}"#, "go has no parameter \"x\"; there are n"),
-    (#""answers": {"go": [{"set": "ff02", "value": {"parameter": "n"}}]}"#, "n is no octets"),
-    (#""on_connect": [{"send": "go"}]"#, "nothing is called \"go\""),
-    (#""on_connect": [{"set": "ff02", "value": {"u8": {"parameter": "n"}}}]"#, "parameters are those of a command"),
-    (#""others": [{"colour": 1}]"#, "simulate.others[0].colour: unknown key"),
-    (#""answers": {"data": {"values": {"d": {"parameter": "b"}}}}"#, "d cannot hold what the parameter b is"),
-    (#""answers": {"data": {"values": {}}}"#, "it has no value for d"),
-    (#""answers": {"data": [{"send": "long"}]}"#, "600 octets: a notification has at most 512"),
-    (#""others": [{}]"#, "belongs to an earlier peripheral"),
+    (#""answers": {"nope": []}"#, "The device has no command \"nope\"."),
+    (#""answers": {"go": {}}"#, "Missing value for level."),
+    (#""answers": {"go": {"values": {"level": 256}}}"#, "256 is out of range (0 to 255)"),
+    (#""answers": {"go": {"values": {"level": 1, "more": 1}}}"#, "Unknown key. Use level"),
+    (#""answers": {"go": [{"send": "other"}]}"#, "Cannot send \"other\". Use answer, error"),
+    (#""answers": {"go": [{"send": "answer", "values": {"level": {"parameter": "x"}}}]}"#, "go has no parameter \"x\". Use n."),
+    (#""answers": {"go": [{"set": "ff02", "value": {"parameter": "n"}}]}"#, "n does not hold bytes."),
+    (#""on_connect": [{"send": "go"}]"#, "Cannot send \"go\"."),
+    (#""on_connect": [{"set": "ff02", "value": {"u8": {"parameter": "n"}}}]"#, "parameter works only in the answers of a device file."),
+    (#""others": [{"colour": 1}]"#, "simulate.others[0].colour: Unknown key"),
+    (#""answers": {"data": {"values": {"d": {"parameter": "b"}}}}"#, "d cannot hold the parameter b."),
+    (#""answers": {"data": {"values": {}}}"#, "Missing value for d."),
+    (#""answers": {"data": [{"send": "long"}]}"#, "Too long for a notification: 600 bytes (maximum 512)."),
+    (#""others": [{}]"#, "An earlier peripheral has the same address"),
   ]
 
   @Test(arguments: refused.indices) func refusal(_ index: Int) {
@@ -186,6 +186,6 @@ import Text
     let error = #expect(throws: FileEntryError.self) {
       try PeripheralFile.parse(Array(#"{"device": "D", "commands": {}}"#.utf8), name: "x")
     }
-    #expect(error?.reason.contains("nothing to simulate") == true)
+    #expect(error?.reason.contains("The device file cannot be simulated") == true)
   }
 }

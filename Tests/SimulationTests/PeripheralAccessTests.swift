@@ -80,42 +80,47 @@ import Testing
   @Test(arguments: [
     (
       service(#"{"uuid": "aa01", "properties": ["read"], "handle": 3}"#),
-      "handle 0x0003 is taken or out of order: the last one is 0x000a; 1800 and 1801, which the file does not describe, were added in front"
+      "Handle 0x0003 is taken or out of order: the last one is 0x000a. The simulator added 1800 and 1801 before it"
     ),
     (
       #""services": [{"uuid": "1800", "characteristics": [{"uuid": "2a00", "properties": ["read"], "handle": 2}]}]"#,
-      "1801, which the file does not describe, was added in front"
+      "The simulator added 1801 before it, because the file does not describe it"
     ),
-    (#""appearance": 64, "services": [{"uuid": "1800"}]"#, "appearance: it has no effect when the device has no service 1800"),
+    (#""appearance": 64, "services": [{"uuid": "1800"}]"#, "appearance: No effect: the file describes service 1800"),
     (
       service(#"{"uuid": "aa01", "properties": ["notify"], "descriptors": [{"uuid": "2902", "value": "0100"}]}"#),
-      "descriptors[0].value: each client has a 2902 of its own"
+      "descriptors[0].value: Not allowed for 2902: each client has its own"
     ),
     (
       service(#"{"uuid": "aa01", "properties": ["notify"], "descriptors": [{"uuid": "2902", "max_length": 2}]}"#),
-      "descriptors[0].max_length: each client has a 2902 of its own"
+      "descriptors[0].max_length: Not allowed for 2902: each client has its own"
     ),
     (
       service(#"{"uuid": "aa01", "properties": ["notify"], "unasked": true, "on_subscribe": [{"disconnect": true}]}"#),
-      "on_subscribe: nobody can subscribe: with unasked it has no 2902"
+      "on_subscribe: Clients cannot subscribe: unasked removes the 2902"
     ),
-    (service(#"{"uuid": "aa01", "properties": ["read"], "unasked": true}"#), "unasked: nobody can subscribe to a characteristic without"),
+    (
+      service(#"{"uuid": "aa01", "properties": ["read"], "unasked": true}"#),
+      "unasked: Clients cannot subscribe: the characteristic has no notify"
+    ),
     (
       service(#"{"uuid": "aa01", "properties": ["write"], "permissions": ["read"], "reactions": [{"then": [{"disconnect": true}]}]}"#),
-      "reactions: its permissions let nobody write to it"
+      "reactions: The characteristic cannot be written: its permissions forbid it."
     ),
     (
       service(#"{"uuid": "aa01", "properties": ["read"], "permissions": ["write"], "read_reactions": [{"then": [{"disconnect": true}]}]}"#),
-      "read_reactions: its permissions let nobody read it"
+      "read_reactions: The characteristic cannot be read: its permissions forbid it."
     ),
     (
       service(
         #"{"uuid": "aa01", "properties": ["write"], "sink": {"report": "aa02"}}, {"uuid": "aa02", "properties": ["read"], "value": "00"}"#),
-      "characteristics[1].value: it says nothing: the count of a sink is what it holds"
+      "characteristics[1].value: No effect: the characteristic holds the count of a sink."
     ),
-    (service(#"{"uuid": "aa01", "properties": ["read"]}"#) + #", "on_connect": [{"set": "aa01"}]"#, "on_connect[0].set: set needs a value"),
-    (#""link": {"seed": 3}"#, "link.seed: it has no effect without packet_error_rate or firmware"),
-    (#""link": {"coded": "s2"}"#, "link.coded: it says nothing unless the device's phys have coded"),
+    (
+      service(#"{"uuid": "aa01", "properties": ["read"]}"#) + #", "on_connect": [{"set": "aa01"}]"#, "on_connect[0].set: set needs a value."
+    ),
+    (#""link": {"seed": 3}"#, "link.seed: No effect without packet_error_rate or firmware"),
+    (#""link": {"coded": "s2"}"#, "link.coded: No effect without coded in the device's phys."),
   ]) func whatHasNoEffectIsRefused(_ inside: String, _ message: String) {
     #expect { try Self.peripheral(inside) } throws: { "\($0)".contains(message) }
   }

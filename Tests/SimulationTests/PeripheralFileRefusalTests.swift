@@ -25,15 +25,15 @@ import Text
     let one = #"{"name": "N", "address": "D1:00:00:00:00:%/random"}"#
     let many = (0..<65).map { one.replacingOccurrences(of: "%", with: Hex.encode([UInt8($0)])) }
     #expect(try PeripheralFile.parse(Array(("[" + many.dropLast().joined(separator: ",") + "]").utf8), name: "x.jsonc").count == 64)
-    expectRefusal("[" + many.joined(separator: ",") + "]", "65 peripherals: at most 64 are allowed")
-    expectRefusal(String(repeating: " ", count: PeripheralFile.maximumLength + 1), "4194305 octets")
+    expectRefusal("[" + many.joined(separator: ",") + "]", "Too many peripherals: 65 (maximum 64).")
+    expectRefusal(String(repeating: " ", count: PeripheralFile.maximumLength + 1), "The file is too long: 4194305 bytes")
     let list = [String](repeating: #"{"uuid":"f","properties":[]}"#.replacingOccurrences(of: "f", with: "fff1"), count: 33_000)
     expectRefusal(
       #"{"name": "N", "address": "D1:00:00:00:00:09/random", "services": [{"uuid": "fff0", "characteristics": [\#(list.joined(separator: ","))]}]}"#,
-      "services[0].characteristics[32762]: more than 65535 attributes")
+      "services[0].characteristics[32762]: No free handle")
     let actions = [String](repeating: #"{"set": "ffe1"}"#, count: 257).joined(separator: ",")
     expectRefusal(
       "{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09/random\", " + Self.reaction("{\"then\": [\(actions)]}") + "}",
-      "then: 257 items: at most 256 are allowed")
+      "then: Too many items: 257 (maximum 256).")
   }
 }

@@ -200,7 +200,7 @@ import Text
     do {
       _ = try PeripheralFile.parse(Array("{\"name\": \"".utf8) + [0xC0, 0x9B] + Array("\"}".utf8), name: "x\u{1B}")
       Issue.record("accepted")
-    } catch { #expect(error.description == "x\\x1b:1:14: a string that is not UTF-8") }
+    } catch { #expect(error.description == "x\\x1b:1:14: The string is not valid UTF-8") }
   }
 
   /// Never a trap, and what is accepted can be run.

@@ -28,14 +28,17 @@ import Text
   }
 
   @Test(arguments: [
-    ("(", 1, "nothing closes"), (")", 0, "nothing opens"), ("a)b", 1, "nothing opens"), ("[a", 0, "nothing closes"),
-    ("[]", 0, "nothing closes"),
-    ("*a", 0, "nothing stands before"), ("a|+", 2, "nothing stands before"), ("a**", 2, "a repetition of a repetition"),
-    ("a{2}{3}", 4, "a repetition of a repetition"), ("{2}", 0, "\\{"), ("a{", 2, "\\{"), ("a{,3}", 2, "\\{"), ("a{2", 3, "ends in }"),
-    ("a{3,2}", 6, "smaller"), ("a{5000}", 7, "too much"), ("a{99999999999}", 7, "ends in }"), ("((a{60}){60}){60}", 17, "too much"),
-    ("(?=a)", 2, "(?: )"), ("\\1", 1, "references"), ("\\q", 1, "there is no \\q"), ("a\\", 2, "at the end"), ("\\x4", 2, "two hex digits"),
-    ("[z-a]", 4, "smaller character"), ("[\\d-z]", 5, "smaller character"), ("[\\W]", 3, "do not stand"),
-    ("(a|b){4000}", 11, "too much"),
+    ("(", 1, "unclosed ("), (")", 0, "unmatched )"), ("a)b", 1, "unmatched )"), ("[a", 0, "unclosed ["),
+    ("[]", 0, "unclosed ["),
+    ("*a", 0, "nothing to repeat before"), ("a|+", 2, "nothing to repeat before"), ("a**", 2, "two repetitions in a row"),
+    ("a{2}{3}", 4, "two repetitions in a row"), ("{2}", 0, "\\{"), ("a{", 2, "\\{"), ("a{,3}", 2, "\\{"),
+    ("a{2", 3, "no } after the repetition"),
+    ("a{3,2}", 6, "smaller"), ("a{5000}", 7, "too long"), ("a{99999999999}", 7, "no } after the repetition"),
+    ("((a{60}){60}){60}", 17, "too long"),
+    ("(?=a)", 2, "(?: )"), ("\\1", 1, "references to groups"), ("\\q", 1, "unknown escape \\q"), ("a\\", 2, "backslash at the end"),
+    ("\\x4", 2, "two hex digits"),
+    ("[z-a]", 4, "smaller character"), ("[\\d-z]", 5, "smaller character"), ("[\\W]", 3, "are not allowed"),
+    ("(a|b){4000}", 11, "too long"),
   ])
   func whatIsNone(_ pattern: String, _ offset: Int, _ reason: String) throws {
     let failure = #expect(throws: RegularExpression.Failure.self) { try RegularExpression(pattern) }

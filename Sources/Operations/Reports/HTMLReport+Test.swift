@@ -1,16 +1,16 @@
 import Text
 
 extension HTMLReport {
-  /// PDUs of a test that are listed, the last ones.
+  /// The number of packets that a test lists, the last ones.
   private static let packetLimit = 1000
 
-  /// One test, closed when it passed.
+  /// One test, collapsed if it passed.
   static func test(_ result: TestResult, _ anchor: String) -> String {
     let (sign, note): (String, String) =
       switch result.outcome {
       case .passed: ("✓", "")
       case .failed: ("✗", "")
-      case .error: ("!", " <span class=\"dim\">error: not the device, but what is around it</span>")
+      case .error: ("!", " <span class=\"dim\">error: the setup failed, not the device</span>")
       case .notRun(let why): ("–", " <span class=\"dim\">not run, because the setup failed: \(text(why))</span>")
       case .skipped(let why): ("–", " <span class=\"dim\">skipped\(why.isEmpty ? "" : ": " + text(why))</span>")
       }
@@ -37,13 +37,13 @@ extension HTMLReport {
       rows += "<dt>\(label)</dt>" + values.map { "<dd><code>\(text($0))</code></dd>" }.joined() + "\n"
     }
     row("expected", problem.expected.map { [$0] } ?? [])
-    row("came", problem.came)
+    row("actual", problem.actualValues)
     row("took", problem.took.map { [ReportText.seconds($0) + " s"] } ?? [])
     row("kind", problem.kind == "expectation" ? [] : [problem.kindAndName])
-    row("between", problem.others)
+    row("others", problem.others)
     row("also", problem.further)
     rows += "</dl>\n"
-    if !problem.packets.isEmpty { rows += "<p class=\"dim\">the last packets before</p>\n" + listing(problem.packets) }
+    if !problem.packets.isEmpty { rows += "<p class=\"dim\">last packets before the failure</p>\n" + listing(problem.packets) }
     return rows + "</div>\n"
   }
 
@@ -59,7 +59,7 @@ extension HTMLReport {
     return rows + "</table>\n"
   }
 
-  /// Many are a click away.
+  /// The values of a step, collapsed if there are many.
   private static func values(_ values: [StepValue]) -> String {
     guard !values.isEmpty else { return "" }
     let lines = values.map { "\(ReportText.offset($0.at))  \(text($0.name))  \(text($0.text))" }.joined(separator: "\n")
@@ -67,12 +67,12 @@ extension HTMLReport {
     return values.count > 10 ? "<details><summary>\(values.count) values</summary>\(listing)</details>" : listing
   }
 
-  /// What the problem has not shown.
+  /// The packets that the problem does not show.
   private static func packets(_ result: TestResult, shown: Int) -> String {
     guard result.packets.count > shown || result.omittedPackets > 0 else { return "" }
     let (packets, before) = TestLog.lastPackets(result, packetLimit)
     let count = ReportText.count(packets.count + before, "packet", "packets")
-    let omitted = before > 0 ? "<p class=\"dim\">\(before) before these</p>\n" : ""
+    let omitted = before > 0 ? "<p class=\"dim\">\(before) earlier, not shown</p>\n" : ""
     return "<details><summary>\(count)</summary>\n\(omitted)\(listing(packets))</details>\n"
   }
 
@@ -80,7 +80,7 @@ extension HTMLReport {
     "<pre>" + packets.map { text(TestLog.line($0)) + "\n" }.joined() + "</pre>\n"
   }
 
-  /// Of the numbers that came more than once, in the order in which they came first.
+  /// Plots of the numbers that arrived more than once, in the order of their first values.
   private static func plots(_ steps: [StepResult]) -> String {
     struct Series: Hashable {
       let name: String

@@ -1,25 +1,24 @@
 import Text
 
-/// A run as one page that needs nothing else: no network, no script, no other file. What did not pass is open, the rest a click away.
+/// A run as one self-contained page, without scripts or other files. Tests that did not pass are expanded.
 package struct HTMLReport {
   private let title: String
-  /// In the order in which they came first.
+  /// The files, in the order of their first results.
   private var files: [String] = []
   private var sections: [String: Section] = [:]
-  /// Links to what did not pass.
+  /// Links to the tests that did not pass.
   private var missed = ""
   private var count = 0
 
-  /// The tests of one file.
   private struct Section {
     var text = ""
     var peer: String?
   }
 
-  /// - Parameter title: of the page, for whoever has several.
+  /// - Parameter title: The title of the page.
   package init(title: String = "Test report") { self.title = title }
 
-  /// Takes what it will show; the result is not kept.
+  /// Adds a result. The report keeps its HTML, not the result.
   package mutating func add(_ result: TestResult) {
     count += 1
     let anchor = "t\(count)"
@@ -37,20 +36,20 @@ package struct HTMLReport {
   }
 
   package func document(_ summary: RunSummary) -> String {
-    // What was not escaped could still do nothing.
+    // Text that escaped the escaping still cannot run or load anything.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     var page = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     page += "<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n"
     page += "<meta name=\"viewport\" content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n"
     page += "<title>\(Self.text(title))</title>\n<style>\(Self.style)</style>\n</head>\n<body>\n" + head(summary)
     if !missed.isEmpty {
-      page += "<ul>\n\(missed)</ul>\n<p><label><input type=\"checkbox\" id=\"only\"> only what did not pass</label></p>\n"
+      page += "<ul>\n\(missed)</ul>\n<p><label><input type=\"checkbox\" id=\"only\"> show only tests that did not pass</label></p>\n"
     }
     for file in files { page += "<section>\n<h2>\(Self.text(file))</h2>\n\(sections[file]?.text ?? "")</section>\n" }
     return page + "</body>\n</html>\n"
   }
 
-  /// Safe anywhere between tags and between double quotes, and visible.
+  /// Escapes a text for use between tags and in double quotes, and makes control characters visible.
   static func text(_ text: String) -> String { XMLText.attribute(DisplayText.visible(text)) }
 
   private func head(_ summary: RunSummary) -> String {

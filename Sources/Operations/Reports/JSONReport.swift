@@ -1,8 +1,8 @@
 import ATT
 package import Text
 
-/// A run as records: one for each test as soon as it has ended, one for the whole. Times are seconds; those of steps, values and PDUs count from
-/// the beginning of their test.
+/// A run as records: one for each test when it ends, and one for the run. Times are seconds. Times of steps, values and packets
+/// count from the start of their test.
 package enum JSONReport {
   package static func test(_ json: inout JSONLine, _ result: TestResult) {
     json.string("event", "test")

@@ -3,7 +3,6 @@ import Text
 /// A run as the XML that continuous integration reads: what both the schema of Jenkins' xUnit plugin and that of Ant's JUnit tasks allow. The latter
 /// wants output below the suite only, so a test's steps and PDUs stand there, and what a failure is about also in the failure.
 package struct JUnitReport {
-  /// The tests of one file.
   fileprivate struct Suite {
     var summary = RunSummary()
     var date = Int64.max
@@ -15,14 +14,14 @@ package struct JUnitReport {
   }
 
   private let host: String
-  /// In the order in which they came first.
+  /// The files, in the order of their first results.
   private var files: [String] = []
   private var suites: [String: Suite] = [:]
 
-  /// - Parameter host: where the run was.
+  /// - Parameter host: The name of the machine.
   package init(host: String = "localhost") { self.host = host }
 
-  /// Takes what it will show; the result is not kept.
+  /// Adds a result. The report keeps its XML, not the result.
   package mutating func add(_ result: TestResult) {
     if suites[result.file] == nil { files.append(result.file) }
     suites[result.file, default: Suite()].add(result)
@@ -35,7 +34,7 @@ package struct JUnitReport {
   }
 
   private func text(_ suite: Suite, of file: String, _ index: Int) -> String {
-    // In UTC: the schema allows no zone, and no fraction.
+    // UTC, because the schema allows no time zone and no fraction.
     let date = Timestamp.text(suite.date).prefix(19)
     let count = suite.summary.passed + suite.summary.failed + suite.summary.errors + suite.summary.skipped + suite.summary.notRun
     typealias This = JUnitReport
@@ -86,7 +85,7 @@ package struct JUnitReport {
 
   private static func attribute(_ name: String, _ value: String) -> String { " \(name)=\"\(XMLText.attribute(value))\"" }
 
-  /// Something that is left when a parser has taken the blanks around it away.
+  /// A text that is not empty after a parser trims it.
   private static func token(_ text: String) -> String {
     text.utf8.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } ? "(no name)" : text
   }

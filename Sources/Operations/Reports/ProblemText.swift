@@ -1,14 +1,14 @@
 import Text
 
-/// Why a test did not pass, in full, as lines of a limited width: nothing is cut short.
+/// The reason why a test did not pass, folded to a width. Nothing is cut.
 struct ProblemText {
-  /// Columns, without the indentation of whoever shows it.
+  /// The width in columns, without indentation by the caller.
   let columns: Int
-  /// How a text is shown, before it is folded.
+  /// Makes a text printable, before it is folded.
   var show: (String) -> String = DisplayText.visible
-  /// How a label is shown.
+  /// Styles a label.
   let label: (String) -> String
-  /// How many PDUs are shown, the last ones.
+  /// The number of packets to show, the last ones.
   static let packets = 20
 
   private static let margin = 10
@@ -16,23 +16,23 @@ struct ProblemText {
 
   func lines(_ problem: TestProblem) -> [String] {
     let place = "\(show(problem.file)):\(problem.line)"
-    // Whole, also where it is longer than the line: it is there to be opened.
+    // Do not fold the place, so that terminals can open it.
     var lines =
       DisplayText.width(place) > columns
       ? [place] + DisplayText.fold(show(problem.source), to: columns - 4).map { "    " + $0 } : hanging("\(place)  \(show(problem.source))")
     lines += hanging(show(problem.message))
     if let expected = problem.expected { lines += row("expected", [show(expected)]) }
-    lines += row("came", problem.came.map(show))
+    lines += row("actual", problem.actualValues.map(show))
     if let took = problem.took { lines += row("took", [ReportText.seconds(took) + " s"]) }
     if problem.kind != "expectation" { lines += row("kind", [show(problem.kindAndName)]) }
-    lines += row("between", problem.others.map(show))
+    lines += row("others", problem.others.map(show))
     lines += packetLines(problem.packets)
     lines += row("also", problem.further.map(show))
     return lines
   }
 
   func row(_ name: String, _ texts: [String]) -> [String] {
-    rows(name, texts.flatMap { text in DisplayText.fold(text.isEmpty ? "(nothing)" : text, to: room) })
+    rows(name, texts.flatMap { text in DisplayText.fold(text.isEmpty ? "(empty)" : text, to: room) })
   }
 
   private func rows(_ name: String, _ lines: [String]) -> [String] {
@@ -42,14 +42,14 @@ struct ProblemText {
     }
   }
 
-  /// The first line at the left, what does not fit behind it indented.
+  /// Folds a text. Lines after the first are indented.
   private func hanging(_ text: String) -> [String] {
     DisplayText.fold(text, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
   }
 
   private func packetLines(_ packets: [TestPacket]) -> [String] {
     var lines: [String] = []
-    if packets.count > Self.packets { lines.append("(\(packets.count - Self.packets) before these)") }
+    if packets.count > Self.packets { lines.append("(\(packets.count - Self.packets) earlier, not shown)") }
     for packet in packets.suffix(Self.packets) { lines += Self.lines(packet, to: room, show: show) }
     return rows("packets", lines)
   }

@@ -1,8 +1,8 @@
 import ATT
 
-/// What reports say alike.
+/// Texts that all reports share.
 enum ReportText {
-  /// Seconds with three digits behind the point, or as many as `digits`: at most 18. Half away from zero.
+  /// Seconds with `digits` decimal places, at most 18. Rounds half away from zero.
   static func seconds(_ duration: Duration, digits: Int = 3) -> String {
     let (seconds, attoseconds) = duration.components
     var unit: UInt64 = 1
@@ -15,7 +15,7 @@ enum ReportText {
     return sign + String(whole) + "." + String(repeating: "0", count: digits - shown.utf8.count) + shown
   }
 
-  /// Microseconds, without the zeros that end it: a number of JSON.
+  /// Seconds as a JSON number, to the microsecond and without trailing zeros.
   static func exact(_ duration: Duration) -> String {
     var text = seconds(duration, digits: 6)
     while text.hasSuffix("0") { text.removeLast() }
@@ -29,12 +29,12 @@ enum ReportText {
     return text.hasPrefix("-") ? text : "+" + text
   }
 
-  /// As btmon shows it.
+  /// The arrow that btmon shows for the direction.
   static func arrow(_ direction: Direction) -> String { direction == .sent ? "<" : ">" }
 
   static func count(_ number: Int, _ one: String, _ many: String) -> String { number == 1 ? "1 " + one : "\(number) " + many }
 
-  /// `3 passed, 1 failed, 2 errors, 1 skipped`; what there was none of is not told, but for those that passed.
+  /// `3 passed, 1 failed, 2 errors, 1 skipped`. Omits counts of zero, except for passed tests.
   static func counts(_ summary: RunSummary) -> String { countParts(summary).map(\.text).joined(separator: ", ") }
 
   static func countParts(_ summary: RunSummary) -> [(status: String, text: String)] {
@@ -49,10 +49,10 @@ enum ReportText {
 }
 
 extension TestResult {
-  /// Never empty: what tells tests apart for people. With the number of the repetition when there are several.
+  /// The name of the test for people, with the number of the repetition if there are several. Never empty.
   var title: String { (name.isEmpty ? "line \(line)" : name) + (repetition.map { " [\($0)]" } ?? "") }
 
-  /// As records have it.
+  /// The status in JSON records.
   var status: String {
     switch outcome {
     case .passed: "passed"
@@ -65,8 +65,8 @@ extension TestResult {
 }
 
 extension TestProblem {
-  /// What came, a value a line.
-  var came: [String] { (actual.map { [$0] } ?? []) + arrived }
+  /// The actual value, then the values that arrived, one a line.
+  var actualValues: [String] { (actual.map { [$0] } ?? []) + arrived }
 
   /// `att: write_not_permitted`.
   var kindAndName: String { name.map { kind + ": " + $0 } ?? kind }

@@ -1,18 +1,18 @@
-/// Numbers over time.
+/// A plot of numbers over time.
 struct SVGPlot {
   struct Point {
     let at: Duration
-    /// Finite.
+    /// The value. Finite.
     let number: Double
   }
 
   let name: String
   let unit: String?
-  /// In their order; at least one.
+  /// The points in their order, at least one.
   let points: [Point]
 
   private static let (width, height, left) = (800.0, 150.0, 60.0)
-  /// More have no point of their own, only the line.
+  /// The maximum number of points with a circle. More points have only the line.
   private static let circles = 200
 
   var text: String {
@@ -45,7 +45,7 @@ struct SVGPlot {
     return drawing + "</svg>\n</figure>\n"
   }
 
-  /// Of the points in one column only the lowest and the highest are drawn, and those that lead there.
+  /// The polyline. Of the points in one column, only the lowest and the highest are drawn.
   private func line(_ x: SVGScale, _ y: SVGScale) -> String {
     var line: [String] = []
     var column: (x: Double, low: Double, high: Double)?

@@ -1,4 +1,4 @@
-/// From values to places in a drawing.
+/// Maps values to positions in a drawing.
 struct SVGScale {
   private let low: Double
   private let high: Double
@@ -37,13 +37,13 @@ struct SVGScale {
     return ticks
   }
 
-  /// Tenths are finer than anybody sees.
+  /// A coordinate, rounded to tenths.
   static func coordinate(_ value: Double) -> String {
     let tenths = Int((min(max(value, -100_000), 100_000) * 10).rounded())
     return tenths % 10 == 0 ? String(tenths / 10) : "\(Double(tenths) / 10)"
   }
 
-  /// Six digits that count, and no zeros behind them.
+  /// A number with six significant digits and no trailing zeros.
   static func number(_ value: Double) -> String {
     guard value != 0, abs(value) >= 1e-4, abs(value) < 1e9 else { return value == 0 ? "0" : "\(value)" }
     var unit = 1e-6

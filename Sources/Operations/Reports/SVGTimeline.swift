@@ -1,6 +1,6 @@
 import ATT
 
-/// What was run and what was on the air, over the time of a test.
+/// A timeline of the steps and packets of a test.
 struct SVGTimeline {
   let packets: [TestPacket]
   let steps: [StepResult]
@@ -8,7 +8,7 @@ struct SVGTimeline {
 
   private static let (width, left) = (800.0, 60.0)
 
-  /// Nothing when nothing was on the air.
+  /// The drawing. Empty without packets.
   var text: String {
     guard let first = packets.first, let last = packets.last else { return "" }
     let begin = min(0, first.at.inSeconds)
@@ -35,7 +35,7 @@ struct SVGTimeline {
     return "<rect class=\"step\(step.failed ? " failed" : "")\" \(place)><title>\(title)</title></rect>\n"
   }
 
-  /// Those that would be drawn in the same place are one: the list has each.
+  /// Draws packets as ticks. Packets at the same position share one.
   private func ticks(_ direction: Direction, _ scale: SVGScale, y: Int) -> String {
     var path = ""
     var before: String?

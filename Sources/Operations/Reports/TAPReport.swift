@@ -1,8 +1,8 @@
 import Text
 
-/// A run as Test Anything Protocol, version 14: a test's lines as soon as it has ended. Every text ends in a line feed.
+/// A run in the Test Anything Protocol. The lines of a test appear when it ends. Every text ends in a line feed.
 ///
-/// It says 13, of whose successor it uses nothing else but the escapes in names: Perl's Test::Harness refuses 14 up to release 3.44, which Debian 12 has.
+/// It declares version 13, but escapes names as in version 14. Perl's Test::Harness up to 3.44 (Debian 12) refuses version 14.
 package struct TAPReport {
   private var planned: Int?
   private var number = 0
@@ -12,14 +12,14 @@ package struct TAPReport {
 
   package init() {}
 
-  /// - Parameter count: of all tests; nil when it is not known before: then the plan comes at the end.
+  /// - Parameter count: The number of tests. If nil, the plan appears at the end.
   package mutating func begin(count: Int?) -> String {
     planned = count
     return "TAP version 13\n" + (count.map(Self.plan) ?? "")
   }
 
   package mutating func test(_ result: TestResult) -> String {
-    // Readers stop at `Bail out!`, and other devices still have tests to run: it comes last.
+    // `Bail out!` must be last: readers stop at it, and other devices may still have tests.
     if case .notRun(let why) = result.outcome {
       failure = failure ?? why
       return ""
@@ -39,31 +39,31 @@ package struct TAPReport {
     return text + "\n" + Self.diagnostic(result)
   }
 
-  /// What was planned and has not been run is told as skipped, or with `Bail out!` when the setup failed.
+  /// What was planned and has not been run is reported as skipped, or with `Bail out!` if the setup failed.
   package mutating func end(_ summary: RunSummary) -> String {
     var text = ""
     if failure != nil {
-      // The plan is not met, which is what is to be said.
+      // Leave the plan incomplete: that is the result.
     } else if let planned {
       while number < planned {
         number += 1
-        text += "ok \(number) # SKIP not run: the run ended before\n"
+        text += "ok \(number) # SKIP not run: the run ended early\n"
       }
     } else {
       text += Self.plan(number)
     }
     text += Self.comment("\(ReportText.counts(summary)) in \(ReportText.seconds(summary.duration)) s")
-    return text + (failure.map { bailOut("the setup failed: \($0)") } ?? "")
+    return text + (failure.map { bailOut("The setup failed: \($0)") } ?? "")
   }
 
-  /// Nothing more comes: the run cannot go on.
+  /// The line that ends a run that cannot continue.
   package func bailOut(_ why: String) -> String { "Bail out!" + (why.isEmpty ? "" : " " + DisplayText.visible(why)) + "\n" }
 
   private static func plan(_ count: Int) -> String { count == 0 ? "1..0 # SKIP no tests\n" : "1..\(count)\n" }
 
   private static func comment(_ text: String) -> String { "# " + DisplayText.visible(text) + "\n" }
 
-  /// On one line, and without what would begin a directive.
+  /// Escapes a name: one line, without the start of a directive.
   private static func description(_ text: String) -> String {
     DisplayText.visible(text).replacing("\\", with: "\\\\").replacing("#", with: "\\#")
   }

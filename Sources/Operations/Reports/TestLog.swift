@@ -1,8 +1,8 @@
 import Text
 
-/// What happened in a test, as lines of any width. Nothing when nothing is known.
+/// The steps and packets of a test, as lines of any width. Empty if there are none.
 enum TestLog {
-  /// What was run, when, and what came of it.
+  /// The steps of a test with their times and values, then its notes.
   static func steps(_ result: TestResult) -> String {
     guard !result.steps.isEmpty || !result.notes.isEmpty else { return "" }
     var text = heading(result)
@@ -21,12 +21,12 @@ enum TestLog {
     guard !result.packets.isEmpty || result.omittedPackets > 0 else { return "" }
     var text = heading(result)
     let (packets, before) = lastPackets(result, 200)
-    if before > 0 { text += "(\(before) before these)\n" }
+    if before > 0 { text += "(\(before) earlier, not shown)\n" }
     for packet in packets { text += line(packet) + "\n" }
     return text
   }
 
-  /// The last ones, and how many came before.
+  /// The last packets, and the number of earlier ones.
   static func lastPackets(_ result: TestResult, _ limit: Int) -> (packets: ArraySlice<TestPacket>, before: Int) {
     let packets = result.packets.suffix(limit)
     return (packets, result.omittedPackets + result.packets.count - packets.count)

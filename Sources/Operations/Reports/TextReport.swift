@@ -1,8 +1,8 @@
 import Text
 
-/// A run as lines for a terminal: a test's as soon as it has ended.
+/// A run as lines for a terminal. The lines of a test appear when it ends.
 package struct TextReport {
-  /// What a piece of text says, for whoever has colours.
+  /// The meaning of a piece of text, for colors.
   package enum Role: Sendable { case file, passed, failed, error, skipped, label, faint }
 
   private let columns: Int
@@ -10,20 +10,20 @@ package struct TextReport {
   private let paint: (String, Role) -> String
   private var file: String?
   private var peer: String?
-  /// Why the setup failed: told once for all tests that were not run.
+  /// Why the setup failed. The report prints it only once for all tests that did not run.
   private var failure: String?
 
   /// - Parameters:
-  ///   - columns: of a line; no line is wider, unless `paint` makes it so.
-  ///   - isUTF8: else signs, lines and units are ASCII, which takes more columns than they would.
-  ///   - paint: adds to the text only what takes no column.
+  ///   - columns: The width of a line. Only `paint` may exceed it.
+  ///   - isUTF8: If false, signs, lines and units are ASCII, which may take more columns.
+  ///   - paint: Adds colors to a text. It may only add characters without width.
   package init(columns: Int = 80, isUTF8: Bool = true, paint: @escaping (String, Role) -> String = { text, _ in text }) {
     self.columns = max(40, columns)
     show = { isUTF8 ? DisplayText.visible($0) : DisplayText.asciiLines(DisplayText.visible($0)) }
     self.paint = paint
   }
 
-  /// With the file and the device before it where the test before had others.
+  /// The lines of a test, after a heading if the file or device changed.
   package mutating func test(_ result: TestResult) -> [String] {
     var lines: [String] = []
     let isOther = result.peer.map { $0 != peer } ?? false
@@ -83,7 +83,6 @@ package struct TextReport {
     return lines
   }
 
-  /// At least one line.
   private func named(_ name: String, _ sign: String, _ role: Role, to room: Int) -> [String] {
     let lines = DisplayText.fold(name, to: room)
     return ["  \(paint(show(sign), role)) \(lines.first ?? "")"] + lines.dropFirst().map { "    " + $0 }

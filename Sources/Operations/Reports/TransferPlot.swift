@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Rates of several ways to send, as a picture that stands alone: one bar each, its lost part in another colour.
+/// A bar chart of the rates of several trials as a standalone SVG. The lost part of a bar is red.
 package struct TransferPlot {
   private let results: [TransferTrial.Result]
 
@@ -8,11 +8,10 @@ package struct TransferPlot {
 
   private static let (width, left, row) = (800, 300, 22)
 
-  /// SVG.
   package var document: String {
     let height = Self.row * results.count + 50
     var drawing = """
-      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.width) \(height)" font-family="sans-serif" font-size="13" role="img" aria-label="octets per second of each way to send">
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.width) \(height)" font-family="sans-serif" font-size="13" role="img" aria-label="bytes per second of each trial">
       <rect width="100%" height="100%" fill="#fff"/>
 
       """
@@ -31,7 +30,7 @@ package struct TransferPlot {
       drawing +=
         "<text x=\"\(SVGScale.coordinate(sent + 6))\" y=\"\(y + 13)\">\(SVGScale.number((result.rate / 100).rounded() / 10))</text>\n"
     }
-    drawing += "<text x=\"\(Self.left)\" y=\"\(bottom + 34)\">kB/s that arrived; red: what was sent and lost</text>\n"
+    drawing += "<text x=\"\(Self.left)\" y=\"\(bottom + 34)\">kB/s received. Red: sent but lost.</text>\n"
     return drawing + "</svg>\n"
   }
 
@@ -39,7 +38,7 @@ package struct TransferPlot {
 
   private static func name(_ trial: TransferTrial) -> String {
     guard trial.mode == .command else { return "request, \(trial.segment)" }
-    let gap = trial.gap.map { "\(SVGScale.number($0.inMilliseconds)) ms" } ?? "found pause"
+    let gap = trial.gap.map { "\(SVGScale.number($0.inMilliseconds)) ms" } ?? "auto pause"
     return "command, \(trial.segment), \(trial.window.map { "\($0) in flight" } ?? "auto"), \(gap)"
   }
 

@@ -10,7 +10,7 @@ struct YAMLBlock {
   /// - Parameter value: in YAML's grammar.
   mutating func number(_ key: String, _ value: String) { text += "  \(key): \(value)\n" }
 
-  /// Nothing when there are none.
+  /// Adds a list. Nothing if it is empty.
   mutating func strings(_ key: String, _ values: [String]) {
     guard !values.isEmpty else { return }
     text += "  \(key):\n"

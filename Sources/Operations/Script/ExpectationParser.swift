@@ -1,6 +1,6 @@
 import Text
 
-/// What stands behind `expect`.
+/// Parses the words after `expect`.
 struct ExpectationParser {
   private let line: ScriptLine
   private var words: ArraySlice<ShellWord>
@@ -13,7 +13,7 @@ struct ExpectationParser {
   mutating func parsed() throws(ScriptError) -> ScriptStatement.Kind {
     guard let first = words.first else {
       throw line.error(
-        "expect needs what is expected: `expect == 0100`, `expect ffe2 == \"OPEN\" within 2s`, `expect no ffe2`, `expect disconnect`")
+        "`expect` needs a condition: `expect == 0100`, `expect ffe2 == \"OPEN\" within 2s`, `expect no ffe2`, `expect disconnect`")
     }
     let within = try takeTime()
     switch first.keyword {
@@ -31,13 +31,13 @@ struct ExpectationParser {
       return .expectDisconnection(reason: reason, within: within)
     case let word? where word == "as" || word == "field" || Predicate.words.contains(word):
       let extraction = try takeExtraction()
-      guard let predicate = try takePredicate() else { throw line.error("what the value shall be is missing: `expect as u8 == 5`") }
+      guard let predicate = try takePredicate() else { throw line.error("The condition is missing: `expect as u8 == 5`") }
       if let within {
         throw line.error(
-          at: within, "this is about what has come already; `within` is for what a characteristic will send: `expect ATTR …`")
+          at: within, "`within` waits for new values and needs a characteristic: `expect ATTR …`")
       }
       return .expectResult(extraction, predicate)
-    case "=": throw line.error(at: first, "did you mean ==?")
+    case "=": throw unknown(first)
     default: return try value(within)
     }
   }
@@ -48,18 +48,18 @@ struct ExpectationParser {
       count = words.popFirst()
       words = words.dropFirst()
     }
-    guard let attribute = words.popFirst() else { throw line.error("expect needs a characteristic") }
+    guard let attribute = words.popFirst() else { throw line.error("`expect` needs a characteristic.") }
     let extraction = try takeExtraction()
     let predicate = try takePredicate()
     if predicate == nil, let part = extraction.format ?? extraction.field {
-      throw line.error(at: part, "what the value shall be is missing: `expect ffe2 as u8 == 5`")
+      throw line.error(at: part, "The condition is missing: `expect ffe2 as u8 == 5`")
     }
     return .expectValue(ExpectedValue(attribute: attribute, count: count, extraction: extraction, predicate: predicate, within: within))
   }
 
   /// The last two words may be `within T`.
   private mutating func takeTime() throws(ScriptError) -> ShellWord? {
-    if words.last?.keyword == "within" { throw line.error("within needs a time: within 500ms") }
+    if words.last?.keyword == "within" { throw line.error("`within` needs a time: `within 500ms`") }
     guard words.count >= 2, words[words.endIndex - 2].keyword == "within" else { return nil }
     let time = words.last
     words = words.dropLast(2)
@@ -70,13 +70,13 @@ struct ExpectationParser {
     var extraction = Extraction()
     while let word = words.first, word.keyword == "as" || word.keyword == "field" {
       words = words.dropFirst()
-      guard let value = words.popFirst() else { throw line.error(at: word, "\(word.text ?? "this") needs a name") }
+      guard let value = words.popFirst() else { throw line.error(at: word, "`\(word.text ?? "this")` needs a name.") }
       if word.keyword == "as" {
-        guard extraction.format == nil else { throw line.error(at: word, "one format is enough") }
+        guard extraction.format == nil else { throw line.error(at: word, "`as` can be used only once.") }
         extraction.format = value
       } else {
         guard extraction.field == nil else {
-          throw line.error(at: word, "one field is enough: `field heart_rate.value` is a field of a field")
+          throw line.error(at: word, "`field` can be used only once. For a field of a field: `field heart_rate.value`")
         }
         extraction.field = value
       }
@@ -86,7 +86,7 @@ struct ExpectationParser {
 
   private mutating func takePredicate(depth: Int = 0) throws(ScriptError) -> Predicate? {
     guard let first = words.popFirst() else { return nil }
-    guard first.variables.isEmpty else { throw line.error(at: first, "how it is compared is no variable") }
+    guard first.variables.isEmpty else { throw line.error(at: first, "A predicate cannot be a variable.") }
     guard let word = first.keyword else { throw unknown(first) }
     if let comparison = Predicate.Comparison(rawValue: word) { return .compares(comparison, try takeValue(first)) }
     switch word {
@@ -95,22 +95,22 @@ struct ExpectationParser {
     case "contains": return .contains(try takeValue(first))
     case "in":
       let range = try takeOne(first, "a range: `in 60..100`")
-      if let text = range.text, !text.contains("..") { throw line.error(at: range, "a range has two dots: in 60..100") }
+      if let text = range.text, !text.contains("..") { throw line.error(at: range, Predicate.invalidRange(text)) }
       return .range(range)
     case "is":
-      let sort = try takeOne(first, "a format")
+      let sort = try takeOne(first, "a format.")
       try check(sort)
       return .isOf(sort)
     case "matches": return .matches(try expression(try takeOne(first, "a regular expression: `matches /^OPEN/`")))
     case "length":
-      guard depth == 0 else { throw line.error(at: first, "a length has no length") }
+      guard depth == 0 else { throw line.error(at: first, "A length has no length.") }
       guard let predicate = try takePredicate(depth: 1) else {
-        throw line.error(at: first, "length needs what it shall be: `length == 20`")
+        throw line.error(at: first, "`length` needs a condition: `length == 20`")
       }
       switch predicate {
       case .compares, .range: return .length(predicate)
       case .starts, .ends, .contains, .matches, .length, .isOf:
-        throw line.error(at: first, "a length is a number, which can be compared: `length >= 20`, `length in 1..20`")
+        throw line.error(at: first, "A length is a number. Compare it: `length >= 20`, `length in 1..20`")
       }
     default: throw unknown(first)
     }
@@ -119,47 +119,48 @@ struct ExpectationParser {
   private func unknown(_ word: ShellWord) -> ScriptError {
     let text = word.text ?? ""
     let operators = Predicate.words.filter { !text.isEmpty && text.hasPrefix($0) && $0.first?.isLetter == false }
-    let hint = text == "=" ? "; did you mean ==?" : operators.last.map { "; a blank stands behind \($0)" } ?? ""
-    return line.error(at: word, "\(DisplayText.quote(text)) where one of \(Predicate.words.joined(separator: " ")) should be\(hint)")
+    let hint = text == "=" ? "Did you mean ==?" : operators.last.map { "Put a space after \($0)." }
+    let all = "Use one of: \(Predicate.words.joined(separator: " "))"
+    return line.error(at: word, "Unknown predicate \(DisplayText.quote(text)). \(hint ?? all)")
   }
 
   private func check(_ sort: ShellWord) throws(ScriptError) {
     guard let name = sort.text, !Predicate.sorts.contains(name) else { return }
     do { _ = try ValueFormat(name) } catch {
-      throw line.error(at: sort, "\(error), or one of \(Predicate.sorts.joined(separator: " "))")
+      throw line.error(at: sort, "\(error) (`is` also takes \(Predicate.sorts.joined(separator: " ")))")
     }
   }
 
-  /// All that is left.
+  /// Takes all remaining words as a value.
   private mutating func takeValue(_ word: ShellWord) throws(ScriptError) -> [ShellWord] {
-    guard !words.isEmpty else { throw line.error(at: word, "\(word.text ?? "this") needs a value") }
+    guard !words.isEmpty else { throw line.error(at: word, "`\(word.text ?? "this")` needs a value.") }
     defer { words = [] }
     return Array(words)
   }
 
   private mutating func takeOne(_ word: ShellWord, _ what: String) throws(ScriptError) -> ShellWord {
-    guard let value = words.popFirst() else { throw line.error(at: word, "\(word.text ?? "this") needs \(what)") }
+    guard let value = words.popFirst() else { throw line.error(at: word, "`\(word.text ?? "this")` needs \(what)") }
     try nothingMore()
     return value
   }
 
   private func nothingMore() throws(ScriptError) {
-    if let word = words.first { throw line.error(at: word, "\(DisplayText.quote(word.text ?? "…")) is one word too many") }
+    if let word = words.first { throw line.unexpected(word) }
   }
 
   private func expression(_ word: ShellWord) throws(ScriptError) -> RegularExpression {
-    guard let text = word.text else { throw line.error(at: word, "a regular expression has no variables") }
+    guard let text = word.text else { throw line.error(at: word, "A regular expression cannot contain variables.") }
     guard text.first == "/", let end = text.lastIndex(of: "/"), end > text.startIndex else {
-      throw line.error(at: word, "a regular expression stands between two /: matches /^OPEN/")
+      throw line.error(at: word, "Put the regular expression between two /: `matches /^OPEN/`")
     }
     let flags = text[text.index(after: end)...]
     guard flags.isEmpty || flags == "i" else {
-      throw line.error(at: word, "only the letter i, for upper and lower case alike, may stand behind a regular expression")
+      throw line.error(at: word, "Unknown flag after the regular expression. Use i to ignore case.")
     }
     let pattern = text[text.index(after: text.startIndex)..<end].replacing("\\/", with: "/")
-    guard !pattern.isEmpty else { throw line.error(at: word, "an empty regular expression matches everything") }
+    guard !pattern.isEmpty else { throw line.error(at: word, "The regular expression is empty and would match everything.") }
     do { return try RegularExpression(String(pattern), ignoresCase: flags == "i") } catch {
-      throw line.error(at: word, "character \(error.offset + 1) of the regular expression: \(error.reason)")
+      throw line.error(at: word, "Invalid regular expression at character \(error.offset + 1): \(error.reason)")
     }
   }
 }

@@ -8,13 +8,13 @@ package struct PredicateMistake: Error, Equatable {
 extension Predicate {
   package enum Verdict: Sendable, Equatable {
     case holds
-    /// With the reason where it is not plain from the value.
+    /// Includes the reason if the value does not show it.
     case fails(String?)
 
     fileprivate init(_ holds: Bool) { self = holds ? .holds : .fails(nil) }
   }
 
-  /// What stands behind the operator.
+  /// The text after the operator.
   private struct Operand {
     let text: String
     let isQuoted: Bool
@@ -36,12 +36,12 @@ extension Predicate {
       let text = try replaced(word)
       let ends = text.split(separator: "..", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard ends.count == 2, let least = ScriptNumber(ends[0]), let most = ScriptNumber(ends[1]) else {
-        throw PredicateMistake(reason: "\(DisplayText.quote(text)) is no range: in 60..100")
+        throw PredicateMistake(reason: Self.invalidRange(text))
       }
-      // 1...5 is what others write.
-      if ends[1].hasPrefix(".") { throw PredicateMistake(reason: "a range has two dots: in 60..100") }
+      // Other languages write 1...5.
+      if ends[1].hasPrefix(".") { throw PredicateMistake(reason: Self.invalidRange(text)) }
       guard ScriptNumber.compare(least, most, .atMost) else {
-        throw PredicateMistake(reason: "a range goes from the smaller number to the larger, which \(DisplayText.quote(text)) does not")
+        throw PredicateMistake(reason: "Invalid range \(DisplayText.quote(text)). Put the smaller number first.")
       }
       guard let numbers = try Self.numbers(of: value, "in") else { return Self.noNumber(value) }
       return Verdict(
@@ -52,7 +52,7 @@ extension Predicate {
     case .matches(let expression): return Verdict(expression.matches(Self.textToMatch(value)))
     case .length(let predicate):
       if case .compares(_, let words) = predicate, case let operand = try Operand(words, replaced), ScriptNumber(operand.text) == nil {
-        throw PredicateMistake(reason: "a length is a number, which \(DisplayText.quote(operand.text)) is not")
+        throw PredicateMistake(reason: "A length is a number, not \(DisplayText.quote(operand.text)).")
       }
       guard let length = Self.length(of: value) else { return .fails("it has no length") }
       return try predicate.verdict(on: .field(JSONTree(number: length)), replaced)
@@ -62,18 +62,20 @@ extension Predicate {
 
   // MARK: Numbers
 
+  static func invalidRange(_ text: String) -> String { "Invalid range \(DisplayText.quote(text)). Use two dots: in 60..100" }
+
   private static func numbers(of value: ScriptValue, _ operation: String) throws -> [ScriptNumber]? {
     switch value {
     case .octets, .formatted(_, .hex), .formatted(_, .base64), .formatted(_, .auto), .formatted(_, .utf8):
-      throw PredicateMistake(reason: "\(operation) compares numbers: name a format of numbers, as in `as u8`, `as i16le`")
+      throw PredicateMistake(reason: "`\(operation)` compares numbers. Add the format of a number: `as u8`, `as i16le`")
     case .formatted, .field: return value.numbers
     }
   }
 
   private static func noNumber(_ value: ScriptValue) -> Verdict {
     switch value {
-    case .formatted(let octets, let format): .fails("\(octets.count) octet(s) do not fit \(format.name)")
-    case .octets, .field: .fails("it is no number")
+    case .formatted(_, let format): .fails("it does not fit \(format.name)")
+    case .octets, .field: .fails("it is not a number")
     }
   }
 
@@ -82,7 +84,7 @@ extension Predicate {
   private func compare(_ value: ScriptValue, _ comparison: Comparison, _ operand: Operand) throws -> Verdict {
     if comparison.isOrder {
       guard let limit = ScriptNumber(operand.text) else {
-        throw PredicateMistake(reason: "\(comparison.rawValue) compares with a number, which \(DisplayText.quote(operand.text)) is not")
+        throw PredicateMistake(reason: "`\(comparison.rawValue)` needs a number, not \(DisplayText.quote(operand.text)).")
       }
       guard let numbers = try Self.numbers(of: value, comparison.rawValue) else { return Self.noNumber(value) }
       return Verdict(numbers.allSatisfy { ScriptNumber.compare($0, limit, comparison) })
@@ -107,7 +109,7 @@ extension Predicate {
     case .formatted(let octets, let format):
       guard let wanted = try Self.numbers(operand, format) else { return octets == (try Self.octets(operand, format)) }
       guard let numbers = value.numbers else { return nil }
-      // Also of two zeros with different signs.
+      // 0 equals -0.
       return numbers.elementsEqual(wanted) { ScriptNumber.compare($0, $1, .equal) }
     case .field(let tree): return Self.equals(tree, operand)
     }
@@ -115,7 +117,7 @@ extension Predicate {
 
   private static func misfit(_ value: ScriptValue, _ operand: Operand) -> Verdict {
     guard case .field(let tree) = value else { return noNumber(value) }
-    return .fails("it is \(tree.noun), and \(DisplayText.quote(operand.text)) is none")
+    return .fails("it is \(tree.noun), but \(DisplayText.quote(operand.text)) is not")
   }
 
   /// - Returns: nil for a number that is compared with none.
@@ -132,7 +134,7 @@ extension Predicate {
   private static func octets(_ operand: Operand, _ format: ValueFormat) throws -> [UInt8] {
     if operand.isQuoted, format == .auto { return Array(operand.text.utf8) }
     do { return try format.parse(operand.text) } catch {
-      let hint = format == .auto ? "; text stands in quotes, and numbers need a format, as in `as u8`" : ""
+      let hint = format == .auto ? ". Put text in quotes. Numbers need a format: `as u8`" : ""
       throw PredicateMistake(reason: "\(error)\(hint)")
     }
   }
@@ -152,13 +154,13 @@ extension Predicate {
   }
 
   private func has(_ place: Place, _ value: ScriptValue, _ operand: Operand) throws -> Verdict {
-    // Every value has nothing in it somewhere: this is a variable that should have had a value.
-    guard !operand.text.isEmpty else { throw PredicateMistake(reason: "nothing is looked for: the text is empty") }
+    // Every value contains the empty text: a variable is probably empty by mistake.
+    guard !operand.text.isEmpty else { throw PredicateMistake(reason: "The text to look for is empty.") }
     switch value {
     case .octets(let all): return Verdict(place.holds(all, try Self.octets(operand, .auto)))
     case .formatted(let all, .utf8): return Verdict(place.holds(Array(DisplayText.withoutTrailingNULs(all)), Array(operand.text.utf8)))
     case .formatted(let all, let format):
-      // One number does not begin in the midst of another.
+      // Compare whole numbers: a match must not start inside one.
       guard let wanted = try Self.numbers(operand, format) else { return Verdict(place.holds(all, try Self.octets(operand, format))) }
       guard let numbers = value.numbers else { return Self.noNumber(value) }
       return Verdict(place.holds(numbers, wanted))
@@ -166,14 +168,14 @@ extension Predicate {
       switch (tree.kind, place) {
       case (.string(let text), _): return Verdict(place.holds(Array(text), Array(operand.text)))
       case (.array(let items), .anywhere): return Verdict(items.contains { Self.equals($0, operand) ?? false })
-      default: return .fails("it is \(tree.noun), no text")
+      default: return .fails("it is \(tree.noun), not text")
       }
     }
   }
 
   // MARK: Others
 
-  /// Of octets their digits in hex: whether they happen to be text must not decide what is looked at.
+  /// The text for `matches`. Bytes without a format are hex, even if they happen to be text.
   private static func textToMatch(_ value: ScriptValue) -> String { value.text }
 
   private static func length(of value: ScriptValue) -> Int? {
@@ -199,7 +201,7 @@ extension Predicate {
     case ("number", .field(let tree)): return Verdict(tree.noun == "a number")
     case ("text", .field(let tree)): return Verdict(tree.string != nil)
     case ("true", _), ("false", _), ("null", _):
-      guard case .field(let tree) = value else { return .fails("it is octets") }
+      guard case .field(let tree) = value else { return .fails("it is bytes") }
       return Verdict(tree.string == nil && value.text == sort)
     default: break
     }

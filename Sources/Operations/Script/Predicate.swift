@@ -1,6 +1,6 @@
 package import Text
 
-/// What a value shall be.
+/// A condition for a value.
 package indirect enum Predicate: Sendable {
   case compares(Comparison, [ShellWord])
   case range(ShellWord)
@@ -19,14 +19,14 @@ package indirect enum Predicate: Sendable {
     case greater = ">"
     case atLeast = ">="
 
-    /// Whether it says which is the larger one, which only numbers can be.
+    /// Whether it orders its operands, which must be numbers.
     package var isOrder: Bool { self != .equal && self != .unequal }
   }
 
   /// The words that a predicate begins with.
   package static let words = Comparison.allCases.map(\.rawValue) + ["in", "starts", "ends", "contains", "matches", "length", "is"]
 
-  /// What `is` takes besides the formats.
+  /// The words that `is` takes besides formats.
   package static let sorts = ["number", "text", "true", "false", "null", "empty"]
 }
 

@@ -1,4 +1,4 @@
-/// A script that can be run: its includes are in their places, and all that can be known beforehand is right.
+/// A checked script with its included files, ready to run.
 package struct Script: Sendable {
   package struct Test: Sendable {
     package let name: String
@@ -7,16 +7,16 @@ package struct Script: Sendable {
     package let statements: [ScriptStatement]
   }
 
-  /// As it was named.
+  /// The name of the file as the user gave it.
   package let file: String
-  /// Whom it is about; nil: nobody, or whoever is named where it is run.
+  /// The device of the script. Nil if the script names none.
   package internal(set) var device: String?
   package internal(set) var deviceLine: Int?
-  /// A file that it includes was not read, which may name the device.
+  /// Whether an included file could not be read. That file may name the device.
   package internal(set) var lacksFile = false
-  /// What it asks for first that needs a device.
+  /// The first line that needs a device.
   package internal(set) var firstNeed: ScriptPlace?
-  /// Those that it names.
+  /// The names of its variables.
   package internal(set) var variables: Set<String> = []
   /// The lines outside of tests.
   package internal(set) var statements: [ScriptStatement] = []
@@ -26,7 +26,7 @@ package struct Script: Sendable {
 
   init(file: String) { self.file = file }
 
-  /// Whether its own lines do something, and are not only names and values for its tests.
+  /// Whether lines outside of tests do more than set names and values.
   package var hasOwnSteps: Bool {
     statements.contains { statement in
       switch statement.kind {

@@ -3,25 +3,25 @@ import Text
 
 /// Makes a script of statements, and finds what cannot be right, before anything is sent.
 package struct ScriptCheck {
-  /// What a command needs to be run.
+  /// What a command needs before it can run.
   package enum Need: Sendable, Equatable {
     case nothing
     /// The device that the script is about.
     case device
-    /// It says itself whom it is about, also for the lines behind it.
+    /// It names the device, also for later lines.
     case namesDevice
   }
 
-  /// A line of the shell.
+  /// A command line of the shell.
   package struct Command {
     package let words: [String]
-    /// Those of them that stand for what is not known before the script runs.
+    /// The words that are guesses for values not known before the script runs.
     package let guessed: Set<String>
     /// The script that it stands in.
     package let file: String
   }
 
-  /// What only the program knows.
+  /// Knowledge that only the program has.
   package struct Program {
     /// - Throws: what is wrong with it, as a sentence.
     let command: (Command) throws(CommandMistake) -> Need
@@ -39,9 +39,9 @@ package struct ScriptCheck {
 
   package struct CommandMistake: Error {
     package let sentence: String
-    /// It is about this word of the command.
+    /// The word of the command with the mistake.
     package let word: String?
-    /// It is about a file that is missing or cannot be read.
+    /// Whether a file is missing or cannot be read.
     package let isOfFile: Bool
 
     package init(_ sentence: String, at word: String? = nil, isOfFile: Bool = false) {
@@ -84,15 +84,15 @@ package struct ScriptCheck {
   // MARK: The file
 
   private mutating func file(_ statements: [ScriptStatement]) {
-    // In the order in which they run, so that a variable is there before it is used: the file's own lines, then the tests.
+    // Check in the order of execution, so that variables are set before use: lines outside of tests, then the tests.
     for statement in statements {
       switch statement.kind {
       case .device(let word):
         guard script.deviceLine == nil else {
-          note(statement.line, "the device is named twice; a script is about one")
+          note(statement.line, "A script can name only one device. Remove this line or line \(script.deviceLine ?? 1).")
           continue
         }
-        script.device = known(word, statement.line, "a device")
+        script.device = known(word, statement.line, "The device")
         script.deviceLine = statement.place.line
       case .setup(let body): script.setup += body
       case .teardown(let body): script.teardown += body
@@ -103,7 +103,7 @@ package struct ScriptCheck {
         script.statements.append(statement)
       }
     }
-    // Each test begins with what setup leaves.
+    // Each test starts with the state after setup.
     hasResult = false
     check(script.setup)
     let hasResultAtFirst = hasResult
@@ -121,14 +121,14 @@ package struct ScriptCheck {
   private mutating func check(
     _ name: ShellWord, _ tags: [ShellWord], _ body: [ScriptStatement], _ line: ScriptLine, _ lines: inout [String: Int]
   ) {
-    let title = known(name, line, "a test's name")
-    if title?.isEmpty == true { note(line, at: name, "a test has a name") }
-    if body.isEmpty { note(line, "this test has no lines, so it would pass whatever the device does") }
+    let title = known(name, line, "The name of a test")
+    if title?.isEmpty == true { note(line, at: name, "The test needs a name.") }
+    if body.isEmpty { note(line, "The test is empty, so it would always pass.") }
     if let title, let before = lines.updateValue(line.place.line, forKey: title) {
-      note(line, "there is a test \(DisplayText.quote(title)) already, in line \(before)")
+      note(line, "Line \(before) already has a test \(DisplayText.quote(title)).")
     }
     var words: [String] = []
-    for tag in tags { if let word = known(tag, line, "a tag") { words.append(word) } }
+    for tag in tags { if let word = known(tag, line, "A tag") { words.append(word) } }
     check(body)
     script.tests.append(Script.Test(name: title ?? "", tags: words, line: line, statements: body))
   }
@@ -150,8 +150,8 @@ package struct ScriptCheck {
       hasResult = true
       variables.capture(name, nil)
     case .expectResult(let extraction, let predicate):
-      if !hasResult { note(line, "nothing has a result before this line") }
-      // That is told once.
+      if !hasResult { note(line, "No command before this line has a result.") }
+      // Report it only once.
       hasResult = true
       check(predicate, extraction, line)
     case .expectValue(let value):
@@ -167,7 +167,7 @@ package struct ScriptCheck {
       if let reason, let text = text(of: reason, line), !program.reasons.contains(text), Self.number(text) == nil {
         note(
           line, at: reason,
-          "\(DisplayText.quote(text)) is no reason of a disconnection: a number (0x13), or \(Self.hint(text, program.reasons))")
+          "Unknown disconnection reason \(DisplayText.quote(text)). \(Self.hint(text, program.reasons, code: "0x13"))")
       }
       time(within, line)
     case .repetition(let repetition, let body):
@@ -175,13 +175,13 @@ package struct ScriptCheck {
       time(repetition.every, line)
       check(body)
     case .sleep(let word):
-      if let text = text(of: word, line), Self.pause(text) == nil { noTime(text, word, line) }
+      if let text = text(of: word, line), Self.pause(text) == nil { note(line, at: word, ScriptTime.invalid(text)) }
     case .skip(let word): if let word { _ = text(of: word, line) }
     case .note(let word): _ = text(of: word, line)
-    case .device: note(line, "the device is named outside of blocks")
-    case .include: note(line, "the file was not read")
+    case .device: note(line, "`device` must be outside of blocks.")
+    case .include: note(line, "The file was not read.")
     case .setup, .teardown, .test:
-      note(line, "\(line.words.first?.text ?? "this") stands outside of blocks, also in a file that is included")
+      note(line, "`\(line.words.first?.text ?? "this")` must be outside of blocks, even in an included file.")
     case .unreadable(let body):
       passOver(line)
       check(body)
@@ -201,10 +201,10 @@ package struct ScriptCheck {
 
   // MARK: Commands
 
-  /// What variables may be that are not known yet: one of them has to fit.
+  /// Guesses for variables without a known value. One of them must fit.
   private static let placeholders = ["1", "0", "ffe1", "00:00:00:00:00:00", "text"]
 
-  /// All pairs; of more words than two, those where all are of one sort.
+  /// All combinations for two words. For more words, the same guess for each.
   private static func guesses(_ count: Int) -> [[String]] {
     switch count {
     case 0: [[]]
@@ -217,7 +217,7 @@ package struct ScriptCheck {
     var mistake: ScriptError?
     var need: Need?
     let known = command.words.map { text(of: $0, line) }
-    if let word = command.words.first, self.known(word, line, "a command") == nil { return knowsDevice = true }
+    if let word = command.words.first, self.known(word, line, "The command") == nil { return knowsDevice = true }
     for values in Self.guesses(known.count { $0 == nil }) {
       var rest = values[...]
       var words: [String] = []
@@ -242,7 +242,7 @@ package struct ScriptCheck {
     switch need {
     case nil:
       if let mistake { mistakes.append(mistake) }
-      // It may have been the one that connects.
+      // The faulty command may be the one that connects.
       knowsDevice = true
     case .nothing: break
     case .namesDevice: knowsDevice = true
@@ -253,13 +253,13 @@ package struct ScriptCheck {
     {
       note(
         failure.line, at: kind,
-        "no error is called \(DisplayText.quote(text)), which could also be a code (0x80): \(Self.hint(text, program.errors))")
+        "Unknown error \(DisplayText.quote(text)). \(Self.hint(text, program.errors, code: "0x80"))")
     }
   }
 
-  private static func hint(_ text: String, _ words: [String]) -> String {
-    Likeness.nearest(to: text, among: words).map { "did you mean \($0)?" } ?? words.prefix(12).joined(separator: " ")
-      + (words.count > 12 ? " …" : "")
+  private static func hint(_ text: String, _ words: [String], code: String) -> String {
+    Likeness.nearest(to: text, among: words).map { "Did you mean \($0)?" }
+      ?? "Use a code (\(code)) or a name: \(words.prefix(12).joined(separator: ", "))\(words.count > 12 ? ", …" : "")"
   }
 
   // MARK: Words
@@ -267,10 +267,10 @@ package struct ScriptCheck {
   /// - Returns: nil while a variable has no value yet.
   private mutating func text(of word: ShellWord, _ line: ScriptLine) -> String? {
     script.variables.formUnion(word.variables)
-    // A file that was not read may set it.
+    // A file that was not read may set the variable.
     for name in word.variables where !variables.isKnown(name) && undefined.insert(name).inserted && !script.lacksFile {
-      let meant = Likeness.nearest(to: name, among: variables.names).map { "; did you mean \($0)?" } ?? ""
-      note(line, at: word, "nothing sets the variable \(name) before this line\(meant)")
+      let meant = Likeness.nearest(to: name, among: variables.names).map { " Did you mean \($0)?" } ?? ""
+      note(line, at: word, "No line before this one sets the variable \(name).\(meant)")
     }
     return try? variables.text(of: word)
   }
@@ -278,29 +278,24 @@ package struct ScriptCheck {
   private mutating func known(_ word: ShellWord, _ line: ScriptLine, _ what: String) -> String? {
     let text = text(of: word, line)
     if text == nil, word.variables.allSatisfy(variables.isKnown) {
-      note(line, at: word, "\(what) is known before the script runs, and no result")
+      note(line, at: word, "\(what) must be known before the script runs. It cannot be a result.")
     }
     return text
   }
 
   private mutating func selector(_ word: ShellWord, _ line: ScriptLine) {
     guard let text = text(of: word, line), (try? Selector(text)) == nil else { return }
-    note(line, at: word, "\(DisplayText.quote(text)) is no characteristic; what came last is looked at by `expect == …`")
+    note(line, at: word, "Unknown characteristic \(DisplayText.quote(text)). To check the last result: `expect == …`")
   }
 
   private mutating func number(_ word: ShellWord, _ line: ScriptLine) {
     guard let text = text(of: word, line), Self.count(text) == nil else { return }
-    note(line, at: word, "\(DisplayText.quote(text)) is no number of times, which is 1 to \(Repetition.limit)")
+    note(line, at: word, Self.invalidCount(text))
   }
 
   private mutating func time(_ word: ShellWord?, _ line: ScriptLine) {
     guard let word, let text = text(of: word, line), ScriptTime.parse(text) == nil else { return }
-    noTime(text, word, line)
-  }
-
-  private mutating func noTime(_ text: String, _ word: ShellWord, _ line: ScriptLine) {
-    let hint = ScriptNumber(text) == nil ? "" : "; \(text)s are seconds, \(text)ms thousandths of one"
-    note(line, at: word, "\(DisplayText.quote(text)) is no time: 500ms, 2s, 1m, at most 24h\(hint)")
+    note(line, at: word, ScriptTime.invalid(text))
   }
 
   // MARK: Predicates
@@ -318,7 +313,7 @@ package struct ScriptCheck {
     let format = format(of: extraction, line)
     let texts = predicate.operands.map { text(of: $0, line) }
     if texts.contains(nil) || extraction.format != nil && format == nil { return }
-    // What a field is is seen when it comes.
+    // The type of a field is only known when its value arrives.
     let sample: ScriptValue =
       if let format { .formatted([UInt8](repeating: 0, count: format.numberOctets ?? 1), format) } else if extraction.field == nil {
         .octets([0])
@@ -332,10 +327,13 @@ package struct ScriptCheck {
 
   package static func count(_ text: String) -> Int? { Int(text).flatMap { (1...Repetition.limit).contains($0) ? $0 : nil } }
 
-  /// Of `sleep`: also plain seconds, as in the shell.
+  /// The message for a text that `count` does not take.
+  package static func invalidCount(_ text: String) -> String { "Invalid count \(DisplayText.quote(text)). Use 1 to \(Repetition.limit)." }
+
+  /// Parses the time of `sleep`: also plain seconds, as in the shell.
   package static func pause(_ text: String) -> Duration? { ScriptTime.parse(text) ?? ScriptTime.parse(text + "s") }
 
-  /// Of a reason.
+  /// Parses the code of an error or a reason: `0x13`.
   package static func number(_ text: String) -> UInt8? {
     let digits = text.hasPrefix("0x") ? text.dropFirst(2) : ""
     return Hex.number(digits).flatMap { UInt8(exactly: $0) }

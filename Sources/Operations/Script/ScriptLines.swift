@@ -6,10 +6,10 @@ package struct ScriptLine: Sendable {
   private let file: String
   /// The lines that it stands in, and how many characters stand before each.
   private let starts: [(offset: Int, line: Int)]
-  /// As it stands there, without blanks around it.
+  /// The text of the line, without surrounding spaces.
   package let source: String
   package let words: [ShellWord]
-  /// Its words are only a guess: what is wrong with the line has been told.
+  /// Whether the line has a reported mistake. Its words are only a guess.
   var isUnreadable = false
 
   package var place: ScriptPlace { place(of: words.first?.offset ?? 0) }
@@ -25,6 +25,8 @@ package struct ScriptLine: Sendable {
 
   package func error(at word: ShellWord, _ reason: String) -> ScriptError { ScriptError(place(of: word), reason) }
 
+  func unexpected(_ word: ShellWord) -> ScriptError { error(at: word, "Unexpected word \(DisplayText.quote(word.text ?? "…")).") }
+
   /// Larger files are refused.
   package static let maximumLength = 4 << 20
 
@@ -32,13 +34,13 @@ package struct ScriptLine: Sendable {
   /// - Throws: for a file that is too large or not text.
   static func parse(_ bytes: [UInt8], file: String, _ mistakes: inout [ScriptError]) throws(ScriptError) -> [ScriptLine] {
     var bytes = bytes[...]
-    // A byte order mark is what some editors put in front.
+    // Some editors write a byte order mark.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
     guard bytes.count <= maximumLength else {
-      throw ScriptError(ScriptPlace(file: file, line: 1), "\(bytes.count) octets: a script has at most \(maximumLength)")
+      throw ScriptError(ScriptPlace(file: file, line: 1), "The script is too long: \(bytes.count) bytes (maximum \(maximumLength)).")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw ScriptError(ScriptPlace(file: file, line: lineOfBadText(bytes)), "this is not UTF-8 text")
+      throw ScriptError(ScriptPlace(file: file, line: lineOfBadText(bytes)), "The line is not UTF-8 text.")
     }
     var lines: [ScriptLine] = []
     var part = Part(file: file)
@@ -49,7 +51,7 @@ package struct ScriptLine: Sendable {
       do throws(ScriptError) {
         if let nul = line.firstIndex(where: { $0 == "\0" }) {
           let column = line.distance(from: line.startIndex, to: nul) + 1
-          throw ScriptError(ScriptPlace(file: file, line: number, column: column), "a NUL character: a script is text")
+          throw ScriptError(ScriptPlace(file: file, line: number, column: column), "Scripts cannot contain NUL characters.")
         }
         if try part.take(line, number, isLast: number == all.count) { continue }
         lines += try part.finished()
@@ -76,7 +78,7 @@ package struct ScriptLine: Sendable {
     return line
   }
 
-  /// A line, as far as it is read.
+  /// A line that is being read.
   private struct Part {
     let file: String
     private var reading = ShellWordReading(expands: true)
@@ -95,7 +97,7 @@ package struct ScriptLine: Sendable {
         if character == "/", reading.wordBefore?.keyword == "matches" {
           guard let end = Self.endOfPattern(rest) else {
             let place = ScriptPlace(file: file, line: number, column: line.count - rest.count + 1)
-            throw ScriptError(place, "a regular expression ends in a second /; a / inside of it is written \\/")
+            throw ScriptError(place, "The regular expression has no second /. Write a / inside it as \\/.")
           }
           reading.takeRaw(rest[..<end])
           count += rest.distance(from: rest.startIndex, to: end)
@@ -106,10 +108,10 @@ package struct ScriptLine: Sendable {
         count += 1
         rest = rest.dropFirst()
       }
-      // What the last character escapes is the end of the line.
+      // The last backslash escapes the end of the line.
       guard reading.goesOn, !isLast else { return false }
       reading.passOverEnd()
-      // Shown as the one line that it is.
+      // Show continued lines as one line.
       source.removeLast()
       if source.last != " " { source += " " }
       return true
@@ -148,11 +150,11 @@ package struct ScriptLine: Sendable {
 
     private static func reason(_ error: ShellWordsError) -> String {
       switch error {
-      case .unterminated(let mark): "a \(mark) that nothing closes"
-      case .endsInBackslash: "the last line ends in a \\, and nothing follows it"
-      case .severalCommands: "several commands where one is wanted"
+      case .unterminated(let mark): "The \(mark) is never closed."
+      case .endsInBackslash: "The last line ends in \\, but no line follows."
+      case .severalCommands: "Only one command is possible here."
       case .notAVariable(let name):
-        "${\(DisplayText.escape(name))} is no variable: names are letters, digits and _, and do not begin with a digit; '…' and \\$ keep a dollar sign"
+        "Invalid variable ${\(DisplayText.escape(name))}. \(ScriptVariables.nameRule) To keep a dollar sign, use '…' or \\$."
       }
     }
   }

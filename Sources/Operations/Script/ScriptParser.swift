@@ -6,15 +6,15 @@ package struct ScriptParser {
   package static let words = [
     "device", "set", "let", "setup", "teardown", "test", "end", "expect", "fails", "repeat", "retry", "sleep", "include", "skip", "note",
   ]
-  /// Blocks inside of each other.
+  /// The maximum nesting of blocks.
   static let maximumDepth = 16
 
   private let lines: [ScriptLine]
-  /// Names that `set` does not take for variables: they are the shell's settings.
+  /// Settings of the shell, which `set` does not treat as variables.
   private let settings: [String]
   private var index = 0
   private var mistakes: [ScriptError]
-  /// Blocks that ended without their `end`, which may still come.
+  /// The number of blocks closed without their `end`, which may still follow.
   private var unclosed = 0
   /// The open blocks end here: what follows stands outside of blocks.
   private var isLeaving = false
@@ -47,7 +47,7 @@ package struct ScriptParser {
   private mutating func block(_ opening: ScriptLine?, depth: Int) -> [ScriptStatement] {
     var statements: [ScriptStatement] = []
     if let opening, depth > Self.maximumDepth {
-      mistakes.append(opening.error("more than \(Self.maximumDepth) blocks inside of each other"))
+      mistakes.append(opening.error("Blocks are nested deeper than \(Self.maximumDepth) levels."))
       (index, isLeaving) = (lines.count, true)
     }
     while index < lines.count {
@@ -57,7 +57,8 @@ package struct ScriptParser {
         // Most likely the block before lacks its end. Each line behind it would be one more mistake.
         mistakes.append(
           line.error(
-            word == "test" ? "a test inside of another block; does the one before it lack its end?" : "\(word) stands outside of tests"))
+            word == "test"
+              ? "A test cannot be inside another block. Does the previous block lack its `end`?" : "`\(word)` must be outside of tests."))
         unclosed += depth
         isLeaving = true
         return statements
@@ -71,7 +72,7 @@ package struct ScriptParser {
           unclosed -= 1
         } else {
           let hint = Self.hint(&statements)
-          mistakes.append(line.error("an end without setup, teardown, test, repeat or retry before it" + hint))
+          mistakes.append(line.error("`end` without setup, teardown, test, repeat or retry." + hint))
         }
       case "fails" where !line.isUnreadable: do { try addFailure(line, to: &statements) } catch { mistakes.append(error) }
       default:
@@ -81,20 +82,20 @@ package struct ScriptParser {
       }
     }
     if let opening, !isLeaving {
-      mistakes.append(opening.error("\(opening.words.first?.text ?? "this") has no end"))
+      mistakes.append(opening.error("Missing `end` for `\(opening.words.first?.text ?? "this")`."))
       isLeaving = true
     }
     return statements
   }
 
-  /// What was meant to open the block. That line is not told a second time, as an unknown command.
+  /// Finds a misspelled line that was meant to open the block. That line is not reported again as an unknown command.
   private static func hint(_ statements: inout [ScriptStatement]) -> String {
     for index in statements.indices.reversed() {
       switch statements[index].kind {
       case .command(let command):
         guard let word = command.words.first?.keyword, let meant = Likeness.nearest(to: word, among: openers) else { continue }
         statements[index].kind = .unreadable([])
-        return "; is \(DisplayText.quote(word)) in line \(statements[index].place.line) meant to be \(meant)?"
+        return " Did you mean \(meant) instead of \(DisplayText.quote(word)) in line \(statements[index].place.line)?"
       case .test(let name, let tags, var body) where index == statements.count - 1:
         let hint = hint(&body)
         statements[index].kind = .test(name: name, tags: tags, body)
@@ -110,7 +111,7 @@ package struct ScriptParser {
     guard !line.isUnreadable else { return .unreadable(body) }
     do throws(ScriptError) {
       let kind = try kind(word, line, body)
-      // Of a block without its end nobody knows what belongs to it.
+      // Without its `end`, the content of a block is unknown.
       return isLeaving ? .unreadable(body) : kind
     } catch {
       mistakes.append(error)
@@ -120,33 +121,33 @@ package struct ScriptParser {
 
   private func kind(_ word: String, _ line: ScriptLine, _ body: [ScriptStatement]) throws(ScriptError) -> ScriptStatement.Kind {
     switch word {
-    case "device": return .device(try only(line, "the device: `device name:Lock-01`"))
+    case "device": return .device(try only(line, "device name:Lock-01"))
     case "set":
       guard let name = line.words.dropFirst().first?.text, !settings.contains(name) else {
         return .command(ScriptCommand(words: line.words))
       }
-      guard line.words.count == 3 else { throw line.error("set takes a name and a value: `set CODE 1b9901`; quote a value with blanks") }
+      guard line.words.count == 3 else { throw line.error("`set` takes a name and a value: `set CODE 1b9901`. Quote a value with spaces.") }
       return .set(name: try variable(line.words[1], line), line.words[2])
     case "let": return try capture(line)
     case "setup", "teardown":
       try nothing(behind: 1, in: line)
       return word == "setup" ? .setup(body) : .teardown(body)
     case "test":
-      guard line.words.count > 1 else { throw line.error("test needs a name: test \"opens\"") }
+      guard line.words.count > 1 else { throw line.error("`test` needs a name: `test \"opens\"`") }
       return .test(name: line.words[1], tags: Array(line.words.dropFirst(2)), body)
     case "expect":
       var parser = ExpectationParser(line)
       return try parser.parsed()
     case "repeat", "retry": return .repetition(try repetition(line, endsWithSuccess: word == "retry"), body)
-    case "sleep": return .sleep(try only(line, "how long: `sleep 500ms`"))
-    case "include": return .include(try only(line, "a file: `include login.txt`"))
+    case "sleep": return .sleep(try only(line, "sleep 500ms"))
+    case "include": return .include(try only(line, "include login.txt"))
     case "skip":
-      guard line.words.count <= 2 else { throw line.error("skip takes one reason, in quotes: skip \"needs a lock\"") }
+      guard line.words.count <= 2 else { throw line.error("`skip` takes one reason. Quote it: `skip \"needs a lock\"`") }
       return .skip(line.words.dropFirst().first)
-    case "note": return .note(try only(line, "a text in quotes: note \"door is open\""))
+    case "note": return .note(try only(line, "note \"door is open\""))
     default:
       if word.hasPrefix("!") {
-        throw line.error("a script does not run programs; a program that drives a session can do both")
+        throw line.error("Scripts cannot run other programs. Let a program drive a session instead.")
       }
       return .command(ScriptCommand(words: line.words))
     }
@@ -155,44 +156,42 @@ package struct ScriptParser {
   // MARK: Parts
 
   private func nothing(behind count: Int, in line: ScriptLine) throws(ScriptError) {
-    guard line.words.count <= count else {
-      throw line.error(at: line.words[count], "nothing stands behind \(line.words[count - 1].text ?? "this")")
-    }
+    guard line.words.count <= count else { throw line.unexpected(line.words[count]) }
   }
 
-  private func only(_ line: ScriptLine, _ what: String) throws(ScriptError) -> ShellWord {
-    guard line.words.count == 2 else { throw line.error("\(line.words[0].text ?? "this") takes one word, \(what)") }
+  private func only(_ line: ScriptLine, _ example: String) throws(ScriptError) -> ShellWord {
+    guard line.words.count == 2 else { throw line.error("`\(line.words[0].text ?? "this")` takes one word: `\(example)`") }
     return line.words[1]
   }
 
-  /// A name of a variable.
+  /// Checks the name of a variable.
   private func variable(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) -> String {
     guard let name = word.keyword, ScriptVariables.isName(name) else {
-      throw line.error(at: word, "a variable's name is letters, digits and _, and does not begin with a digit")
+      throw line.error(at: word, "Invalid variable name. \(ScriptVariables.nameRule)")
     }
     return name
   }
 
   private func addFailure(_ line: ScriptLine, to statements: inout [ScriptStatement]) throws(ScriptError) {
-    guard line.words.count <= 2 else { throw line.error("fails takes one word: the kind of the error, or its name") }
+    guard line.words.count <= 2 else { throw line.error("`fails` takes one word: the kind of the error, or its name.") }
     let failure = ExpectedFailure(kind: line.words.dropFirst().first, line: line)
     switch statements.last?.kind {
     case .command(var command) where command.failure == nil:
       command.failure = failure
       statements[statements.count - 1].kind = .command(command)
     case .unreadable: break
-    case .capture: throw line.error("fails is about the command before it, which is to give a value here")
-    default: throw line.error("fails stands behind the command that it is about")
+    case .capture: throw line.error("`fails` cannot follow `let`, which needs the value of its command.")
+    default: throw line.error("`fails` must follow a command.")
     }
   }
 
   /// `let NAME = COMMAND [as FORMAT] [field NAME]`.
   private func capture(_ line: ScriptLine) throws(ScriptError) -> ScriptStatement.Kind {
     guard line.words.count >= 4, line.words[2].keyword == "=" else {
-      throw line.error("let takes a name, = and a command: let LEVEL = read 2a19 as u8")
+      throw line.error("`let` takes a name, = and a command: `let LEVEL = read 2a19 as u8`")
     }
     let name = try variable(line.words[1], line)
-    guard !settings.contains(name) else { throw line.error(at: line.words[1], "\(name) is the name of a setting of the shell") }
+    guard !settings.contains(name) else { throw line.error(at: line.words[1], "`\(name)` is a setting. Choose another name.") }
     var words = Array(line.words.dropFirst(3))
     var extraction = Extraction()
     while words.count > 2 {
@@ -207,7 +206,7 @@ package struct ScriptParser {
       words.removeLast(2)
     }
     if let first = words.first?.keyword, Self.words.contains(first) {
-      throw line.error(at: words[0], "let takes the result of a command; \(first) has none")
+      throw line.error(at: words[0], "`let` needs the result of a command, and `\(first)` has no result.")
     }
     return .capture(name: name, ScriptCommand(words: words), extraction)
   }
@@ -216,7 +215,7 @@ package struct ScriptParser {
     let words = line.words
     guard words.count == 2 || words.count == 4 && words[2].keyword == "every" else {
       throw line.error(
-        "\(words[0].text ?? "this") takes a number of times, and how far apart: `\(words[0].text ?? "repeat") 3 every 500ms`")
+        "`\(words[0].text ?? "this")` takes a count and optionally an interval: `\(words[0].text ?? "repeat") 3 every 500ms`")
     }
     return Repetition(endsWithSuccess: endsWithSuccess, count: words[1], every: words.count == 4 ? words[3] : nil)
   }

@@ -1,6 +1,6 @@
-/// Where something stands in a script.
+/// A place in a script.
 package struct ScriptPlace: Sendable, Hashable {
-  /// As it was named.
+  /// The name of the file as the user gave it.
   package var file: String
   /// Counted from 1.
   package var line: Int
@@ -14,11 +14,11 @@ package struct ScriptPlace: Sendable, Hashable {
   }
 }
 
-/// What is wrong with a script.
+/// A mistake in a script.
 package struct ScriptError: Error, Sendable, Hashable {
   package let place: ScriptPlace
   package let reason: String
-  /// A file that it names is missing or cannot be read.
+  /// Whether a named file is missing or cannot be read.
   package var isOfFile = false
 
   package init(_ place: ScriptPlace, _ reason: String) {
@@ -31,7 +31,7 @@ package struct ScriptError: Error, Sendable, Hashable {
 package struct ScriptErrors: Error, Sendable, Equatable {
   package private(set) var errors: [ScriptError]
 
-  /// A file that is included twice has each of its mistakes once.
+  /// Sorts the mistakes and removes duplicates, as of a file that is included twice.
   /// - Parameter file: the script, whose mistakes come before those of the files that it includes.
   package init(_ mistakes: [ScriptError] = [], of file: String = "") {
     func key(_ error: ScriptError) -> (String, Int, Int) {

@@ -17,7 +17,7 @@ package struct ScriptResult: Sendable {
       if case .object = found.kind, let value = found["value"] { return value }
       return found
     }
-    // What is one value has no names inside.
+    // A single value has no named members.
     return path == "decoded" ? record["decoded"] : nil
   }
 
@@ -39,7 +39,6 @@ package struct ScriptResult: Sendable {
     return tree
   }
 
-  /// What can be asked for, for errors.
   package var fields: [String] {
     var names: [String] = []
     for part in [record["decoded"], record["values"], record] {

@@ -1,17 +1,16 @@
 package import Text
 
-/// One thing that a script says.
+/// A statement of a script.
 package struct ScriptStatement: Sendable {
   package indirect enum Kind: Sendable {
     case device(ShellWord)
     case set(name: String, ShellWord)
-    /// A line of the shell.
     case command(ScriptCommand)
     case capture(name: String, ScriptCommand, Extraction)
     /// About the last result.
     case expectResult(Extraction, Predicate)
     case expectValue(ExpectedValue)
-    /// Exactly nothing.
+    /// No value may arrive.
     case expectSilence(ShellWord, within: ShellWord?)
     case expectDisconnection(reason: ShellWord?, within: ShellWord?)
     case repetition(Repetition, [ScriptStatement])
@@ -22,7 +21,7 @@ package struct ScriptStatement: Sendable {
     case setup([ScriptStatement])
     case teardown([ScriptStatement])
     case test(name: ShellWord, tags: [ShellWord], [ScriptStatement])
-    /// A line whose mistake has been told, and the lines of the block that it opens.
+    /// A line with a reported mistake, and the lines of the block that it opens.
     case unreadable([ScriptStatement])
   }
 
@@ -37,7 +36,7 @@ package struct ScriptStatement: Sendable {
   }
 }
 
-/// A command with its arguments, and how it is meant to end.
+/// A command with its arguments and its expected failure.
 package struct ScriptCommand: Sendable {
   package var words: [ShellWord]
   /// The line that says that it must fail.
@@ -50,7 +49,7 @@ package struct ExpectedFailure: Sendable {
   package var line: ScriptLine
 }
 
-/// What of a result is looked at.
+/// The part of a result to check.
 package struct Extraction: Sendable {
   package var format: ShellWord?
   /// Of its record: `mtu`, `heart_rate.value`.
@@ -60,17 +59,17 @@ package struct Extraction: Sendable {
 /// `expect ATTR …` and `expect N of ATTR …`.
 package struct ExpectedValue: Sendable {
   package var attribute: ShellWord
-  /// How many of them; nil: one.
+  /// The number of values. Nil for one.
   package var count: ShellWord?
   package var extraction: Extraction
-  /// Nil: any value.
+  /// The condition. Nil accepts any value.
   package var predicate: Predicate?
   package var within: ShellWord?
 }
 
 /// `repeat` and `retry`.
 package struct Repetition: Sendable {
-  /// Until it passes, instead of always.
+  /// Whether it ends with the first success.
   package var endsWithSuccess: Bool
   package var count: ShellWord
   package var every: ShellWord?

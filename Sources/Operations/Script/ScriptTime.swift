@@ -1,11 +1,13 @@
+import Text
+
 /// A time of a script: `500ms`, `2s`, `1.5s`, `1m`.
 package enum ScriptTime {
-  /// When nothing else is said.
+  /// The limit of a wait without `within`.
   package static let standard = Duration.seconds(5)
-  /// A day: what is longer is a mistake.
+  /// A day, in seconds. Longer times are mistakes.
   private static let longest = 86_400.0
 
-  /// - Returns: nil for what is none.
+  /// Parses a time. Nil if the text is not one.
   package static func parse(_ text: String) -> Duration? {
     let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
     guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
@@ -15,7 +17,13 @@ package enum ScriptTime {
     else { return nil }
     let seconds = number * factor
     guard seconds <= longest else { return nil }
-    // Whole microseconds: 0.1 s is 100 ms, and not a little more.
+    // Round to microseconds, so that 0.1 s is exactly 100 ms.
     return .microseconds(Int64((seconds * 1_000_000).rounded()))
+  }
+
+  /// The message for a text that is not a time.
+  package static func invalid(_ text: String) -> String {
+    "Invalid time \(DisplayText.quote(text)). "
+      + (parse(text + "s") == nil ? "Use 500ms, 2s or 1m, up to 24h." : "Add a unit: \(text)s or \(text)ms.")
   }
 }

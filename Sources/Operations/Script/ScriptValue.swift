@@ -1,15 +1,15 @@
 package import Text
 
-/// What a predicate is about.
+/// A value that a predicate checks.
 package enum ScriptValue: Sendable {
-  /// As they came.
+  /// Bytes without a format.
   case octets([UInt8])
   /// Read as a format says.
   case formatted([UInt8], ValueFormat)
-  /// Of a record.
+  /// A field of a record.
   case field(JSONTree)
 
-  /// For people, and for variables: on one line.
+  /// The value as one line of text, for people and for variables.
   package var text: String {
     switch self {
     case .octets(let octets): Hex.encode(octets)
@@ -46,7 +46,7 @@ package enum ScriptValue: Sendable {
   }
 }
 
-/// A number, exact when it is whole.
+/// A number. Whole numbers are exact.
 package enum ScriptNumber: Sendable, Equatable {
   case whole(Int128)
   case real(Double)

@@ -2,15 +2,17 @@ package import Text
 
 /// The variables of a script, and what is known of them.
 package struct ScriptVariables: Sendable {
-  /// Nil: it has a value by then, which is not known yet.
+  /// The values. Nil for a variable whose value is only known while the script runs.
   private var values: [String: String?] = [:]
-  /// Those that stand above what the script sets.
+  /// Values that override those of the script.
   private let fixed: [String: String]
 
   package init(_ fixed: [String: String] = [:]) {
     self.fixed = fixed
     for (name, value) in fixed { values[name] = value }
   }
+
+  static let nameRule = "Use letters, digits and _. Do not start with a digit."
 
   package static func isName(_ text: some StringProtocol) -> Bool {
     !text.isEmpty && !(text.first?.isNumber ?? true) && text.utf8.count <= 64
@@ -21,12 +23,12 @@ package struct ScriptVariables: Sendable {
     if fixed[name] == nil { values[name] = value }
   }
 
-  /// A result stands above what was given before.
+  /// Sets a variable to a result, even if it was given before.
   package mutating func capture(_ name: String, _ value: String?) { values.updateValue(value, forKey: name) }
 
   package func isKnown(_ name: String) -> Bool { values[name] != nil }
 
-  /// Nil for one that is not known, or has no value yet.
+  /// The value of a variable. Nil if it is unknown or not set yet.
   package func value(_ name: String) -> String? { values[name] ?? nil }
 
   package var names: [String] { values.keys.sorted() }

@@ -1,12 +1,12 @@
 package import ATT
 
-/// What one test of a script came to: everything that a report shows of it.
+/// The result of one test, with everything that a report shows.
 package struct TestResult: Sendable {
   package enum Outcome: Sendable {
     case passed
-    /// The device is at fault: an expectation did not hold, a command failed, the link was lost.
+    /// The device failed: an expectation, a command or the connection.
     case failed(TestProblem)
-    /// Not the device but what is around it: no adapter, nobody there, no link.
+    /// The setup failed: no adapter, no device or no connection.
     case error(TestProblem)
     case skipped(String)
     /// The setup failed before, for this reason.
@@ -20,29 +20,29 @@ package struct TestResult: Sendable {
     }
   }
 
-  /// Of the file, as it was named.
+  /// The name of the file as the user gave it.
   package var file: String
-  /// Counted from 1: where the test begins.
+  /// The first line of the test, counted from 1.
   package var line: Int
-  /// A file's own lines have its name.
+  /// The name of the test. Lines outside of tests have the name of the file.
   package var name: String
   package var tags: [String]
-  /// Whom it was about, for people: `D1:00:00:00:00:01 GateLock`; nil when no device was needed.
+  /// The device, for people: `D1:00:00:00:00:01 GateLock`. Nil if the test needed none.
   package var peer: String?
   /// Counted from 1; nil when everything runs once.
   package var repetition: Int?
   package var outcome: Outcome
   /// On the clock of the air, nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64
-  /// The same on the machine's clock: what files are dated with.
+  /// The start on the machine's clock, for dates of files.
   package var date: Int64
   package var duration: Duration
   package var steps: [StepResult]
-  /// What the script and the program had to say meanwhile.
+  /// The notes of the script and of the program.
   package var notes: [String]
   /// The last ones, in their order.
   package var packets: [TestPacket]
-  /// How many came before those, untold.
+  /// The number of earlier packets, which are not kept.
   package var omittedPackets: Int
 
   package init(
@@ -66,35 +66,34 @@ package struct TestResult: Sendable {
     self.omittedPackets = omittedPackets
   }
 
-  /// Why it did not pass.
+  /// The reason why the test did not pass.
   package var problem: TestProblem? { outcome.problem }
 }
 
-/// Why a test did not pass.
+/// The reason why a test did not pass.
 package struct TestProblem: Sendable {
-  /// Where the script says what did not hold. The file may be another than the test's, which includes it.
+  /// The place of the failed line, which may be in an included file.
   package var file: String
   package var line: Int
-  /// That line, as it stands there.
+  /// The text of the failed line.
   package var source: String
-  /// One sentence: what failed, on what, why, and what to do next.
+  /// The message: what failed, why, and what to do.
   package var message: String
   /// The word for its kind: `expectation`, `att`, `link_lost`, …
   package var kind: String
   /// Snake case: `write_not_permitted`.
   package var name: String?
   package var expected: String?
-  /// What came instead, in hex and decoded.
+  /// The actual value, in hex and decoded.
   package var actual: String?
-  /// Of a number of values those that came, the last ones, in their order.
+  /// The last values that arrived, if several were expected.
   package var arrived: [String]
-  /// From the beginning of the step to its end.
   package var took: Duration?
   /// Values that came since the last command, and were not what was expected, in their order.
   package var others: [String]
   /// The last ones before it failed.
   package var packets: [TestPacket]
-  /// What failed besides, as in the lines after a test.
+  /// Further failures, as in the teardown.
   package var further: [String]
 
   package init(
@@ -118,11 +117,11 @@ package struct TestProblem: Sendable {
   }
 }
 
-/// One line of a test that was run.
+/// A line of a test that ran.
 package struct StepResult: Sendable {
   package var file: String
   package var line: Int
-  /// As it was run: variables replaced.
+  /// The text of the line, with the values of its variables.
   package var text: String
   /// Since the test began.
   package var at: Duration
@@ -141,15 +140,15 @@ package struct StepResult: Sendable {
   }
 }
 
-/// A value that a step brought.
+/// A value of a step.
 package struct StepValue: Sendable {
-  /// What it is the value of: a characteristic, or a field of a record.
+  /// The name of the characteristic or the field.
   package var name: String
   /// Since the test began.
   package var at: Duration
-  /// For people: in hex, and decoded where its meaning is known.
+  /// The value for people: in hex, and decoded if possible.
   package var text: String
-  /// For plots; nil for what is no number.
+  /// The number for plots. Nil for other values.
   package var number: Double?
   package var unit: String?
 
@@ -168,7 +167,7 @@ package struct TestPacket: Sendable {
   package var at: Duration
   package var direction: Direction
   package var octets: [UInt8]
-  /// What it is, for people: `Read Request battery_level`.
+  /// The PDU for people: `Read Request battery_level`.
   package var text: String
 
   package init(at: Duration, direction: Direction, octets: [UInt8], text: String) {
@@ -179,17 +178,17 @@ package struct TestPacket: Sendable {
   }
 }
 
-/// Of a whole run.
+/// The counts and times of a run.
 package struct RunSummary: Sendable {
   package var passed = 0
   package var failed = 0
   package var errors = 0
   package var skipped = 0
-  /// Not begun, because the run ended before, or the setup failed.
+  /// Tests that did not start, because the run ended early or the setup failed.
   package var notRun = 0
   /// On the clock of the air, nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64 = 0
-  /// The same on the machine's clock.
+  /// The start on the machine's clock.
   package var date: Int64 = 0
   package var duration = Duration.zero
 

@@ -25,10 +25,10 @@ import Text
     for text in [
       "lock.ble:14  expect ffe2 == &quot;FAIL&quot; within 2s", "<strong>why</strong>",
       "<dt>expected</dt><dd><code>&quot;FAIL&quot;  4641494c<",
-      "<dt>came</dt><dd><code>&quot;BUSY&quot;  42555359<", "<dt>took</dt><dd><code>0.310 s<", "<dt>between</dt><dd><code>ffe3  0102<",
+      "<dt>actual</dt><dd><code>&quot;BUSY&quot;  42555359<", "<dt>took</dt><dd><code>0.310 s<", "<dt>others</dt><dd><code>ffe3  0102<",
       "<dt>also</dt><dd><code>teardown: lock.ble:3: nobody answers<", "+0.000 &lt; Write Command 0x0010  52100000112233\n",
       "+0.310 &gt; Handle Value Notification 0x0012  1b120042555359\n", "<dt>kind</dt><dd><code>no_adapter: hci0<",
-      "3 before these",
+      "3 earlier, not shown",
     ] { #expect(page.contains(text), "\(text)") }
   }
 

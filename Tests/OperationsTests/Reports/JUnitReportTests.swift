@@ -28,9 +28,9 @@ import Text
         lock.ble:14  expect ffe2 == "FAIL" within 2s
         refuses a wrong code
         expected  "FAIL"  4641494c
-        came      "BUSY"  42555359
+        actual    "BUSY"  42555359
         took      0.310 s
-        between   ffe3  0102
+        others    ffe3  0102
         packets   +0.000 &lt; Write Command 0x0010  52100000112233
                   +0.310 &gt; Handle Value Notification 0x0012  1b120042555359
         also      teardown: lock.ble:3: nobody answers
@@ -48,7 +48,7 @@ import Text
         note  refuses a wrong code
         </system-out>
         <system-err>== refuses a wrong code: failed, 2.010 s
-        (3 before these)
+        (3 earlier, not shown)
         +0.000 &lt; Write Command 0x0010  52100000112233
         +0.310 &gt; Handle Value Notification 0x0012  1b120042555359
         </system-err>

@@ -28,7 +28,7 @@ import Text
     var report = TAPReport()
     let text = report.begin(count: 5) + Self.results.map { report.test($0) }.joined() + report.end(ReportSamples.summary(Self.results))
     #expect(text.contains("\nok 2 - of another device\n") && !text.contains("second") && !text.contains("\nok 3"))
-    #expect(text.hasSuffix(" s\nBail out! the setup failed: \(Self.why)\n") && text.contains("3 not run"))
+    #expect(text.hasSuffix(" s\nBail out! The setup failed: \(Self.why)\n") && text.contains("3 not run"))
   }
 
   @Test func junitHasErrors() {
@@ -65,18 +65,18 @@ import Text
 
   @Test func eachValueThatArrivedIsShown() {
     var text = TextReport()
-    let rows = ["          came      2 of 3", "                    0201", "                    <0202>"].map { $0.dropFirst(4) }
+    let rows = ["          actual    2 of 3", "                    0201", "                    <0202>"].map { $0.dropFirst(4) }
     let lines = text.test(Self.some).map { $0[...] }
     #expect(lines.firstRange(of: rows) != nil, "\(lines)")
     var tap = TAPReport()
     #expect(tap.test(Self.some).contains("  actual: \"2 of 3\"\n  arrived:\n    - \"0201\"\n    - \"<0202>\"\n"))
     var junit = JUnitReport()
     junit.add(Self.some)
-    #expect(junit.document().contains("came      2 of 3\n          0201\n          &lt;0202&gt;\n"))
+    #expect(junit.document().contains("actual    2 of 3\n          0201\n          &lt;0202&gt;\n"))
     var page = HTMLReport()
     page.add(Self.some)
     let document = page.document(RunSummary())
-    #expect(document.contains("<dt>came</dt><dd><code>2 of 3</code></dd><dd><code>0201</code></dd><dd><code>&lt;0202&gt;</code></dd>"))
+    #expect(document.contains("<dt>actual</dt><dd><code>2 of 3</code></dd><dd><code>0201</code></dd><dd><code>&lt;0202&gt;</code></dd>"))
     var json = JSONLine()
     JSONReport.test(&json, Self.some)
     #expect(String(decoding: json.finished(), as: UTF8.self).contains(#""actual":"2 of 3","arrived":["0201","<0202>"],"#))

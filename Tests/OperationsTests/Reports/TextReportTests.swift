@@ -18,9 +18,9 @@ import Text
             lock.ble:14  expect ffe2 == "FAIL" within 2s
             refuses a wrong code
             expected  "FAIL"  4641494c
-            came      "BUSY"  42555359
+            actual    "BUSY"  42555359
             took      0.310 s
-            between   ffe3  0102
+            others    ffe3  0102
             packets   +0.000 < Write Command 0x0010  52100000112233
                       +0.310 > Handle Value Notification 0x0012  1b120042555359
             also      teardown: lock.ble:3: nobody answers
@@ -138,7 +138,7 @@ import Text
     result.outcome = .failed(problem)
     var report = TextReport()
     let lines = report.test(result)
-    #expect(lines.contains { $0.hasSuffix("packets   (5 before these)") })
+    #expect(lines.contains { $0.hasSuffix("packets   (5 earlier, not shown)") })
     #expect(lines.count { $0.contains(" < Read Request  ") } == 20)
     #expect(lines.contains { $0.hasSuffix("+0.024 < Read Request  18") })
     #expect(!lines.contains { $0.hasSuffix("+0.004 < Read Request  04") })
