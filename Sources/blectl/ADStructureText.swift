@@ -2,28 +2,29 @@ import Bluetooth
 import GAP
 import Text
 
-/// What AD structures say that only people look at (Core Specification Supplement, Part A).
+/// The meaning of AD structures that have no JSON field of their own (Core Specification Supplement, Part A).
 enum ADStructureText {
-  /// - Returns: nil for a type, a length or a value that is not known.
+  /// Returns the meaning, or nil for an unknown type, length or value.
   static func meaning(_ structure: ADStructure) -> String? {
     let data = structure.data
     switch (structure.type, data.count) {
-    // §1.9; 0xFFFF: no specific one.
+    // §1.9; 0xFFFF: no specific value.
     case (0x12, 4):
       let bounds = [number(data[..<2]), number(data[2...])].map { $0 == 0xFFFF ? "any" : interval($0, 1.25) }
       return bounds[0] == bounds[1] ? bounds[0] : "\(bounds[0]) to \(bounds[1])"
-    // §1.15; the long one has more octets.
+    // §1.15; the long form has 3 or 4 bytes.
     case (0x1A, 2), (0x2F, 3), (0x2F, 4): return interval(number(data[...]), 0.625)
-    // §1.16: bit 0 of the last octet, random.
+    // §1.16: bit 0 of the last byte is set for a random address.
     case (ADType.leDeviceAddress, 7):
       return "\(PeerAddress(Address(rawValue: number(data[..<6])), data[6] & 1 == 0 ? .public : .random))"
     // §1.17.
     case (0x1C, 1):
       let roles = [
-        "peripheral only", "central only", "peripheral and central, rather peripheral", "peripheral and central, rather central",
+        "peripheral only", "central only", "peripheral and central, peripheral preferred",
+        "peripheral and central, central preferred",
       ]
       return Int(data[0]) < roles.count ? roles[Int(data[0])] : nil
-    // §1.18: a code for the scheme, or the whole.
+    // §1.18: the first byte is a code for the scheme, or 1 if the URI is complete.
     case (ADType.uri, 1...):
       let schemes: [UInt8: String] = [0x01: "", 0x16: "http:", 0x17: "https:"]
       guard let scheme = schemes[data[0]], DisplayText.isPrintable(data[1...]) else { return nil }
@@ -32,7 +33,7 @@ enum ADStructureText {
     }
   }
 
-  /// Least significant octet first.
+  /// Reads the least significant byte first.
   private static func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 
   private static func interval(_ number: UInt64, _ unit: Double) -> String { "\((Double(number) * unit).plainText) ms" }

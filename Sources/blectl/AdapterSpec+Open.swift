@@ -10,10 +10,10 @@ import Simulation
 import Text
 
 extension AdapterSpec {
-  /// The one place that knows which radio is made of what.
+  /// Opens the radio.
   /// - Parameters:
-  ///   - note: tells the user what it is not fit for.
-  ///   - discovered: gets the devices whose services a recording has.
+  ///   - note: tells the user which packets a recording lacks.
+  ///   - discovered: receives the devices whose services a recording contains.
   @LoopActor
   func open(
     tap: (any HCI.Tap)?, note: (String) -> Void, discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
@@ -45,7 +45,7 @@ extension AdapterSpec {
     let octets = try await InputFile.read(file, limit: 100 << 20)
     do { return try await Recording.read(octets) } catch let error as MalformedPacket {
       let reason = ForeignFile.explain(octets) ?? "\(error)"
-      throw Failure(.input, "\(DisplayText.quote(file)) is not a recording that can be replayed: \(reason)")
+      throw Failure(.input, "Cannot replay \(DisplayText.quote(file)): \(reason)")
     }
   }
 
@@ -61,7 +61,7 @@ extension AdapterSpec {
     }
   }
 
-  /// The simulated air with the preset peripherals, or those of a file.
+  /// Creates the simulated air with the preset peripherals, or with the peripherals of a file.
   @LoopActor
   static func air(_ file: String?) async throws -> Air {
     let air = Air()

@@ -3,13 +3,13 @@ import Text
 
 /// The SPEC of `--adapter`.
 enum AdapterSpec: Sendable, Equatable {
-  /// The kernel's own stack; nil is the first adapter that is up.
+  /// The kernel's stack on `hciN`. Nil selects the first adapter that is up.
   case kernel(Int?)
-  /// The exclusive user channel of a kernel adapter, with our own host.
+  /// The exclusive user channel of a kernel adapter, with blectl's own host.
   case user(Int)
-  /// A controller that speaks H4, with our own host.
+  /// A controller that speaks H4, with blectl's own host.
   case stream(TransportAddress)
-  /// The simulated air with the preset peripherals, or those of a file.
+  /// The simulated air with the preset peripherals, or with the peripherals of a file.
   case simulation(file: String?)
   /// The devices of a recording: a btsnoop file.
   case replay(file: String)
@@ -45,7 +45,7 @@ enum AdapterSpec: Sendable, Equatable {
   private static func unknown(_ text: String) -> Failure {
     Failure(
       .usage,
-      "unknown adapter \"\(DisplayText.escape(text))\"; use hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:/dev/ttyACM0[@BAUD], sim, sim:FILE or replay:TRACE"
-    )
+      "Unknown adapter \(DisplayText.quote(text)). Use hci0, user:0, tcp:HOST:PORT, unix:PATH, "
+        + "serial:/dev/ttyACM0[@BAUD], sim, sim:FILE or replay:TRACE.")
   }
 }

@@ -2,9 +2,9 @@ import DeviceFiles
 import Operations
 import Text
 
-/// What advertising data in a known format says, as JSON and for the table.
+/// Advertising data in a known format, as JSON and as text for the table.
 enum AdvertisedText {
-  /// An object has each key once: of data in one format the last are shown.
+  /// Writes `decoded`. A JSON object has each key once, so the last data of each format is shown.
   static func json(_ json: inout JSONLine, _ all: [DecodedData]) {
     let data = DecodedData.latest(all)
     json.object("decoded") { object in
@@ -22,8 +22,8 @@ enum AdvertisedText {
 
   private static func sentence(_ problem: DecodedData.Problem) -> String {
     switch problem {
-    case .noKeyFits: "the key does not fit"
-    case .tooShort: "too short for what is encrypted"
+    case .noKeyFits: "wrong key"
+    case .tooShort: "too short to decrypt"
     case .frame(let fault): Failure.sentence(fault)
     }
   }
@@ -42,7 +42,7 @@ enum AdvertisedText {
     }
   }
 
-  /// `iBeacon 1/2 e2c56db5-…`: what differs between devices first.
+  /// One line, such as `iBeacon 1/2 e2c56db5-…`: the parts that differ between devices come first.
   static func line(_ data: DecodedData) -> String {
     func value(_ name: String) -> String { data[name].map(text) ?? "" }
     if let device = data.device { return described(data, by: device) }
@@ -62,9 +62,9 @@ enum AdvertisedText {
         return "BTHome, encrypted" + (data.problem.map { ": \(sentence($0))" } ?? "")
       }
       var parts = objects.filter { $0.first?.value != .text("packet_id") }.map(object)
-      // Receivers stop at the first object that they do not know, or that is cut.
-      if case .text(let rest)? = data["rest"] { parts.append("not understood: \(rest)") }
-      return "BTHome " + (parts.isEmpty ? "without a value" : parts.joined(separator: ", "))
+      // BTHome parsers stop at the first unknown or truncated object.
+      if case .text(let rest)? = data["rest"] { parts.append("unknown: \(rest)") }
+      return "BTHome " + (parts.isEmpty ? "without values" : parts.joined(separator: ", "))
     default: return data.format
     }
   }
@@ -76,7 +76,7 @@ enum AdvertisedText {
     return parts.isEmpty ? device : "\(device): \(parts.joined(separator: ", "))"
   }
 
-  /// A number with a unit speaks for itself, but for per cent; others need their name. A state says what on and off are.
+  /// One object. A number whose unit is not % needs no name, and a state replaces its value.
   private static func object(_ fields: [DecodedData.Field]) -> String {
     let hasState = fields.contains { $0.name == "state" }
     let texts = fields.filter { !($0.name == "arguments" || hasState && $0.name == "value") }.map { text($0.value) }.filter { !$0.isEmpty }

@@ -3,9 +3,9 @@ import GAP
 import Operations
 import Text
 
-/// Everything that a device's advertising says, one line for each AD structure: `scan -v`.
+/// The lines of `scan -v`: one for each AD structure that a device advertises.
 enum AdvertisingDetail {
-  /// A device with the last payload of each PDU type. - Parameter paint: for its first line.
+  /// Lists a device with the last payload of each PDU type. - Parameter paint: colors the first line.
   static func lines(_ device: DeviceView, _ formats: AdvertisingFormats, paint: (String) -> String) -> [String] {
     var facts = [device.peer.type.rawValue]
     if device.isConnectable { facts.append("connectable") }
@@ -17,7 +17,7 @@ enum AdvertisingDetail {
       + device.payloadsInOrder.flatMap { lines($0.data, of: device.peer, pdu: $0.pdu, formats) }
   }
 
-  /// One payload: the PDU type before the first of its AD structures.
+  /// Lists the AD structures of one payload, with the PDU type on the first line.
   static func lines(_ data: [UInt8], of peer: PeerAddress?, pdu: AdvertisingReport.PDU, _ formats: AdvertisingFormats) -> [String] {
     let label = pdu.rawValue
     return parts(data, of: peer, formats).enumerated().map {
@@ -25,14 +25,14 @@ enum AdvertisingDetail {
     }
   }
 
-  /// A line for each AD structure, for what is wrong with them, and for a MAC inside.
+  /// Lists the AD structures, their errors, and the MAC inside.
   static func parts(_ data: [UInt8], of peer: PeerAddress?, _ formats: AdvertisingFormats) -> [String] {
     let advertisement = Advertisement(data)
     var parts = advertisement.structures.map { line($0, sender: peer?.address, formats) }
     if parts.isEmpty { parts = ["(empty)"] }
     if let error = advertisement.error { parts.append("(malformed: \(error))") }
     if let peer, case .found(let macs) = MACFinder.find(in: advertisement, sender: peer) {
-      // A guess would stand there like a fact.
+      // A guess would look like a fact.
       parts += macs.filter { $0.confidence > .low }.map { "→ MAC \($0.text) in \($0.source), offset \($0.offset), \($0.rule)" }
     }
     return parts
@@ -43,9 +43,9 @@ enum AdvertisingDetail {
     return "\(name)  \(value(structure, sender, formats))"
   }
 
-  /// What it says where that is known, with the octets wherever they say more.
+  /// The meaning if known, with the bytes if they add information.
   private static func value(_ structure: ADStructure, _ sender: Address?, _ formats: AdvertisingFormats) -> String {
-    // One structure is read as an advertisement is.
+    // The parser reads one structure as an advertisement.
     let alone = Advertisement(structures: [structure]) ?? Advertisement([])
     let octets = Hex.encode(structure.data)
     switch structure.type {

@@ -6,7 +6,7 @@ import SystemPackage
 import Terminal
 import Text
 
-/// An air for programs that connect to sockets, and what is told of who comes and goes.
+/// Serves a simulated air on sockets and reports the clients that connect and disconnect.
 @LoopActor
 final class AirHost {
   var listeners: [Listener] = []
@@ -14,7 +14,7 @@ final class AirHost {
   private let output: Output
   private let stays: Bool
   private let over = Wait<Void>()
-  /// Records for which there was no room.
+  /// The number of records that the output did not take.
   private var dropped = 0
 
   init(_ pool: ControllerPool, _ output: Output, stays: Bool) {
@@ -23,7 +23,7 @@ final class AirHost {
     self.stays = stays
   }
 
-  /// Returns when the last client has gone, unless it is to stay.
+  /// Runs until the last client disconnects, or forever if it stays.
   /// - Throws: TransportError when a socket fails; CancellationError.
   func run() async throws {
     pool.onEvent = { [weak self] in self?.take($0) }
@@ -32,12 +32,12 @@ final class AirHost {
     try await over.value()
   }
 
-  /// Clients that are connected lose their controller; the sockets are removed. Idempotent.
+  /// Disconnects all clients and removes the sockets. Idempotent.
   func close() {
     for listener in listeners { listener.close() }
     listeners = []
     pool.close()
-    if dropped > 0 { output.note("\(dropped) record(s) were dropped, because nobody read the output") }
+    if dropped > 0 { output.note("Dropped \(dropped) record(s): the output was not read in time.") }
   }
 
   private func tell(of address: TransportAddress) {
@@ -46,12 +46,12 @@ final class AirHost {
       $0.string("address", address.description)
     }
     if !output.style.json, !output.style.quiet {
-      let end = stays ? "Ctrl-C ends it" : "it ends with its last client, or with Ctrl-C"
-      output.message(
-        output.forEyes("listening on \(address): BLECTL_ADAPTER=\(ShellWords.quoteForShell("\(address)")) blectl scan; \(end)"))
+      let end = stays ? "on Ctrl-C" : "when the last client disconnects, or on Ctrl-C"
+      let variable = "BLECTL_ADAPTER=\(ShellWords.quoteForShell("\(address)"))"
+      output.message(output.forEyes("Listening on \(address). Stops \(end). Try: \(variable) blectl scan"))
     }
     if case .tcp(let host, _) = address, !Self.isLoopback(host) {
-      output.note("whoever reaches this machine can use \(address); tcp:localhost:PORT is for programs on it only")
+      output.note("Any host that reaches this machine can use \(address). To allow only local programs, use tcp:localhost:PORT.")
     }
   }
 
@@ -60,7 +60,7 @@ final class AirHost {
   private func take(_ event: Listener.Event, _ address: TransportAddress) {
     switch event {
     case .connected(let stream): pool.attach(stream)
-    case .exhausted(let errno): output.note("\(address): no more clients can be served for now: \(errno.words)")
+    case .exhausted(let errno): output.note("Cannot accept more clients on \(address) for now: \(errno.words)")
     case .failed(let errno): over.resume(throwing: TransportError.cannotListen(address, errno))
     }
   }
@@ -68,42 +68,40 @@ final class AirHost {
   private func take(_ event: ControllerPool.Event) {
     switch event {
     case .came(let host):
-      say("\(Self.name(host)) came: controller \(host.address)")
+      say("Client \(host.number ?? 0) connected: controller \(host.address)")
       tell(of: host, "connected")
     case .left(let host, let departure): left(host, departure)
-    case .refused: output.note("a client was sent away: \(ControllerPool.limit) controllers are in use")
+    case .refused: output.note("Rejected a client: all \(ControllerPool.limit) controllers are in use.")
     }
     if !stays, pool.arrivals > 0, pool.hosts.isEmpty { over.resume(returning: ()) }
   }
 
   private func left(_ host: ControllerPool.Host, _ departure: ControllerPool.Departure) {
     let (reason, note) = Self.words(departure)
-    if let note { output.note("\(Self.name(host)): \(note)") }
-    guard host.number != nil else { return }
-    let dropped = host.droppedReports > 0 ? "; \(host.droppedReports) advertisements were dropped, because it was slow to take them" : ""
-    say("\(Self.name(host)) has gone\(dropped)")
+    if let note { output.note("Disconnected \(host.number.map { "client \($0)" } ?? "a client"): \(note)") }
+    guard let number = host.number else { return }
+    let dropped = host.droppedReports > 0 ? ". Dropped \(host.droppedReports) advertisements that it did not read in time." : ""
+    say("Client \(number) disconnected\(dropped)")
     tell(of: host, "disconnected") {
       $0.string("reason", reason)
       $0.integer("dropped_reports", host.droppedReports)
     }
   }
 
-  /// For the record, and for who watches when it is not how programs usually end.
+  /// The reason in the record, and a note if the client ended in an unusual way.
   private static func words(_ departure: ControllerPool.Departure) -> (reason: String, note: String?) {
     switch departure {
     case .ended(TransportError.closedByOtherSide): ("closed", nil)
-    case .ended(TransportError.notH4(_, let what)): ("not_h4", "sent away, because what it sends is not H4: \(what)")
-    // Killed, with something still to read.
+    case .ended(TransportError.notH4(_, let what)): ("not_h4", "it does not send H4 packets (\(what)).")
+    // The client was killed while data was waiting for it.
     case .ended(TransportError.lost(_, .connectionReset)), .ended(TransportError.lost(_, .brokenPipe)): ("lost", nil)
     case .ended(let error): ("lost", Failure(error).message)
-    case .stuck(let octets): ("stuck", "sent away, because it does not take what it is sent: \(octets) octets wait")
+    case .stuck(let octets): ("stuck", "it does not read its data: \(octets) bytes are waiting.")
     }
   }
 
-  /// With --json the records say it.
+  /// Reports progress, except with `--json`, which has records for it.
   private func say(_ text: @autoclosure () -> String) { if !output.style.json { output.verbose(1, text()) } }
-
-  private static func name(_ host: ControllerPool.Host) -> String { host.number.map { "client \($0)" } ?? "a client" }
 
   private func tell(of host: ControllerPool.Host, _ state: String, _ more: (inout JSONLine) -> Void = { _ in }) {
     record {
@@ -116,7 +114,7 @@ final class AirHost {
     }
   }
 
-  /// Whether anybody reads them is not the air's concern: a closed output does not end it.
+  /// Writes a record. A closed output does not end the air.
   private func record(_ build: (inout JSONLine) -> Void) {
     guard output.style.json, !output.isBroken else { return }
     if (try? output.offerRecord(build)) == false { dropped += 1 }

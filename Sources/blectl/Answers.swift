@@ -6,7 +6,7 @@ import Operations
 import Terminal
 import Text
 
-/// The wait for what a device says to a write: from before the write, so that nothing is missed.
+/// Waits for the notifications that answer a write. It subscribes before the write, so that it misses none.
 @LoopActor
 final class Answers {
   private let options: AnswerOptions
@@ -25,10 +25,10 @@ final class Answers {
     values = SubscribedValues(connection.client) { context.tellOfDropped($0) }
   }
 
-  /// Shows what has come so far. Call it before a record of what came later.
+  /// Shows the values received so far. Call it before writing a record of a later event.
   typealias ShowArrived = @LoopActor () async throws -> Void
 
-  /// Subscribes to what the options name, runs `body`, and waits as they say; without any only runs `body`.
+  /// Subscribes as the options say, runs `body`, and waits for the answers. Without such options, it only runs `body`.
   static func wait(
     _ options: AnswerOptions, to body: @escaping @LoopActor (ShowArrived) async throws -> Void, on connection: Connection,
     _ context: Context
@@ -39,7 +39,7 @@ final class Answers {
     let answers = Answers(options, connection, context)
     do {
       try await answers.subscribe()
-      // What says that it failed need not be waited for until everything is written.
+      // A value that matches --fail-on ends the write early.
       try await race({ try await body { try await answers.takeArrived() } }) {
         throw try await answers.failure(try await answers.failed.value(), isQueued: true)
       }
@@ -79,8 +79,7 @@ final class Answers {
   }
 
   private func subscribeToAll() async throws {
-    let added = try await ValueSenders.addAll(on: connection.client, context.output) { try await values.add($0) }
-    if added.isEmpty { throw Failure(.notFound, "--collect: nothing on this device can be subscribed to") }
+    _ = try await ValueSenders.addAll(on: connection.client, context.output) { try await values.add($0) }
   }
 
   // MARK: Waiting
@@ -104,14 +103,14 @@ final class Answers {
     if options.collect != nil || verdict == .answer {
       try await show(event, uuid)
     } else {
-      let what = verdict == .further ? "one more, which nothing waits for" : "not the answer"
-      context.output.note("\(what): \(text(event)) (\(uuid))")
+      let what = verdict == .further ? "an extra answer" : "a value that does not match --expect"
+      context.output.note("Ignored \(what): \(text(event)) (\(uuid))")
     }
     return verdict
   }
 
-  /// The value is a result too: it says what failed.
-  /// - Parameter isQueued: it was not taken yet, nor perhaps what came before it.
+  /// Shows the value that matches `--fail-on` and returns the failure.
+  /// - Parameter isQueued: the value, and perhaps earlier ones, are still in the queue.
   private func failure(_ event: ValueEvent, isQueued: Bool) async throws -> Failure {
     let uuid = connection.client.table?.attribute(at: event.handle).uuid
     if isQueued, options.collect != nil {
@@ -121,8 +120,8 @@ final class Answers {
     } else {
       try await show(event, uuid)
     }
-    return Failure(
-      .expectation, "--fail-on: \(uuid?.description ?? event.handle.description) says \(text(event))")
+    let sender = uuid?.description ?? event.handle.description
+    return Failure(.expectation, "\(sender) sent a value that matches --fail-on: \(text(event))")
   }
 
   private func show(_ event: ValueEvent, _ uuid: UUID?) async throws {
@@ -137,11 +136,10 @@ final class Answers {
   private func missing(within limit: Duration) -> Failure {
     let count = options.expectCount ?? 1
     let parts = zip(options.expect, expected.missing).filter { $1 > 0 }.map { argument, missing in
-      let begin = argument.typed.map { " beginning with \(DisplayText.escape($0))" } ?? ""
-      let number = missing == count ? "no notification" : "only \(count - missing) of \(count) notifications"
-      return "\(number)\(begin) on \(argument.attribute)"
+      let start = argument.typed.map { " starting with \(DisplayText.escape($0))" } ?? ""
+      return "\(count - missing) of \(count) values\(start) on \(argument.attribute)"
     }
-    let seen = last.map { "the last one was \(text($0))" } ?? "none came"
-    return Failure(.expectation, "--expect: \(parts.joined(separator: ", ")) within \(limit.secondsText) s; \(seen)")
+    let seen = last.map { " The last value was \(text($0))" } ?? ""
+    return Failure(.expectation, "Received \(parts.joined(separator: " and ")) in \(limit.secondsText) s.\(seen)")
   }
 }

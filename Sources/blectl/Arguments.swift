@@ -80,14 +80,14 @@ enum Arguments {
   static func refuseOctets() throws {
     guard let index = ThisProcess.argumentThatIsNoText() else { return }
     throw ValidationError(
-      "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Octets are given in hex, or as @FILE.")
+      "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Give bytes in hex, or as @FILE.")
   }
 
   /// - Throws: ValidationError for an option that takes one value and was given two, of which the parser would take the last. The parser's
   ///   description of the command is asked only when a name occurs twice.
   static func refuseRepeated(_ arguments: [String], of type: (any ParsableCommand.Type)? = nil) throws {
     if arguments.first == Execute.word, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(Execute.word) {
-      throw ValidationError("-e is given twice: put ; between the commands, as in -e 'read 2a19; read 2a00'.")
+      throw ValidationError("-e is given twice. Put ; between the commands, as in -e 'read 2a19; read 2a00'.")
     }
     // No set: its first use costs more than looking through so few.
     var seen: [String] = []
@@ -100,7 +100,7 @@ enum Arguments {
     let repeated = twice.first { name in
       options(of: command).contains { $0.name == name && $0.takesOneValue }
     }
-    if let repeated { throw ValidationError("\(repeated) is given twice; it takes one value.") }
+    if let repeated { throw ValidationError("\(repeated) is given twice. It takes one value.") }
   }
 
   /// The long name of an option that has a short one and takes a value; any other as it is.

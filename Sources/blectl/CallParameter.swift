@@ -1,17 +1,17 @@
 import DeviceFiles
 
-/// What may be typed for a parameter of a device's command.
+/// The values that a parameter of a device's command accepts.
 struct CallParameter {
   /// `integer`, `number`, `text`, `bytes`, `list`.
   let type: String
-  /// As JSON has them; nil where nothing limits it.
+  /// The limits as JSON literals; nil without a limit.
   let least: String?
   let greatest: String?
-  /// Names that may stand for it.
+  /// Names for some of the values.
   let choices: [String]
-  /// Of a list: `hour/minutes,hour/minutes`.
+  /// The form of a list: `hour/minutes,hour/minutes`.
   let form: String?
-  /// For people: all of it in a few words.
+  /// A summary for people.
   let text: String
 
   init(_ parameter: DeviceCommand.Parameter) {
@@ -56,7 +56,7 @@ struct CallParameter {
 
   private static func literal(_ number: Double) -> String { DeviceValue.number(number).plainText }
 
-  /// What fits the field, or each number of a list of them.
+  /// The range of the field, or of each number in a list.
   private static func range(_ field: DeviceFiles.Frame.Field) -> (least: String, greatest: String)? {
     switch field {
     case .number(let number): return range(number)
@@ -76,12 +76,12 @@ struct CallParameter {
   private static func text(_ field: DeviceFiles.Frame.StringField) -> String {
     if !field.choices.isEmpty { return field.choices.joined(separator: ", ") }
     return switch field.extent {
-    case .fixed(let count): "\(field.isText ? "text of at most" : "hex of") \(count) octets"
+    case .fixed(let count): field.isText ? "text, up to \(Quantity.octets(count))" : "hex, \(Quantity.octets(count))"
     case .sized, .rest: field.isText ? "text" : "hex"
     }
   }
 
-  /// How it is typed: items with commas, their fields with slashes.
+  /// The form to type: commas between items, slashes between their fields.
   private static func form(_ list: DeviceFiles.Frame.ListField) -> String {
     let item =
       switch list.item {
@@ -89,7 +89,7 @@ struct CallParameter {
       case .group(let pieces): DeviceFiles.Frame(name: "", pieces: pieces).fields.map(\.name).joined(separator: "/")
       }
     if case .fixed(let count) = list.extent {
-      return count > 3 ? "\(item),\(item),… (\(count) of them)" : Array(repeating: item, count: count).joined(separator: ",")
+      return count > 3 ? "\(item),\(item),… (\(count) items)" : Array(repeating: item, count: count).joined(separator: ",")
     }
     return "\(item),\(item),…"
   }

@@ -4,7 +4,7 @@ import Operations
 import Terminal
 import Text
 
-/// What `call` shows.
+/// The output of `call`.
 @LoopActor
 enum CallText {
   // MARK: Answers
@@ -24,13 +24,13 @@ enum CallText {
       for line in lines(value, unit: command.answer.flatMap { unit(value.name, $0) }) { try await output.line(output.forEyes(line)) }
     }
     if command.answer == nil {
-      output.status("\(command.name) was sent; it has no answer")
+      output.status("Sent \(command.name). This command has no answer.")
     } else if answer.values.isEmpty {
-      output.status("\(command.name) is done: the device confirmed it")
+      output.status("The device confirmed \(command.name).")
     }
   }
 
-  /// `level = 60 %`; a list of objects has a line each.
+  /// One line such as `level = 60 %`, or one line for each object of a list.
   private static func lines(_ value: NamedValue, unit: String?) -> [String] {
     if case .list(let items) = value.value, case .object? = items.first {
       return items.enumerated().map { "\(value.name)[\($0 + 1)] = \(DisplayText.escape($1.plainText))" }
@@ -51,7 +51,7 @@ enum CallText {
     "\(DisplayText.clipMiddle(Hex.encode(packet.packet), to: 48)) \(Failure.sentence(packet.reason))"
   }
 
-  // MARK: What there is
+  // MARK: The list of commands
 
   static func list(_ device: DeviceDescription, of connection: Connection?, _ output: Output) async throws {
     for command in device.commands {
@@ -89,12 +89,12 @@ enum CallText {
     if let number { json.literal(.init(key), number) } else { json.string(.init(key), nil) }
   }
 
-  /// `days=1 to 30, 3 unless given  how many days`
+  /// `days=  1 to 30 (default: 3)  how many days`
   private static func text(_ parameter: DeviceCommand.Parameter) -> String {
-    var facts = [CallParameter(parameter).text]
-    if let unit = parameter.field.note.unit { facts[0] += " \(unit)" }
-    if let value = parameter.defaultValue { facts.append("\(value.plainText) unless given") }
+    var facts = CallParameter(parameter).text
+    if let unit = parameter.field.note.unit { facts += " \(unit)" }
+    if let value = parameter.defaultValue { facts += " (default: \(value.plainText))" }
     let summary = parameter.summary ?? parameter.field.note.summary
-    return "\(parameter.name)=  \(facts.joined(separator: ", "))" + (summary.map { "  \($0)" } ?? "")
+    return "\(parameter.name)=  \(facts)" + (summary.map { "  \($0)" } ?? "")
   }
 }

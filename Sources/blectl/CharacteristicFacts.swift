@@ -3,12 +3,12 @@ import Bluetooth
 import GATT
 import Text
 
-/// A characteristic with what was read of it: its value, and what its descriptors say about that.
+/// A characteristic with its value and descriptors, as far as they were read.
 struct CharacteristicFacts {
   typealias Values = [AttributeHandle: Result<[UInt8], any Error>]
 
   let characteristic: Characteristic
-  /// Of the whole database: a descriptor may name descriptors of others.
+  /// The values of the whole database: a descriptor may refer to descriptors of other characteristics.
   let values: Values
 
   private var description: ValueDescription { ValueDescription(of: characteristic) { try? values[$0]?.get() } }
@@ -18,7 +18,7 @@ struct CharacteristicFacts {
 
   var formats: [PresentationFormat] { description.formats }
 
-  /// The ends of a Valid Range descriptor, each as the value itself is read. Nil where that is not known, or has more than one field.
+  /// The ends of a Valid Range descriptor, decoded like the value. Nil for an unknown type or one with several fields.
   func range(_ value: [UInt8]) -> (lower: DecodedField, upper: DecodedField)? {
     guard value.count >= 2, value.count.isMultiple(of: 2) else { return nil }
     let ends = [value.prefix(value.count / 2), value.suffix(value.count / 2)].compactMap {
@@ -31,7 +31,7 @@ struct CharacteristicFacts {
 
   // MARK: For programs
 
-  /// - Parameter name: what a descriptor is called.
+  /// - Parameter name: returns the name of a descriptor.
   func json(_ json: inout JSONLine, name: (UUID) -> String?) {
     if let userDescription { json.string("user_description", userDescription) }
     json.objects("descriptors", characteristic.descriptors) { json, descriptor in
@@ -78,7 +78,7 @@ struct CharacteristicFacts {
       if descriptor.uuid == UUID(0x2906), let range = range(value) {
         return "\(DecodedText.text(of: range.lower, unit: false)) … \(DecodedText.text(of: range.upper, unit: true))"
       }
-      // Octets only where they are not understood.
+      // Bytes only if no meaning is known.
       guard (try? DecodedValue.of(value, type: descriptor.uuid)) != nil else { return ValueText.forEyes(value, of: descriptor.uuid) }
       return DecodedText.text(value, of: descriptor.uuid) ?? "\"\(DisplayText.escape(DisplayText.withoutTrailingNULs(value)))\""
     case .failure(let error)?: return "(\(Failure(error).word))"

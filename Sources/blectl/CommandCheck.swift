@@ -12,7 +12,7 @@ enum CommandCheck {
   static func check(_ target: Attribute, _ client: Client, isForced: Bool, _ output: Output) async throws {
     if isForced, let properties = target.properties, !properties.contains(.writeWithoutResponse) {
       output.note(
-        "\(target.uuid?.description ?? target.handle.description) does not offer write_without_response: the device may drop these commands without a word"
+        "\(target.uuid?.description ?? target.handle.description) does not offer write_without_response. The device may drop these commands silently."
       )
     }
     try await client.checkCommands(to: target)

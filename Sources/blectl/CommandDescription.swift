@@ -1,29 +1,37 @@
 import ArgumentParser
 import Text
 
-/// What the argument parser says of a command. Asking takes it a millisecond.
+/// The options and arguments of a command, from the argument parser's dump of its help. Reading it takes a millisecond.
 struct CommandDescription {
   struct Argument {
-    /// With their hyphens; empty for one that is told by its place.
+    /// The names with their hyphens; empty for a positional argument.
     let names: [String]
     let valueName: String
     let takesValue: Bool
     let isRepeating: Bool
-    /// The first sentence of its help.
-    let hint: String
-    /// What it takes, where that is a list.
+    let isOptional: Bool
+    /// Whether the help shows it.
+    let isShown: Bool
+    /// The title of its group; empty for none.
+    let section: String
+    /// The help on one line.
+    let help: String
+    /// The text that `--help` adds.
+    let discussion: String
+    /// The allowed values; empty if there is no list.
     let values: [String]
     let isFile: Bool
   }
 
-  /// The first sentence of its help.
+  /// What the command does, without a full stop.
   let hint: String
-  /// In their order.
+  /// The arguments in their order.
   let arguments: [Argument]
 
   init(of command: any ParsableCommand.Type) {
     let dump = try? JSONTree.parse(Array(command._dumpHelp().utf8))["command"]
-    hint = Self.sentence(dump?["abstract"])
+    let abstract = dump?["abstract"]?.string ?? ""
+    hint = abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract
     arguments = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [] }
   }
 
@@ -31,7 +39,7 @@ struct CommandDescription {
 
   private static func argument(_ item: JSONTree) -> Argument {
     let kind = item["kind"]?.string
-    let isRepeating = if case .bool(true)? = item["isRepeating"]?.kind { true } else { false }
+    func has(_ key: String) -> Bool { if case .bool(true)? = item[key]?.kind { true } else { false } }
     let completion = item["completionKind"]
     var names: [String] = []
     if kind != "positional", case .array(let all)? = item["names"]?.kind {
@@ -40,14 +48,9 @@ struct CommandDescription {
     var values: [String] = []
     if case .array(let all)? = (completion?["list"]?["values"] ?? item["allValues"])?.kind { values = all.compactMap(\.string) }
     return Argument(
-      names: names, valueName: item["valueName"]?.string?.lowercased() ?? "", takesValue: kind == "option", isRepeating: isRepeating,
-      hint: sentence(item["abstract"]), values: values, isFile: completion?["file"] != nil)
-  }
-
-  private static func sentence(_ text: JSONTree?) -> String {
-    let line = (text?.string ?? "").prefix { $0 != "\n" }
-    // Not the one of a number.
-    let end = line.indices.first { line[$0] == "." && (line.index(after: $0) == line.endIndex || line[line.index(after: $0)] == " ") }
-    return String(line[..<(end ?? line.endIndex)])
+      names: names, valueName: item["valueName"]?.string?.lowercased() ?? "", takesValue: kind == "option", isRepeating: has("isRepeating"),
+      isOptional: has("isOptional"), isShown: has("shouldDisplay"), section: item["sectionTitle"]?.string ?? "",
+      help: item["abstract"]?.string ?? "", discussion: item["discussion"]?.string ?? "",
+      values: values, isFile: completion?["file"] != nil)
   }
 }

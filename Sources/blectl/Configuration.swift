@@ -4,10 +4,11 @@ import LinuxIO
 import Operations
 import Text
 
-/// The user's files and environment: `$XDG_CONFIG_HOME/blectl/config.json` with aliases, `names.json` there with names (see `NamesFile`), `$XDG_STATE_HOME/blectl/devices` with the devices that were connected and the aliases given in sessions.
+/// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` with aliases and `names.json` (see `NamesFile`).
+/// `$XDG_STATE_HOME/blectl/devices` holds the devices that were connected and the aliases defined in sessions.
 struct Configuration: Sendable {
   private let environment: [String: String]
-  /// As `--adapter` names it.
+  /// The value of `--adapter`.
   private let adapterName: String?
   /// The keys of the configuration file.
   static let keys = ["aliases", "adapters"]
@@ -19,13 +20,13 @@ struct Configuration: Sendable {
 
   func variable(_ name: String) -> String? { environment[name] }
 
-  /// `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up; or what replaces it.
+  /// The adapter to use: `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up, or its replacement.
   func adapter() throws -> AdapterSpec {
     let spec = try namedAdapter()
     return try replacement(of: spec)?.spec ?? spec
   }
 
-  /// What the user is told of the adapter; nil when it is the one that was named.
+  /// The note about a replaced adapter; nil if the named adapter is used.
   func adapterNote() throws -> String? { try replacement(of: try namedAdapter())?.note }
 
   private func namedAdapter() throws -> AdapterSpec {
@@ -42,34 +43,35 @@ struct Configuration: Sendable {
   /// The air of `KnownDevices`: nil for a radio.
   private var air: String? { (try? adapter())?.fileAir }
 
-  /// The air of `TransferMemory`, without the file: a simulated device may be described anew while a transfer to it goes on.
+  /// The air of `TransferMemory`, without the file: the description of a simulated device may change during a transfer.
   var kindOfAir: String? { air.map { String($0.prefix { $0 != ":" }) } }
 
-  /// What `@last` and `@ALIAS` stand for.
+  /// Resolves `@last` and `@ALIAS`.
   @LoopActor
   func resolve(_ argument: PeerArgument) async throws -> PeerSelector {
     switch argument {
     case .selector(let selector): return selector
     case .last:
       if let device = KnownDevices.last(in: deviceLog, on: air) { return .address(device.peer.address, device.peer.type) }
-      throw Failure(.notFound, "@last: no device has been connected yet; name one by address, name:, mac: or service:")
-    case .current: throw Failure(.usage, "@. is the device that a session is about; there is no session here")
+      throw Failure(.notFound, "Cannot resolve @last: no device has been connected yet. Use an address or name:, mac: or service:.")
+    case .current: throw Failure(.usage, "@. works only in a session, where it is the current device.")
     case .alias(let name):
       let aliases = try self.aliases()
       guard let text = aliases[name] else {
         let given = KnownDevices.aliases(in: deviceLog, on: air)
         if let peer = given[name] { return peer }
         let known = Set(aliases.keys).union(given.keys).sorted()
+        let there = known.isEmpty ? "No alias is defined." : "Known aliases: \(known.joined(separator: ", "))."
+        let shown = Failure.head(name)
         throw Failure(
           .notFound,
-          "@\(Failure.head(name)): no such alias in \(configPath ?? "the configuration"), and none was given in a session (\(known.isEmpty ? "none are defined" : "known: " + known.joined(separator: ", ")))"
-        )
+          "Unknown alias @\(shown). \(there) Add it to \(configPath ?? "the configuration"), or in a session run: alias \(shown) PEER")
       }
       guard let peer = PeerArgument(argument: text) else {
-        throw Failure(.input, "@\(Failure.head(name)) in \(configPath ?? "the configuration") is not a peer: \(text)")
+        throw Failure(.input, "Invalid alias @\(Failure.head(name)) in \(configPath ?? ""): \(DisplayText.quote(text)) is not a PEER.")
       }
       if case .alias = peer {
-        throw Failure(.input, "@\(Failure.head(name)) in \(configPath ?? "the configuration") is an alias of an alias")
+        throw Failure(.input, "Invalid alias @\(Failure.head(name)) in \(configPath ?? ""): it names another alias.")
       }
       return try await resolve(peer)
     }
@@ -77,10 +79,10 @@ struct Configuration: Sendable {
 
   // MARK: Known devices
 
-  /// As it was heard earlier.
+  /// The name that the device advertised earlier.
   func name(of peer: PeerAddress) -> String? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
 
-  /// For `@last` and `peers`. A home that cannot be written is not worth a message at every connect.
+  /// Stores a connected device for `@last` and `peers`. Ignores errors: a message at every connect would be too much.
   @LoopActor
   func remember(_ connection: Connection) {
     let device = KnownDevices.Device(
@@ -88,33 +90,33 @@ struct Configuration: Sendable {
     try? add(.connected(device))
   }
 
-  /// Gives a peer a name that outlives the session, or takes it back with nil.
-  /// - Throws: Failure for what is no name, or is one of the configuration file's, which stands above; FileError.
+  /// Stores an alias beyond the session, or removes it if `peer` is nil.
+  /// - Throws: Failure for an invalid name or one that the configuration file defines; FileError.
   @LoopActor
   func setAlias(_ name: String, to peer: PeerSelector?) throws {
     guard KnownDevices.isAlias(name) else {
       throw Failure(
         .usage,
-        "\(DisplayText.quote(name)) cannot be an alias: 1 to 64 characters without blanks or any of @ ; , # { } and quotes, and not last")
+        "Invalid alias \(DisplayText.quote(name)). Use up to 64 characters, except spaces, quotes and @ ; , # { }, and not the word last."
+      )
     }
     if try aliases()[name] != nil {
-      throw Failure(
-        .usage, "@\(Failure.head(name)) is an alias in \(configPath ?? "the configuration"), which stands above those given in sessions")
+      throw Failure(.usage, "Cannot change @\(Failure.head(name)): \(configPath ?? "the configuration") defines it. Choose another name.")
     }
-    guard statePath != nil else { throw Failure(.output, "there is no folder to keep aliases in: neither XDG_STATE_HOME nor HOME is set") }
+    guard statePath != nil else { throw Failure(.output, "Cannot store the alias: neither XDG_STATE_HOME nor HOME is set.") }
     let isOther = peer == nil && !KnownDevices(parsing: deviceLog).hasAlias(name, on: air)
     try add(.alias(name, peer, air: isOther ? nil : air))
   }
 
-  /// Devices that were connected before, and the aliases, on the air of the adapter: those of the configuration file that name a device
-  /// themselves stand above.
+  /// The devices that were connected before, and the aliases, on the adapter's air. Aliases of the configuration file that name a device
+  /// directly take precedence.
   @LoopActor
   func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     let known = KnownDevices(parsing: deviceLog)
     return (known.devices(on: air), known.aliases(on: air).merging(try selectors()) { $1 })
   }
 
-  /// For whoever is in a hurry: the device that was connected last, and all aliases. A configuration that is wrong has none.
+  /// The last connected device and all aliases, for completion. An invalid configuration file defines no aliases.
   @LoopActor
   func lastDevice() -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
     let (log, air) = (deviceLog, air)
@@ -122,7 +124,7 @@ struct Configuration: Sendable {
     return (KnownDevices.last(in: log, on: air)?.peer, KnownDevices.aliases(in: log, on: air).merging(own ?? [:]) { $1 })
   }
 
-  /// Those aliases of the configuration file that name a device themselves.
+  /// The aliases of the configuration file that name a device directly.
   @LoopActor
   private func selectors() throws -> [String: PeerSelector] {
     try aliases().compactMapValues { text in
@@ -132,10 +134,10 @@ struct Configuration: Sendable {
 
   // MARK: Transfers
 
-  /// A state that cannot be read is none.
+  /// The interrupted transfers; empty if the file cannot be read.
   var transfers: TransferMemory { TransferMemory(parsing: log(transfersPath)) }
 
-  /// As `remember` a device. - Returns: false when it could not be written.
+  /// Stores the state of a transfer. - Returns: false if it could not be written.
   @LoopActor
   @discardableResult
   func remember(_ record: TransferMemory.Record) -> Bool {
@@ -143,17 +145,17 @@ struct Configuration: Sendable {
     return (try? StateLog.append(record.line, to: path, limit: Self.logLimit) { TransferMemory(parsing: $0).log }) != nil
   }
 
-  // MARK: What was heard
+  // MARK: Devices that were heard
 
-  /// As `transfers`. - Parameter air: where.
+  /// The devices heard on an air; empty if the file cannot be read.
   func heard(on air: String) -> HeardDevices { HeardDevices(parsing: log(heardPath), air: air) }
 
-  /// The latest that are wanted, `limit` of them.
+  /// The latest records that pass the filter, up to `limit`.
   func attributes(limit: Int, where isWanted: (KnownAttributes.Record) -> Bool) -> [KnownAttributes.Record] {
     KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
   }
 
-  /// A home that cannot be written is not worth a message; one of the files may be a link to nowhere.
+  /// Stores what was heard and found. Ignores errors, and writes each file on its own.
   func remember(_ heard: HeardDevices.Record, _ found: [KnownAttributes.Record]) {
     if let path = heardPath {
       try? StateLog.append(heard.line, to: path, limit: Self.logLimit) { HeardDevices(parsing: $0).log }
@@ -162,12 +164,12 @@ struct Configuration: Sendable {
     try? StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }
   }
 
-  /// A state that cannot be read is none.
+  /// Reads a state file; empty if it cannot be read.
   private func log(_ path: String?) -> [UInt8] {
     path.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) } ?? []
   }
 
-  /// Octets from which the log is written anew.
+  /// The size in bytes at which a log is compacted.
   private static let logLimit = 64 << 10
 
   private func add(_ record: KnownDevices.Record) throws(FileError) {
@@ -181,20 +183,20 @@ struct Configuration: Sendable {
   func aliases() throws -> [String: String] {
     guard let path = configPath, let tree = try Self.tree(of: path, keys: Self.keys), let aliases = tree["aliases"] else { return [:] }
     guard case .object(let members) = aliases.kind else {
-      throw Failure(.input, "\(path):\(aliases.line): aliases: \(aliases.noun) where an object should be")
+      throw Failure(.input, "\(path):\(aliases.line): aliases: Expected an object, found \(aliases.noun)")
     }
     var result: [String: String] = [:]
     for (name, value) in members {
       guard let peer = value.string else {
-        throw Failure(.input, "\(path):\(value.line): \(name): \(value.noun) where a PEER in quotes should be")
+        throw Failure(.input, "\(path):\(value.line): \(name): Expected a PEER in quotes, found \(value.noun)")
       }
       result[name] = peer
     }
     return result
   }
 
-  /// A JSON object in a file of the user's; nil when there is no such file.
-  /// - Parameter keys: the only ones that it may have.
+  /// Reads a JSON object from a file; nil if the file does not exist.
+  /// - Parameter keys: the keys that it may have.
   static func tree(of path: String, keys: [String]) throws(Failure) -> JSONTree? {
     let tree: JSONTree
     do {
@@ -206,11 +208,11 @@ struct Configuration: Sendable {
       throw Failure(error)
     }
     guard case .object(let members) = tree.kind else {
-      throw Failure(.input, "\(path):\(tree.line): \(tree.noun) where an object should be")
+      throw Failure(.input, "\(path):\(tree.line): Expected an object, found \(tree.noun)")
     }
     if let other = members.first(where: { !keys.contains($0.key) }) {
-      let known = keys.count == 1 ? "not \(keys[0])" : "neither \(keys.joined(separator: " nor "))"
-      throw Failure(.input, "\(path):\(other.value.line): \(DisplayText.quote(other.key)) is \(known)")
+      let known = keys.joined(separator: " or ")
+      throw Failure(.input, "\(path):\(other.value.line): Unknown key \(DisplayText.quote(other.key)). Use \(known).")
     }
     return tree
   }
@@ -226,7 +228,7 @@ struct Configuration: Sendable {
   private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }
 
   private func path(_ variable: String, _ fallback: String, _ file: String) -> String? {
-    // The XDG specification: relative paths are to be ignored.
+    // The XDG specification says to ignore relative paths.
     if let base = environment[variable], base.hasPrefix("/") { return "\(base)/blectl/\(file)" }
     guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
     return "\(home)/\(fallback)/blectl/\(file)"

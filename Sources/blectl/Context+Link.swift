@@ -10,11 +10,11 @@ import Text
 
 /// The link to the device that a command is about.
 extension Context {
-  /// Runs `body` on the session's link to the peer when there is one; else finds and connects the peer, agrees on the MTU, runs `body`, and takes
-  /// the link down again on every path.
+  /// Runs `body` on a link to the peer. Uses the session's link if it exists. Otherwise connects, exchanges the MTU, and disconnects
+  /// again on every path.
   /// - Parameters:
-  ///   - exchangingMTU: false for what may do without, and asks for it when it does not.
-  ///   - isRepeatable: `body` only reads. It runs again when the device closes the link before it has answered anything.
+  ///   - exchangingMTU: false if `body` exchanges the MTU when it needs to.
+  ///   - isRepeatable: `body` only reads. It runs again if the device closes the link before it answers.
   func withPeer<T: Sendable>(
     _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false,
     _ body: @escaping @LoopActor (Connection) async throws -> T
@@ -42,11 +42,11 @@ extension Context {
     }
   }
 
-  /// In a session: the link of the device that a command is about, made if need be, which stays.
-  /// - Parameter selector: by which it is found.
+  /// The link that a session keeps to the device of a command. Connects if necessary.
+  /// - Parameter selector: finds the device.
   func lastingLink(_ selector: PeerSelector, _ target: Target) async throws -> (connection: Connection, isNew: Bool) {
     if let connection = try await present(target) { return (connection, false) }
-    // Nothing is left of a link that is lost.
+    // Remove the rest of a lost link first.
     if let lane, lane.connection != nil { await shell?.disconnect(lane) }
     let connection = try await open(selector, target)
     guard let lane, connection !== lane.connection else { return (connection, false) }
@@ -56,7 +56,7 @@ extension Context {
     return (connection, true)
   }
 
-  /// As `withPeer`, for what the session has of the device besides its link: values that came, what is subscribed to.
+  /// Runs `body` with the link and the lane of the device, which holds received values and subscriptions.
   func withLane<T: Sendable>(_ target: Target, _ body: @LoopActor (Connection, Lane) async throws -> T) async throws -> T {
     let connection: Connection
     var isNew = false
@@ -76,7 +76,7 @@ extension Context {
     }
   }
 
-  /// The link that there is; one that is lost and may come back is waited for. - Returns: nil when there is none.
+  /// The open link, or nil. Waits for a lost link that may be restored.
   private func present(_ target: Target) async throws -> Connection? {
     if lane?.connection != nil { try await untilItIsBack() }
     guard let connection = lane?.connection, connection.isOpen else { return nil }
@@ -85,31 +85,31 @@ extension Context {
     return connection
   }
 
-  /// Two must not make one link.
+  /// Whether another task is restoring the link.
   private var isBeingRestored: Bool { lane?.connection?.isBeingRestored ?? false }
 
-  /// What is wanted of a link that is there already.
+  /// Requests the parameters of an existing link.
   private func ask(_ target: Target, of connection: Connection) async throws {
     if let wanted = target.mtu, wanted != connection.client.mtu {
       if connection.client.requestedMTU == nil {
         try await exchangeMTU(wanted, connection.client)
       } else {
         output.note(
-          "the MTU of this link is \(Quantity.octets(connection.client.mtu)) and stays so, because it is exchanged only once; "
-            + "--mtu \(wanted) is for the next one")
+          "The MTU of this connection stays \(Quantity.octets(connection.client.mtu)), because it is exchanged only once. "
+            + "--mtu \(wanted) applies to the next connection.")
       }
     }
     try await target.requested.ask(connection.link, output)
   }
 
-  /// The link of the device that a command of a session is about; one that is lost and may come back is waited for.
-  /// - Throws: Failure when there is none.
+  /// The link to the device of a session's command. Waits for a lost link that may be restored.
+  /// - Throws: Failure if there is no link.
   func liveConnection(_ target: Target) async throws -> Connection {
     guard let connection = try await present(target) else { throw Failure.notConnected(lane) }
     return connection
   }
 
-  /// Returns when the link is there, or nobody makes it again, or the limit of a transaction is over.
+  /// Waits until the link is restored or given up, at most for the limit of a transaction.
   private func untilItIsBack() async throws {
     guard let lane, let shell else { return }
     let end = EventLoop.shared.now.advanced(by: step.limits.transaction)
@@ -117,13 +117,13 @@ extension Context {
       if connection.isBeingRestored {
         _ = try await withDeadline(end) { try await connection.untilRestored() }
       } else {
-        // The loss is known, and what follows from it not yet.
+        // The link is lost, but restoring it has not started yet.
         try await EventLoop.shared.sleep(for: .milliseconds(1))
       }
     }
   }
 
-  /// A link to the peer that stays until the session ends it: a new one, or that of the device's lane. Nothing is left behind when this throws.
+  /// Opens a link that stays until the session ends it, or returns the link of the device's lane. Leaves nothing open when it throws.
   func open(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool = true) async throws -> Connection {
     let connection = try await connect(selector, target, exchangingMTU: exchangingMTU || target.mtu != nil)
     RecordedCommand.present?.hasLink = true
@@ -145,18 +145,18 @@ extension Context {
       return
     }
     let agreed = try await client.exchangeMTU(wanted)
-    if agreed != wanted { output.note("MTU: \(agreed) octets were agreed on, not \(wanted)") }
+    if agreed != wanted { output.note("The device agreed to an MTU of \(agreed), not \(wanted).") }
   }
 
-  /// Finds the peer and connects it; with `target.waits` again and again, until it is there or the limit is over.
+  /// Finds the peer and connects. With `target.waits`, it retries until it succeeds or the time limit ends.
   private func connect(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool) async throws -> Connection {
     let patience = target.waits ? step.waitLimit : step.searchLimit
     var deadline = EventLoop.shared.now.advanced(by: patience)
-    // Between two attempts: one that refuses at once must not be asked all the time.
+    // Between two attempts, because a device may refuse each one immediately.
     let pause = Duration.milliseconds(500)
     var limits = step.limits
     limits.retries = target.retries ?? limits.retries
-    if target.waits { output.status("waiting for \(selector); Ctrl-C ends") }
+    if target.waits { output.status("Waiting for \(selector). Press Ctrl-C to stop.") }
     var heard: ClosedRange<Int64>?
     while true {
       let match: PeerMatch
@@ -173,10 +173,10 @@ extension Context {
         deadline = EventLoop.shared.now.advanced(by: patience)
         continue
       }
-      // `set reconnect on` may have brought it back meanwhile.
+      // `set reconnect on` may have restored the link during the search.
       if let connection = try await present(target) { return connection }
       if isBeingRestored { throw Failure.notConnected(lane) }
-      output.status("connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
+      output.status("Connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
       if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
       lane?.destination = (match.peer, match.name)
       shell?.changed()
@@ -191,20 +191,22 @@ extension Context {
         lane?.destination = nil
         let next = EventLoop.shared.now.advanced(by: pause)
         guard target.waits, Self.mayPass(error), next < deadline else { throw withHint(error, selector, heard) }
-        output.status("\(Failure(withHint(error, selector, heard)).message); still waiting")
+        var failure = Failure(withHint(error, selector, heard))
+        failure.add("Still waiting.")
+        output.status(failure.message)
         try await EventLoop.shared.sleep(until: next)
       }
     }
   }
 
-  /// Of a device that was not heard now, because its address says all: to look it up is not worth the time of one command that says an address.
+  /// Whether to look up the stored name of a device that was not heard. One command with an address is not worth the time.
   private func knowsNames(_ target: Target) -> Bool {
     if case .selector = target.peer { shell != nil } else { true }
   }
 
   private enum Found: Sendable {
     case peer(PeerMatch)
-    /// A device of the session, whose link keeps it from being found.
+    /// A device of the session. Its link keeps a scan from finding it.
     case lane(Lane)
   }
 
@@ -221,17 +223,17 @@ extension Context {
     return found
   }
 
-  /// The device has been named in another way before: its commands come first.
-  /// - Returns: nil when they have left no link.
+  /// Joins the lane of a device that was named in another way before, and waits for its commands.
+  /// - Returns: nil if they left no link.
   private func join(_ other: Lane, _ target: Target) async throws -> Connection? {
     guard let shell, let lane, let place else { return nil }
-    output.status("\(lane.title) is \(other.title)")
+    output.status("\(lane.title) is the same device as \(other.title).")
     guard await shell.join(lane, to: other) else { return nil }
     try await place.untilTurn()
     return try await present(target)
   }
 
-  /// What a device that is not ready yet, or too far away, brings about.
+  /// Whether the error may be that of a device that is not ready yet, or too far away.
   private static func mayPass(_ error: any Error) -> Bool {
     switch error {
     case GAPError.noConnection: true
@@ -241,7 +243,7 @@ extension Context {
     }
   }
 
-  /// Adds what is known of the device, and what may help.
+  /// Adds when the device was heard, and advice.
   private func withHint(_ error: any Error, _ selector: PeerSelector, _ heard: ClosedRange<Int64>?) -> any Error {
     if error is CancellationError { return error }
     let plain = Failure(error)
@@ -249,16 +251,16 @@ extension Context {
     if let heard, failure.isLoss {
       func seconds(_ from: Int64, _ to: Int64) -> String { Duration.milliseconds((to &- from) / 100_000_000 * 100).secondsText + " s" }
       let ago = seconds(heard.upperBound, EventLoop.shared.wallClock) + " ago"
-      failure.message +=
+      failure.add(
         heard.lowerBound == heard.upperBound
-        ? "; it was heard once, \(ago)" : "; it was last heard \(ago), for \(seconds(heard.lowerBound, heard.upperBound))"
+          ? "It was heard once, \(ago)." : "It was last heard \(ago), over \(seconds(heard.lowerBound, heard.upperBound)).")
     }
     if (error as? any ConnectionError)?.retryReason == .closedByPeer {
-      failure.message += "; it closed the connection before it answered anything: --retries N tries more often"
+      failure.add("It closed the connection before it answered. To try more often, use --retries N.")
     }
     if failure.kind == .timeout, case .address(let address, let type?) = selector {
-      failure.message +=
-        "; if it advertises, its address may be \(type == .public ? "random" : "public"): name it as \(address), without /\(type.rawValue), and it is found by scanning"
+      let other = type == .public ? "random" : "public"
+      failure.add("If it advertises, its address may be \(other). To find it with a scan, omit /\(type.rawValue): \(address)")
     }
     return failure == plain ? error : failure
   }

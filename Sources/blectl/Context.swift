@@ -6,27 +6,27 @@ import Operations
 import Terminal
 import Text
 
-/// What one command works with: the process's session and output, and its own limits.
+/// The environment of one command: the process's session and output, and its own limits.
 @LoopActor
 struct Context {
   let process: ProcessContext
   let step: StepOptions
   let output: Output
-  /// The session that it is a command of, and its place among the commands of the device that it is about; nil on the command line.
+  /// The session of the command, and its place among the commands of its device; nil on the command line.
   var shell: Shell?
   var place: TurnQueue.Place?
-  /// The device that it is about; nil on the command line, and when it is about none.
+  /// The device of the command; nil on the command line, and for a command without a device.
   var lane: Lane? {
     get { named?.present }
     set { named = newValue }
   }
   private var named: Lane?
-  /// No device was named: only the one that is connected will do.
+  /// The command names no device, so it needs the connected one.
   var isAboutCurrent = false
-  /// What is in each of its JSON records besides.
+  /// Additional members of each JSON record.
   var members: [UInt8] = []
 
-  /// - Parameter output: its own style; nil: the process's.
+  /// - Parameter output: nil for the output of the process.
   init(_ process: ProcessContext, _ step: StepOptions, _ output: Output? = nil) {
     self.process = process
     self.step = step
@@ -39,63 +39,83 @@ struct Context {
   /// - Throws: Failure(.usage) in a session, whose commands come from standard input.
   func refuseInput() throws {
     guard shell == nil else {
-      throw Failure(.usage, "- is standard input, where the commands of the session come from; name a file or a pipe instead")
+      throw Failure(.usage, "Cannot read - in a session: standard input carries its commands. Use a file or a named pipe.")
     }
   }
 
   /// The radio of `--adapter`, opened at the first call.
   func radio() async throws -> any Central { try await session.central() }
 
-  /// What the radio of `--adapter` is to our own host; nil for one that is the kernel's.
+  /// The radio of `--adapter` as blectl's own host; nil for a kernel adapter.
   func host() async throws -> HostCentral? {
     let radio = try await radio()
     return ((radio as? SharedCentral)?.central ?? radio) as? HostCentral
   }
 
-  /// Reads what describes the value of a characteristic, once per link: in a session, and with `-v`. A value is shown without it, too.
+  /// Reads the descriptors that describe a value, once per link, in a session or with `-v`. Ignores errors.
   func describe(_ characteristic: Characteristic, on connection: Connection) async {
     if asksForDescriptions { try? await connection.client.readDescription(of: characteristic) }
   }
 
-  /// Descriptions are worth more requests.
+  /// Whether to spend requests on descriptions.
   var asksForDescriptions: Bool { shell != nil || output.style.verbosity > 0 }
 
-  /// A value that the background shows, too: once is enough, but for a program that knows the command's records by their `id`.
+  /// Whether the background shows this value, so that the command need not. Programs get both records, told apart by `id`.
   func isShownBeside(_ event: ValueEvent) -> Bool { members.isEmpty && lane?.background?.contains(event.handle) ?? false }
 
-  /// What a scan or a link brought and the output did not take. `| head -1`: a reader that has had enough is not told what else there was; nor is who
-  /// has ended it what came in that moment.
+  /// Reports values that the output did not take. Silent if the reader closed the output (`| head -1`) or the user ended the command.
   func tellOfDropped(_ count: Int) {
     guard !output.isBroken, !Task.isCancelled || !output.hasRoom else { return }
-    output.note("\(count) record(s) were dropped so far, because nobody read the output")
+    output.note("Dropped \(count) record(s) so far: the output was not read in time.")
   }
 
-  /// Finds the peer, and tells of the others that match.
+  /// Finds the peer, and notes which other devices match.
   /// - Parameters:
   ///   - isUrgent: see `PeerSearch.isUrgent`.
-  ///   - longer: the option that sets the limit.
+  ///   - longer: the option that sets the time limit.
   func find(
     _ selector: PeerSelector, takingFirst: Bool, demandingOne: Bool = false, isUrgent: Bool = false, within limit: Duration? = nil,
     longer: String = "-t"
   ) async throws -> PeerMatch {
-    if case .address(_, .some) = selector {} else { output.status("looking for \(selector) …") }
+    if case .address(_, .some) = selector {} else { output.status("Looking for \(selector) …") }
+    let limit = limit ?? step.searchLimit
+    let heard = HeardCount()
+    let countdown = output.canAnimateErr ? countDown(selector, from: limit, heard) : nil
+    defer {
+      countdown?.cancel()
+      output.clearTransient()
+    }
     let match: PeerMatch
     do {
-      var search = PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit ?? step.searchLimit)
+      var search = PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit)
       search.isUrgent = isUrgent
-      match = try await radio().find(search) { [process] in process.memory.hear($0) }
+      match = try await radio().find(search, onDevice: { heard.count = $0 }) { [process] in process.memory.hear($0) }
     } catch let error as PeerSearchError {
       if case .replay? = try? process.adapter() { throw Failure(error, isRecorded: true) }
       guard case .notFound = error else { throw error }
       var failure = Failure(error)
-      failure.message += "; \(longer) SECONDS listens longer, --wait until it appears"
+      failure.add("To listen longer, use \(longer) SECONDS or --wait.")
       throw failure
     }
     guard !match.others.isEmpty else { return match }
     func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "strength unknown" }
     let others = match.others.map { "\($0.peer) (\(strength($0.rssi)))" }.joined(separator: ", ")
     output.note(
-      "\(match.others.count + 1) devices match \(selector); taking the strongest, \(match.peer) (\(strength(match.rssi))), not \(others)")
+      "\(match.others.count + 1) devices match \(selector). Using the strongest, \(match.peer) (\(strength(match.rssi))), not \(others).")
     return match
   }
+
+  /// Counts the time of a search down on the last line of the terminal.
+  private func countDown(_ selector: PeerSelector, from limit: Duration, _ heard: HeardCount) -> Task<Void, Never> {
+    let end = EventLoop.shared.now.advanced(by: limit)
+    return EventLoop.shared.spawn { [output] in
+      while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
+        let left = EventLoop.shared.now.duration(to: end).components.seconds
+        output.progress("Looking for \(selector): \(left) s left, \(heard.count) device\(heard.count == 1 ? "" : "s") heard")
+      }
+    }
+  }
 }
+
+/// The number of devices that a search has heard.
+@LoopActor private final class HeardCount { var count = 0 }

@@ -2,7 +2,7 @@ import Bluetooth
 import GATT
 import Text
 
-/// What a value means, for programs: the field `decoded`, and `decoded_error` where the octets do not fit.
+/// The meaning of a value for programs: `decoded`, or `decoded_error` if the bytes do not fit.
 enum DecodedRecord {
   static func write(_ json: inout JSONLine, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) {
     do throws(ValueMismatch) {
@@ -20,7 +20,7 @@ enum DecodedRecord {
     }
   }
 
-  /// What `--as` gives. A number stays a number: null stands for what JSON has none for, and `decoded_name` beside it says which.
+  /// Writes a value in the format of `--as`. JSON has no NaN or infinity: `decoded` is null then, and `decoded_name` names it.
   static func write(_ json: inout JSONLine, _ value: [UInt8], as format: ValueFormat) {
     if let numbers = format.numbers(value) {
       // nan, inf and -inf.
@@ -41,7 +41,7 @@ enum DecodedRecord {
     }
   }
 
-  /// As binary floats have them, for those that IEEE 11073-20601 has too.
+  /// The names of binary floats for the special numbers of IEEE 11073-20601.
   private static let specialNumbers = ["NaN": "nan", "+INFINITY": "inf", "-INFINITY": "-inf"]
 
   static func write(_ json: inout JSONLine, _ field: DecodedField) {

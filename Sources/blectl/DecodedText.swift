@@ -3,9 +3,9 @@ import Bluetooth
 import GATT
 import Text
 
-/// What a value means, for people: `72 bpm, contact, RR 833 ms`.
+/// The meaning of a value for people: `72 bpm, contact, RR 833 ms`.
 enum DecodedText {
-  /// Nil for what is neither described nor given a format, and for plain text, which the value itself shows.
+  /// Returns the meaning. Nil for an unknown type without a format, and for plain text, which the value itself shows.
   static func text(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) -> String? {
     do throws(ValueMismatch) {
       guard let decoded = try DecodedValue.of(value, type: uuid, formats: formats) else { return nil }
@@ -24,7 +24,7 @@ enum DecodedText {
     }
   }
 
-  /// Why the octets are no value of that type; nil where they are one, and where nothing is known of the type.
+  /// Returns why the bytes are not a value of the type. Nil if they are, or if the type is unknown.
   static func problem(_ value: [UInt8], of uuid: UUID) -> String? {
     do throws(ValueMismatch) {
       _ = try DecodedValue.of(value, type: uuid, formats: [])
@@ -34,19 +34,19 @@ enum DecodedText {
 
   static func sentence(_ mismatch: ValueMismatch) -> String {
     switch mismatch {
-    case .tooShort(let field, let octets): "\(octets) octet\(octets == 1 ? "" : "s"), too few for \(field)"
-    case .tooLong(let count): "\(count) octet\(count == 1 ? "" : "s") too many"
+    case .tooShort(let field, let octets): "\(Quantity.octets(octets)), too few for \(field)"
+    case .tooLong(let count): "\(Quantity.octets(count)) too many"
     case .notText(let field): "\(field) is not UTF-8"
-    case .notADate(let field): "\(field) is no date"
-    case .recordLength(let length): "a record of \(length) octet\(length == 1 ? "" : "s")"
+    case .notADate(let field): "\(field) is not a date"
+    case .recordLength(let length): "invalid record length: \(Quantity.octets(length))"
     case .tooLarge(let field): "\(field) is too large"
     }
   }
 
-  /// Nil when there is nothing to say: no flag is set.
+  /// Nil if no flag is set and there is no other field.
   private static func list(_ decoded: DecodedValue, _ uuid: UUID?) -> String? {
     var fields = decoded.fields
-    // What was measured comes before the flags that stand in front of it.
+    // Show the measurement before the flags, which precede it in the value.
     if fields.count > 1, case .flags = fields[0].content { fields.swapAt(0, 1) }
     let subject = Set((uuid.flatMap { AssignedNumbers.snakeName(of: $0) } ?? "").split(separator: "_"))
     let main =
@@ -114,7 +114,7 @@ enum DecodedText {
     }
   }
 
-  /// A flag that is set; bits that have several meanings with what they mean.
+  /// The text of a set flag, or the meaning of a group of bits.
   private static func part(_ flag: DecodedField.Flag) -> String? {
     if flag.isSingleBit { return flag.value == 0 ? nil : lowered(flag.meaning ?? flag.name) }
     guard let meaning = flag.meaning else { return nil }

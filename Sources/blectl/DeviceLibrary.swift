@@ -5,20 +5,19 @@ import Operations
 import SystemPackage
 import Text
 
-/// The device files that there are: one that is named, those of the user's folder, and those that come with the program.
+/// Finds device files: a named one, files in the user's folder, and files that come with the program.
 @LoopActor
 enum DeviceLibrary {
-  /// - Throws: FileError; FileEntryError; Failure for a rule for the MAC that is none.
+  /// Loads a named file. - Throws: FileError; FileEntryError; Failure for an invalid MAC rule.
   static func load(_ path: String) async throws -> DeviceDescription {
     try checked(DeviceFile.parse(try await InputFile.read(path, limit: DeviceFile.maximumLength + 1), name: path))
   }
 
-  /// The one that fits a device: of the user's, or, when none does, of those that the simulated air is made of, or of those that come with the
-  /// program.
+  /// Finds the file that matches a device: in the user's folder, else in the simulated air, else among those of the program.
   /// - Parameters:
   ///   - adapter: the radio.
-  ///   - note: told of the user's files that cannot be used, when another fits.
-  /// - Throws: Failure, naming them when none or several fit; for a file that cannot be used, when none fits.
+  ///   - note: reports invalid files in the user's folder if another one matches.
+  /// - Throws: Failure if none or several match, or if none matches and a file is invalid.
   static func device(
     for connection: Connection, _ configuration: Configuration, _ adapter: AdapterSpec?, note: @LoopActor (String) -> Void = { _ in }
   ) async throws -> DeviceDescription {
@@ -26,25 +25,26 @@ enum DeviceLibrary {
     for devices in [own, try await simulated(adapter), try ShippedDevices.all()] {
       let fitting = try await connection.fitting(devices)
       guard let first = fitting.first else { continue }
-      for failure in unusable { note("not used: \(failure.message)") }
+      for failure in unusable { note("Ignored a device file: \(failure.message)") }
       guard fitting.count == 1 else {
         throw Failure(
           .ambiguous,
-          "\(fitting.count) device files fit \(connection.title): \(fitting.map { DisplayText.escape($0.file) }.joined(separator: ", ")); "
-            + "--device FILE says which")
+          "\(fitting.count) device files match \(connection.title): "
+            + "\(fitting.map { DisplayText.escape($0.file) }.joined(separator: ", ")). Choose one: --device FILE")
       }
       return first
     }
     if var failure = unusable.first {
-      let more = unusable.count > 1 ? " (and \(unusable.count - 1) more cannot be used)" : ""
-      failure.message += "\(more); no other device file fits \(connection.title): --device FILE names one"
+      if unusable.count > 1 { failure.add("More invalid device files: \(unusable.count - 1).") }
+      failure.add("No other device file matches \(connection.title). Name one: --device FILE")
       throw failure
     }
-    let there = own.isEmpty ? "there is none in \(DisplayText.escape(configuration.devicesPath ?? "the configuration"))" : "of \(own.count)"
-    throw Failure(.notFound, "no device file fits \(connection.title) (\(there)); --device FILE names one, see man blectl-device")
+    let folder = DisplayText.escape(configuration.devicesPath ?? "the configuration")
+    let there = own.isEmpty ? "\(folder) contains none" : "\(folder) contains \(own.count) others"
+    throw Failure(.notFound, "No device file matches \(connection.title) (\(there)). Name one with --device FILE, see man blectl-device")
   }
 
-  /// As `device`, without asking anybody or saying what is wrong: those that are looked at one after the other.
+  /// The files that `device` searches, in its order, for completion. Leaves out invalid files and connects to nothing.
   static func known(_ configuration: Configuration, _ adapter: AdapterSpec) -> [[DeviceDescription]] {
     var simulated: [DeviceDescription]?
     if case .simulation(let file?) = adapter, let octets = try? InputFile.readIfThere(file, limit: 4 << 20) {
@@ -58,7 +58,7 @@ enum DeviceLibrary {
     return try DeviceFile.devices(among: try await InputFile.read(file, limit: 4 << 20), name: file)
   }
 
-  /// Those of the user's folder, and what is wrong with the others.
+  /// Loads the user's device files. Each invalid file becomes a `Failure`.
   private static func own(_ configuration: Configuration) -> (devices: [DeviceDescription], unusable: [Failure]) {
     guard let folder = configuration.devicesPath else { return ([], []) }
     var (devices, unusable): ([DeviceDescription], [Failure]) = ([], [])
@@ -68,7 +68,7 @@ enum DeviceLibrary {
     return (devices, unusable)
   }
 
-  /// As `load`, of a regular file only. - Throws: also EINVAL for what is none.
+  /// Loads a regular file without waiting. - Throws: as `load`; EINVAL for another kind of file.
   static func loadAtOnce(_ path: String) throws -> DeviceDescription {
     guard let octets = try InputFile.readIfThere(path, limit: DeviceFile.maximumLength + 1) else {
       throw FileError.unreadable(path, .noSuchFileOrDirectory)

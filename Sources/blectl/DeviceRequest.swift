@@ -1,8 +1,7 @@
 import DeviceFiles
 import Text
 
-/// A command of a device with its parameters, as they were typed: what the device and the command do not have, or do not allow, is found
-/// before anything is sent.
+/// A device's command with the typed parameters. It finds unknown names and invalid values before anything is sent.
 struct DeviceRequest {
   let command: DeviceCommand
   private(set) var values: [NamedValue] = []
@@ -11,12 +10,12 @@ struct DeviceRequest {
   init(_ name: String, of device: DeviceDescription) throws {
     guard let command = device.command(name) else {
       let names = device.commands.map(\.name)
-      let meant = Likeness.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
-      let there = names.isEmpty ? "has no commands" : "has \(names.joined(separator: ", "))"
+      let meant = Likeness.nearest(to: name, among: names).map { " Did you mean \($0)?" } ?? ""
+      let there = names.isEmpty ? "defines no commands" : "defines \(names.joined(separator: ", "))"
       throw Failure(
         .usage,
-        "\(DisplayText.escape(device.name)) has no command \(DisplayText.quote(name))\(meant) (\(DisplayText.escape(device.file)) \(there))"
-      )
+        "\(DisplayText.escape(device.name)) has no command \(DisplayText.quote(name)).\(meant) "
+          + "\(DisplayText.escape(device.file)) \(there).")
     }
     self.command = command
   }
@@ -27,26 +26,26 @@ struct DeviceRequest {
     return (String(parts.first ?? ""), String(parts.last ?? ""))
   }
 
-  /// Whose value a word is. - Throws: Failure(.usage).
+  /// Returns the parameter that a word sets. - Throws: Failure(.usage).
   func parameter(_ word: String) throws -> DeviceCommand.Parameter {
     let key = Self.parts(word).name
     guard let parameter = command.parameters.first(where: { $0.name == key }) else {
       let names = command.parameters.map(\.name)
       throw Failure(
         .usage,
-        "\(command.name) has no parameter \(DisplayText.quote(key)); "
-          + (names.isEmpty ? "it takes none" : "there are \(names.joined(separator: ", "))"))
+        "\(command.name) has no parameter \(DisplayText.quote(key)). "
+          + (names.isEmpty ? "It takes none." : "Use \(names.joined(separator: ", "))."))
     }
     return parameter
   }
 
-  /// The file that holds the octets of a parameter. - Throws: as `parameter`.
+  /// Returns the file that holds the bytes of a parameter. - Throws: as `parameter`.
   func path(_ word: String) throws -> String? {
     guard case .string(let field) = try parameter(word).field, !field.isText else { return nil }
     return Self.parts(word).text.after("@")
   }
 
-  /// - Parameter octets: what the parameter's file holds.
+  /// Adds a parameter. - Parameter octets: the contents of the parameter's file.
   /// - Throws: Failure(.usage).
   mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
     let parameter = try parameter(word)
@@ -56,7 +55,7 @@ struct DeviceRequest {
     } catch let fault as FieldFault { throw Failure(.usage, "\(command.name): \(fault.description)") }
   }
 
-  /// That nothing is missing, and everything fits its field.
+  /// Checks that no parameter is missing and that every value fits its field.
   /// - Throws: Failure(.usage).
   func check() throws {
     do { _ = try command.encode(values) } catch { throw Failure(.usage, "\(command.name): \(Failure(error).message)") }

@@ -15,7 +15,7 @@ enum DeviceValueRecord {
     }
   }
 
-  /// Items are alike, but that some numbers have names.
+  /// Writes a list. All items have the same kind, except that some numbers may have names.
   private static func write(_ items: [DeviceValue], _ name: String, _ json: inout JSONLine) {
     if items.contains(where: { if case .object = $0 { true } else { false } }) {
       json.objects(.init(name), items) { json, item in

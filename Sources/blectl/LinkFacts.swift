@@ -6,7 +6,7 @@ import Operations
 import Terminal
 import Text
 
-/// What is known of a link now: the same in a record and for the eye, whichever command shows it.
+/// The current parameters of a link, as a record and as text, for all commands that show them.
 struct LinkFacts {
   /// ATT_MTU in effect.
   let mtu: Int
@@ -29,28 +29,28 @@ struct LinkFacts {
     json.integer("rssi", parameters.rssi)
   }
 
-  /// What is not known is left out.
+  /// One line for each known parameter.
   var lines: [String] {
     let facts: [(String, String?)] = [
-      ("MTU", "\(mtu) octets"), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),
+      ("MTU", Quantity.octets(mtu)), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),
       ("latency", parameters.latency.map { "\($0) events" }),
       ("supervision timeout", parameters.supervisionTimeout.map { "\($0.millisecondsText) ms" }),
-      ("PHY", parameters.phy?.name), ("data length", parameters.maxTxOctets.map { "\($0) octets" }),
+      ("PHY", parameters.phy?.name), ("data length", parameters.maxTxOctets.map(Quantity.octets)),
       ("RSSI", parameters.rssi.map { "\($0) dBm" }),
     ]
     return facts.compactMap { name, value in value.map { "\(name): \($0)" } }
   }
 
-  /// `MTU 185, 15 ms, 1M, 251 octets, -61 dBm`: for a session, where the prompt follows.
+  /// The parameters on one line, for a session: `MTU 185, 15 ms, 1M, 251 bytes, -61 dBm`.
   var short: String {
     let facts = [
       "MTU \(mtu)", parameters.interval.map { "\($0.millisecondsText) ms" }, parameters.phy.map { $0.name.uppercased() },
-      parameters.maxTxOctets.map { "\($0) octets" }, parameters.rssi.map { "\($0) dBm" },
+      parameters.maxTxOctets.map(Quantity.octets), parameters.rssi.map { "\($0) dBm" },
     ]
     return facts.compactMap(\.self).joined(separator: ", ")
   }
 
-  /// A record, or a line and what belongs to it.
+  /// Writes a record, or a title line and the lines of the parameters.
   @LoopActor
   func show(_ event: String, _ title: String, of connection: Connection, _ output: Output) async throws {
     if output.style.json {

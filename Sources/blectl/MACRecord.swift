@@ -4,10 +4,10 @@ import Operations
 import Terminal
 import Text
 
-/// One MAC that was found, as text or JSON.
+/// A MAC found in advertising data, as text or JSON.
 @LoopActor
 enum MACRecord {
-  /// - Parameter line: of the input, where it came from lines.
+  /// Writes the MAC. - Parameter line: the line of the input; nil for a MAC that was heard.
   static func show(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil, _ output: Output) async throws {
     if output.style.json {
       try await output.record {
@@ -35,7 +35,7 @@ enum MACRecord {
 }
 
 extension FoundMAC.Confidence {
-  /// As it is typed and printed.
+  /// The name that users type and see.
   var name: String {
     switch self {
     case .low: "low"

@@ -32,12 +32,12 @@ enum Main {
     ThisProcess.exit(Program.run(command, environment: environment))
   }
 
-  /// `help` and such run by themselves; `blectl` alone is a session where there is a terminal.
+  /// Runs `help` and the like. `blectl` alone is a session on a terminal, and an error elsewhere.
   private static func help(_ command: any ParsableCommand, _ arguments: [String]) -> Int32 {
     Capabilities.drop()
     var command = command
     do {
-      if command is Blectl { throw ValidationError("Name a command: \(Blectl.commandNames.joined(separator: ", ")).") }
+      if command is Blectl { throw Blectl.missingCommand }
       try command.run()
       return 0
     } catch {

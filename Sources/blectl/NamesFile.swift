@@ -8,7 +8,7 @@ import Text
 enum NamesFile {
   private static let problem = Mutex<Failure?>(nil)
 
-  /// It is read when the first name is needed, which may be while the command line is parsed.
+  /// Registers the file. It is read when the first name is needed, perhaps while the command line is parsed.
   static func use(_ configuration: @escaping @Sendable () -> Configuration) {
     OwnNames.come {
       do throws(Failure) {
@@ -21,10 +21,10 @@ enum NamesFile {
     }
   }
 
-  /// What is wrong with the file, if it has been read.
+  /// The error in the file; nil if it is valid or was not read.
   static var failure: Failure? { problem.withLock { $0 } }
 
-  /// - Throws: Failure, when the file is there and cannot be used.
+  /// Reads the file. - Throws: Failure if it exists and is invalid.
   static func check() throws(Failure) {
     _ = OwnNames.current
     if let failure { throw failure }
@@ -34,7 +34,7 @@ enum NamesFile {
     guard let tree = try Configuration.tree(of: path, keys: ["uuids", "companies"]) else { return nil }
     return OwnNames(
       uuids: try names(tree, "uuids", path, "a UUID (4, 8 or 32 hex digits)") { UUID($0) },
-      companies: try names(tree, "companies", path, "a company's number (4 hex digits)") { text in
+      companies: try names(tree, "companies", path, "a company ID (4 hex digits)") { text in
         text.utf8.count == 4 || text.hasPrefix("0x") ? Hex.number(text.after("0x") ?? text).flatMap { UInt16(exactly: $0) } : nil
       })
   }
@@ -44,29 +44,29 @@ enum NamesFile {
   ) throws(Failure) -> [Key: String] {
     guard let entry = tree[part] else { return [:] }
     func failure(_ line: Int, _ reason: String) -> Failure { Failure(.input, "\(path):\(line): \(part): \(reason)") }
-    guard case .object(let members) = entry.kind else { throw failure(entry.line, "\(entry.noun) where an object should be") }
+    guard case .object(let members) = entry.kind else { throw failure(entry.line, "Expected an object, found \(entry.noun)") }
     var names: [Key: String] = [:]
     var typed: [String: String] = [:]
     for (text, value) in members {
       guard let number = key(text) else { throw failure(value.line, "\(DisplayText.quote(text)) is not \(wanted)") }
-      guard let name = value.string else { throw failure(value.line, "\(text): \(value.noun) where a name in quotes should be") }
+      guard let name = value.string else { throw failure(value.line, "\(text): Expected a name in quotes, found \(value.noun)") }
       if let reason = fault(name) { throw failure(value.line, "\(text): \(DisplayText.quote(name)) \(reason)") }
-      guard names.updateValue(name, forKey: number) == nil else { throw failure(value.line, "\(text) is named twice") }
-      // As it is typed.
+      guard names.updateValue(name, forKey: number) == nil else { throw failure(value.line, "\(text) has two names") }
+      // Two names must differ in the form that users type.
       let form = AssignedNumbers.snake(name)
       if let other = typed.updateValue(text, forKey: form.isEmpty ? name : form) {
-        throw failure(value.line, "\(DisplayText.quote(name)) names \(other) and \(text)")
+        throw failure(value.line, "\(DisplayText.quote(name)) is the name of both \(other) and \(text)")
       }
     }
     return names
   }
 
-  /// Why a text cannot be a name: it is shown as it stands, and typed.
+  /// Returns why a text cannot be a name. Names are printed unchanged, and typed.
   private static func fault(_ name: String) -> String? {
     if name.trimmed.isEmpty { return "is empty" }
-    if name.utf8.count > 64 { return "is longer than 64 octets" }
-    if DisplayText.escape(name) != name.replacing("\\", with: "\\\\") { return "has characters that do not print" }
-    if UUID(name) != nil || name.hasPrefix("0x") { return "would be taken for a UUID or a handle" }
+    if name.utf8.count > 64 { return "is longer than 64 bytes" }
+    if DisplayText.escape(name) != name.replacing("\\", with: "\\\\") { return "contains unprintable characters" }
+    if UUID(name) != nil || name.hasPrefix("0x") { return "looks like a UUID or a handle" }
     return nil
   }
 }

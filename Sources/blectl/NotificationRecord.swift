@@ -10,7 +10,7 @@ import Text
 /// One notification or indication as text or JSON.
 @LoopActor
 enum NotificationRecord {
-  /// - Parameter memory: what is known of the device.
+  /// Writes the value. - Parameter memory: knows the device's attributes.
   static func show(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ memory: AirMemory, _ output: Output
   ) async throws {
@@ -19,8 +19,8 @@ enum NotificationRecord {
     if try !output.writeAtOnce(octets) { try await output.write(octets) }
   }
 
-  /// As it is to be written.
-  /// - Parameter device: whose it is, where that is not plain to who looks at it.
+  /// The bytes to write.
+  /// - Parameter device: the name of the device, if the reader could not tell it otherwise.
   static func octets(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ memory: AirMemory,
     _ output: Output
@@ -46,14 +46,14 @@ enum NotificationRecord {
     }
   }
 
-  /// The time of day, and the name.
+  /// A short line with the time of day and the name of the attribute.
   private static func brief(
     _ event: ValueEvent, _ meaning: ValueMeaning, _ format: ValueFormat, of device: String?, _ output: Output
   ) -> [UInt8] {
     let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
     let time = local.split(separator: "T").last?.dropLast() ?? ""
     let assigned = meaning.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    // A name of the firmware's cannot be typed, so the UUID stays beside it.
+    // Users cannot type a name that the firmware gives, so the UUID stays.
     let firmware = meaning.description.userDescription.map { " " + DisplayText.quote($0) } ?? ""
     let what = assigned ?? (meaning.uuid?.description ?? event.handle.description) + firmware
     let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)

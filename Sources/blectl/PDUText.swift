@@ -9,8 +9,8 @@ enum PDUText {
 
   private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 
-  /// Without the octets: `Read Request battery_level`, with the attribute where there is one, and the reason of an error.
-  /// - Parameter names: an attribute without a name is its handle: `0x0012`.
+  /// The PDU without its bytes: `Read Request battery_level`, with the attribute and the reason of an error.
+  /// - Parameter names: returns the name of an attribute; nil shows its handle, such as `0x0012`.
   static func name(_ pdu: [UInt8], names: (AttributeHandle) -> String?) -> String {
     guard let first = pdu.first else { return "empty" }
     let opcode = ATT.Opcode(rawValue: first)

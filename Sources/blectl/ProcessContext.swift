@@ -10,26 +10,26 @@ import SystemPackage
 import Terminal
 import Text
 
-/// What there is once in a process: the output, the user's files, the trace, and the session with the radio and its links.
+/// Process-wide state: output, configuration, trace, and the session with the radio and its links.
 @LoopActor
 final class ProcessContext {
   let options: ProcessOptions
   let output: Output
   let configuration: Configuration
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
-  /// For completion.
+  /// Remembers devices and attributes for completion.
   private(set) lazy var memory = AirMemory(configuration) { [unowned self] in try adapter() }
-  /// Of a recording, the devices that can be asked for their services; nil: any.
+  /// The devices of a recording that can answer a discovery of services; nil: any.
   private(set) var discoverable: Set<PeerAddress>?
   private var trace: SnoopFile?
-  /// Of `--record`.
+  /// The recorder of `--record`.
   private(set) var recorder: ScriptRecorder?
-  /// A trace may be asked for while the radio is in use: set it before that is opened.
+  /// Whether a trace may start while the radio is in use. Set it before the radio is opened.
   var tracesLater = false
   private let tap = TraceTap()
   /// The watch over signals while the command runs.
   weak var signals: SignalWatch?
-  /// Sees every signal first: in a session Ctrl-C ends one command only. - Returns: whether it is dealt with.
+  /// Handles every signal first and returns whether it did: in a session, Ctrl-C ends only one command.
   var onSignal: (@LoopActor (Int32) -> Bool)?
 
   init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration) {
@@ -48,7 +48,7 @@ final class ProcessContext {
     }
   }
 
-  /// `--adapter`, else what the environment names.
+  /// The adapter of `--adapter`, else of the environment.
   func adapter() throws -> AdapterSpec { try configuration.adapter() }
 
   private func openAdapter() async throws -> any Central {
@@ -59,13 +59,13 @@ final class ProcessContext {
     return central
   }
 
-  /// The trace is the result; what the command says goes to standard error.
+  /// Whether standard output carries the trace, and standard error everything else.
   nonisolated var tracesToOutput: Bool { options.trace == "-" }
-  /// Ends the command, because nobody reads the trace any more.
+  /// Ends the command, because the reader of the trace has closed it.
   var endTraced: (@LoopActor () -> Void)?
   private(set) var isTraceUnread = false
 
-  /// Opens the file of `--trace` at the first call. - Returns: nil when there will be no trace.
+  /// Opens the file of `--trace` at the first call. - Returns: nil if there will be no trace.
   func openTrace() async throws -> (any HCI.Tap)? {
     if let path = options.trace, trace == nil {
       trace = tracesToOutput ? try openOutput() : try await open(trace: path)
@@ -76,7 +76,7 @@ final class ProcessContext {
 
   private func openOutput() throws -> SnoopFile {
     if StandardInput.outputIsTerminal {
-      throw Failure(.usage, "--trace - writes pcapng to standard output, which is a terminal: pipe it, as in `| wireshark -k -i -`")
+      throw Failure(.usage, "Cannot write the trace (pcapng) to a terminal. Pipe it: … --trace - | wireshark -k -i -")
     }
     let file = try SnoopFile.standardOutput()
     file.onFailure = { [weak self] error in
@@ -94,14 +94,14 @@ final class ProcessContext {
     guard let path = options.record else { return try await command.run(in: context) }
     if command is Browse || command is Sim || command is Run || command is Gatttool {
       let name = type(of: command).configuration.commandName ?? ""
-      throw Failure(.usage, "--record is for commands that a script can have, not for \(name)")
+      throw Failure(.usage, "Cannot record \(name): a script cannot contain this command.")
     }
     let recorder = try ScriptRecorder(path, output)
     self.recorder = recorder
     try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
   }
 
-  /// Before anything is opened. - Throws: Failure(.usage), when one would be written in place of another.
+  /// Checks the files before any is opened. - Throws: Failure(.usage) if one would overwrite another.
   func checkFiles(of command: any LoopCommand) throws {
     var files = CommandFiles()
     command.name(&files)
@@ -115,7 +115,7 @@ final class ProcessContext {
     try files.check()
   }
 
-  /// The script of `--record`; what its file held stays when the command was refused before anything was done.
+  /// Writes the script of `--record`. Keeps the old file if the command was refused before it did anything.
   /// - Throws: FileError; CancellationError.
   func writeRecord(of failure: (any Error)?) async throws {
     guard let recorder else { return }
@@ -123,25 +123,25 @@ final class ProcessContext {
     try await recorder.write()
   }
 
-  /// The trace is a result too: a full disk must not pass unnoticed.
+  /// Closes the trace. Throws if it is incomplete, for example because the disk is full.
   func closeTrace() async throws {
     defer { trace = nil }
     try await trace?.close()
   }
 
-  /// Records from now on, without secrets; nil ends that.
-  /// - Throws: FileError, of the file that is begun or of the one that ends.
+  /// Starts a trace without secrets in a session; nil ends it.
+  /// - Throws: FileError for the new file or the one that ends.
   func trace(to path: String?) async throws {
     tap.write(to: nil)
     try await closeTrace()
     guard let path else { return }
-    if path == "-" { throw Failure(.usage, "the trace of a session goes to a file: standard output has the results of its commands") }
+    if path == "-" { throw Failure(.usage, "Cannot write the trace to standard output, which carries the session's results. Use a file.") }
     let file = try await open(trace: path)
     trace = file
     tap.write(to: file)
   }
 
   private func open(trace path: String) async throws -> SnoopFile {
-    try await SnoopFile.open(path) { output.note("nobody reads the pipe “\(DisplayText.escape(path))” yet; waiting for its reader") }
+    try await SnoopFile.open(path) { output.note("Waiting for a reader of the pipe “\(DisplayText.escape(path))”") }
   }
 }

@@ -5,26 +5,31 @@ import Operations
 import Terminal
 import Text
 
-/// A command of blectl. It runs on the event loop and may be cancelled at any wait.
-/// Each states its `commandName`, deriving it from the type costs 40 % of the program's start, and its `_superCommandName`, without which
-/// the parser first parses everything twice in search of `--generate-completion-script`.
+/// A command of blectl. It runs on the event loop and may be canceled at any wait.
+///
+/// Each command states its `commandName`: deriving it from the type costs 40 % of the program's start. Without `_superCommandName`, the
+/// parser parses everything twice to find `--generate-completion-script`.
 protocol LoopCommand: ParsableCommand, Sendable {
   var process: ProcessOptions { get }
   /// Whether it shows or takes names of UUIDs or companies.
   var usesNames: Bool { get }
-  /// Whether its time is the machine's, also where the simulated air would run faster.
+  /// Whether it uses real time even on the simulated air.
   var isTimeReal: Bool { get }
-  /// Whether it goes on until somebody stops it.
+  /// Whether it runs until the user stops it.
   var runsUntilStopped: Bool { get }
   /// Whether it uses the adapter that it has.
   var usesAdapter: Bool { get }
-  /// Whether its time is limited. A session ends other commands with its input.
+  /// Whether it ends without being stopped. A session stops other commands at the end of its input.
   var hasTimeLimit: Bool { get }
-  /// The failure when the end of the input stops it; nil when it was to run until then.
+  /// The failure if the end of the input stops it; nil if that is its normal end.
   var failureAtInputEnd: Failure? { get }
   /// Adds the files that its own options and arguments name.
   @LoopActor func name(_ files: inout CommandFiles)
   @LoopActor func run(in context: Context) async throws
+  /// Command lines for the end of its help; a test runs each on the simulator.
+  static var examples: [String] { get }
+  /// The options of every command that have no effect on this one: its help leaves them out.
+  static var unusedOptions: [String] { get }
 }
 
 extension LoopCommand {
@@ -35,9 +40,11 @@ extension LoopCommand {
   var usesNames: Bool { true }
   var isTimeReal: Bool { false }
   var usesAdapter: Bool { true }
+  static var examples: [String] { [] }
+  static var unusedOptions: [String] { [] }
   @LoopActor func name(_ files: inout CommandFiles) {}
 
-  /// Nil for what is no command of ours, as help.
+  /// Parses the arguments. Nil for a command of the parser, such as help.
   static func command(from arguments: [String]) throws -> (any LoopCommand)? {
     let parsed = try parseAsRoot(arguments)
     // Whether something is of a type is quickly known; whether it conforms to a protocol takes two per cent of a start.
@@ -56,13 +63,13 @@ enum Program {
     let clock = environment["BLECTL_CLOCK"] ?? ""
     guard ["", "real", "virtual"].contains(clock) else {
       return reportUsage(
-        ValidationError("BLECTL_CLOCK is virtual or real, not \(DisplayText.quote(clock))."),
+        ValidationError("Invalid BLECTL_CLOCK \(DisplayText.quote(clock)). Use virtual or real."),
         arguments: [type(of: command).configuration.commandName ?? ""] + (command.process.json ? ["--json"] : []))
     }
     if !command.isTimeReal {
       switch adapter {
       case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()
-      // Nobody is there to wait for.
+      // No device keeps real time in a recording.
       case .replay where clock != "real": EventLoop.shared.useVirtualTime()
       default: break
       }
@@ -72,14 +79,14 @@ enum Program {
         command,
         ProcessContext(
           command.process,
-          // Where the trace is, nothing else is.
+          // Standard output carries the trace and nothing else.
           Output(
             command.process.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable), configuration))
     }
     return status ?? ExitStatus.internal.rawValue
   }
 
-  /// - Parameter watch: how it learns of the first signal; tests make it up.
+  /// Runs one command in its context. - Parameter watch: delivers signals; tests replace it.
   @LoopActor
   static func run(
     _ command: any LoopCommand, _ process: ProcessContext,
@@ -115,19 +122,19 @@ enum Program {
     do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
     do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
     let unwritten = output.unwrittenLines
-    if unwritten > 0 { output.note("\(unwritten) line(s) of the result were not written, because nobody read the output") }
+    if unwritten > 0 { output.note("Discarded \(unwritten) line(s) of the result: the output was not read in time.") }
     let status = finalStatus(failure, signal, process)
     try? await flush(output, interrupted)
     return status
   }
 
-  /// Everything that was accepted is written, however slow the reader. After Ctrl-C it has a moment only.
+  /// Writes all pending output, however slow the reader. After Ctrl-C it waits only 300 ms.
   @LoopActor
   private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
     if !output.isFlushed, !interrupted.isSettled {
-      // The work is done, and a terminal shows nothing of why the program does not end.
+      // Without a note, a user would not see why the program does not end.
       let note = EventLoop.shared.schedule(after: .seconds(2)) {
-        output.note("done; \(output.unwrittenLines) line(s) of the result wait for whoever reads standard output. Ctrl-C ends without them")
+        output.note("Waiting for the reader of standard output to take \(output.unwrittenLines) line(s). Ctrl-C discards them.")
       }
       defer { note.cancel() }
       try await race({ try await output.flush(until: nil) }, { try await interrupted.value() })
@@ -138,21 +145,21 @@ enum Program {
 
   @LoopActor
   private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ process: ProcessContext) -> Int32 {
-    // Whoever read the trace has ended it.
+    // The reader of the trace closed it.
     if process.isTraceUnread { return ExitStatus.output.rawValue }
     if let signal, failure != nil {
-      // Silence is what a terminal expects after Ctrl-C, unless something was left half done.
+      // Print nothing after Ctrl-C, unless a change was left incomplete.
       if let told = failure.map({ Failure($0) }), told.kind == .interrupted, told != .cancelled {
         _ = report(told, process.output)
       } else if process.output.style.json {
-        reportJSON(Failure(.interrupted, "interrupted"), process.output)
+        reportJSON(Failure(.interrupted, "Interrupted"), process.output)
       }
       return 128 + signal
     }
     return failure.map { report($0, process.output) } ?? ExitStatus.done.rawValue
   }
 
-  /// - Returns: the exit code of `error`, after telling the user about it.
+  /// Reports the error to the user. - Returns: its exit code.
   @LoopActor
   static func report(_ error: any Error, _ output: Output) -> Int32 {
     if let status = error as? ExitStatus { return status.rawValue }
@@ -160,7 +167,7 @@ enum Program {
     if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
     let failure = Failure(error)
     if failure.isTold { return failure.exitStatus.rawValue }
-    // Each mistake of a script is a line, as compilers write them.
+    // One line for each error in a script, as compilers do.
     let mistakes = (error as? ScriptErrors)?.errors.map { Failure($0) } ?? [failure]
     for mistake in mistakes.prefix(mistakeLimit) + omitted(mistakes.count - mistakeLimit) {
       if output.style.json { reportJSON(mistake, output) } else { output.failure(mistake.message) }
@@ -183,14 +190,25 @@ enum Program {
     String(decoding: Output.record { write(failure, &$0) }.dropLast(), as: UTF8.self)
   }
 
-  /// Wrong use of the command line, help and version: what ArgumentParser says, in the form that was asked for.
+  /// The help that `read -h`, `read --help`, `help read`, `-h`, `--help` or `help` ask for; nil for another request.
+  private static func help(_ arguments: [String]) -> String? {
+    let words = arguments.prefix { $0 != "--" }
+    let isShort = words.contains("-h") && !words.contains("--help")
+    let isAsked = words.first == "help"
+    guard isAsked || isShort || words.contains("--help") else { return nil }
+    let name = isAsked ? words.dropFirst().first { !$0.hasPrefix("-") } : words.first { !$0.hasPrefix("-") || $0 == Execute.word }
+    guard let name, name != "help" else { return ProgramHelp.text(isShort: isShort) }
+    return Blectl.command(named: name).map { HelpPage(of: $0, isSession: false).text(isShort: isShort) }
+  }
+
+  /// Prints help, the version, or a usage error, as text or JSON. - Returns: the exit code.
   static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
     let type: (any ParsableCommand.Type)? = arguments.first == Execute.word ? Execute.self : nil
     if (type ?? Blectl.self).exitCode(for: error) == .success {
-      let text = CompletionScript.wanted(by: arguments) ?? (type ?? Blectl.self).fullMessage(for: error)
+      let text = CompletionScript.wanted(by: arguments) ?? help(arguments) ?? (type ?? Blectl.self).fullMessage(for: error)
       return Output.writeWaiting(.output, text + "\n") ? 0 : ExitStatus.output.rawValue
     }
-    // A name that was not found may be in the file that cannot be used.
+    // An unknown name may be in names.json, which is invalid.
     if let failure = NamesFile.failure {
       Output.writeWaiting(.error, (arguments.contains("--json") ? json(failure) : "blectl: \(failure.message)") + "\n")
       return failure.exitStatus.rawValue

@@ -10,7 +10,7 @@ final class Progress {
   private let connection: Connection
   private let output: Output
   private var shown: Int?
-  /// Set by a timer: an update is asked for with every segment, and to look at the clock would cost as much as to send one.
+  /// Set by a timer: each segment asks for an update, and reading the clock costs as much as sending a segment.
   private var isDue = true
   private var timer: LoopTimer?
 
@@ -28,7 +28,7 @@ final class Progress {
     shown = done
     if output.style.json {
       guard !output.style.quiet else { return }
-      // One that a slow reader has no room for is left out: the next says more.
+      // Skip a record that a slow reader has no room for: the next one replaces it.
       _ = try output.offerRecord {
         $0.string("event", "progress")
         $0.integer("bytes", done)
@@ -42,15 +42,15 @@ final class Progress {
     }
   }
 
-  /// The bar takes what the numbers leave. The last two columns stay free for the `^C` that the terminal shows.
+  /// Formats the progress line. The bar fills the room beside the numbers. The last two columns stay free for the terminal's `^C`.
   /// - Parameters:
-  ///   - total: nil when nobody knows.
-  ///   - begin: octets that were there before: the share counts them, the rate does not.
+  ///   - total: nil if unknown.
+  ///   - begin: bytes sent before this transfer: the share counts them, the rate does not.
   nonisolated static func line(_ done: Int, _ total: Int?, from begin: Int, inFlight: Int, seconds: Double, width: Int) -> String {
     let rate = Quantity.rate(done - begin, in: seconds)
     guard let total else { return DisplayText.clip("\(Quantity.octets(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }
     let share = Double(done) / Double(max(1, total))
-    var facts = "\(Int(share * 100)) %  \(done)/\(total) octets  \(rate)"
+    var facts = "\(Int(share * 100)) %  \(done)/\(total) bytes  \(rate)"
     if done > begin, done < total, seconds > 0 { facts += "  \(Quantity.time(Double(total - done) / Double(done - begin) * seconds)) left" }
     let more = "  \(inFlight) in flight"
     if DisplayText.width(facts + more) + 8 <= width { facts += more }

@@ -1,10 +1,10 @@
-/// Amounts as users read them: one word and one unit for each.
+/// Texts for amounts, with one word and one unit for each.
 enum Quantity {
-  static func octets(_ count: Int) -> String { count == 1 ? "1 octet" : "\(count) octets" }
+  static func octets(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 
   static func segments(_ count: Int) -> String { count == 1 ? "1 segment" : "\(count) segments" }
 
-  /// Thousands of octets a second, with one digit after the point, with two below one.
+  /// Thousands of bytes per second, with one digit after the point, or two below 1.
   static func rate(_ octets: Int, in seconds: Double) -> String {
     guard seconds > 0 else { return "- kB/s" }
     let rate = Double(octets) / seconds / 1000
@@ -14,7 +14,7 @@ enum Quantity {
 
   /// `0:07`, `12:30`.
   static func time(_ seconds: Double) -> String {
-    // More than that nobody waits for, and a number must not overflow.
+    // 100 hours at most, so that the number cannot overflow.
     let whole = Int(min(max(0, seconds), 359_999).rounded(.up))
     return "\(whole / 60):\(whole % 60 < 10 ? "0" : "")\(whole % 60)"
   }

@@ -3,9 +3,9 @@ import GAP
 import Operations
 import Text
 
-/// What a device's advertisements say of it, the most telling first: a company's name comes last, because all its devices have it.
+/// The facts in a device's advertisements, the most specific first. The company comes last, because all its devices share it.
 struct ScanFacts {
-  /// The MAC inside: the address, or `same` when it is the sender's.
+  /// The MAC inside the advertisement, or `same` if it is the sender's.
   private(set) var mac: String?
   private(set) var others: [String] = []
 
@@ -29,7 +29,7 @@ struct ScanFacts {
         let (known, described) = (DecodedData.manufacturer(item.company, item.data), formats.described(item.company, item.data))
         if let known { Self.add(AdvertisedText.line(known), to: &decoded) }
         if let described { Self.add(AdvertisedText.line(described), to: &decoded) }
-        // What does not fit the device file is shown with its octets.
+        // Show the bytes of data that do not fit the device file.
         if known != nil || described.map({ $0.problem == nil }) ?? false { continue }
         let id = Hex.encode(item.company)
         Self.add("\(id):\(Hex.encode(item.data))", to: &data)
@@ -46,7 +46,7 @@ struct ScanFacts {
   private static func add(_ text: String, to list: inout [String]) { if !list.contains(text) { list.append(text) } }
 
   private static func mac(in advertisement: Advertisement, beside others: [Advertisement], of peer: PeerAddress) -> String? {
-    // A guess would stand there like a fact.
+    // A guess would look like a fact.
     guard case .found(let macs) = MACFinder.find(in: advertisement, beside: others, sender: peer), let mac = macs.first,
       mac.confidence > .low
     else { return nil }

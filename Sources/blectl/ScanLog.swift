@@ -3,14 +3,14 @@ import LinuxIO
 import SystemPackage
 import Terminal
 
-/// The JSON records of a scan in a file, whatever stdout shows.
+/// Writes the JSON records of a scan to a file, whatever standard output shows.
 @LoopActor
 final class ScanLog {
   private let path: String
   private let sink: Sink
   private var file: OwnedDescriptor
 
-  /// Records are added to a file that is there.
+  /// Opens the file and appends to it.
   /// - Throws: FileError.
   init(_ path: String) throws {
     self.path = path
@@ -18,10 +18,10 @@ final class ScanLog {
     sink = Sink(file.rawValue, limit: Output.limit)
   }
 
-  /// Waits for room.
+  /// Writes a record. Waits until the reader has room for it.
   func write(_ record: [UInt8]) async throws { try await told { try await self.sink.write(record) } }
 
-  /// Returns when everything was written; gives a slow reader a second.
+  /// Writes the rest. Waits at most one second for a slow reader.
   func close() async throws {
     try await told { try await self.sink.flush(until: EventLoop.shared.now.advanced(by: .seconds(1))) }
     if sink.queued > 0 { throw FileError.unwritable(path, .resourceTemporarilyUnavailable) }
@@ -29,7 +29,7 @@ final class ScanLog {
 
   private func told(_ body: @LoopActor () async throws -> Void) async throws {
     do { try await body() } catch let error as OutputFailure {
-      throw Failure(.output, "cannot write “\(path)”: \(error.isClosedPipe ? "nobody reads it any more" : error.reason)")
+      throw Failure(.output, "Cannot write “\(path)”: \(error.isClosedPipe ? "its reader closed it" : error.reason)")
     }
   }
 }

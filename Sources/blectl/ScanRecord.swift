@@ -35,7 +35,7 @@ enum ScanRecord {
     if namesPeer { json.string("peer", report.peer?.description) }
   }
 
-  /// - Returns: whether a company or a service has more than one structure, of which the objects show only the last.
+  /// Writes the lists. - Returns: whether a company or a service has several structures, of which only the last is shown.
   @discardableResult
   static func lists(
     _ json: inout JSONLine, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],

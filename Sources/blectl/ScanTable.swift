@@ -3,14 +3,14 @@ import Operations
 import Terminal
 import Text
 
-/// The devices of a scan as rows that fit a terminal. Colour says how strong a device is, and nothing that the number and the bar do not.
+/// The devices of a scan as rows that fit a terminal. Color repeats the signal strength of the number and the bar.
 struct ScanTable {
   let width: Int
-  /// Else ASCII.
+  /// Whether the terminal shows UTF-8; else ASCII.
   let isUTF8: Bool
   let paint: (String, Paint) -> String
 
-  /// Where they all have room. With less, what tells two devices apart stays: strength, name, address, and what is in the advertisement.
+  /// Whether all columns fit. A narrow terminal shows strength, name, address and facts, which tell devices apart.
   private var hasBar: Bool { width >= 72 }
   private var nameColumns: Int { width >= 120 ? 24 : width >= 72 ? 12 : 9 }
 
@@ -23,7 +23,7 @@ struct ScanTable {
 
   /// - Parameters:
   ///   - time: now, nanoseconds since 1970-01-01T00:00:00Z.
-  ///   - facts: what the device says of itself, the most telling first.
+  ///   - facts: from the device's advertisements, the most specific first.
   func row(_ device: DeviceView, at time: Int64, _ facts: ScanFacts) -> LiveView.Line {
     var strength = padLeft(device.signal.level.map { String(Int($0.rounded())) } ?? "?", 4)
     if hasBar { strength += " " + Self.bar(device.signal.level, isUTF8: isUTF8) + trend(device.signal.trend) + " " }
@@ -56,7 +56,7 @@ struct ScanTable {
     }
   }
 
-  /// Six steps of 10 dB.
+  /// A bar of six steps, 10 dB each.
   static func bar(_ level: Double?, isUTF8: Bool) -> String {
     let filled = level.map { max(0, min(6, Int(($0 + 104) / 10))) } ?? 0
     return String(repeating: isUTF8 ? "▆" : "#", count: filled) + String(repeating: isUTF8 ? "▁" : ".", count: 6 - filled)
@@ -75,7 +75,7 @@ struct ScanTable {
     return level >= -60 ? .green : level >= -80 ? .yellow : .dim
   }
 
-  /// Four columns at most.
+  /// A duration in at most four columns.
   static func duration(_ seconds: Double) -> String {
     if seconds < 9.95 { return tenths(seconds) + "s" }
     if seconds < 999.5 { return "\(Int(seconds.rounded()))s" }
@@ -83,7 +83,7 @@ struct ScanTable {
     return "\(Int(min(seconds / 3600, 999)))h"
   }
 
-  /// Five columns at most.
+  /// An interval in at most five columns.
   static func interval(_ seconds: Double) -> String {
     seconds < 0.9995 ? "\(Int((seconds * 1000).rounded()))ms" : duration(seconds)
   }
@@ -93,7 +93,7 @@ struct ScanTable {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  /// As much as fits. The MAC inside is shortened to its last half, which differs from device to device, before anything of it is cut.
+  /// As many facts as fit. A MAC without room is cut to its last half, which differs between devices.
   private func what(_ facts: ScanFacts, _ room: Int) -> String {
     var parts = facts.others.map(safe)
     if let mac = facts.mac {
@@ -104,7 +104,7 @@ struct ScanTable {
     var text = ""
     for part in parts {
       let left = room - DisplayText.width(text) - (text.isEmpty ? 0 : separator.count)
-      // Two letters and an ellipsis tell nothing.
+      // Two letters and an ellipsis would say nothing.
       guard text.isEmpty || left >= min(5, DisplayText.width(part)) else { break }
       text += (text.isEmpty ? "" : separator) + clip(part, to: left)
     }

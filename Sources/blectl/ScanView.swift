@@ -4,23 +4,23 @@ import GAP
 import Operations
 import Terminal
 
-/// Shows what a scan hears: JSON lines, plain lines, or a table that is drawn in place.
+/// Shows the results of a scan as JSON lines, plain lines, or a table that is drawn in place.
 @LoopActor
 final class ScanView {
   private let output: Output
   private let log: ScanLog?
   private let showsOctets: Bool
   private let formats: AdvertisingFormats
-  /// There is a table, drawn in place.
+  /// Whether it draws a table in place.
   let isLive: Bool
   private var watch: DeviceWatch
   private var order: DeviceOrder
   private let live = LiveView()
   private let begin = EventLoop.shared.now
   private var drawnAt: LoopClock.Instant?
-  /// Draws when nothing is heard: ages grow, and a terminal may have another size.
+  /// Redraws without new reports, because ages grow and the terminal may change its size.
   private var timer: LoopTimer?
-  /// What was found in the payloads of a device, and how often they had changed then.
+  /// The facts of each device, and how often its payloads had changed by then.
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
   init(
@@ -38,10 +38,10 @@ final class ScanView {
 
   var records: Int { watch.records }
   var deviceCount: Int { watch.deviceCount }
-  /// Whoever was heard, also those that the filter does not pass.
+  /// All devices heard, including those that do not match the filter.
   var heard: [DeviceView] { watch.all }
 
-  /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
+  /// Adds a report. - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
   func add(_ report: AdvertisingReport, at time: Int64) async throws {
     let record = watch.add(report, at: isLive ? time : nil)
     let octets = record.flatMap { record in
@@ -52,7 +52,7 @@ final class ScanView {
         }
     }
     if let log, let octets { try await log.write(octets) }
-    // The table shows the strength of known devices too.
+    // The table also updates the strength of known devices.
     if isLive { return try redraw() }
     guard let record else { return }
     if output.style.json, let octets {
@@ -68,10 +68,10 @@ final class ScanView {
     }
   }
 
-  /// Shows that there is nothing yet.
+  /// Shows the empty table.
   func start() throws { if isLive { try redraw() } }
 
-  /// - Parameter error: why the scan ended; a table without a device is not left beside it.
+  /// Shows the final state. - Parameter error: the reason for the end, if any. It replaces a table without devices.
   func finish(after error: (any Error)? = nil) async throws {
     timer?.cancel()
     timer = nil
@@ -90,7 +90,7 @@ final class ScanView {
     }
   }
 
-  /// At most ten times a second: eyes are slower, and a busy air is not.
+  /// Redraws at most ten times per second, because reports may arrive much faster.
   private func redraw() throws {
     let now = EventLoop.shared.now
     if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
@@ -119,9 +119,10 @@ final class ScanView {
     let hidden = devices.count - rows.count
     let seconds = Int(begin.duration(to: EventLoop.shared.now).inSeconds)
     let below = hidden > 0 ? " (\(hidden) below)" : ""
-    let heard = devices.isEmpty && deviceCount > 0 ? ", \(deviceCount) device(s) heard that do not pass" : ""
+    let heard = devices.isEmpty && deviceCount > 0 ? ", \(deviceCount) device(s) filtered out" : ""
     lines.append(
-      table.summary("\(devices.count) device(s)\(below), \(records) record(s) in \(seconds) s\(heard)\(isLast ? "" : "; Ctrl-C ends")"))
+      table.summary(
+        "\(devices.count) device(s)\(below), \(records) record(s) in \(seconds) s\(heard)\(isLast ? "" : ". Press Ctrl-C to stop.")"))
     return lines
   }
 }

@@ -4,10 +4,10 @@ import GATT
 import Terminal
 import Text
 
-/// One service with all that is in it, as a JSON record or as a tree.
+/// One service with its characteristics and descriptors, as a JSON record or as a tree.
 enum ServiceTree {
   typealias Values = CharacteristicFacts.Values
-  /// Of a device file, for what has no other name.
+  /// Names from a device file, for UUIDs without another name.
   typealias Names = [UUID: String]
 
   static func json(_ json: inout JSONLine, _ service: Service, _ values: Values, _ names: Names) {

@@ -1,13 +1,13 @@
-/// Whom a command connects to, and how.
+/// The device that a command connects to, and the options for the connection.
 struct Target: Sendable {
   let peer: PeerArgument
   var takesFirst = false
   var demandsOne = false
-  /// ATT_MTU to offer, 23…517 octets; nil: the largest. A link that is there keeps its own.
+  /// The ATT_MTU to offer, 23…517; nil: the largest. An existing link keeps its own.
   var mtu: Int?
-  /// How often a connection is tried again that fails, or that the device closes before it answers, 0…100; nil: as usual.
+  /// The number of retries if a connection fails or the device closes it before it answers, 0…100; nil: the default.
   var retries: Int?
-  /// Until it turns up.
+  /// Whether to wait until the device appears.
   var waits = false
   var requested = RequestedParameters()
 

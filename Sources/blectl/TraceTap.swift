@@ -3,14 +3,14 @@ import EventLoop
 import HCI
 import LinuxIO
 
-/// The tap of a process: writes to a trace file, which may begin and end while the radio is in use, and zeroes secrets on the way.
+/// The process's tap on HCI. Writes to a trace file, which may start and end while the radio is in use, and zeroes secrets.
 @LoopActor
 final class TraceTap: HCI.Tap {
   private var file: SnoopFile?
   private var redaction = TraceRedaction()
   private var keepsSecrets = false
 
-  /// Records from now on; nil ends that. - Parameter keepsSecrets: leaves the packets of our own links as they are.
+  /// Starts writing to a file; nil stops. - Parameter keepsSecrets: keeps the secrets of blectl's own links.
   func write(to file: SnoopFile?, keepsSecrets: Bool = false) {
     (self.file, self.keepsSecrets) = (file, keepsSecrets)
     redaction = TraceRedaction()

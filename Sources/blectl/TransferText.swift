@@ -7,38 +7,36 @@ import Operations
 import Terminal
 import Text
 
-/// What a transfer tells: on its way, and at its end.
+/// The notes and the final report of a transfer.
 @LoopActor
 enum TransferText {
   static func tell(_ event: FileTransfer.Event, report: String?, _ output: Output) {
     switch event {
     case .plannedAnew(let before, let now, let link):
-      output.note("the link has changed (\(facts(link))): segments of \(now) octets from here on, not \(before)")
+      output.note("The connection parameters changed (\(facts(link))). Bytes per segment: \(now) instead of \(before).")
     case .deviceIsSlower(let isSlower, let before, let now):
-      output.note(
-        "the device \(isSlower ? "is slower than" : "keeps up with") the link: segments of \(now) octets from here on, not \(before)")
-    case .goesOn(let place, _, true): output.note("\(report ?? "the device") tells of \(place) octets: going on there")
+      let change = isSlower ? "is slower than" : "keeps up with"
+      output.note("The device \(change) the link. Bytes per segment: \(now) instead of \(before).")
+    case .goesOn(let place, _, true): output.note("\(report ?? "The device") reports \(Quantity.octets(place)). Continuing there.")
     case .goesOn(let place, let sent, false):
-      let twice = sent > place ? "; up to octet \(sent) may have arrived before, and arrive twice" : ""
-      output.note("going on at octet \(place), up to which the device had answered\(twice)")
+      let twice = sent > place ? " Bytes up to \(sent) may arrive twice." : ""
+      output.note("Continuing at byte \(place), after the last confirmed one.\(twice)")
     case .resumesUnasked(let place):
-      let reason = report.map { "\($0) cannot be read" } ?? "only --verify notify:ATTR asks the device what it has"
-      output.note("resuming at byte \(place). Bytes after it may have arrived before, and arrive twice: \(reason)")
+      let reason = report.map { "\($0) cannot be read." } ?? "only --verify notify:ATTR asks the device for its count."
+      output.note("Resuming at byte \(place). Bytes after it may arrive twice: \(reason)")
     case .startsOver(let remembered):
-      output.note(
-        "\(report ?? "the device") reports 0 bytes, not the \(remembered) that arrived before: the device has lost them. Starting over at byte 0"
-      )
+      output.note("\(report ?? "The device") reports 0 bytes, so the device lost the \(remembered) that arrived. Starting over at byte 0.")
     case .counterIsAt(let count):
       output.note(
-        "\(report ?? "the device") tells of \(Quantity.octets(count)) before anything is sent: where its count does not begin anew, it will not match the file"
-      )
+        "\(report ?? "The device") reports \(Quantity.octets(count)) before the transfer. "
+          + "If the device does not reset its count, the final check will fail.")
     }
   }
 
-  /// `1M, 15 ms, 251 octets`, as far as it is known.
+  /// The known parameters: `1M, 15 ms, 251 bytes`.
   private static func facts(_ link: LinkParameters) -> String {
     let known = [
-      link.phy.map { $0.name.uppercased() }, link.interval.map { "\($0.millisecondsText) ms" }, link.maxTxOctets.map { "\($0) octets" },
+      link.phy.map { $0.name.uppercased() }, link.interval.map { "\($0.millisecondsText) ms" }, link.maxTxOctets.map(Quantity.octets),
     ]
     return known.compactMap(\.self).joined(separator: ", ")
   }
@@ -46,10 +44,10 @@ enum TransferText {
   enum Verification {
     case notAsked
     case failed
-    /// The device has the file from this byte on; 0: all of it.
+    /// The device has the file from this byte on; 0: the whole file.
     case passed(from: Int)
 
-    /// What JSON tells: `verified` and `verified_from`.
+    /// The JSON fields `verified` and `verified_from`.
     var fields: (isPassed: Bool?, from: Int?) {
       switch self {
       case .notAsked: (nil, nil)
@@ -92,27 +90,25 @@ enum TransferText {
     output.clearTransient()
     let proof =
       switch verification {
-      case .notAsked: "; not verified"
-      case .failed: "; NOT verified"
-      case .passed(from: 0): "; verified by the device: the whole file, CRC-32 \(try await transfer.proof().whole.crcText)"
-      case .passed(let place): "; verified by the device from byte \(place) on: CRC-32 \(try await transfer.proof().part.crcText)"
+      case .notAsked: "Not verified."
+      case .failed: "NOT verified."
+      case .passed(from: 0): "Verified by the device: whole file, CRC-32 \(try await transfer.proof().whole.crcText)"
+      case .passed(let place): "Verified by the device from byte \(place): CRC-32 \(try await transfer.proof().part.crcText)"
       }
     if transfer.segments == 0 {
-      return try await output.line("nothing left to send: the device has all \(Quantity.octets(transfer.progress.sent))\(proof)")
+      return try await output.line("Nothing left to send: the device has all \(Quantity.octets(transfer.progress.sent)). \(proof)")
     }
-    let share = limit.map { ", \(Int((100 * Double(octets) / seconds / $0).rounded())) % of what this link carries" } ?? ""
+    let share = limit.map { ", \(Int((100 * Double(octets) / seconds / $0).rounded())) % of link capacity" } ?? ""
     let known = facts(transfer.link)
     let plan = "MTU \(transfer.mtu), \(Quantity.segments(transfer.segments)) of \(segment) by \(mode)"
-    let links = transfer.links > 1 ? ", over \(transfer.links) links" : ""
-    let gap = transfer.gap ?? .zero
-    let pace =
-      gap > .zero
-      ? "; one every \(((gap.inMilliseconds * 10).rounded() / 10).plainText) ms, because the device is slower than the link" : ""
+    let links = transfer.links > 1 ? ", over \(transfer.links) connections" : ""
+    let gap = ((transfer.gap ?? .zero).inMilliseconds * 10).rounded() / 10
+    let pace = gap > 0 ? " One segment every \(gap.plainText) ms: the device is slower than the link." : ""
     try await output.line(
-      "sent \(Quantity.octets(octets)) in \(shown) s: \(Quantity.rate(octets, in: seconds))\(share) (\(known.isEmpty ? "" : known + ", ")\(plan))\(links)\(pace)\(proof)"
-    )
+      "Sent \(Quantity.octets(octets)) in \(shown) s: \(Quantity.rate(octets, in: seconds))\(share) "
+        + "(\(known.isEmpty ? "" : known + ", ")\(plan))\(links).\(pace) \(proof)")
   }
 }
 
-/// What is sent.
+/// The source of a transfer.
 extension OctetFile: OctetSource {}

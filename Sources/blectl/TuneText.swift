@@ -3,23 +3,23 @@ import Operations
 import Terminal
 import Text
 
-/// What `tune` shows.
+/// The output of `tune`.
 @LoopActor
 enum TuneText {
-  /// `command, 244 octets, 4 in flight, every 6 ms`.
+  /// The settings of a trial: `command, 244 bytes, 4 in flight, 6 ms pause`.
   static func name(_ trial: TransferTrial) -> String {
     var parts = [trial.mode.rawValue, Quantity.octets(trial.segment)]
     if let window = trial.window { parts.append("\(window) in flight") }
     switch trial.gap {
-    case nil: parts.append("at the device's pace")
+    case nil: parts.append("automatic pause")
     case .zero?: break
-    case let gap?: parts.append("a pause of \(gap.millisecondsText) ms")
+    case let gap?: parts.append("\(gap.millisecondsText) ms pause")
     }
     return parts.joined(separator: ", ")
   }
 
   static func table(_ results: [TransferTrial.Result], width: Int?) -> [String] {
-    var table = Table(["mode", "octets", "in flight", "pause", "kB/s", "lost"])
+    var table = Table(["mode", "bytes", "in flight", "pause", "kB/s", "lost"])
     for result in results {
       let trial = result.trial
       let isCommand = trial.mode == .command
@@ -28,7 +28,7 @@ enum TuneText {
         trial.mode.rawValue, "\(trial.segment)", isCommand ? trial.window.map { "\($0)" } ?? "auto" : "1",
         isCommand ? found ?? trial.gap.map { "\($0.millisecondsText) ms" } ?? "auto" : "-",
         Quantity.rate(result.arrived, in: result.seconds).split(separator: " ").first.map(String.init) ?? "",
-        result.lost == 0 ? "nothing" : "\(result.lost) (\(percent(result)) %)",
+        result.lost == 0 ? "none" : "\(result.lost) (\(percent(result)) %)",
       ])
     }
     return table.lines(width: width)

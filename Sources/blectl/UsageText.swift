@@ -7,32 +7,31 @@ import Text
 /// here: it names the value and the option or argument, and its help says what that takes.
 struct UsageText {
   let sentence: String
-  /// `Usage: …`, with where to read more.
+  /// `Usage: …`, and where to read more.
   let usage: String
 
   /// - Parameters:
   ///   - arguments: the words of the command line, the command's name first.
-  ///   - type: the command, when it is none of the command line's.
+  ///   - type: the command of a session; nil on the command line.
   init(_ error: any Error, _ arguments: [String], of type: (any ParsableCommand.Type)? = nil) {
     let command = type ?? Blectl.command(named: arguments.first ?? "")
     let root: any ParsableCommand.Type = type ?? Blectl.self
     // What was found out before the parser's turn is about that command all the same.
     let whole = error is ValidationError ? (command ?? root).fullMessage(for: error) : root.fullMessage(for: error)
     let reported = root.message(for: error)
-    let usage =
-      whole.firstRange(of: "Usage:").map {
-        String(whole[$0.lowerBound...]).replacing("See '\(arguments.first ?? "") --", with: "See 'blectl \(arguments.first ?? "") --")
-      } ?? "Usage: \(root.usageString().trimmed)\n  See 'blectl \(arguments.first ?? "") --help' for more information."
-    // A name that is no command's stands in it, too.
-    self.usage = usage.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.visible(String($0)) }.joined(
-      separator: "\n")
+    // A name that is no command's is part of it, too.
+    usage =
+      "Usage: "
+      + DisplayText.visible(
+        command.map { "\(HelpPage(of: $0, isSession: false).usage)\n  See 'blectl \($0.configuration.commandName ?? "") -h'." }
+          ?? "blectl [<options>] <command> [<arguments>]\n  See 'blectl -h'.")
     let rest = whole.dropFirst(min(whole.count, "Error: ".count + reported.count + 1))
     let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
     // The parser reports a missing argument before an unknown option, which is the likelier mistake.
     let message = Self.unknownOption(reported, arguments, command).map { "Unknown option '\($0)'" } ?? reported
     let words =
       Self.deviceFirst(message, arguments, command, isSession: type != nil)
-      ?? (command == Write.self ? Self.quotedValue(message, arguments) : nil)
+      ?? (command == Write.self ? Self.answer(message, arguments) ?? Self.quotedValue(message, arguments) : nil)
     // A line feed in what was typed must not make two lines.
     sentence = DisplayText.visible((words ?? Self.words(message, help, command)).replacing("\n", with: " "))
   }
@@ -67,6 +66,15 @@ struct UsageText {
     return "The device comes first: \(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
   }
 
+  /// `--wait ff01`: advises to use `--expect`. Returns nil for other mistakes.
+  private static func answer(_ message: String, _ arguments: [String]) -> String? {
+    guard message.contains("nexpected argument"), let index = arguments.firstIndex(of: "--wait"), index + 1 < arguments.count,
+      message.contains("'\(arguments[index + 1])'")
+    else { return nil }
+    let answer = DisplayText.clip(ShellWords.quoteForShell(arguments[index + 1]), to: 60)
+    return "--wait waits for the device and takes no value. To wait for an answer: --expect \(answer)"
+  }
+
   /// What to do about a VALUE of several words without quotes; nil for other mistakes.
   private static func quotedValue(_ message: String, _ arguments: [String]) -> String? {
     guard message.contains("nexpected argument") else { return nil }
@@ -76,23 +84,17 @@ struct UsageText {
     let begin = arguments.indices.last { arguments[$0...].starts(with: extra) }
     guard !extra.isEmpty, let begin, begin > 0, !arguments[begin - 1].hasPrefix("-") else { return nil }
     let value = ([arguments[begin - 1]] + extra).joined(separator: " ")
-    return "write takes one VALUE. Put quotes around it: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
+    return "write takes one VALUE. Put it in quotes: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
   }
 
   private static func words(_ message: String, _ help: String, _ command: (any ParsableCommand.Type)?) -> String {
-    // "--chunk <n>  Octets per segment": what it takes.
-    let takes = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
     if let (value, place, choices) = invalidValue(message) {
-      let head =
-        place.hasPrefix("<")
-        ? place.filter { $0 != "<" && $0 != ">" && $0 != "." }.uppercased().prefix { $0 != "[" } : place.prefix { $0 != " " }
-      let name = String(head)
-      let said = "\(name) does not take \(DisplayText.quote(value))"
-      if let hint = hint(value, for: place) { return "\(said): \(hint)" + (name == "PEER" ? ". A PEER is \(PeerOptions.forms)" : "") }
-      if !choices.isEmpty { return "\(said); it takes \(choices)" }
-      let help = takes.isEmpty ? "." : ": \(takes.prefix(1).lowercased())\(takes.dropFirst())"
-      if let kind = kind(of: place) { return "\(said); it takes \(kind)\(help)" }
-      return takes.isEmpty ? "\(said)." : "\(said); it is\(help)"
+      let said = "Invalid \(name(of: place)) \(DisplayText.quote(value))"
+      let takes = kind(of: place) ?? (choices.isEmpty ? taken(help) : "Use \(choices).")
+      guard let hint = hint(value, for: place) else { return "\(said). \(takes)".trimmed }
+      let isSentence = hint.first?.isUppercase ?? false
+      return "\(said)\(isSentence ? "." : ":") \(hint)\(hint.hasSuffix("?") || hint.hasSuffix(".") ? "" : ".")"
+        + (place == "<peer>" ? " A PEER is: \(PeerOptions.forms)." : "")
     }
     if let option = message.after("Unknown option '") {
       let name = String(option.prefix { $0 != "'" })
@@ -102,9 +104,24 @@ struct UsageText {
         ?? (name.hasPrefix("--") ? Likeness.nearest(to: name, among: known) : nil)
       return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
     }
-    if message.hasPrefix("Missing"), !takes.isEmpty { return message.filter { $0 != "'" } + ": \(takes)" }
+    if let missing = message.after("Missing expected argument '") {
+      return "Missing \(name(of: String(missing.prefix { $0 != "'" }))). \(taken(help))".trimmed
+    }
+    if message.hasPrefix("Missing"), !help.isEmpty { return "\(message.filter { $0 != "'" }). \(taken(help))" }
     // The parser makes lines of a list.
     return message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  /// `PEER` for `<peer>`, `--chunk` for `--chunk <n>`.
+  private static func name(of place: String) -> String {
+    guard place.hasPrefix("<") else { return String(place.prefix { $0 != " " }) }
+    return String(place.filter { !"<>. ".contains($0) }.uppercased().prefix { $0 != "[" })
+  }
+
+  /// What an option or an argument takes, as a sentence: `Bytes per segment, 1-512 (default: auto).` of `--chunk <n>  Bytes per segment, …`.
+  private static func taken(_ help: String) -> String {
+    let text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
+    return text.isEmpty ? "" : text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
   }
 
   /// The names that other programs give to our options.
@@ -113,12 +130,11 @@ struct UsageText {
     "--format": "--as", "--type": "--as", "--hci": "--adapter", "--interface": "--adapter", "--sec": "--timeout",
   ]
 
-  /// What the value's name says of it.
+  /// The kinds of values that several options take.
   private static func kind(of place: String) -> String? {
     switch place.split(separator: "<").last?.prefix(while: { $0 != ">" }) {
-    case "seconds": "seconds, or a time with its unit (5, 0.5, 500ms, 2s, 1m)"
-    case "ms": "milliseconds, or a time with its unit (20, 20ms, 1s)"
-    case "n", "dBm": "a number"
+    case "seconds": "Use seconds, or a time with its unit: 5, 0.5, 500ms, 2s, 1m."
+    case "ms": "Use milliseconds, or a time with its unit: 20, 20ms, 1s."
     default: nil
     }
   }
@@ -138,6 +154,7 @@ struct UsageText {
     switch place {
     case "<peer>": PeerArgument.mistake(in: value)
     case let place where place.hasPrefix("--as "): ValueFormat.suggestion(for: value)
+    case let place where place.hasPrefix("--service "): ServiceArgument.hint(value)
     case let place where place.hasPrefix("--manufacturer "): ManufacturerArgument.hint(value)
     case let place where place.hasPrefix("<attr[=") || place.hasPrefix("--expect ") || place.hasPrefix("--fail-on "):
       PatternArgument.hint(value)
@@ -151,17 +168,18 @@ extension ManufacturerArgument {
   fileprivate static func hint(_ text: String) -> String? {
     if let data = text.firstIndex(of: ":").map({ text[text.index(after: $0)...] }) {
       do { _ = try Hex.parse(String(data)) } catch {
-        return error == .notHex ? "\(DisplayText.quote(String(data))) is not hex" : "\(error)"
+        return error == .notHex ? "\(error) \(DisplayText.quote(String(data)))" : "\(error)"
       }
     }
     let companies = AssignedNumbers.companies(named: String(text.prefix { $0 != ":" }))
     if companies.isEmpty {
-      return "no company that the Bluetooth SIG knows is called so; it takes an identifier (004c, 0x004c) or a name (apple)"
+      let meant = AssignedNumbers.companyNamed(like: String(text.prefix { $0 != ":" })).map { "Did you mean \($0)?" }
+      return meant ?? "the Bluetooth SIG knows no company with this name. Use an identifier (004c, 0x004c) or a name (apple)"
     }
     guard companies.count > 1 else { return nil }
     let list = companies.prefix(8).map {
       "\(Hex.encode($0)) \(AssignedNumbers.company($0) ?? "")"
     }
-    return "several companies are called so: \(list.joined(separator: ", "))\(companies.count > 8 ? ", …" : "")"
+    return "\(companies.count) companies match: \(list.joined(separator: ", "))\(companies.count > 8 ? ", …" : "")"
   }
 }

@@ -4,9 +4,9 @@ import GATT
 import Operations
 import Text
 
-/// What is known of a value besides its bytes: the same for every command that shows it.
+/// The type, description and name of a value, for all commands that show it.
 struct ValueMeaning {
-  /// The type of the attribute; nil where it is not known.
+  /// The type of the attribute; nil if unknown.
   let uuid: UUID?
   let description: ValueDescription
   /// The name of the UUID in names.json.
@@ -18,7 +18,7 @@ struct ValueMeaning {
     ownName = uuid.flatMap { OwnNames.current?.uuids[$0] }
   }
 
-  /// Members of a record: names that the type and the device's own name do not tell.
+  /// Writes the names of the user and of the firmware to a record.
   func write(_ json: inout JSONLine) {
     if let ownName { json.string("uuid_name", ownName) }
     if let name = description.userDescription { json.string("user_description", name) }
@@ -26,10 +26,10 @@ struct ValueMeaning {
 }
 
 extension AirMemory {
-  /// What a value means, as far as this link, or an earlier one to the same device, has told.
+  /// The meaning of a value, from this link or an earlier one to the same device.
   /// - Parameters:
-  ///   - value: an earlier link says nothing about a value that does not fit.
-  ///   - uuid: nil where only the handle is known.
+  ///   - value: if it does not fit the knowledge of an earlier link, that is ignored.
+  ///   - uuid: nil if only the handle is known.
   func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
     let client = connection.client
     if let last = lastMeaning, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
@@ -40,7 +40,7 @@ extension AirMemory {
     return meaning
   }
 
-  /// Returns also whether it is the same for every value.
+  /// The meaning, and whether it is the same for every value.
   private func meaning(
     at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection, of value: [UInt8]
   ) -> (ValueMeaning, isOfAll: Bool) {
@@ -65,7 +65,7 @@ extension AirMemory {
     } catch { return (ValueMeaning(uuid: uuid), false) }
   }
 
-  /// What the descriptors of a characteristic say: as read on this link, else on an earlier one, if they are still there.
+  /// The contents of a characteristic's descriptors, read on this link or an earlier one, if the characteristic still has them.
   func description(of item: Characteristic, on connection: Connection) -> ValueDescription {
     if let read = connection.client.description(of: item) { return read }
     guard item.descriptors.contains(where: \.uuid.describesValue) else { return ValueDescription() }

@@ -3,20 +3,20 @@ import GATT
 import Operations
 import Terminal
 
-/// What `notify` and `subscribe` listen to: characteristics that are named, or everything that sends values.
+/// The characteristics to subscribe to: named ones, or all that send values.
 struct ValueSenders {
-  /// Nil: everything.
+  /// Nil selects all that send values.
   private let selectors: [Selector]?
 
-  /// - Parameter attributes: everything when it is empty or has `*`.
+  /// - Parameter attributes: an empty list or `*` selects all.
   /// - Throws: GATTError.invalidSelector.
   init(_ attributes: [String]) throws {
     selectors = attributes.isEmpty || attributes.contains("*") ? nil : try attributes.map { try Selector($0) }
   }
 
-  /// Finds all that are named before it adds the first. A note names what everything is.
-  /// - Parameter discovering: false: plain handles alone need no discovery.
-  /// - Throws: as `Client.characteristic` and `addAll`; what `add` throws.
+  /// Finds all named characteristics, then adds them. A note lists the names if all are selected.
+  /// - Parameter discovering: false if plain handles need no discovery.
+  /// - Throws: as `Client.characteristic` and `addAll`; the errors of `add`.
   @LoopActor
   func subscribe(
     on client: Client, discovering: Bool = true, _ output: Output, add: @LoopActor (Characteristic) async throws -> Void
@@ -24,15 +24,15 @@ struct ValueSenders {
     guard let selectors else {
       let table = try await client.discover()
       let added = try await Self.addAll(on: client, output, add)
-      if added.isEmpty { throw Failure(.notFound, "nothing on this device can be subscribed to: no characteristic notifies or indicates") }
       let names = added.map { table.name(at: $0.valueHandle) ?? "\($0.valueHandle)" }
-      return output.note("subscribing to everything that sends values: \(names.joined(separator: ", "))")
+      return output.note("Subscribing to all that send values: \(names.joined(separator: ", "))")
     }
     for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
   }
 
-  /// Adds each characteristic that sends values. One that the device refuses does not hide the rest.
-  /// - Returns: those that were added.
+  /// Adds each characteristic that sends values, and skips those that the device refuses.
+  /// - Returns: the added characteristics.
+  /// - Throws: Failure if there are none.
   @LoopActor
   static func addAll(
     on client: Client, _ output: Output, _ add: @LoopActor (Characteristic) async throws -> Void
@@ -44,9 +44,10 @@ struct ValueSenders {
         added.append(item)
       } catch let error as GATTError {
         guard case .errorResponse = error else { throw error }
-        output.note("\(item.uuid) is left out: \(Failure(error).message)")
+        output.note("Skipped \(item.uuid): \(Failure(error).message)")
       }
     }
+    if added.isEmpty { throw Failure(.notFound, "Nothing to subscribe to: no characteristic of this device notifies or indicates.") }
     return added
   }
 }

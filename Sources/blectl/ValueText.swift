@@ -2,15 +2,15 @@ import Bluetooth
 import GATT
 import Text
 
-/// Values for people and for the `text` field.
+/// Values as text for people and for the JSON field `text`.
 enum ValueText {
-  /// The value as text when all of it is printable UTF-8, but for the NULs that end it.
+  /// The value as text if it is printable UTF-8, without the NULs at its end; else nil.
   static func text(_ value: [UInt8]) -> String? {
     let octets = DisplayText.withoutTrailingNULs(value)
     return DisplayText.isPrintable(octets) ? String(decoding: octets, as: UTF8.self) : nil
   }
 
-  /// As octets; then what they mean where that is known, else as text where they are some.
+  /// The bytes in hex, followed by their meaning if known, or by their text if printable.
   static func forEyes(_ value: [UInt8], of uuid: UUID? = nil, formats: [PresentationFormat] = []) -> String {
     if value.isEmpty { return "(empty)" }
     let meaning = DecodedText.text(value, of: uuid, formats: formats) ?? text(value).map { "\"\(DisplayText.escape($0))\"" }
@@ -21,13 +21,13 @@ enum ValueText {
     forEyes(value, of: meaning.uuid, formats: meaning.description.formats)
   }
 
-  /// For a command's result: in the format that was asked for, or as `auto` shows it, with what it means.
+  /// The value as a command's result: in the requested format, or with its meaning for `auto`.
   static func result(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = [], as format: ValueFormat) -> String {
     guard format == .auto, let decoded = DecodedText.text(value, of: uuid, formats: formats) else { return format.render(value) }
     return "\(value.isEmpty ? "(empty)" : Hex.encode(value))  \(decoded)"
   }
 
-  /// Names; `decoded`: as was asked for, else what the characteristic means.
+  /// Writes the names and `decoded`: in the requested format, else by the characteristic's meaning.
   static func write(_ json: inout JSONLine, _ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) {
     meaning.write(&json)
     if format == .auto {
@@ -37,13 +37,14 @@ enum ValueText {
     }
   }
 
-  /// Another format than the one asked for would be read as that one.
-  /// - Throws: Failure, when the octets do not make whole numbers of the format.
+  /// Checks that a value consists of whole numbers of the format.
+  /// - Throws: Failure if not: programs that asked for the format would misread another one.
   static func check(_ value: [UInt8], _ format: ValueFormat) throws {
     guard let octets = format.numberOctets, value.isEmpty || !value.count.isMultiple(of: octets) else { return }
+    let shown = value.isEmpty ? "" : " (\(Hex.encode(value)))"
     throw Failure(
       .expectation,
-      "the value has \(value.count) octet\(value.count == 1 ? "" : "s") (\(Hex.encode(value))), which \(format.name) does not fit: "
-        + "it takes \(octets) for each number; --as hex shows any")
+      "Cannot show the value as \(format.name), which needs \(Quantity.octets(octets)) per number: it has "
+        + "\(Quantity.octets(value.count))\(shown). Use --as hex")
   }
 }

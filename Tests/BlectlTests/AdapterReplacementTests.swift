@@ -30,24 +30,24 @@ import Testing
     #expect(try configuration("hci3", air).adapter() == .kernel(0))
     #expect(try configuration("hci4", air).adapter() == .kernel(1))
     #expect(try configuration("user:0", air).adapter() == .user(0) && configuration(nil, air).adapter() == .kernel(nil))
-    #expect(try configuration("hci0", air).adapterNote() == "hci0 is replaced by unix:/tmp/air (BLECTL_HCI0)")
-    #expect(try configuration("hci0").adapterNote() == "hci0 is replaced by sim (\(path):1)")
+    #expect(try configuration("hci0", air).adapterNote() == "Using unix:/tmp/air instead of hci0 (BLECTL_HCI0)")
+    #expect(try configuration("hci0").adapterNote() == "Using sim instead of hci0 (\(path):1)")
     #expect(try configuration("sim", air).adapterNote() == nil && configuration("hci7", air).adapterNote() == nil)
     // Capabilities are for adapters of the kernel.
     #expect(try !configuration("hci0", air).adapter().isKernel)
   }
 
   @Test(arguments: [
-    (#"{"adapters": 1}"#, ":1: adapters: a number where an object should be"),
-    ("{\"adapters\": {\n\"hci0\": 7}}", ":2: hci0: a number where a SPEC in quotes should be"),
-    (#"{"adapters": {"usb0": "sim"}}"#, ":1: \"usb0\" is not an adapter of the kernel, such as hci0"),
-    (#"{"adapters": {"sim": "hci0"}}"#, ":1: \"sim\" is not an adapter of the kernel"),
-    (#"{"adapters": {"hci1": "nothing"}}"#, ":1: unknown adapter \"nothing\""),
-    (#"{"adapter": {}}"#, ":1: \"adapter\" is neither aliases nor adapters"),
+    (#"{"adapters": 1}"#, ":1: adapters: Expected an object, found a number"),
+    ("{\"adapters\": {\n\"hci0\": 7}}", ":2: hci0: Expected a SPEC in quotes, found a number"),
+    (#"{"adapters": {"usb0": "sim"}}"#, ":1: \"usb0\" is not a kernel adapter. Use a name such as hci0."),
+    (#"{"adapters": {"sim": "hci0"}}"#, ":1: \"sim\" is not a kernel adapter"),
+    (#"{"adapters": {"hci1": "nothing"}}"#, ":1: Unknown adapter \"nothing\""),
+    (#"{"adapter": {}}"#, ":1: Unknown key \"adapter\". Use aliases or adapters."),
   ]) func whatIsWrongIsSaid(_ text: String, _ message: String) throws {
     try configure(text)
     let result = try Blectl.run(["scan", "-d", "1"], environment: ["XDG_CONFIG_HOME": folder], adapter: "hci0")
-    #expect(result.status == (message.contains("unknown adapter") ? 64 : 66), "\(result.errors)")
+    #expect(result.status == (message.contains("Unknown adapter") ? 64 : 66), "\(result.errors)")
     #expect(result.errors.hasPrefix("blectl: \(path)\(message)"), "\(result.errors)")
     // What names no adapter of the kernel does not care.
     #expect(try Blectl.run(["scan", "-d", "1"], environment: ["XDG_CONFIG_HOME": folder]).status == 0)
@@ -61,10 +61,10 @@ import Testing
       let result = try Blectl.run(words, environment: ["BLECTL_HCI0": "sim"], adapter: nil)
       #expect(result.status == 0 && !result.text.isEmpty, "\(result.errors)")
       // gatttool has no notes.
-      let notes = result.errors.split(separator: "\n").count { $0.contains("hci0 is replaced by sim (BLECTL_HCI0)") }
+      let notes = result.errors.split(separator: "\n").count { $0.contains("Using sim instead of hci0 (BLECTL_HCI0)") }
       #expect(notes == (words[0] == "gatttool" ? 0 : 1), "\(result.errors)")
     }
     let wrong = try Blectl.run(["-i", "hci0", "scan"], environment: ["BLECTL_HCI0": "nothing"], adapter: nil)
-    #expect(wrong.status == 64 && wrong.errors.contains("BLECTL_HCI0: unknown adapter \"nothing\""), "\(wrong.errors)")
+    #expect(wrong.status == 64 && wrong.errors.contains("BLECTL_HCI0: Unknown adapter \"nothing\""), "\(wrong.errors)")
   }
 }

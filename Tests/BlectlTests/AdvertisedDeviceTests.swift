@@ -50,7 +50,7 @@ import Text
       "\(result.text)")
     let cut = try of("D1:00:00:00:0E:02")
     #expect(cut["decoded"]?.isNull("device_0305") == true)
-    #expect(cut.string("decoded_error") == "device_0305: cut: 3 of 15 octets")
+    #expect(cut.string("decoded_error") == "device_0305: cut: 3 of 15 bytes")
     let foreign = try of("D1:00:00:00:0E:03")
     #expect(foreign["decoded"]?.isNull("device_0305") == true)
     #expect(foreign.string("decoded_error") == "device_0305: not in the device file")
@@ -63,7 +63,7 @@ import Text
     let lines = try three("scan", "-d", "2", "-v", "--device", "FILE").result.lines
     // Escaped, as whatever was on the air.
     let good = ##"Gate\\Sense: count 18446744073709551615, level 61.5 %, state open, name \x1b[, steps 1, 2"##
-    for text in [good, "Gate\\\\Sense: cut: 3 of 15 octets", "Gate\\\\Sense: not in the device file"] {
+    for text in [good, "Gate\\\\Sense: cut: 3 of 15 bytes", "Gate\\\\Sense: not in the device file"] {
       #expect(lines.contains { $0.hasPrefix("D1:") && $0.hasSuffix(" (\(text))") }, "\(lines)")
       #expect(lines.contains { $0.contains("Manufacturer Specific Data  0305 ") && $0.hasSuffix("  \(text)") }, "\(lines)")
     }
@@ -78,7 +78,7 @@ import Text
     let (status, text) = terminal.finish()
     #expect(status == 0 && text.contains("Gate\\\\Sense: count 18446744073709551615, level 61.5 %, state open"), "\(text)")
     // What does not fit is said, and shown as it is.
-    #expect(text.contains("Gate\\\\Sense: cut: 3 of 15 octets · ") && text.contains("0305:02ffff"), "\(text)")
+    #expect(text.contains("Gate\\\\Sense: cut: 3 of 15 bytes · ") && text.contains("0305:02ffff"), "\(text)")
   }
 
   @Test func aFileWithoutManufacturerDataIsSaid() throws {
@@ -98,7 +98,7 @@ import Text
       AdvertisedText.json(&json, found)
       let record = try Record(String(decoding: json.finished(), as: UTF8.self))
       let isWhole = count == whole.count
-      #expect(record.string("decoded_error") == (isWhole ? nil : "device_0305: cut: \(count) of 15 octets"))
+      #expect(record.string("decoded_error") == (isWhole ? nil : "device_0305: cut: \(count) of 15 bytes"))
       #expect(record["decoded"]?["device_0305"] == nil || isWhole, "\(count)")
       #expect(AdvertisedText.line(found[0]).hasPrefix(isWhole ? "Gate\\Sense: count" : "Gate\\Sense: cut: \(count) "))
     }
@@ -112,7 +112,7 @@ import Text
     let record = try #require(try result.records.first, "\(result.errors)")
     #expect(record.string("mac")?.hasPrefix("A4:C1:38:00:11:") == true && record.string("rule") == "mfg:0305@-6:le")
     let offline = try Blectl.run("mac-from-adv", "--device", Self.tracker, "--hex", "09ff0305010203040506", "--json")
-    #expect(offline.status == 2 && offline.errors.contains("mfg:0305@-6:be fits none of them"), "\(offline.errors)")
+    #expect(offline.status == 2 && offline.errors.contains("no match for mfg:0305@-6:be."), "\(offline.errors)")
     let found = try Blectl.run(["mac-from-adv", "--device", Self.tracker], input: Array("09ff0503010203040506\n".utf8))
     #expect(found.lines.first?.hasPrefix("01:02:03:04:05:06  manufacturer_data/0305  offset 0  big-endian") == true, "\(found.errors)")
   }
@@ -122,7 +122,7 @@ import Text
       Array(#"{"device": "Plain", "advertisement": {"manufacturer_data": {"0305": {"header": "01"}}}}"#.utf8))
     let result = try Blectl.run("mac-from-adv", "--device", file, "--hex", "020106")
     #expect(
-      result.status == 64 && result.errors.contains(file) && result.errors.contains("it has no advertisement.mac"), "\(result.errors)")
+      result.status == 64 && result.errors.contains(file) && result.errors.contains("advertisement.mac is missing"), "\(result.errors)")
     for (option, word) in [("--rule=mfg:0305@-6:le", "--rule"), ("--learn", "--learn")] {
       let both = try Blectl.run("mac-from-adv", option, "--device", Self.lock)
       #expect(both.status == 64 && both.errors.contains("--device and \(word) exclude each other"), "\(both.errors)")
@@ -169,7 +169,7 @@ import Text
     for command in [["scan"], ["mac-from-adv"], ["services", "name:Good"], ["call", "name:Good", "go"]] {
       // On an adapter that is not there: nothing is sent before.
       let result = try Blectl.run(command + ["--device", file], adapter: "hci99")
-      #expect(result.status == 66 && result.errors.contains("\(file):2:13: device: a number where a string should be"), "\(result.errors)")
+      #expect(result.status == 66 && result.errors.contains("\(file):2:13: device: Expected a string, found a number"), "\(result.errors)")
       #expect(try Blectl.run(command + ["--device", "\(file).none"], adapter: "hci99").status == 66)
       #expect(try Blectl.run(command + ["--device", "-"], adapter: "hci99").status == 64)
     }

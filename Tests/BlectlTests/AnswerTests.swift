@@ -26,12 +26,12 @@ import Testing
   @Test func whatIsMissingIsNamed() throws {
     let few = try Blectl.run("write", "name:Band-7", "ff02", "1b9902", "--expect", "ff01", "--expect-count", "4", "-t", "2")
     #expect(few.status == 7 && few.lines.count == 3, "\(few.text)")
-    #expect(few.errors.contains("only 3 of 4 notifications on ff01 within 2 s; the last one was 567c0303"), "\(few.errors)")
+    #expect(few.errors.contains("Received 3 of 4 values on ff01 in 2 s. The last value was 567c0303"), "\(few.errors)")
     let two = try Blectl.run(
       "write", "name:Band-7", "ff02", "1b9902", "--expect", "ff01=567c0309", "--expect", "ff01=567c0302", "--expect", "ff01=55", "-t", "2")
     #expect(two.status == 7, "\(two.text)")
     #expect(
-      two.errors.contains("no notification beginning with 567c0309 on ff01, no notification beginning with 55 on ff01 within 2 s"),
+      two.errors.contains("Received 0 of 1 values starting with 567c0309 on ff01 and 0 of 1 values starting with 55 on ff01 in 2 s."),
       "\(two.errors)")
   }
 
@@ -42,12 +42,13 @@ import Testing
       "-v")
     #expect(result.status == 7, "\(result.errors)")
     let message = result.error?.string("message") ?? ""
-    #expect(message == "--fail-on: ffe2 says 4641494c  \"FAIL\"", "\(result.errors)")
+    #expect(message == "ffe2 sent a value that matches --fail-on: 4641494c  \"FAIL\"", "\(result.errors)")
     // What it says is a result.
     #expect(try result.records.map { "\($0.string("event") ?? "") \($0.string("value") ?? "")" } == ["written ", "notification 4641494c"])
     let alone = try Blectl.run(
       "write", "name:GateLock", "ffe1", String(repeating: "01", count: 104), "--expect", "ffe2=\"OPEN\"", "-t", "2")
-    #expect(alone.status == 7 && alone.errors.contains("not the answer: 4641494c  \"FAIL\""), "\(alone.errors)")
+    #expect(
+      alone.status == 7 && alone.errors.contains("Ignored a value that does not match --expect: 4641494c  \"FAIL\""), "\(alone.errors)")
   }
 
   @Test(arguments: ["ffe2=\"OPEN\"", "ffe2=\"OP\"", "ffe2=4f50454e", "ffe2"]) func anAnswerThatIsNoFailure(_ pattern: String) throws {
@@ -72,7 +73,7 @@ import Testing
       "--collect", "5",
       "--json", adapter: "sim:\(file)")
     #expect(try result.status == 7 && result.records.map { $0.string("value") } == ["ee07"], "\(result.text)")
-    #expect(result.error?.string("message") == "--fail-on: fff2 says ee07", "\(result.errors)")
+    #expect(result.error?.string("message") == "fff2 sent a value that matches --fail-on: ee07", "\(result.errors)")
   }
 
   /// What came while segments were still to be written, too.
@@ -103,7 +104,7 @@ import Testing
 
   @Test(arguments: [
     (["--expect", "ffe2=OPEN"], "'ffe2=\"OPEN\"'"), (["--expect", "ffe2="], "unset"),
-    (["--expect", "ffe2=\"OP"], "nor text between two double quotes"), (["--expect", "=4f"], "ffe2=4f50"),
+    (["--expect", "ffe2=\"OP"], "and not text between two double quotes"), (["--expect", "=4f"], "ffe2=4f50"),
     (["--fail-on", "ffe2=46"], "--expect or --collect"), (["--expect-count", "2"], "--expect"),
     (["--expect", "ffe2", "--expect-count", "0"], "1 to"),
     (["--collect", "0"], "--collect"), (["--expect", "ffe2", "--fail-on", "ffe2=\"\""], "unset"),
@@ -117,8 +118,8 @@ import Testing
   @Test func oneMoreIsNoWrongAnswer() throws {
     let result = try Blectl.run("write", "name:Band-7", "ff02", "1b9902", "--expect", "ff01", "--expect", "2a37")
     #expect(result.status == 0 && result.lines.count == 2, "\(result.text)")
-    #expect(result.errors.contains("one more, which nothing waits for: 567c0302") && result.errors.contains(" (ff01)"), "\(result.errors)")
-    #expect(!result.errors.contains("not the answer"))
+    #expect(result.errors.contains("Ignored an extra answer: 567c0302") && result.errors.contains(" (ff01)"), "\(result.errors)")
+    #expect(!result.errors.contains("does not match --expect"))
   }
 
   /// Before anything is on the air.
@@ -141,7 +142,7 @@ import Testing
     #expect(try result.records.compactMap { $0.string("value").map { String($0.prefix(12)) } } == Self.history, "\(result.text)")
     let two = try Blectl.run("notify", "name:Band-7", "ff01", "--write", "ff02=1b9901", "--write", "ff02=1b9902", "-n", "4", "-v")
     #expect(two.status == 0 && two.lines.count == 4 && two.lines.first?.contains("567b") == true, "\(two.text)")
-    #expect(two.errors.contains("wrote 3 octets to ff02"))
+    #expect(two.errors.contains("Wrote 3 bytes to ff02"))
   }
 
   @Test(arguments: [("ff02", "ff02=1b9902"), ("ff02=", "unset"), ("ff02=zz", "quotes")])

@@ -23,7 +23,7 @@ struct BrowserFormTests {
     #expect(browser.press(.enter) == [.write(peer, 0x22, [1, 0xFF], .auto)])
     // What was written comes back; what was being typed too.
     browser.press(.character("w"), .up)
-    #expect(browser.text().contains { $0.contains("value   01ff") && $0.contains("1 of 1 written before") })
+    #expect(browser.text().contains { $0.contains("value   01ff") && $0.contains("earlier value 1 of 1") })
     browser.press(.down, .character("7"))
     #expect(browser.press(.enter) == [.write(peer, 0x22, [7], .auto)])
     // Another format and mode.
@@ -48,7 +48,7 @@ struct BrowserFormTests {
   @Test func wrongValuesStayInTheForm() {
     var form = WriteForm(BrowserFixture.table.attribute(at: 0x22), of: peer, earlier: [])
     _ = form.handle(.character("x"))
-    #expect(form.handle(.enter) == .editing && form.problem?.contains("not hex") == true)
+    #expect(form.handle(.enter) == .editing && form.problem?.contains("Invalid hex") == true)
     _ = form.handle(.backspace)
     // Nothing is more often forgotten than meant.
     #expect(form.handle(.enter) == .editing && form.problem?.contains("empty") == true)

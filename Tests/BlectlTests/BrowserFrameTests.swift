@@ -125,8 +125,8 @@ struct BrowserFrameTests {
       for line in page where !seen.contains(line) { seen.append(line) }
       browser.press(.down)
     }
-    #expect(seen.contains { $0.contains("once more when the link") || $0.contains("link was lost") }, "\(seen)")
-    #expect(browser.text(width, height)[height - 3].contains("terminals."), "\(browser.text(width, height))")
+    #expect(seen.contains { $0.contains("reconnect after a") || $0.contains("lost connection") }, "\(seen)")
+    #expect(browser.text(width, height)[height - 3].contains("drag."), "\(browser.text(width, height))")
   }
 
   /// Of a link its own strength, and no age of advertisements that do not come any more; the log says whose its lines are, also afterwards.
@@ -143,7 +143,7 @@ struct BrowserFrameTests {
     browser.closed(BrowserFixture.peer(1), nil, at: time)
     browser.press(.character("l"))
     #expect(
-      browser.text(at: time).contains { $0.contains("disconnected from ") && $0.hasPrefix("│00:01:00.000 ") }, "\(browser.text(at: time))")
+      browser.text(at: time).contains { $0.contains("Disconnected from ") && $0.hasPrefix("│00:01:00.000 ") }, "\(browser.text(at: time))")
   }
 
   @Test func whatIsMeantStandsBesideTheOctetsAndTheNameOfTheFirmware() throws {
@@ -176,12 +176,13 @@ struct BrowserFrameTests {
     var browser = BrowserFixture.connected()
     browser.closed(BrowserFixture.peer(0), "the link was lost", at: BrowserFixture.begin)
     let screen = browser.text()
-    #expect(screen.first?.contains("Panel · link lost") == true && screen.last?.hasPrefix("Panel: the link was lost") == true, "\(screen)")
+    #expect(
+      screen.first?.contains("Panel · connection lost") == true && screen.last?.hasPrefix("Panel: the link was lost") == true, "\(screen)")
     #expect(screen.contains { $0.contains("│! ") })
     // The values stay, and after some seconds the keys are told again.
     #expect(screen.contains { $0.contains("60 %") })
     _ = browser.text()
-    #expect(browser.text(at: BrowserFixture.begin + 60 * BrowserFixture.second).last?.hasPrefix("Enter connect again") == true)
+    #expect(browser.text(at: BrowserFixture.begin + 60 * BrowserFixture.second).last?.hasPrefix("Enter reconnect") == true)
   }
 
   @Test func logSaysWhatAPDUIs() {

@@ -22,20 +22,20 @@ import Testing
       try browser.see("││" + device)
     }
     browser.type("/band")
-    try browser.see("Devices with “band”", "devices with: band", "││Band-7  C0:FF:EE:00:00:07", not: ["Panel"])
+    try browser.see("Devices with “band”", "filter: band", "││Band-7  C0:FF:EE:00:00:07", not: ["Panel"])
     browser.type("\r")
     try browser.see("Enter connect  / filter")
     browser.type(Terminal.right)
     try browser.see("Manufacturer Specific Data", "┌ Band-7 ─")
     browser.type(Terminal.left + "\r")
-    try browser.see("Band-7 · connected 00:00:0", "Battery Level", "60 %  3c", "│● ", "connected to Band-7")
+    try browser.see("Band-7 · connected 00:00:0", "Battery Level", "60 %  3c", "│● ", "Connected to Band-7")
     // Out of the tree, then of the filter; the link stays.
     browser.type(Terminal.escape)
-    try browser.see("Devices with “band”", "Enter its services", "d disconnect")
+    try browser.see("Devices with “band”", "Enter services", "d disconnect")
     browser.type(Terminal.escape)
     try browser.see("┌ Devices ─", "Panel", "│● ")
     browser.type("d")
-    try browser.see("disconnected", "Band-7 · not connected", not: ["│● "])
+    try browser.see("Disconnected", "Band-7 · not connected", not: ["│● "])
     browser.type("\r" + Terminal.second)
     try browser.see("Band-7 · connected 00:00:0", "│● ")
     // Where only one pane has room, a plot is seen from both.
@@ -48,7 +48,7 @@ import Testing
   /// Space ← → Enter r s / n p a, and where the cursor goes.
   @Test func tree() throws {
     let browser = try BrowserTerminal(["name:Band-7"])
-    try browser.see("Band-7 · connected", "primary service, handles 0x0001 to 0x0005", "60 %  3c")
+    try browser.see("Band-7 · connected", "primary service, handles 0x0001–0x0005", "60 %  3c")
     for (key, row) in [
       (Terminal.down, "Device Name 2a00"), (Terminal.up, "Generic Access 1800"), (Terminal.end, "ff02  0x001c"),
       (Terminal.home, "Generic Access 1800"), (Terminal.pageDown, "ff02  0x001c"), (Terminal.pageUp, "Generic Access 1800"),
@@ -71,9 +71,9 @@ import Testing
     try browser.see("││Heart Rate Measurement 2a37  0x0015  notify")
     // What Enter does where nothing can be read; and twice is back.
     browser.type("\r" + Terminal.second)
-    try browser.see("◉ Heart Rate Measurement", " bpm  00", "subscribed to 2a37")
+    try browser.see("◉ Heart Rate Measurement", " bpm  00", "Subscribed to 2a37")
     browser.type("s")
-    try browser.see("no longer subscribed to 2a37", "○ Heart Rate Measurement")
+    try browser.see("Unsubscribed from 2a37", "○ Heart Rate Measurement")
     browser.type("s" + Terminal.second + Terminal.second)
     try browser.see("◉ Heart Rate Measurement")
     browser.type("p")
@@ -89,7 +89,7 @@ import Testing
     browser.type(Terminal.left)
     try browser.see("▸◉ Heart Rate Measurement", not: ["Client Ch…iguration"])
     browser.type("s" + Terminal.left)
-    try browser.see("││Heart Rate 180d", "││primary service, handles 0x0013 to 0x0016")
+    try browser.see("││Heart Rate 180d", "││primary service, handles 0x0013–0x0016")
     // The next one with this text, round and round.
     browser.type("/battery\r")
     try browser.see("││Battery Service 180f")
@@ -99,13 +99,13 @@ import Testing
     try browser.see("││Battery Service 180f")
     // The rest is seen in the log.
     browser.type("nl")
-    try browser.see("┌ Log", "no longer subscribed to 2a37")
+    try browser.see("┌ Log", "Unsubscribed from 2a37")
     browser.type("r")
     try browser.see("→ read request 0x0011 2a19", "← read response  3c  60 %  (")
     browser.type("a" + Terminal.second)
     try browser.see("← read response  0000  off  (", "→ read request 0x001a 2902")
     browser.type(Terminal.escape)
-    try browser.see("Enter its services")
+    try browser.see("Enter services")
     browser.quit()
   }
 
@@ -114,26 +114,26 @@ import Testing
     let browser = try BrowserTerminal(["name:Band-7"])
     try browser.see("Band-7 · connected", "60 %")
     browser.type("l/ff01\rs")
-    try browser.see("◉ ff01", "subscribed to ff01")
+    try browser.see("◉ ff01", "Subscribed to ff01")
     browser.type("/ff02\rw")
-    try browser.see("┌ Write ff02 0x001c ─", "▸ value", "0 octets", "= blectl -i sim write C0:FF:EE:00:00:07/public ff02 --empty ''")
+    try browser.see("┌ Write ff02 0x001c ─", "▸ value", "0 bytes", "= blectl -i sim write C0:FF:EE:00:00:07/public ff02 --empty ''")
     browser.type(Terminal.escape)
     try browser.see("││ff02  0x001c", not: ["┌ Write"])
     // An empty value is asked about; octets that are none are refused.
     browser.type("w\r")
-    try browser.see("no octets; Enter once more writes an empty value")
+    try browser.see("The value is empty. Press Enter again to write it.")
     browser.type("1b99xx\r")
     try browser.see("┌ Write ff02", "▸ value   1b99xx", "hex")
     browser.type("\u{8}\u{7F}01" + Terminal.home + Terminal.right + Terminal.end)
-    try browser.see("3 octets  1b 99 01", "= blectl -i sim write C0:FF:EE:00:00:07/public ff02 1b9901")
+    try browser.see("3 bytes  1b 99 01", "= blectl -i sim write C0:FF:EE:00:00:07/public ff02 1b9901")
     browser.type("\r")
     try browser.see("→ write command 0x001c ff02  1b9901", "← notification 0x0019 ff01  567b3c", "◉ ff01                    567b3c")
     browser.type("w" + Terminal.up)
-    try browser.see("▸ value   1b9901", "1 of 1 written before")
+    try browser.see("▸ value   1b9901", "earlier value 1 of 1")
     browser.type(Terminal.down)
-    try browser.see("↑ 1 written before", "0 octets")
+    try browser.see("↑ 1 earlier", "0 bytes")
     browser.type(Terminal.up + "\t" + Terminal.right)
-    try browser.see("▸ format  utf8", "6 octets  31 62 39 39 30 31", "ff02 --as utf8 1b9901")
+    try browser.see("▸ format  utf8", "6 bytes  31 62 39 39 30 31", "ff02 --as utf8 1b9901")
     browser.type(Terminal.left + "\t" + Terminal.right)
     try browser.see("▸ mode    request", "ff02 --mode request 1b9901")
     browser.type(Terminal.backTab)
@@ -142,7 +142,7 @@ import Testing
     try browser.see("┌ Log", not: ["┌ Write"])
     browser.type("y")
     let command = "blectl -i sim write C0:FF:EE:00:00:07/public ff02 1b9901"
-    try browser.see("copied: \(command)")
+    try browser.see("Copied: \(command)")
     #expect(browser.screen.clipboard.flatMap { Data(base64Encoded: $0) } == Data(command.utf8))
     browser.quit()
   }
@@ -156,14 +156,14 @@ import Testing
     try browser.see("┌ Log", "← read response  3c  60 %  (")
     // With less than 90 columns the pane that has the focus is seen, and its keys.
     for (key, title, keys) in [
-      ("\t", "┌ Band-7 ·", "↑↓ scroll"), ("\t", "┌ Devices", "Enter its services"), ("\t", "┌ Band-7 ·", "r read"),
-      (Terminal.backTab, "┌ Devices", "Enter its services"), (Terminal.backTab, "┌ Band-7 ·", "↑↓ scroll"),
+      ("\t", "┌ Band-7 ·", "↑↓ scroll"), ("\t", "┌ Devices", "Enter services"), ("\t", "┌ Band-7 ·", "r read"),
+      (Terminal.backTab, "┌ Devices", "Enter services"), (Terminal.backTab, "┌ Band-7 ·", "↑↓ scroll"),
     ] {
       browser.type(key)
       try browser.see(title, keys)
     }
     browser.type(Terminal.home)
-    try browser.see(" below ┐", "looking for name:Band-7")
+    try browser.see(" below ┐", "Looking for name:Band-7")
     browser.type(Terminal.end)
     try browser.see(not: [" below ┐"])
     browser.type("l")
@@ -173,11 +173,11 @@ import Testing
     browser.type(Terminal.escape)
     try browser.see("┌ Devices", "Panel")
     browser.type("?")
-    try browser.see("┌ Keys ─", "another device, the strongest first", "↑↓ scroll")
+    try browser.see("┌ Keys ─", "select a device (strongest first)", "↑↓ scroll")
     browser.type(Terminal.end)
-    try browser.see("The mouse chooses", not: ["another device, the strongest first"])
+    try browser.see("Click to select", not: ["select a device (strongest first)"])
     browser.type(Terminal.home)
-    try browser.see("another device, the strongest first")
+    try browser.see("select a device (strongest first)")
     browser.type(Terminal.escape)
     try browser.see("┌ Devices", not: ["┌ Keys"])
     // What another program has left on the screen is wiped away; below the devices, whose lines change all the time.
@@ -188,9 +188,9 @@ import Testing
     browser.type("T\u{15}\(trace.path)")
     try browser.see("trace to file: \(trace.path)")
     browser.type("\r")
-    try browser.see("recording to \(trace.path)")
+    try browser.see("Recording to \(trace.path)")
     browser.type("a" + Terminal.second + "T")
-    try browser.see("is complete")
+    try browser.see("Recording stopped: ")
     let recorded = try Data(contentsOf: URL(fileURLWithPath: trace.path))
     #expect(recorded.starts(with: Data("btsnoop".utf8)) && recorded.count > 100)
     browser.quit()
@@ -280,9 +280,9 @@ import Testing
     try browser.see("◉ Heart Rate", " bpm ")
     browser.type("/fff1\rwff\r")
     // The last values stay.
-    try browser.see("Loser · link lost", "│! ", "○ Heart Rate", " bpm ")
+    try browser.see("Loser · connection lost", "│! ", "○ Heart Rate", " bpm ")
     browser.type("a")
-    try browser.see("Loser is not connected; Enter connects it")
+    try browser.see("Loser is not connected. Press Enter to connect.")
     browser.type("l\r" + Terminal.second + Terminal.second)
     try browser.see("Loser · connected", "│● ", "◉ Heart Rate")
     // What is asked for again is in the log too.
@@ -310,7 +310,7 @@ import Testing
     let browser = try BrowserTerminal(["name:Gone", "-t", "3"], adapter: "sim:\(air.path)")
     try browser.see("Gone · connected", "fff1")
     browser.type("/fff1\rwff\r")
-    try browser.see("Gone · link lost", "│! ")
+    try browser.see("Gone · connection lost", "│! ")
     browser.type("\r")
     try browser.see("Gone · connecting …", "│… ")
     browser.type("d" + Terminal.second)
@@ -318,7 +318,7 @@ import Testing
     browser.type("\r" + Terminal.second)
     try browser.see("Gone · connecting …")
     browser.type(Terminal.second + Terminal.second + Terminal.second)
-    try browser.see("Gone · link lost", not: ["│… "])
+    try browser.see("Gone · connection lost", not: ["│… "])
     browser.quit()
   }
 

@@ -62,8 +62,8 @@ import Testing
     ])
     let big = try run(folder, "call", "name:Made", "echo", "data=@big")
     #expect(
-      big.status == 64 && big.errors.contains("the command needs \"chunk\": ")
-        && big.errors.contains("in made.json")
+      big.status == 64 && big.errors.contains("If the device takes segments: in ")
+        && big.errors.contains("made.json, add \"chunk\": ")
         && !big.errors.contains("--chunk"), "\(big.errors)")
     let text = Self.text(
       commands:
@@ -73,7 +73,7 @@ import Testing
       "name:Made", "echo", "data=@middle", "--mtu",
       "64")
     #expect(
-      long.status == 64 && long.errors.contains("\"mode\": \"long\" or \"chunk\": 61 in made.json")
+      long.status == 64 && long.errors.contains("In made.json, add \"mode\": \"long\" or \"chunk\": 61")
         && !long.errors.contains("--"),
       "\(long.errors)")
   }
@@ -108,7 +108,7 @@ import Testing
     ).text
     #expect(
       text.contains("  spans=  hour/minutes,hour/minutes,…\n")
-        && text.contains("  volume=  0 to 7, 5 unless given\n"), "\(text)")
+        && text.contains("  volume=  0 to 7 (default: 5)\n"), "\(text)")
     let mode = try #require(
       try run(try folder(), "call", "name:Made", "--list", "--json").records.last?.records(
         "parameters"
@@ -124,14 +124,14 @@ import Testing
     #expect(
       other.status == 2
         && other.errors.contains(
-          "Made has no attribute ee02, which w.json asks for, and its match does not fit: it describes another device"
+          "Made has no attribute ee02, which w.json names. Its match does not fit: it describes another device."
         ),
       "\(other.errors)")
     // It is that command's file only.
     let session = try run(
       folder, "-e", "call --device w.json mode which=slow; call zzz", "-k", "name:Made")
     #expect(
-      session.errors.contains("Made has no command \"zzz\" (made.json has echo, mode)"),
+      session.errors.contains("Made has no command \"zzz\". made.json defines echo, mode."),
       "\(session.errors)")
   }
 
@@ -143,8 +143,8 @@ import Testing
     let result = try run(folder, "call", "name:Made", "mode", "which=fast")
     #expect(result.status == 0, "\(result.errors)")
     for text in [
-      "note: not used: ", "a.json:2:13: device: a number where a string should be",
-      "b.json”: there is no such file",
+      "note: Ignored a device file: ", "a.json:2:13: device: Expected a string, found a number",
+      "b.json”: no such file",
     ] {
       #expect(result.errors.contains(text), "\(result.errors)")
     }
@@ -156,7 +156,7 @@ import Testing
       ["call", "name:Panel", "x"], environment: ["XDG_CONFIG_HOME": "\(folder)/config"])
     #expect(
       panel.status == 66 && panel.errors.contains("a.json:2:13")
-        && panel.errors.contains("no other device file fits Panel: --device FILE"),
+        && panel.errors.contains("No other device file matches Panel. Name one: --device FILE"),
       "\(panel.errors)")
   }
 
@@ -180,32 +180,32 @@ import Testing
     ])
     let table: [(String, Int32, String)] = [
       ("call nope --device w.json", 64, "rig/s.blectl:2:6: Made has no command \"nope\""),
-      ("call --device=w.json echo data=zz", 64, "rig/s.blectl:2:27: echo: data: \"zz\" is not hex"),
+      ("call --device=w.json echo data=zz", 64, "rig/s.blectl:2:27: echo: data: Invalid hex \"zz\""),
       ("call --device w.json echo", 64, "rig/s.blectl:2:22: echo: data is missing"),
       ("call --device w.json echo dta=01", 64, "rig/s.blectl:2:27: echo has no parameter \"dta\""),
-      ("call --device w.json echo data=@none", 66, "rig/s.blectl:2:27: cannot read “none”"),
+      ("call --device w.json echo data=@none", 66, "rig/s.blectl:2:27: Cannot read “none”"),
       (
         "test t\ncall --device w.json mode which=quick\nend", 64, "rig/s.blectl:3:27: mode: which: "
       ),
       (
         "call --device none.json echo data=01", 66,
-        "rig/s.blectl:2:15: cannot read “rig/none.json”: there is no such file"
+        "rig/s.blectl:2:15: Cannot read “rig/none.json”: no such file (ENOENT)."
       ),
       (
         "call --device broken.json echo data=01", 64,
-        "rig/s.blectl:2:15: rig/broken.json:2:13: device: a number where a string should be"
+        "rig/s.blectl:2:15: rig/broken.json:2:13: device: Expected a string, found a number"
       ),
       (
         "set A none\ncall --device $A.json echo data=01", 66,
-        "rig/s.blectl:3:15: cannot read “rig/none.json”"
+        "rig/s.blectl:3:15: Cannot read “rig/none.json”"
       ),
       (
         "let A = scan --count 1\ncall --device w.json mode which=$A x=1", 64,
         "rig/s.blectl:3:36: mode has no parameter \"x\""
       ),
-      ("let A = scan --count 1\ncall --device w.json $A", 0, "are right"),
-      ("let A = scan --count 1\ncall --device $A mode", 0, "are right"),
-      ("let A = scan --count 1\ncall --device w.json mode which=$A", 0, "are right"),
+      ("let A = scan --count 1\ncall --device w.json $A", 0, "no mistakes found"),
+      ("let A = scan --count 1\ncall --device $A mode", 0, "no mistakes found"),
+      ("let A = scan --count 1\ncall --device w.json mode which=$A", 0, "no mistakes found"),
       ("include sub/_part.blectl", 64, "rig/sub/_part.blectl:1:25: Made has no command \"nope\""),
     ]
     for (lines, status, message) in table {

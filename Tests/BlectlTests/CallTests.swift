@@ -17,7 +17,7 @@ import Text
   @Test func anAnswerWithoutFields() throws {
     let result = try made("", ["other", "-v"])
     #expect(
-      result.status == 0 && result.text.isEmpty && result.errors.contains("other is done: the device confirmed it"), "\(result.errors)")
+      result.status == 0 && result.text.isEmpty && result.errors.contains("The device confirmed other."), "\(result.errors)")
   }
 
   /// A device whose answers are what a test wants.
@@ -69,7 +69,7 @@ import Text
     }
     let wrong = try Blectl.run("call", "mac:A4:C1:38:00:11:33", "open", "code=\(right.dropLast(2))00", "--json")
     #expect(wrong.status == 5 && wrong.error?.string("kind") == "device" && wrong.error?.string("name") == "FAIL")
-    #expect(wrong.error?.string("message") == "open: the device refuses it with FAIL: this is not the code")
+    #expect(wrong.error?.string("message") == "open: the device answered FAIL: this is not the code")
   }
 
   @Test func valuesOfAllKinds() throws {
@@ -95,14 +95,14 @@ import Text
   /// Packets, the status, and what the error says.
   @Test func packetsThatAreNotTaken() throws {
     let table: [([String], Int32, String)] = [
-      ([], 4, "go: no answer within 0.5 s"),
-      (["5602010a63", "56020"], 5, "only 1 of 2 packets of the answer within 0.5 s; not taken for it: 560200 (cut: 3 of 5 octets)"),
-      (["5602010a63", "5602010a63"], 4, "5602010a63 (came twice)"),
+      ([], 4, "go: no answer in 0.5 s."),
+      (["5602010a63", "56020"], 5, "received 1 of 2 packets of the answer in 0.5 s. Ignored: 560200 (cut: 3 of 5 bytes)."),
+      (["5602010a63", "5602010a63"], 4, "5602010a63 (repeated)"),
       (["5602020b65"], 5, "5602020b65 (out of order: number 2, expected 1)"),
       (["5602010a64"], 5, "5602010a64 (checksum 64, should be 63)"),
-      (["99", "57", "f007"], 4, "99 (not in the device file), 57 (an answer to other); sent by itself meanwhile: sos"),
-      (["5602010a6300"], 5, "(6 octets, not 5)"),
-      (["f0"], 5, "f0 (event sos, cut: 1 of 2 octets)"),
+      (["99", "57", "f007"], 4, "99 (not in the device file), 57 (an answer to other). Events: sos."),
+      (["5602010a6300"], 5, "(6 bytes, not 5)"),
+      (["f0"], 5, "f0 (event sos, cut: 1 of 2 bytes)"),
     ]
     for (all, status, message) in table {
       let result = try made(all.map { packets($0 == "56020" ? "560200" : $0) }.joined(separator: ","))
@@ -112,7 +112,7 @@ import Text
     // The answer comes all the same.
     let late = try made(packets("99", "5602020b65", "5602010a63", "f001", "5602010a63", "5602020b65"))
     #expect(late.status == 0 && late.text == "v = 10, 11\n")
-    for note in ["99 (not in the device file)", "out of order: number 2, expected 1", "came twice", "event sos: n 1"] {
+    for note in ["99 (not in the device file)", "out of order: number 2, expected 1", "repeated", "event sos: n 1"] {
       #expect(late.errors.contains(note), "\(late.errors)")
     }
   }
@@ -128,17 +128,19 @@ import Text
   @Test func whatThereIs() throws {
     #expect(try Blectl.run("call", Self.band, "--list").text.hasPrefix("battery  how full the battery is\nhistory  "))
     let list = try track("--list")
-    #expect(list.text.contains("position  where it is\n  patience=  1 to 60 s, 10 unless given  how long"), "\(list.text)")
+    #expect(list.text.contains("position  where it is\n  patience=  1 to 60 s (default: 10)  how long"), "\(list.text)")
     #expect(try track("--list", json: true).records.count == 6)
   }
 
   @Test func wrongUse() throws {
     let table: [([String], Int32, String)] = [
-      (["batery"], 64, "Tracker has no command \"batery\"; did you mean battery? ("), (["nope"], 64, "has battery, position, configure"),
-      (["position", "patience=0"], 64, "position: patience: 0 is not in its range, 1 to 60"),
-      (["position", "patience=x"], 64, "\"x\" is not a number"), (["battery", "x=1"], 64, "battery has no parameter \"x\"; it takes none"),
+      (["batery"], 64, "Tracker has no command \"batery\". Did you mean battery? "), (["nope"], 64, "defines battery, position, configure"),
+      (["position", "patience=0"], 64, "position: patience: 0 is out of range (1 to 60)"),
+      (["position", "patience=x"], 64, "\"x\" is not a number"),
+      (["battery", "x=1"], 64, "battery has no parameter \"x\". It takes none."),
       (["configure"], 64, "configure: number is missing"), (["position", "patience=1", "patience=2"], 64, "patience is given twice"),
-      (["position", "patience"], 64, "is no parameter"), ([], 64, "Name a command"), (["--list", "battery"], 64, "--list stands alone"),
+      (["position", "patience"], 64, "is not a parameter"), ([], 64, "Name a command"),
+      (["--list", "battery"], 64, "--list takes no command"),
     ]
     for (arguments, status, message) in table {
       let result = try Blectl.run(["call", "--device", Self.tracker, "name:Nobody"] + arguments, adapter: "sim:\(Self.tracker)")
@@ -184,7 +186,7 @@ import Text
     try put("a.json", #"{"device": "A", "match": {"name": "Other*"}, \#(body)"#)
     #expect(try run(Self.band, "battery").text == "level = 60 %\n")
     let none = try run("name:Panel", "x")
-    #expect(none.status == 2 && none.errors.contains("no device file fits Panel"), "\(none.errors)")
+    #expect(none.status == 2 && none.errors.contains("No device file matches Panel"), "\(none.errors)")
     // The user's own stand above those that come with the program.
     try put("b.json", #"{"device": "B", "match": {"name": ["band-*"], "manufacturer_data": {"0157": "020a"}}, \#(body)"#)
     #expect(try run(Self.band, "mine").text == "left = 60\n")
@@ -201,10 +203,10 @@ import Text
     let broken = try run(Self.band, "mine")
     #expect(
       broken.status == 0 && broken.text == "left = 60\n"
-        && broken.errors.contains("d.json:2:13: device: a number where a string should be"), "\(broken.errors)")
+        && broken.errors.contains("d.json:2:13: device: Expected a string, found a number"), "\(broken.errors)")
     #expect(try run(Self.band, "mine", "--device", "\(folder)/none.json").status == 66)
     try put("d.json", #"{"device": "D", "advertisement": {"mac": "nonsense"}}"#)
-    #expect(try run(Self.band, "mine").errors.contains("advertisement.mac: it is not a rule for a MAC"))
+    #expect(try run(Self.band, "mine").errors.contains("advertisement.mac: Invalid MAC rule"))
     let unknown = try run("name:Panel", "x")
     #expect(unknown.status == 66 && unknown.errors.contains("d.json:1:"), "\(unknown.errors)")
   }
@@ -214,7 +216,7 @@ import Text
   @Test func inASession() throws {
     let result = try Blectl.run("-e", "call battery; call history; call batery", Self.band)
     #expect(result.status == 64 && result.text == "level = 60 %\nsteps = 5120, 7310, 10411, 4096, 9027, 12650\n", "\(result.text)")
-    #expect(result.errors.contains("did you mean battery?"))
+    #expect(result.errors.contains("Did you mean battery?"))
   }
 
   /// Whoever asks, and however fast: each gets its own answer.

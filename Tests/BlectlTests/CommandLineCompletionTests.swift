@@ -39,9 +39,9 @@ import Testing
       ("read -i sim name:Band-7 b", ["battery_level\t180f/2a19, read notify"]),
       ("-i sim call mac:A4:C1:38:00:11:22 ", ["open\topens the door"]),
       ("-i sim call name:Band-7 h", ["history\tthe steps of the last six days"]),
-      ("-i si", ["sim\tthe simulated air", "sim:\tof a file"]), ("-i unix", ["unix:\tPATH"]), ("-i rubbish read x", []),
+      ("-i si", ["sim\tsimulator", "sim:\tsimulator from a file"]), ("-i unix", ["unix:\tPATH"]), ("-i rubbish read x", []),
       ("-i sim:/nowhere read name:", []), ("read --as u16", ["u16le\t", "u16be\t"]), ("nothing ", []),
-      ("help adap", ["adapters\tList the radios of this machine, or describe the one of --adapter"]),
+      ("help adap", ["adapters\tList the Bluetooth adapters of this machine"]),
     ]
     // The shell's own files.
     let files = [

@@ -8,7 +8,7 @@ import Testing
     let result = try Blectl.run("decode", "hci", Vectors.path("hcidump-raw.txt"), "--json")
     let record = try #require(result.records.first)
     #expect(
-      try result.status == 5 && result.records.count == 1 && result.errors.contains("length 33, 32 octet(s) there"), "\(result.errors)")
+      try result.status == 5 && result.records.count == 1 && result.errors.contains("length 33, but 32 byte(s) follow"), "\(result.errors)")
     #expect(record.string("name") == "LE Advertising Report" && record.int("line") == 1)
     #expect(record.string("raw") == "043e2102010000f4830238c1a41502010611161a18a4c1380283f400a22f5f0bf819df")
   }
@@ -23,16 +23,16 @@ import Testing
     ("hci", "> 04 0E 04\n  01 03\n\t0C\n  00\n< 01 03 0C 00", ["040e0401030c00", "01030c00"], 0, ""),
     (
       "hci", "> 04 0E 04\n  01 03\n< 01 03 0C 00\n", ["040e040103", "01030c00"], 5,
-      "1 of 2 HCI packets do not follow their format: line 1"
+      "1 of 2 HCI packets are malformed, line 1"
     ),
     (
       "hci", "> 04 0E 04 01 03 0C 00\n  01 02\n", ["040e0401030c00"], 66,
-      "line 2 of standard input goes on with a packet that is complete"
+      "Line 2 of standard input continues a complete packet"
     ),
-    ("hci", "> 04 0E 04\n  01 zz\n", ["040e04"], 66, "line 2 of standard input is not hex: \"01 zz\""),
-    ("hci", "> 04 0E 04 01 03 0C zz\n", [], 66, "line 1 of standard input is not hex"),
-    ("hci", "> 04 0E 04 01 03 0C 0\n", [], 66, "line 1 of standard input has an odd number of digits"),
-    ("hci", "> 04 0E 04 01 03 0C 00  # reset\n", [], 66, "line 1 of standard input is not hex"),
+    ("hci", "> 04 0E 04\n  01 zz\n", ["040e04"], 66, "Line 2 of standard input is not hex: \"01 zz\""),
+    ("hci", "> 04 0E 04 01 03 0C zz\n", [], 66, "Line 1 of standard input is not hex"),
+    ("hci", "> 04 0E 04 01 03 0C 0\n", [], 66, "Line 1 of standard input has an odd number of digits"),
+    ("hci", "> 04 0E 04 01 03 0C 00  # reset\n", [], 66, "Line 1 of standard input is not hex"),
     // No arrow: a line of its own, also when it is indented.
     ("hci", "01030c00\n  01030c00\n", ["01030c00", "01030c00"], 0, ""),
     // The last word was taken for all of it.
@@ -46,8 +46,8 @@ import Testing
       "att", "< Read Request 0a1200\n> Read Response 0b64\n> Handle Value Confirmation 1e\n> Opcode 0x3f 3f\n",
       ["0a1200", "0b64", "1e", "3f"], 0, ""
     ),
-    ("att", "< Write Request 0a1200\n", [], 66, "line 1 of standard input is not hex"),
-    ("att", "> what is this 0a1200\n", [], 66, "line 1 of standard input is not hex"), ("att", "< \n", [], 66, "is not hex"),
+    ("att", "< Write Request 0a1200\n", [], 66, "Line 1 of standard input is not hex"),
+    ("att", "> what is this 0a1200\n", [], 66, "Line 1 of standard input is not hex"), ("att", "< \n", [], 66, "is not hex"),
     ("value", "> 06 48\n", ["0648"], 0, ""),
   ]
 
@@ -92,6 +92,6 @@ import Testing
     let fields = try #require(record["fields"])
     let inner = fields.records("items").first?.string("error") ?? fields.string("error")
     #expect(inner == (isWrong ? data : nil), "\(result.text)")
-    #expect(isWrong == result.errors.contains("the HCI packet does not follow its format: \(data)"), "\(result.errors)")
+    #expect(isWrong == result.errors.contains("The HCI packet is malformed: \(data)"), "\(result.errors)")
   }
 }

@@ -16,7 +16,9 @@ import Testing
       (["hci", "010b2007011000100002", "00"], ["own address type resolvable or public"]),
       (["adv", "051206000c00"], ["Peripheral Connection Interval Range  7.5 ms to 15 ms (06000c00)"]),
       (["adv", "0512ffff0c00", "031aa000"], ["any to 15 ms", "Advertising Interval  100 ms (a000)"]),
-      (["adv", "081b01020304050601", "021c02"], ["06:05:04:03:02:01/random", "LE Role  peripheral and central, rather peripheral (02)"]),
+      (
+        ["adv", "081b01020304050601", "021c02"], ["06:05:04:03:02:01/random", "LE Role  peripheral and central, peripheral preferred (02)"]
+      ),
       (["adv", "0a24172f2f6162632e6465", "021c09", "0324170a"], ["URI  https://abc.de (", "LE Role  09", "URI  170a"]),
       (["value", "2a37", "0648"], ["0648  72 bpm"]),
       (["value", "2803", "120300372a"], ["read, notify, characteristic 2a37 Heart Rate Measurement"]),
@@ -64,7 +66,7 @@ import Testing
       #expect(text.text.contains("BTHome 25.06 °C, humidity 50.55 %"), "\(text.text)")
     }
     let wrong = try Blectl.run("decode", "adv", "--json", data, "--key", "\(sender)=\(key.reversed().map(String.init).joined())")
-    #expect(try wrong.records.first?.string("decoded_error") == "bthome: the key does not fit")
+    #expect(try wrong.records.first?.string("decoded_error") == "bthome: wrong key")
     // A key that cannot be tried is said, once.
     let unknown = try Blectl.run(["decode", "adv", "-", "--key", key], input: Array("\(data)\n\(data)\n".utf8))
     #expect(
@@ -96,7 +98,7 @@ import Testing
     process.send([0xFF, 0x0A])
     process.endInput()
     let result = process.wait()
-    #expect(result.status == 66 && result.errors.contains("line 4 of standard input is no text"), "\(result.errors)")
+    #expect(result.status == 66 && result.errors.contains("Line 4 of standard input is not text."), "\(result.errors)")
   }
 
   /// One that is no octets is said, with its number, and does not hide the others.
@@ -110,16 +112,15 @@ import Testing
       #expect(shown == ["Read Request", "Read Response", "Read Request", "Handle Value Confirmation"], "\(result.text)")
       #expect(
         result.errors == """
-          blectl: line 2 of \(name) is not hex: "word"
-          blectl: line 6 of \(name) has an odd number of digits, so one is missing: "0a120"
-          blectl: 2 of 6 lines of \(name) could not be read; 1 of 4 ATT PDUs do not follow their format: line 5: Attribute Handle: 2 octets wanted, \
-          1 left (at octet 1)
+          blectl: Line 2 of \(name) is not hex: "word"
+          blectl: Line 6 of \(name) has an odd number of digits: "0a120"
+          blectl: Cannot read 2 of 6 lines of \(name). 1 of 4 ATT PDUs are malformed, line 5: Attribute Handle: needs 2 byte(s), has 1 (at byte 1)
 
           """, "\(result.errors)")
     }
     let told = try Blectl.run(["decode", "adv", "--json"], input: Array("02010\n020106\nhello\n".utf8))
     #expect(
-      told.status == 66 && told.lines.count == 1 && told.errors.contains("line 1 of standard input has an odd number"), "\(told.errors)")
+      told.status == 66 && told.lines.count == 1 && told.errors.contains("Line 1 of standard input has an odd number"), "\(told.errors)")
     #expect(told.errors.split(separator: "\n").allSatisfy { $0.hasPrefix(#"{"error":{"kind":"input""#) }, "\(told.errors)")
   }
 
@@ -132,12 +133,12 @@ import Testing
   /// The octets are the peer's: what is wrong with them is no wrong use, and what could be read is shown.
   @Test func whatIsWrongHasExitCodes() throws {
     for (words, status, mention) in [
-      (["att", "0a12"], 5, "the ATT PDU does not follow its format"), (["adv", "020106ff"], 5, "the advertisement does not"),
-      (["hci", "040e"], 5, "header is cut"), (["value", "2a19", "6400"], 5, "1 octet too many"),
+      (["att", "0a12"], 5, "The ATT PDU is malformed: "), (["adv", "020106ff"], 5, "The advertisement is malformed: "),
+      (["hci", "040e"], 5, "truncated header"), (["value", "2a19", "6400"], 5, "1 byte too many"),
       (["value", "nonsense", "64"], 64, "neither a UUID nor the name of one"), (["value"], 64, "needs a UUID"),
-      (["att"], 64, "nothing to decode"), (["att", "0a", "xx"], 64, "\"xx\" is not hex"),
+      (["att"], 64, "Nothing to decode."), (["att", "0a", "xx"], 64, "Invalid hex \"xx\""),
       (["att", "/nowhere"], 66, "neither hex nor a file"), (["att", "0a120"], 64, "odd number of digits"),
-      (["adv", "020106", "--trace", "file"], 64, "decode uses none"), (["att", "-", "x"], 64, "\"x\" is not hex"),
+      (["adv", "020106", "--trace", "file"], 64, "decode uses no radio"), (["att", "-", "x"], 64, "Invalid hex \"x\""),
       (["smell", "00"], 64, "adv, att, hci"),
     ] as [([String], Int32, String)] {
       let result = try Blectl.run(["decode"] + words)
@@ -145,10 +146,10 @@ import Testing
       #expect(result.output.isEmpty == (status != 5), "\(words): \(result.text)")
     }
     let many = try Blectl.run(["decode", "att", "-"], input: Array("0a1200\n0a\n".utf8))
-    #expect(many.status == 5 && many.errors.contains("1 of 2 ATT PDUs do not follow their format: line 2: "), "\(many.errors)")
+    #expect(many.status == 5 && many.errors.contains("1 of 2 ATT PDUs are malformed, line 2: "), "\(many.errors)")
     #expect(try Blectl.run(["decode", "att", "-"], input: Array("0a1200\nword\n".utf8)).status == 66)
     let odd = try Blectl.run(["decode", "att", "-"], input: Array("0a1200\n0a120\n".utf8))
-    #expect(odd.status == 66 && odd.errors.contains("line 2 of standard input has an odd number of digits"), "\(odd.errors)")
+    #expect(odd.status == 66 && odd.errors.contains("Line 2 of standard input has an odd number of digits"), "\(odd.errors)")
     let trace = try Blectl.run(["decode", "hci", "-"], input: Array("btsnoop\0\0\0\0\u{1}".utf8))
     #expect(trace.status == 64 && trace.errors.contains("is a trace"), "\(trace.errors)")
   }
@@ -158,7 +159,7 @@ import Testing
     let advertisement = "{\"event\":\"advertisement\",\"raw\":\"020106\"}\n"
     for (lines, status, mention) in [
       ("{\"event\":\"summary\"}\n" + advertisement, 0, ""),
-      ("{\"x\":1}\n{}\n", 66, "none of the 2 record(s) of standard input is an advertisement"),
+      ("{\"x\":1}\n{}\n", 66, "None of the 2 record(s) in standard input is an advertisement."),
       ("# nothing\n", 0, ""),
     ] as [(String, Int32, String)] {
       let result = try Blectl.run(["decode", "adv", "-"], input: Array(lines.utf8))
@@ -168,8 +169,8 @@ import Testing
 
   /// Whoever builds packets corrects the length with what this says.
   @Test(arguments: [
-    ("043e0a0740" + "00fb004808fb004808", "length 10, 11 octet(s) there"),
-    ("043e0c0740" + "00fb004808fb004808", "length 12, 11 octet(s) there"),
+    ("043e0a0740" + "00fb004808fb004808", "length 10, but 11 byte(s) follow"),
+    ("043e0c0740" + "00fb004808fb004808", "length 12, but 11 byte(s) follow"),
   ])
   func theLengthOfAMetaEvent(_ hex: String, _ mention: String) throws {
     let result = try Blectl.run("decode", "hci", hex)

@@ -23,7 +23,7 @@ import Text
     for mention in [
       "< Reset\n", "type 2a19 Battery Level", "> 0x0040 Read By Type Response  0x0011 2a19 Battery Level, value 3c  60 %  (after ",
       "0x0016 2a37 Heart Rate Measurement@2902 Client Characteristic Configuration", "declares 180f Battery Service",
-      "Link 0x0040 with C0:FF:EE:00:00:07/public, as central, ", "MTU 185, ended: Connection Terminated By Local Host (0x16)",
+      "Connection 0x0040 with C0:FF:EE:00:00:07/public, as central, ", "MTU 185, ended: Connection Terminated By Local Host (0x16)",
     ] { #expect(result.text.contains(mention), "\(mention) is not in \(result.text)") }
   }
 
@@ -63,7 +63,7 @@ import Text
       #expect(lines.contains { $0.hasPrefix("        0x0016 2a37@2902 ") } == isFolded, "\(lines)")
       #expect(lines.contains { $0.contains("× Read Not Permitted (0x02)") }, "\(lines)")
       // However narrow, no figure is cut off.
-      #expect(lines.contains { $0.contains("count 1, octets ") } == (columns < 60), "\(lines)")
+      #expect(lines.contains { $0.contains("count 1, bytes ") } == (columns < 60), "\(lines)")
       #expect(!lines.contains { $0.contains("…") }, "\(lines)")
     }
   }
@@ -94,23 +94,25 @@ import Text
     file += [1, 0, 0, 0, 20, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0]
     let result = try Blectl.run(["decode", "trace", "-"], input: file)
     #expect(
-      result.status == 66 && result.text.isEmpty && result.errors.contains("is no trace that can be read: link type 1: "),
+      result.status == 66 && result.text.isEmpty
+        && result.errors.contains("cannot be read as a trace: link type 1 is a network capture"),
       "\(result.errors)")
   }
 
   /// Files that people have, and that are no traces: what they are and what to do, the same for a replay.
   @Test(arguments: [
-    ("own.btsnoop.gz", "it is compressed. Unpack it first: gzip -d FILE"),
-    ("own.pklg", "it is a log of Apple's PacketLogger, which blectl does not read. Show"),
-    ("bugreport.txt", "it is a bug report of Android. Take the log out of it with btsnooz.py"),
-    ("own-ppi.pcap", "link type 192: packets with PPI headers, which are not supported; let the sniffer write link type 256"),
+    ("own.btsnoop.gz", "it is compressed. Run: gzip -d FILE"),
+    ("own.pklg", "it is an Apple PacketLogger file. Show it with tshark"),
+    ("bugreport.txt", "it is an Android bug report. Extract the log with btsnooz.py"),
+    ("own-ppi.pcap", "unsupported link type 192 (PPI headers). Set the sniffer to link type 256"),
   ]) func filesThatAreNoTraces(_ file: String, _ mention: String) throws {
     let path = Vectors.path(file)
     let decoded = try Blectl.run("decode", "trace", path)
     #expect(decoded.status == 66 && decoded.text.isEmpty, "\(decoded.text)")
-    #expect(decoded.errors.contains(" is no trace that can be read: \(mention)"), "\(decoded.errors)")
+    #expect(decoded.errors.contains(" cannot be read as a trace: \(mention)"), "\(decoded.errors)")
     let replayed = try Blectl.run(["scan"], adapter: "replay:\(path)")
-    #expect(replayed.status == 66 && replayed.errors.contains("is not a recording that can be replayed: \(mention)"), "\(replayed.errors)")
+    #expect(
+      replayed.status == 66 && replayed.errors.contains("Cannot replay ") && replayed.errors.contains(": \(mention)"), "\(replayed.errors)")
   }
 
   @Test func kindsOfForeignFiles() {
@@ -157,7 +159,7 @@ import Text
     }
     for words in [[], ["--summary"], ["--json"]] {
       let result = try Blectl.run(["decode", "trace", "-"] + words, input: Snoop.header(.h4) + records.flatMap { $0 })
-      #expect(result.status == 5 && result.errors.contains("1 packet(s) of standard input do not follow their format"), "\(result.errors)")
+      #expect(result.status == 5 && result.errors.contains("1 packet(s) of standard input are malformed."), "\(result.errors)")
     }
   }
 
@@ -167,7 +169,7 @@ import Text
     let result = try Blectl.run("decode", "trace", path)
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
     #expect(result.text.contains("> Vendor Data  handle 0x0edc, boundary first flushable, length 16, octets "), "\(result.text)")
-    #expect(result.text.contains("2 packet(s) of data are the vendor's") && !result.text.contains("Link 0x"), "\(result.text)")
+    #expect(result.text.contains("2 vendor-specific data packet(s)") && !result.text.contains("Connection 0x"), "\(result.text)")
     let records = try Blectl.run("decode", "trace", path, "--json", "--summary").records
     #expect(records.count == 1 && records[0].int("vendor") == 2 && records[0].int("data") == 2 && records[0].int("malformed") == 0)
     // A packet alone tells that there is no link only where no link can have its handle.
@@ -186,13 +188,13 @@ import Text
     #expect(try cut.status == 66 && cut.records.count == whole - 1)
     #expect(cut.errors.contains("standard input cannot be read to its end"), "\(cut.errors)")
     for (words, status, mention) in [
-      (["/nowhere"], 66, "is no file"), ([], 64, "takes one file"), (["a", "b"], 64, "takes one file"),
+      (["/nowhere"], 66, "no such file"), ([], 64, "takes one file"), (["a", "b"], 64, "takes one file"),
     ] as [([String], Int32, String)] {
       let result = try Blectl.run(["decode", "trace"] + words)
       #expect(result.status == status && result.errors.contains(mention), "\(words): \(result.errors)")
     }
     let text = try Blectl.run(["decode", "trace", "-"], input: Array("text\n".utf8))
-    #expect(text.status == 66 && text.errors.contains("neither a btsnoop, a pcap nor a pcapng file"), "\(text.errors)")
+    #expect(text.status == 66 && text.errors.contains("not a btsnoop, pcap or pcapng file"), "\(text.errors)")
     #expect(try Blectl.run("decode", "att", "--summary", "0a1200").status == 64)
   }
 

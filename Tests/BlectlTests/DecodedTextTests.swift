@@ -14,8 +14,8 @@ import Text
       (0x2A37, "08483412", "72 bpm, energy expended 4660 kJ"), (0x2A21, "3c00", "60 s"), (0x2A21, "0000", "no periodic measurement"),
       (0x2803, "0a0300e1ff", "value handle 3, read, write, characteristic ffe1"), (0x2802, "01000500", "start handle 1, end handle 5"),
       (0x2801, "0102030405060708090a0b0c0d0e0f10", "100f0e0d-0c0b-0a09-0807-060504030201"),
-      (0x2800, "0f", "does not fit Primary Service: 1 octet, too few for Service"),
-      (0x2A80, "1e", "30 years"), (0x2A6E, "", "does not fit Temperature: 0 octets, too few for Temperature"),
+      (0x2800, "0f", "does not fit Primary Service: 1 byte, too few for Service"),
+      (0x2A80, "1e", "30 years"), (0x2A6E, "", "does not fit Temperature: 0 bytes, too few for Temperature"),
     ] as [(UInt32, String, String)]) func lines(_ type: UInt32, _ value: String, _ text: String)
   {
     #expect(DecodedText.text(Hex.decode(value) ?? [], of: UUID(type)) == text)

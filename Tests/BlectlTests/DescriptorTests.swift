@@ -53,7 +53,7 @@ import Testing
       "2901 Characteristic User Description  0x0019  ff00  does not fit Characteristic User Description: User Description is not UTF-8",
       "│  = 3c  60 %",
       "2906 Valid Range  0x001f  5 … 100 %",
-      "│  = 010203  does not fit its presentation format: 3 octets, too few for Value",
+      "│  = 010203  does not fit its presentation format: 3 bytes, too few for Value",
       #"│  = 68006900  "hi""#,
       "2904 Characteristic Presentation Format  0x0025  utf16s",
       "2906 Valid Range  0x0026  010203",
@@ -85,7 +85,7 @@ import Testing
     #expect(items["fff6"]?["decoded"]?["value"]?.double("value") == 0.1)
     // The Bluetooth SIG's description, whatever the format says.
     #expect(items["2a19"]?["decoded"]?["battery_level"]?.int("value") == 60)
-    #expect(items["fff4"]?.isNull("decoded") == true && items["fff4"]?.string("decoded_error") == "3 octets, too few for Value")
+    #expect(items["fff4"]?.isNull("decoded") == true && items["fff4"]?.string("decoded_error") == "3 bytes, too few for Value")
     #expect(items["fff5"]?.string("decoded") == "hi")
   }
 

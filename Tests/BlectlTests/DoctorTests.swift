@@ -42,27 +42,33 @@ import Testing
   private static let cases: [(findings: [Finding], subject: String?, words: String)] = [
     (findings([up]), nil, ""),
     (findings(nil), "kernel", "-i sim"),
-    (findings([]), "adapter", "plug one in"),
+    (findings([]), "adapter", "Plug one in"),
     (
       findings([], blocked: .softBlocked), "adapter",
-      "rfkill4 (dell-bluetooth) is off in software: switch it on with `rfkill unblock bluetooth`"
+      "rfkill4 (dell-bluetooth) is off in software. Run: rfkill unblock bluetooth"
     ),
     (findings([], blocked: .hardBlocked), "adapter", "slide switch"),
     (findings([adapter { $0.isUp = false }]), "hci0", "sudo hciconfig hci0 up"),
     (findings([adapter { $0.block = block("hci0", .softBlocked) }]), "hci0", "rfkill unblock bluetooth"),
-    (findings([adapter { $0.block = block("hci0", .hardBlocked) }]), "hci0", "rfkill4 (hci0) is off in hardware, which no command changes"),
-    (findings([adapter { $0.isTaken = true }]), "hci0", "end that program first"),
-    (findings([adapter { $0.isTaken = true }], daemons: [612], hci: users), "hci0", "; it is python3 (process 900): `kill 900`"),
-    (findings([adapter { $0.isTaken = true }], hci: users), "hci0", "; it is one of bluetoothd (process 612), python3 (process 900)"),
+    (
+      findings([adapter { $0.block = block("hci0", .hardBlocked) }]), "hci0",
+      "rfkill4 (hci0) is off in hardware, and no command changes that."
+    ),
+    (findings([adapter { $0.isTaken = true }]), "hci0", "Stop that program."),
+    (
+      findings([adapter { $0.isTaken = true }], daemons: [612], hci: users), "hci0",
+      "In use: python3 (pid 900) owns its HCI user channel. To stop that program: `kill 900`"
+    ),
+    (findings([adapter { $0.isTaken = true }], hci: users), "hci0", "In use: one of bluetoothd (pid 612), python3 (pid 900) owns"),
     (
       findings([adapter { $0.isTaken = true }], hci: SocketUsers(unknown: 2)), "hci0",
-      "another user's: `sudo '/opt/my tools/blectl' doctor` names it"
+      "In use: another user's program owns its HCI user channel. To find that program: `sudo '/opt/my tools/blectl' doctor`"
     ),
-    (findings([adapter { $0.le = false }]), "hci0", "choose another adapter with -i"),
+    (findings([adapter { $0.le = false }]), "hci0", "Use another adapter: -i ADAPTER"),
     // One that can be used is enough, unless another one is wanted.
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }]), nil, ""),
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }], wanted: 0), "hci0", "sudo hciconfig hci0 up"),
-    (findings([up], wanted: 3), "hci3", "there is hci0"),
+    (findings([up], wanted: 3), "hci3", "Found: hci0"),
     (
       findings([up], ProcessRights(permitted: 0, bounding: full)), "rights",
       "sudo setcap cap_net_raw,cap_net_admin=p '/opt/my tools/blectl'"
@@ -75,11 +81,11 @@ import Testing
     (
       findings(
         [up], ProcessRights(permitted: 0, bounding: full, keepsCapabilities: false), fileSystem: Mount(point: "/opt", type: "nfs4")),
-      "rights", "(nfs4 at /opt) keeps no capabilities: copy the program"
+      "rights", "(nfs4 at /opt) cannot store capabilities. Copy the program"
     ),
     (
       findings([up], ProcessRights(permitted: 0, bounding: full), fileSystem: Mount(point: "/", type: "overlay")), "rights",
-      "blectl'` (it is on an overlay"
+      "blectl'` (on an overlay"
     ),
     (findings([up], nil), nil, ""),
   ]
@@ -107,22 +113,30 @@ import Testing
   private static let notes: [(findings: [Finding], expected: [(String, String)])] = [
     (
       findings([held], daemons: [612]),
-      [("hci0", "another program holds a link to C0:FF:EE:00:00:07, and no other can connect to that device: `blu")]
+      [("hci0", "another program is connected to C0:FF:EE:00:00:07, so no other program can connect. To disconnect it: `blu")]
     ),
-    (findings([held], l2cap: users), [("hci0", "bluetoothd (process 612) or python3 (process 900) or another program holds")]),
-    (findings([held], l2cap: SocketUsers(programs: [users.programs[1]])), [("hci0", "python3 (process 900) holds a link to")]),
-    (findings([held], wanted: 1), []), (findings([up], seesAll: false), [("bluetoothd", "may run: not all processes can be seen")]),
+    (findings([held], l2cap: users), [("hci0", "bluetoothd (pid 612) or python3 (pid 900) or another program is connected")]),
+    (findings([held], l2cap: SocketUsers(programs: [users.programs[1]])), [("hci0", "python3 (pid 900) is connected to")]),
+    (findings([held], wanted: 1), []), (findings([up], seesAll: false), [("bluetoothd", "Unknown: some processes are hidden")]),
     (findings([up], daemons: [612], seesAll: false), []),
-    (findings([up], daemons: [612], hci: users), [("HCI", "python3 (process 900) has a socket of it open: who only listens")]),
-    (findings([used { $0.isDiscovering = true }], daemons: [612]), [("hci0", "bluetoothd scans with it now")]),
+    (findings([up], daemons: [612], hci: users), [("HCI", "Also open in python3 (pid 900). A program that only monitors")]),
+    (findings([used { $0.isDiscovering = true }], daemons: [612]), [("hci0", "bluetoothd is scanning for another program")]),
     (
       findings([used { $0.autoConnections = [peer] }], daemons: [612]),
-      [("hci0", "connects to C0:FF:EE:00:00:07/public by itself as soon as it is heard, and no other program can then: `bluetoothctl disc")]
+      [
+        (
+          "hci0",
+          "connects to C0:FF:EE:00:00:07/public as soon as it hears it. Then no other program can connect. To stop that: `bluetoothctl disc"
+        )
+      ]
     ),
-    (findings([used { $0.autoConnections = [peer] }]), [("hci0", "`sudo btmgmt --index 0 del-device -t 1 C0:FF:EE:00:00:07` ends that")]),
-    (findings([used { $0.wifi = "wlan3" }]), [("hci0", "wlan3 is Wi-Fi of the same USB device")]),
+    (
+      findings([used { $0.autoConnections = [peer] }]),
+      [("hci0", "To stop that: `sudo btmgmt --index 0 del-device -t 1 C0:FF:EE:00:00:07`")]
+    ),
+    (findings([used { $0.wifi = "wlan3" }]), [("hci0", "The same USB device has a Wi-Fi interface (wlan3)")]),
     (findings([fast], version: "6.1.192"), [("kernel", "--phy 2m"), ("kernel", "hci_chan_del")]),
-    (findings([up], version: "5.17.7"), [("kernel", "5.17.7, unless your distribution has mended it: a connection that cannot")]),
+    (findings([up], version: "5.17.7"), [("kernel", "Known bug in 5.17.7, unless your distribution fixed it: a failed connection")]),
     (findings([realtek], version: "6.18.45"), [("kernel", "RTL8761B")]),
     (findings([realtek], version: "7.2", daemons: [612]), [("kernel", "RTL8761B"), ("kernel", "paired")]),
     (findings([realtek], version: "6.18.44"), []), (findings([up], version: "7.2"), []), (findings([up], version: "6.12.3"), []),
@@ -137,14 +151,14 @@ import Testing
 
   @Test(
     arguments: [
-      (up, [], "does not run"),
-      (up, [612], "runs (process 612); whether it scans is not known: neither busctl nor dbus-send brings an answer of it; it takes links"),
+      (up, [], "Not running."),
+      (up, [612], "Running (pid 612). Cannot tell whether it scans: neither busctl nor dbus-send gets an answer. It adopts"),
       (
         up, [612],
-        "; it takes links that nobody else has; which devices it connects to by itself only root may know: `sudo '/opt/my tools/b"
+        " It adopts connections that no other program uses. Only root can list the devices that it connects to automatically: `sudo '/opt/my tools/b"
       ),
-      (used { ($0.isDiscovering, $0.autoConnections) = (false, []) }, [3, 4], "runs (process 3, 4) and does not scan now; it takes"),
-      (used { $0.autoConnections = [] }, [612], "there is no device that it connects to by itself"),
+      (used { ($0.isDiscovering, $0.autoConnections) = (false, []) }, [3, 4], "Running (pid 3, 4), not scanning. It adopts"),
+      (used { $0.autoConnections = [] }, [612], "It connects to no device automatically."),
     ] as [(Examination.Adapter, [Int], String)])
   func saysWhatBluetoothdDoes(_ adapter: Examination.Adapter, _ daemons: [Int], _ words: String) {
     let finding = Self.findings([adapter], daemons: daemons).first { $0.subject == "bluetoothd" }

@@ -46,7 +46,7 @@ import Testing
     #expect(result.error?.int("code") == 3)
     #expect(result.error?.string("name") == "write_not_permitted")
     let message = result.error?.string("message") ?? ""
-    #expect(message.contains("Write Not Permitted (0x03)") && message.contains("--mode command"), "\(message)")
+    #expect(message.contains("it takes only Write Commands (ATT 0x03)") && message.contains("--mode command"), "\(message)")
   }
 
   @Test(arguments: [("A4:C1:38:00:11:22", "D1:00:00:00:00:01"), ("A4:C1:38:00:11:33", "D1:00:00:00:00:02")])
@@ -66,7 +66,7 @@ import Testing
     let file = try TemporaryFolder.file(Array("[\(door(weak, -85, 50)), \(door(strong, -45, 500))]".utf8))
     let result = try Blectl.run("connect", "name:door", "--json", adapter: "sim:\(file)")
     #expect(try result.records.first?.string("address") == strong, "\(result.errors)")
-    #expect(result.errors.contains("2 devices match name:door; taking the strongest, \(strong)/random"), "\(result.errors)")
+    #expect(result.errors.contains("2 devices match name:door. Using the strongest, \(strong)/random"), "\(result.errors)")
     #expect(result.errors.contains("not \(weak)/random"), "\(result.errors)")
     let first = try Blectl.run("connect", "name:door", "--first", "--json", adapter: "sim:\(file)")
     #expect(try first.records.first?.string("address") == weak, "\(first.errors)")

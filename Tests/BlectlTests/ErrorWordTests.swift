@@ -22,7 +22,7 @@ import Testing
   ]) func aValueOfSeveralWordsNamesTheQuotes(_ words: [String]) throws {
     let result = try blectl(words)
     let value = words.contains("0x54") || words[0] == "-e" ? "'0x41 0x54 0x2b'" : "'0x41 0x41 0x41'"
-    #expect(result.status == 64 && result.errors.contains("write takes one VALUE. Put quotes around it: \(value)"), "\(result.errors)")
+    #expect(result.status == 64 && result.errors.contains("write takes one VALUE. Put it in quotes: \(value)"), "\(result.errors)")
   }
 
   /// A thousand digits in front would hide what is wrong.

@@ -119,7 +119,7 @@ import Text
   }
 
   @Test(
-    arguments: [("1b99f0", 6, "0x13"), ("1b99f1", 6, "0x08"), ("1b99f2", 4, "no answer"), ("1b99f3", 0, "")] as [(String, Int32, String)])
+    arguments: [("1b99f0", 6, "0x13"), ("1b99f1", 6, "0x08"), ("1b99f2", 4, "No answer"), ("1b99f3", 0, "")] as [(String, Int32, String)])
   func faults(_ command: String, _ status: Int32, _ words: String) throws {
     let result = try Self.run("wristband", "write", "name:Band-C", "ff02", command, "--expect", "ff01=56f0")
     #expect(result.status == status && (words.isEmpty || result.errors.contains(words)), "\(result.errors)")
@@ -133,7 +133,7 @@ import Text
     try Data().write(to: folder.appendingPathComponent("libcrypto.so.3"))
     let result = try Blectl.run(["scan"], environment: ["LD_LIBRARY_PATH": folder.path], adapter: "sim:\(path)")
     #expect(
-      result.status == 66 && result.errors.contains("aes_cmac is computed by libcrypto.so.3 of OpenSSL 3, which is not installed"),
+      result.status == 66 && result.errors.contains("aes_cmac needs libcrypto.so.3 (OpenSSL 3), which is not installed."),
       "\(result.errors)")
     #expect(result.errors.contains("challenge-lock.json:") && result.errors.contains("services[0].characteristics[0].reactions["))
   }

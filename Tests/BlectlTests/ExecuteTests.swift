@@ -61,8 +61,8 @@ import Testing
 
   /// Before a device is bothered.
   @Test(arguments: [
-    ("", "no command in it"), ("read 2a19; rubbish", "rubbish: there is no command"), ("read 2a19; write ff02", "write ff02: "),
-    ("read 'x", "not closed"), ("read 2a19 -i sim", "belongs to the session"),
+    ("", "-e is empty"), ("read 2a19; rubbish", "rubbish: Unknown command"), ("read 2a19; write ff02", "write ff02: "),
+    ("read 'x", "not closed"), ("read 2a19 -i sim", "is an option of the session"),
   ])
   func whatIsNoCommandIsSaidFirst(_ steps: String, _ mention: String) throws {
     let result = try Blectl.run("-e", steps, band)
@@ -71,7 +71,7 @@ import Testing
 
   @Test func withoutADeviceItConnectsItself() throws {
     let result = try Blectl.run("-e", "connect \(band); read 2a19; disconnect; read 2a19")
-    #expect(result.status == 2 && result.lines.contains("3c  60 %") && result.errors.contains("no device is connected"), "\(result.errors)")
+    #expect(result.status == 2 && result.lines.contains("3c  60 %") && result.errors.contains("No device is connected"), "\(result.errors)")
   }
 
   @Test func itsUsage() throws {
@@ -84,7 +84,7 @@ import Testing
   @Test func waitSaysWhatCameInstead() throws {
     let result = try Blectl.run("-e", "write ff02 1b9901; wait ff01=ff -t 3", band)
     #expect(
-      result.status == 4 && result.errors.contains("0 of 1 value(s) beginning with ff came on ff01 within 3 s; the last value was "),
+      result.status == 4 && result.errors.contains("Received 0 of 1 value(s) that start with ff on ff01 in 3 s. Last value: "),
       "\(result.errors)")
   }
 }
@@ -128,7 +128,7 @@ import Testing
     let itself = TemporaryFolder.path()
     try Data("source '\(itself)'\n".utf8).write(to: URL(fileURLWithPath: itself))
     let endless = try Blectl.run("repl", input: Array("source '\(itself)'\n".utf8))
-    #expect(endless.status == 66 && endless.errors.contains("does one name itself?"), "\(endless.errors)")
+    #expect(endless.status == 66 && endless.errors.contains("Does one name itself?"), "\(endless.errors)")
   }
 
   @Test func settings() throws {
@@ -140,8 +140,8 @@ import Testing
     #expect(
       result.lines.prefix(3) == ["format hex", "timeout 3.0", "reconnect off"] && result.lines.suffix(2) == ["3c", "3c  60 %"],
       "\(result.text)")
-    #expect(result.errors.contains("line 8: format does not take") && result.errors.contains("line 9: there is no setting"))
-    #expect(result.errors.contains("within 3 s"), "\(result.errors)")
+    #expect(result.errors.contains("line 8: Invalid format") && result.errors.contains("line 9: Unknown setting"))
+    #expect(result.errors.contains("in 3 s"), "\(result.errors)")
   }
 
   @Test func aDeviceGetsAName() throws {

@@ -22,26 +22,25 @@ import Text
     arguments: [
       (
         0x03, .write(0x16, value: [1]),
-        "Write Not Permitted (0x03) on ffe1 (handle 0x0016): it only takes writes without response; use --mode command"
+        "Cannot write ffe1 (handle 0x0016): it takes only Write Commands (ATT 0x03). Use --mode command."
       ),
-      (0x02, .read(0x16), "Read Not Permitted (0x02) on ffe1 (handle 0x0016): its properties are: write_without_response"),
+      (0x02, .read(0x16), "Cannot read ffe1 (handle 0x0016): it is write-only (ATT 0x02)."),
       (
         0x0F, .read(0x16),
-        "Insufficient Encryption (0x0f) on ffe1 (handle 0x0016): the peer wants a paired, encrypted link, and blectl does not pair or encrypt by "
-          + "itself yet; bluetoothctl does both (pair ADDRESS, then menu gatt)"
+        "Cannot read ffe1 (handle 0x0016): it needs encryption (ATT 0x0f). blectl cannot pair yet. In bluetoothctl: pair ADDRESS, then menu gatt"
       ),
-      (0x81, .read(0x16), "Application Error (0x81) on ffe1 (handle 0x0016): its meaning is the peer's own"),
+      (0x81, .read(0x16), "Cannot read ffe1 (handle 0x0016): vendor-defined error (ATT 0x81)."),
       (
         0x0D, .write(0x16, value: [1, 2]),
-        "Invalid Attribute Value Length (0x0d) on ffe1 (handle 0x0016): it does not take a value of 2 octets"
+        "Cannot write ffe1 (handle 0x0016): 2 bytes not accepted (ATT 0x0d)."
       ),
       (
         0x0E, .readByGroupType(HandleRange(1, 0x20), type: UUID(0x2800)),
-        "Unlikely Error (0x0e) in answer to a Read By Group Type Request for handles 0x0001-0x0020"
+        "The device refused the Read By Group Type Request for handles 0x0001-0x0020: Unlikely Error (ATT 0x0e)."
       ),
       (
         0x07, .executeWrite(flags: 1),
-        "Invalid Offset (0x07) in answer to the Execute Write Request: the peer did not take a value of this length; nothing was written"
+        "The device refused the Execute Write Request: a value of this length is not accepted (ATT 0x07). Nothing was written."
       ),
     ] as [(UInt8, Request, String)]) func refusals(_ code: UInt8, _ request: Request, _ sentence: String)
   {
@@ -52,31 +51,29 @@ import Text
 
   @Test func withoutDiscoveryTheHandleIsNamed() {
     let failure = Failure(GATTError.errorResponse(.readNotPermitted, to: .read(3), on: nil))
-    #expect(failure.message == "Read Not Permitted (0x02) on handle 0x0003: the peer does not let it be read")
+    #expect(failure.message == "Cannot read handle 0x0003: the device does not allow it (ATT 0x02).")
     #expect(Failure(GATTError.errorResponse(.invalidHandle, to: .read(3), on: nil)).exitStatus == .notFound)
   }
 
   @Test(
     arguments: [
       (
-        .violation(.response(.write), [0x13, 0xFF], "Write Response: 1 trailing octets (at octet 1)"), "protocol",
-        "the peer broke the Attribute Protocol: Write Response [13ff]: Write Response: 1 trailing octets (at octet 1)"
+        .violation(.response(.write), [0x13, 0xFF], "Write Response: 1 trailing byte(s) (at byte 1)"), "protocol",
+        "The device violated the Attribute Protocol: Write Response [13ff]: Write Response: 1 trailing byte(s) (at byte 1)"
       ),
       (
         .noResponse(to: .read, handle: 0x16, within: .seconds(30)), "timeout",
-        "no answer to the Read Request for handle 0x0016 within 30 s; the connection is given up, as the Attribute Protocol asks. Connect again, or "
-          + "allow more time with --timeout"
+        "No answer to the Read Request (handle 0x0016) in 30 s. Disconnected, as the Attribute Protocol requires. To wait longer: --timeout "
+          + "SECONDS"
       ),
       (
         .noResponse(to: .exchangeMTU, handle: 0, within: .milliseconds(1500)), "timeout",
-        "no answer to the Exchange MTU Request within 1.5 s; the connection is given up, as the Attribute Protocol asks. Connect again, or allow more "
-          + "time with --timeout"
+        "No answer to the Exchange MTU Request in 1.5 s. Disconnected, as the Attribute Protocol requires. To wait longer: --timeout SECONDS"
       ),
       (
         .nothingGotThrough(for: .seconds(2)), "timeout",
-        "nothing that was sent got through for 2 s: the controller reported no packet as delivered. Check that the device is in range and the adapter "
-          + "works, then connect again"
-      ), (.closedByThisSide, "link_lost", "the connection was closed by blectl"),
+        "The controller delivered no packet for 2 s. Check that the device is in range and the adapter works, then connect again."
+      ), (.closedByThisSide, "link_lost", "Connection closed by blectl"),
     ] as [(ATTError, String, String)]) func bearers(_ error: ATTError, _ kind: String, _ sentence: String)
   {
     #expect(Failure(error).message == sentence && Failure(error).kind.rawValue == kind)
@@ -87,61 +84,67 @@ import Text
     violation.endsBearer = true
     let message = Failure(ATTError.violation(violation)).message
     #expect(
-      message.hasSuffix("… (40 octets)]: no; the connection is given up, because later answers could be taken for those of other requests"))
+      message.hasSuffix("… (40 bytes)]: no. Disconnected, because later answers could be mistaken for answers to other requests."))
   }
 
   @Test(
     arguments: [
-      (.notFound(try Selector("ffe9"), .attribute), "not_found", "the peer has no attribute ffe9; list what it has with: services"),
+      (.notFound(try Selector("ffe9"), .attribute), "not_found", "The device has no attribute ffe9. To list the attributes, use services."),
       (
         .notFound(try Selector("ffe0"), .isService(service)), "not_found",
-        "the peer has no attribute ffe0; ffe0 is a service: name one of its characteristics (ffe0/ffe1, ffe0/ffe1)"
+        "The device has no attribute ffe0: ffe0 is a service. Use one of its characteristics: ffe0/ffe1, ffe0/ffe1"
       ),
-      (.notFound(try Selector("ffe1[3]"), .only(2, of: UUID(0xFFE1))), "not_found", "ffe1[3]: the peer has only 2 of ffe1"),
+      (
+        .notFound(try Selector("ffe1[3]"), .only(2, of: UUID(0xFFE1))), "not_found",
+        "The device has no attribute ffe1[3]: it has only 2 of ffe1."
+      ),
       (
         .notFound(try Selector("fff0/ffe1"), .service(UUID(0xFFF0))), "not_found",
-        "the peer has no attribute fff0/ffe1; it has no service fff0; list what it has with: services"
+        "The device has no attribute fff0/ffe1: it has no service fff0. To list the attributes, use services."
       ),
       (
         .notFound(try Selector("ffe2@2904"), .descriptor(UUID(0x2904))), "not_found",
-        "the peer has no attribute ffe2@2904; no descriptor 2904 there; list what it has with: services"
+        "The device has no attribute ffe2@2904: the characteristic has no descriptor 2904. To list the attributes, use services."
       ),
       (
         .ambiguous(
           try Selector("ffe1"),
           [.init(attribute: attribute, selector: "ffe0/ffe1[1]"), .init(attribute: attribute, selector: "ffe0/ffe1[2]")]), "ambiguous",
-        "ffe1 is ambiguous: ffe0/ffe1[1] (0x0016, write_without_response), ffe0/ffe1[2] (0x0016, write_without_response). Name one as it stands "
-          + "here, or its handle: 'ffe0/ffe1[1]', or 0x0016"
+        "2 attributes match ffe1: ffe0/ffe1[1] (0x0016, write_without_response), ffe0/ffe1[2] (0x0016, write_without_response). Use one of "
+          + "these names or handles, for example: 'ffe0/ffe1[1]' or 0x0016"
       ),
       (
         .ambiguous(
           try Selector(String(repeating: "0", count: 32) + "/" + String(repeating: "0", count: 31) + "1"),
           [.init(attribute: .handle(9), selector: "0x0009")]),
         "ambiguous",
-        "000000000000000000000000000000…00000000000000000000000000001 is ambiguous: 0x0009 (0x0009). Name one as it stands here, or its handle: "
-          + "0x0009, or 0x0009"
+        "1 attributes match 000000000000000000000000000000…00000000000000000000000000001: 0x0009 (0x0009). Use one of these names or handles, "
+          + "for example: 0x0009 or 0x0009"
       ),
       (
         .invalidSelector("1\u{1b}[31m", .wrongIndex), "usage",
-        "1\\x1b[31m does not name an attribute: [N] takes a number from 1. Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, 'ffe1[2]'), a descriptor "
-          + "(ffe1@2901) or a name (battery_level)"
+        "Invalid attribute \"1\\x1b[31m\": [N] takes a number from 1. Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, 'ffe1[2]'), a descriptor "
+          + "(ffe1@2901) or a name (battery_level)."
       ),
-      (.sendsNoValues(item), "not_found", "ffe1 (handle 0x0016) sends no values by itself: its properties are: write_without_response"),
+      (
+        .sendsNoValues(item), "not_found",
+        "Cannot subscribe to ffe1 (handle 0x0016): it does not notify or indicate. Its properties: write_without_response."
+      ),
       (
         .gone(item), "not_found",
-        "ffe1 is not subscribed to any more: the peer's services have changed, and handle 0x0016 may be something else"
+        "The subscription to ffe1 ended: the services of the device changed. Handle 0x0016 may now be another attribute."
       ),
       (
         .tooLongForWriteRequest(21, limit: 20, mtu: 23), "usage",
-        "21 octets do not fit one Write Request, which takes 20 at ATT_MTU 23: use --mode long for one value of up to 512 octets, or --chunk 20 to "
-          + "send it in segments"
+        "21 bytes do not fit one Write Request: the limit is 20 at MTU 23. For one value of up to 512 bytes, use --mode long. To send segments, "
+          + "use --chunk 20."
       ),
       (
         .tooLongForAttribute(513, segment: 20, mode: .long), "usage",
-        "513 octets are more than an attribute can hold (512): if the peer takes them in segments, add --chunk 20 with --mode request or command"
+        "513 bytes do not fit an attribute, which holds at most 512. If the device takes segments, add --chunk 20 and --mode request or command."
       ),
-      (.segmentTooLong(21, limit: 20, mtu: 23), "usage", "--chunk 21 does not fit: at ATT_MTU 23 a segment takes at most 20 octets"),
-      (.segmentTooShort(0), "usage", "--chunk takes 1 or more octets, not 0"),
+      (.segmentTooLong(21, limit: 20, mtu: 23), "usage", "--chunk 21 is too large: a segment has at most 20 bytes at MTU 23."),
+      (.segmentTooShort(0), "usage", "--chunk 0 is too small: a segment has at least 1 byte."),
     ] as [(GATTError, String, String)]) func procedures(_ error: GATTError, _ kind: String, _ sentence: String)
   {
     #expect(Failure(error).message == sentence)
@@ -150,47 +153,50 @@ import Text
 
   @Test(
     arguments: [
-      (.mtuBelowLeast(offered: 22, mtu: 23), "the peer offers an MTU of 22, which is less than the least (23): ATT_MTU stays 23"),
+      (.mtuBelowLeast(offered: 22, mtu: 23), "The device offered an invalid MTU (22; minimum 23). The MTU stays 23."),
       (
         .last(.cutNotification),
-        "a Multiple Handle Value Notification was cut short: its last value is lost; more of these are not reported"
+        "A Multiple Handle Value Notification was cut. Its last value is lost. Further notes of this kind are not shown."
       ),
       (
         .irregular(IrregularEntry(.characteristic, 0x11, UUID(0x2A00), .value(0x16, .outsideService, found: nil))),
-        "characteristic 2a00 (handle 0x0011) has its value at 0x0016, outside of its service: kept it"
+        "Kept characteristic 2a00 (handle 0x0011): its value is at 0x0016, outside its service."
       ),
       (
         .irregular(IrregularEntry(.characteristic, 0x11, UUID(0x2A00), .value(0, .atNoHandle, found: 0x12))),
-        "characteristic 2a00 (handle 0x0011) has its value at 0x0000, which no attribute has: used 0x0012, which has its type"
+        "Corrected characteristic 2a00 (handle 0x0011): its value is at 0x0000, an invalid handle. Using 0x0012, which has its type."
       ),
       (
         .irregular(IrregularEntry(.service, 5, UUID(0xFFE0), .overlaps(UUID(0x1800), HandleRange(1, 9)))),
-        "service ffe0 (handle 0x0005) overlaps service 1800 (0x0001-0x0009): kept both"
+        "Kept service ffe0 (handle 0x0005), which overlaps service 1800 (0x0001-0x0009)."
       ),
       (
         .irregular(IrregularEntry(.service, 9, UUID(0xFFE0), .endsBefore(5))),
-        "service ffe0 (handle 0x0009) ends at 0x0005, before it begins: blectl takes it to reach up to the next service"
+        "Extended service ffe0 (handle 0x0009) to the next service: its end 0x0005 is before its start."
       ),
       (
         .irregular(IrregularEntry(.include, 2, nil, .malformed([1, 2]))),
-        "included service (handle 0x0002) has a malformed value, 0102: ignored it"
+        "Ignored included service (handle 0x0002): its value is malformed (0102)."
       ),
       (
         .irregular(IrregularEntry(.attribute, 9, UUID(0x2902), .outOfOrder(after: 0x10))),
-        "attribute 2902 (handle 0x0009) comes after 0x0010 in an answer, which must be in order: kept it"
+        "Kept attribute 2902 (handle 0x0009), which is out of order: it follows 0x0010."
       ),
       (
         .irregular(IrregularEntry(.characteristic, 9, nil, .notAdvancing(HandleRange(0x10, 0xFFFF)))),
-        "the device answered a search in 0x0010-0xffff with nothing from there: the search for characteristics ended at 0x0010"
+        "The search for characteristics ended at 0x0010: the device returned nothing from the requested range 0x0010-0xffff."
       ),
       (
         .irregular(IrregularEntry(.characteristic, 9, UUID(0x2A00), .outsideServices(UUID(0x1800), 1))),
-        "characteristic 2a00 (handle 0x0009) lies in no service: shown with 1800 (handle 0x0001)"
+        "Kept characteristic 2a00 (handle 0x0009), which is in no service, with 1800 (handle 0x0001)."
       ),
-      (.longNotification(0x16, attribute), "ffe1 (handle 0x0016) sent more than an attribute can hold: kept the first 512 octets"),
-      (.longValue(0x16, nil, type: UUID(0xFFE1)), "ffe1 (handle 0x0016) sends more than an attribute can hold: kept the first 512 octets"),
-      (.lost(1000), "1000 received PDUs were lost so far: they came faster than they were taken"),
-      (.wrongEcho, "the peer repeated a part of the long write wrongly; --mode reliable would stop here"),
+      (.longNotification(0x16, attribute), "ffe1 (handle 0x0016) sent more bytes than an attribute can hold. Kept the first 512."),
+      (
+        .longValue(0x16, nil, type: UUID(0xFFE1)),
+        "ffe1 (handle 0x0016) returned more bytes than an attribute can hold. Kept the first 512."
+      ),
+      (.lost(1000), "Lost 1000 received PDUs so far: they arrived too fast."),
+      (.wrongEcho, "The device echoed a part of the long write incorrectly. To stop in this case: --mode reliable"),
     ] as [(ClientNote, String)]) func notes(_ note: ClientNote, _ sentence: String)
   { #expect(note.text == sentence) }
 }

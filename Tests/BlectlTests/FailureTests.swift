@@ -4,7 +4,7 @@ import Testing
 
 @testable import blectl
 
-/// The sentences, kinds and names that users and scripts get for the facts that the rooms throw.
+/// The messages, kinds and names for the facts that the rooms throw.
 @Suite struct FailureTests {
   struct Row {
     let error: any Error
@@ -16,43 +16,46 @@ import Testing
   static let files: [Row] = [
     Row(
       error: FileError.unreadable("a.bin", .noSuchFileOrDirectory), kind: .input, name: "enoent",
-      words: "cannot read “a.bin”: there is no such file (ENOENT)"),
+      words: "Cannot read “a.bin”: no such file (ENOENT)."),
     Row(
       error: FileError.unreadable(nil, .isDirectory), kind: .input, name: "eisdir",
-      words: "cannot read standard input: it is a directory (EISDIR)"),
-    Row(error: FileError.tooLong("a", limit: 9), kind: .input, name: "too_long", words: "“a” has more than 9 octets"),
+      words: "Cannot read standard input: it is a directory (EISDIR)."),
+    Row(error: FileError.tooLong("a", limit: 9), kind: .input, name: "too_long", words: "The file “a” is too large: the limit is 9 bytes."),
     Row(
       error: FileError.trace("t", .tooManySymbolicLinkLevels), kind: .output, name: "eloop",
-      words: "cannot write the trace “t”: it is a symbolic link, which could lead to a file that must not be overwritten (ELOOP)"),
-    Row(error: FileError.trace("t", .noSuchAddressOrDevice), kind: .output, name: "enxio", words: "nobody reads the pipe"),
-    Row(error: FileError.trace("t", .resourceTemporarilyUnavailable), kind: .output, name: "eagain", words: "does not keep up"),
+      words: "Cannot write the trace “t”: it is a symbolic link, which may lead to a file that must not be overwritten (ELOOP)."),
+    Row(error: FileError.trace("t", .noSuchAddressOrDevice), kind: .output, name: "enxio", words: "it is a pipe without a reader"),
+    Row(error: FileError.trace("t", .resourceTemporarilyUnavailable), kind: .output, name: "eagain", words: "its reader is too slow"),
     Row(error: FileError.trace("t", .noSpace), kind: .output, name: "enospc", words: "“t”: No space left on device (ENOSPC)"),
     Row(
       error: FileError.unwritable("/x", .noSpace), kind: .output, name: "enospc",
-      words: "cannot write “/x”: No space left on device (ENOSPC)"),
+      words: "Cannot write “/x”: No space left on device (ENOSPC)."),
+    Row(
+      error: FileError.unwritable("/x/y", .noSuchFileOrDirectory), kind: .output, name: "enoent",
+      words: "Cannot write “/x/y”: no such folder (ENOENT)."),
   ]
 
   static let transports: [Row] = [
     Row(
       error: TransportError.notConnected(.tcp(host: "h", port: 1), .connectionRefused), kind: .adapter, name: "econnrefused",
-      words: "tcp:h:1: nobody listens there (ECONNREFUSED); start the controller's program first"),
-    Row(error: TransportError.connectTimeout(.unix(path: "/s")), kind: .timeout, name: nil, words: "unix:/s did not answer in time"),
+      words: "Cannot connect to tcp:h:1: connection refused (ECONNREFUSED). Start the controller's program first."),
+    Row(error: TransportError.connectTimeout(.unix(path: "/s")), kind: .timeout, name: nil, words: "unix:/s did not answer in time."),
     Row(
       error: TransportError.serialLine(.serial(path: "/dev/ttyX", baud: 1_000_000), .permissionDenied), kind: .adapter, name: "eacces",
-      words: "serial:/dev/ttyX: this user may not use it (EACCES); join its group"),
+      words: "Cannot open serial:/dev/ttyX: permission denied (EACCES). To see its owner and mode: ls -l /dev/ttyX"),
     Row(
       error: TransportError.serialLine(.serial(path: "/dev/ttyX", baud: 9600), .resourceBusy), kind: .adapter, name: "ebusy",
-      words: "serial:/dev/ttyX@9600: another program uses it (EBUSY)"),
+      words: "Cannot open serial:/dev/ttyX@9600: another program uses it (EBUSY)."),
     Row(
       error: TransportError.cannotListen(.tcp(host: "h", port: 80), .permissionDenied), kind: .adapter, name: "eacces",
-      words: "tcp:h:80: ports below 1024 need root (EACCES); choose port 1024 or higher"),
+      words: "Cannot listen on tcp:h:80: ports below 1024 need root (EACCES). Use port 1024 or higher."),
     Row(
       error: TransportError.cannotListen(.unix(path: "/root/s"), .permissionDenied), kind: .adapter, name: "eacces", words: "ls -ld"),
-    Row(error: TransportError.notAnAddress("tcp:h:0", .port), kind: .usage, name: nil, words: "with a port from 1 to 65535 is needed"),
-    Row(error: TransportError.unknownBaudRate(7), kind: .usage, name: nil, words: "7 is not a baud rate"),
+    Row(error: TransportError.notAnAddress("tcp:h:0", .port), kind: .usage, name: nil, words: "Use tcp:HOST:PORT, with a port from 1 to"),
+    Row(error: TransportError.unknownBaudRate(7), kind: .usage, name: nil, words: "Unknown baud rate 7."),
     Row(
       error: TransportError.unknownHost("h", reason: "no"), kind: .adapter, name: nil,
-      words: "no host “h” is known (no); check the spelling"),
+      words: "Unknown host “h” (no). Check the spelling"),
   ]
 
   @Test(arguments: [files, transports]) func sentences(_ rows: [Row]) {

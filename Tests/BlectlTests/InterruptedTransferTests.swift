@@ -45,7 +45,7 @@ import Testing
     let told = try #require(error.int("resume_offset"))
     #expect(
       error.string("kind") == "interrupted" && told <= carried && told >= 20 * packet - way.window, "told \(told), carried \(carried)")
-    #expect(told == 0 || error.string("message")?.contains("run the command again with --resume") == true)
+    #expect(told == 0 || error.string("message")?.contains("run again with --resume") == true)
     // What is remembered is gone on with.
     let path = try TemporaryFolder.file(Array(FaultGridTests.contents))
     func resume(_ options: [String] = []) throws -> Blectl.Result {
@@ -56,7 +56,7 @@ import Testing
     if told == FaultGridTests.contents.count {
       // The pipe might have had more; the file has not.
       let resumed = try resume()
-      let sentence = "nothing left to send: all 4000 bytes of \(path) arrived"
+      let sentence = "Nothing left to send: all 4000 bytes of \(path) arrived"
       #expect(resumed.status == 66 && resumed.errors.contains(sentence), "\(resumed.errors)")
     } else if told > 0 {
       let resumed = try resume()

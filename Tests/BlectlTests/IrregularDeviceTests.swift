@@ -36,8 +36,8 @@ import Testing
     for text in ["1800 Generic Access", "2a00 Device Name", "Raw", "2a29", "Maker", "Model", "2902"] {
       #expect(result.text.contains(text), "\(text): \(result.text)")
     }
-    #expect(result.errors.contains("characteristic 2a00 (handle 0x0011) has its value at 0x0016, outside of its service: kept it"))
-    #expect(result.errors.split(separator: "\n").count { $0.contains("kept it") } == 4, "\(result.errors)")
+    #expect(result.errors.contains("Kept characteristic 2a00 (handle 0x0011): its value is at 0x0016, outside its service."))
+    #expect(result.errors.split(separator: "\n").count { $0.contains("Kept ") } == 5, "\(result.errors)")
   }
 
   @Test func whatWasFoundCanBeUsed() throws {
@@ -64,7 +64,7 @@ import Testing
     let services = try Blectl.run(["services", "name:Raw", "--json"], adapter: adapter, virtual: false)
     let records = try services.lines.map { try Record($0) }
     #expect(records.map { $0.string("uuid") } == ["1800", "180a"], "\(services.text)\(services.errors)")
-    #expect(services.errors.contains("has its value at 0x0016, outside of its service"), "\(services.errors)")
+    #expect(services.errors.contains("its value is at 0x0016, outside its service."), "\(services.errors)")
     #expect(services.errors.contains("\"error\""), "\(services.errors)")
     let characteristics = try Blectl.run(
       ["gatttool", "-b", Self.address, "-t", "random", "--characteristics"], adapter: adapter, virtual: false)

@@ -149,7 +149,7 @@ import Testing
     let macros = #""\C-t": "x\C-h\C-t""# + "\n" + #""\C-g": "abc""# + "\n"
     let repl = try ReplTerminal(environment: ["INPUTRC": try TemporaryFolder.file(Array(macros.utf8))])
     repl.type("\u{14}")
-    try repl.says { $0.hasPrefix("note: stopped a macro of inputrc after 4096 commands") }
+    try repl.says { $0.hasPrefix("note: Stopped an inputrc macro after 4096 commands") }
     repl.type("\u{7}")
     try repl.shows("blectl> xabc", column: 12)
     repl.type("\u{15}")

@@ -66,12 +66,12 @@ import Testing
       let before = try Record(try #require(try await shell.run(MTU.self, "name:panel").last))
       #expect(before.int("mtu") == 23 && before.bool("exchanged") == false && before.string("name") == "Panel")
       let agreed = try await shell.run(MTU.self, "name:panel", "300")
-      #expect(agreed.first?.contains("247 octets were agreed on, not 300") == true)
+      #expect(agreed.first?.contains("The device agreed to an MTU of 247, not 300.") == true)
       #expect(try Record(agreed.last ?? "").int("mtu") == 247 && panel.client.mtu == 247)
       // Once is all; the one that it has is no change.
       #expect(try await shell.run(MTU.self, "name:panel", "247").count == 1)
       let error = try #require(await #expect(throws: Failure.self) { try await shell.run(MTU.self, "name:panel", "100") })
-      #expect(error.kind == .usage && error.message.contains("247 octets") && error.message.contains("--mtu 100"))
+      #expect(error.kind == .usage && error.message.contains("The MTU is 247 already") && error.message.contains("--mtu 100"))
       #expect(panel.client.mtu == 247 && shell.process.session.connections.count == 1)
       #expect(throws: (any Error).self) { try MTU.parse(["name:panel", "22"]) }
       await shell.process.session.close()
@@ -106,10 +106,10 @@ import Testing
       _ = try await shell.connect("panel")
       let lines = try await shell.run(Params.self, "name:panel")
       #expect(
-        lines.first == "link to D1:00:00:00:00:10/random (Panel)" && lines.contains("  PHY: 1m") && lines.contains("  MTU: 23 octets"),
+        lines.first == "link to D1:00:00:00:00:10/random (Panel)" && lines.contains("  PHY: 1m") && lines.contains("  MTU: 23 bytes"),
         "\(lines)")
       #expect(try await shell.run(Rssi.self, "name:panel").first?.hasSuffix(" dBm") == true)
-      #expect(try await shell.run(MTU.self, "name:panel") == ["23 octets, not exchanged on this link"])
+      #expect(try await shell.run(MTU.self, "name:panel") == ["23 bytes, not exchanged on this link"])
       await shell.process.session.close()
     }
   }

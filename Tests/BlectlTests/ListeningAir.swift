@@ -13,8 +13,8 @@ final class ListeningAir: Sendable {
   let path: String
   private let file = TemporaryPath()
 
-  /// - Parameter options: `--stay` among them, or it ends with its clients.
-  init(_ options: [String] = ["--stay"], tcp: Bool = false) throws {
+  /// - Parameter options: With `--once`, it ends with its clients.
+  init(_ options: [String] = [], tcp: Bool = false) throws {
     path = file.path
     process = try Blectl.start(
       ["sim", "--listen", tcp ? "tcp:127.0.0.1:0" : "unix:\(path)", "--json"] + options, hasInput: false)

@@ -4,7 +4,7 @@ import Testing
 
 /// What a command whose link was lost tells of how far it had come.
 @Suite(.timeLimit(.minutes(10))) struct LostLinkTests {
-  private static let reboot = "before confirming that it received everything. That is usual for a reboot."
+  private static let reboot = "before it confirmed them. That is normal for a reboot."
 
   private static func run(
     _ words: [String], _ script: @escaping @Sendable ([UInt8]) -> [H4Controller.Answer]?
@@ -21,10 +21,10 @@ import Testing
     ("write ADDRESS 0x14 01 --mode request", [0x12, 0x14, 0], .disconnect, 1, 0, "disconnected \(reboot)"),
     ("write ADDRESS fff2 01", [0x12, 0x14, 0], .disconnect, 1, 0, "disconnected \(reboot)"),
     // The second of three, and the last one.
-    ("write ADDRESS 0x14 010203040506 --mode request --chunk 2", [0x12, 0x14, 0, 3], .disconnect, 4, 2, "; 2 of 6 octets were confirmed"),
+    ("write ADDRESS 0x14 010203040506 --mode request --chunk 2", [0x12, 0x14, 0, 3], .disconnect, 4, 2, ". 2 of 6 bytes were confirmed."),
     ("write ADDRESS 0x14 010203040506 --mode request --chunk 2", [0x12, 0x14, 0, 5], .disconnect, 6, 4, "disconnected \(reboot)"),
     // Queued: nothing of it is written before the end.
-    ("write ADDRESS 0x14 \(Octets.hex(Array(1...40))) --mode long", [0x16, 0x14, 0, 18, 0], .disconnect, 18, 0, "the device closed it"),
+    ("write ADDRESS 0x14 \(Octets.hex(Array(1...40))) --mode long", [0x16, 0x14, 0, 18, 0], .disconnect, 18, 0, "closed it (HCI 0x13)"),
     ("write ADDRESS 0x14 \(Octets.hex(Array(1...40))) --mode long", [0x18], .disconnect, 40, 0, "disconnected \(reboot)"),
   ]
 
@@ -47,7 +47,7 @@ import Testing
     let result = try Blectl.run(
       ["write", "name:Raw", "fff2", "01", "--mode", "command", "--first"], adapter: controller.adapter, virtual: false)
     #expect(
-      result.status == 6 && result.errors.hasSuffix("blectl: The write was sent; then Raw disconnected \(Self.reboot)\n"),
+      result.status == 6 && result.errors.hasSuffix("blectl: All bytes were sent, but Raw disconnected \(Self.reboot)\n"),
       "\(result.errors)")
   }
 

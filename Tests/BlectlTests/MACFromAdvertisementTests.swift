@@ -20,8 +20,8 @@ import Testing
   @Test func theDurationIncludesTheSearch() throws {
     let result = try Blectl.run("mac-from-adv", "name:nobody", "--duration", "2", "--timeout", "60")
     #expect(result.status == 2)
-    #expect(result.errors.contains("heard in 2 s"), "\(result.errors)")
-    #expect(try Blectl.run("mac-from-adv", "name:nobody", "--duration", "30").errors.contains("heard in 30 s"))
+    #expect(result.errors.contains("device(s) in 2 s"), "\(result.errors)")
+    #expect(try Blectl.run("mac-from-adv", "name:nobody", "--duration", "30").errors.contains("device(s) in 30 s"))
     // Shorter than what the search waits for a stronger match: what it heard counts.
     #expect(try Blectl.run("mac-from-adv", "name:band-7", "--duration", "1").lines.first?.hasPrefix("C0:FF:EE:00:00:07 ") == true)
   }
@@ -62,8 +62,8 @@ import Testing
   /// What is wrong with the data is told, and hides nothing beside it. Only what is not hex is wrong use.
   @Test func malformedDataIsToldAsThat() throws {
     for (hex, status, mention) in [
-      ("", 64, "no octets"), ("zz", 64, "is not hex"), ("0201", 2, "claims 2 octets, 1 left"),
-      ("09ff6909010203040506 05ff", 0, "--hex is malformed (structure at offset 10 claims 5 octets, 1 left"),
+      ("", 64, "--hex is empty"), ("zz", 64, "Invalid hex \"zz\""), ("0201", 2, "claims 2 octets, 1 left"),
+      ("09ff6909010203040506 05ff", 0, "--hex is malformed: structure at offset 10 claims 5 octets, 1 left"),
       ("020100 0405ffffee 09ff6909010203040506", 0, "32-bit UUID list is not a multiple of 4"),
       // From a public capture.
       ("0201021b05ffffee1bc878f64a4690dd5ad9e71f4e4177f011694babb7fe68", 2, "32-bit UUID list is not a multiple of 4"),
@@ -81,12 +81,12 @@ import Testing
     let result = try Blectl.run(["mac-from-adv"], input: Array("hello\n09ff6909010203040506\n02010\n".utf8))
     #expect(result.status == 66 && result.text.hasPrefix("01:02:03:04:05:06"), "\(result.text)\(result.errors)")
     #expect(
-      ["line 1 of standard input is neither", "line 3 of standard input has an odd", "2 line(s) of"].allSatisfy(result.errors.contains))
+      ["Line 1 of standard input is neither", "Line 3 of standard input has an odd", "2 line(s) of"].allSatisfy(result.errors.contains))
   }
 
   @Test func whatWasTriedIsSaid() throws {
     let result = try Blectl.run("mac-from-adv", "--rule", "mfg:0x0305@-6:le", "--hex", "020106")
-    #expect(result.status == 2 && result.errors.contains("mfg:0x0305@-6:le fits none of them"), "\(result.errors)")
+    #expect(result.status == 2 && result.errors.contains("no match for mfg:0x0305@-6:le."), "\(result.errors)")
     #expect(try Blectl.run("mac-from-adv", "--hex", "020106").errors.contains("no known layout fits"))
   }
 
@@ -95,7 +95,7 @@ import Testing
     let result = try Blectl.run(["mac-from-adv", "name:band-7"], input: Array("020106\n".utf8))
     #expect(
       result.status == 0
-        && result.errors == "note: standard input is not read: PEER says where to look; without it the lines there are read\n")
+        && result.errors == "note: blectl does not read standard input here. To decode its lines, leave out PEER.\n")
     #expect(try Blectl.run("mac-from-adv", "name:band-7").errors.isEmpty)
   }
 

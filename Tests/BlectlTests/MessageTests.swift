@@ -15,31 +15,31 @@ import Text
     (["read", "2a19", "-t", "5", "C0:FF:EE:00:00:07"], ["The device comes first: blectl read C0:FF:EE:00:00:07 2a19 -t 5"]),
     (["scan", "--rssi", "-60"], ["Did you mean --min-rssi?"]), (["read", "--nonsense"], ["Unknown option --nonsense."]),
     (["read", "--rwa"], ["Did you mean --raw?"]), (["scan", "--limit", "3"], ["Did you mean --count?"]),
-    (["scan", "-o", "f"], ["Did you mean --log?"]), (["read", "name:Band-7", "2a19", "--as", "uint8"], ["did you mean u8?"]),
-    (["read", "name:Band-7", "2a19", "--as", "int16"], ["did you mean i16le or i16be?"]),
-    (["read", "name:Band-7", "2a00", "--as", "string"], ["did you mean utf8?"]),
-    (["scan", "-d", "2sec"], ["-d does not take \"2sec\"", "500ms, 2s, 1m"]),
-    (["write", "name:Band-7", "ff02", "00", "--gap", "1x"], ["--gap does not take \"1x\"", "20ms"]),
-    (["read", "", "2a19"], ["unset variable"]), (["read", "service:nosuch", "2a19"], ["neither a UUID nor a name"]),
+    (["scan", "-o", "f"], ["Did you mean --log?"]), (["read", "name:Band-7", "2a19", "--as", "uint8"], ["Did you mean u8?"]),
+    (["read", "name:Band-7", "2a19", "--as", "int16"], ["Did you mean i16le or i16be?"]),
+    (["read", "name:Band-7", "2a00", "--as", "string"], ["Did you mean utf8?"]),
+    (["scan", "-d", "2sec"], ["Invalid -d \"2sec\"", "500ms, 2s, 1m"]),
+    (["write", "name:Band-7", "ff02", "00", "--gap", "1x"], ["Invalid --gap \"1x\"", "20ms"]),
+    (["read", "", "2a19"], ["Is a variable unset?"]), (["read", "service:nosuch", "2a19"], ["unknown service. Use a UUID or a name"]),
     (["scan", "--min-rssi", "60"], ["-127 to 20"]), (["scan", "--min-rssi", "-600"], ["-127 to 20"]),
     (["scan", "--min-rssi", "-128"], ["-127 to 20"]), (["scan", "--min-rssi", "weak"], ["weak", "-127 to 20"]),
-    (["write", "name:Band-7", "ff02", "00", "--chunk", "0"], ["--chunk does not take \"0\"", "1 to 512", "auto"]),
-    (["send-file", "name:Panel", "fff6", "f", "--window", "0"], ["--window does not take \"0\"", "1 to 10000"]),
-    (["scan", "--manufacturer", "nosuch"], ["--manufacturer does not take \"nosuch\"", "004c", "apple"]),
+    (["write", "name:Band-7", "ff02", "00", "--chunk", "0"], ["Invalid --chunk \"0\"", "1-512", "auto"]),
+    (["send-file", "name:Panel", "fff6", "f", "--window", "0"], ["Invalid --window \"0\"", "1-10000"]),
+    (["scan", "--manufacturer", "nosuch"], ["Invalid --manufacturer \"nosuch\"", "004c", "apple"]),
     (["scan", "--manufacturer", "nordic"], ["0059 Nordic Semiconductor ASA", "0ad0 Nordic Strong ApS"]),
-    (["scan", "--color", "blue"], ["--color does not take \"blue\"", "auto, always or never"]),
+    (["scan", "--color", "blue"], ["Invalid --color \"blue\"", "auto, always or never"]),
     (["scan", "--durration", "1"], ["Unknown option --durration", "Did you mean --duration?"]),
     (["scan", "--dur", "1"], ["Did you mean --duration?"]),
     (["scan", "--duration", "1", "--duration", "2"], ["--duration is given twice", "Usage: blectl scan"]),
     (["-i", "sim", "scan", "--adapter", "sim"], ["--adapter is given twice"]),
     (["write", "name:Band-7", "ff02", "00", "--chunk=1", "--chunk", "2"], ["--chunk is given twice"]),
-    (["write", "name:Band-7", "ff02", ""], ["VALUE has no octets", "--empty"]),
-    (["write", "name:Band-7", "ff02", "@/dev/null"], ["\"/dev/null\" has no octets", "--empty"]),
-    (["write", "name:Band-7", "ff02", "-"], ["standard input has no octets", "--empty"]),
-    (["help", "nosuch"], ["no command \"nosuch\"", "send-file"]), (["help", "scna"], ["Did you mean scan?"]),
-    (["raed", "name:Band-7"], ["no command \"raed\"", "Did you mean read?"]), (["-V"], ["-V", "Did you mean --version?"]),
+    (["write", "name:Band-7", "ff02", ""], ["The value is empty", "--empty"]),
+    (["write", "name:Band-7", "ff02", "@/dev/null"], ["\"/dev/null\" is empty", "--empty"]),
+    (["write", "name:Band-7", "ff02", "-"], ["standard input is empty", "--empty"]),
+    (["help", "nosuch"], ["Unknown command \"nosuch\"", "send-file"]), (["help", "scna"], ["Did you mean scan?"]),
+    (["raed", "name:Band-7"], ["Unknown command \"raed\"", "Did you mean read?"]), (["-V"], ["-V", "Did you mean --version?"]),
     (["-i"], ["-i needs a value"]),
-    (["--json", "-i"], ["-i needs a value"]), (["read", "@last"], ["Missing", "<attributes>", "battery_level"]),
+    (["--json", "-i"], ["-i needs a value"]), (["read", "@last"], ["Missing", "ATTRIBUTE", "battery_level"]),
     (["connect", "@last", "now"], ["\"now\""]), (["write", "name:Band-7", "ff02", "-5", "-6", "--as", "i8"], ["-5"]),
   ])
   func wrongUse(_ arguments: [String], _ mentions: [String]) throws {
@@ -57,19 +57,20 @@ import Text
   }
 
   static let more: [([String], [String])] = [
-    (["write", "name:Band-7", "ff02", "-5"], ["\"-5\" is not hex", "another format"]),
-    (["write", "name:Band-7", "ff02", "0-1"], ["is not hex"]), (["write", "name:Band-7", "ff02", "OPEN"], ["another format (utf8"]),
-    (["write", "name:Band-7", "ff02", "00", "--read-back"], ["cannot be read; nothing was written"]),
+    (["write", "name:Band-7", "ff02", "-5"], ["Invalid hex \"-5\"", "another format"]),
+    (["write", "name:Band-7", "ff02", "0-1"], ["Invalid hex \"0-1\""]),
+    (["write", "name:Band-7", "ff02", "OPEN"], ["another format (utf8"]),
+    (["write", "name:Band-7", "ff02", "00", "--read-back"], ["it is not readable. Nothing was written."]),
     (["notify", "name:Band-7", "2a37", "-n", "-1"], ["--count takes 1 or more, not -1"]),
     (["read", "name:Band-7", "2a19", "-t", "-1"], ["--timeout takes seconds"]),
     (["read", "name:Band-7", "2a19", "--retries", "-1"], ["--retries takes 0 to 100, not -1"]),
     (["read", "name:Band-7", "2a19", "--raw", "--as", "u8"], ["exclude each other"]),
-    (["-n", "1", "notify", "name:Band-7", "2a37"], ["\"-n\" is no option that every command has", "behind the command"]),
-    (["-b", "D1:00:00:00:00:01", "read"], ["\"-b\" is no option"]), (["read", "name:", "2a19"], ["the name has to follow"]),
-    (["read", "NAME:Band-7", "2a19"], ["name: is written small"]),
+    (["-n", "1", "notify", "name:Band-7", "2a37"], ["\"-n\" is not a global option", "after the command"]),
+    (["-b", "D1:00:00:00:00:01", "read"], ["\"-b\" is not a global option"]), (["read", "name:", "2a19"], ["the name is missing"]),
+    (["read", "NAME:Band-7", "2a19"], ["write name: in lower case"]),
     (["read", "D1:00:00:00:00:01/foo", "2a19"], ["public or random"]), (["scan", "--manufacturer", "nosuchcompany"], ["no company"]),
-    (["scan", "--manufacturer", "ace"], ["does not take"]),
-    (["mac-from-adv", "name:Band-7", "--mtu", "23"], ["belong to --connect"]), (["scan", "--name", ""], ["unset variable"]),
+    (["scan", "--manufacturer", "ace"], ["2 companies match: 00bc Ace Sensor"]),
+    (["mac-from-adv", "name:Band-7", "--mtu", "23"], ["need --connect"]), (["scan", "--name", ""], ["Is a variable unset?"]),
     (["scan", "--log", "-"], ["name of a file"]),
     ([], ["scan"]),
   ]
@@ -163,14 +164,14 @@ import Text
   /// A name is a whole one, and people type a part.
   @Test func aPartOfANameIsRecognised() throws {
     let part = try Blectl.run("read", "name:band", "2a19")
-    #expect(part.status == 2 && part.errors.contains("(Band-7, GateLock, Panel); 'name:*band*' would match one"), "\(part.errors)")
+    #expect(part.status == 2 && part.errors.contains("(Band-7, GateLock, Panel). Try 'name:*band*'. "), "\(part.errors)")
     let other = try Blectl.run("read", "name:nobody", "2a19")
-    #expect(other.status == 2 && other.errors.contains("(Band-7, GateLock, Panel); is it in range"), "\(other.errors)")
+    #expect(other.status == 2 && other.errors.contains("(Band-7, GateLock, Panel). Check that it is on, in range"), "\(other.errors)")
     #expect(try Blectl.run("read", "name:*band*", "2a19").status == 0)
   }
 
   @Test func aTimeoutOfAScanIsNoDuration() throws {
-    #expect(try Blectl.run("scan", "-t", "2", "-d", "1").errors.contains("--duration says how long"))
+    #expect(try Blectl.run("scan", "-t", "2", "-d", "1").errors.contains("use --duration"))
   }
 
   /// Far from everything is no suggestion.
@@ -214,7 +215,7 @@ import Text
   @Test(arguments: ["read", "write"]) func aUUIDWith0xIsAHandle(_ command: String) throws {
     let result = try Blectl.run([command, "name:Band-7", "0x2a19"] + (command == "write" ? ["00", "--mode", "request"] : []))
     #expect(result.status == 2, "\(result.errors)")
-    #expect(result.errors.contains("with 0x it is a handle, the UUID is 2a19"), "\(result.errors)")
+    #expect(result.errors.contains("0x marks a handle. For the UUID, type 2a19."), "\(result.errors)")
   }
 
   @Test func aCompanyHasAName() throws {
@@ -240,7 +241,7 @@ import Text
   @Test(arguments: ["virtal", "Virtual", "1"]) func theClockIsSpelledRight(_ clock: String) throws {
     let result = try Blectl.run(["scan", "--duration", "1"], environment: ["BLECTL_CLOCK": clock])
     #expect(result.status == 64, "\(result.errors)")
-    #expect(result.errors.hasPrefix("blectl: BLECTL_CLOCK is virtual or real, not \"\(clock)\"."), "\(result.errors)")
+    #expect(result.errors.hasPrefix("blectl: Invalid BLECTL_CLOCK \"\(clock)\". Use virtual or real."), "\(result.errors)")
     let json = try Blectl.run(["scan", "--json"], environment: ["BLECTL_CLOCK": clock])
     #expect(json.status == 64 && json.error?.string("kind") == "usage")
   }
@@ -276,7 +277,7 @@ import Text
   @Test(arguments: [["write", "name:Band-7", "ff02", "-"], ["send-file", "name:Panel", "fff6", "-"]])
   func soIsOneThatAValueIsReadFrom(_ words: [String]) throws {
     let running = try Blectl.start(words, virtual: false)
-    #expect(running.waitForOutput(containing: "waiting for octets on standard input"))
+    #expect(running.waitForOutput(containing: "Waiting for standard input to end"))
     running.send([1, 2])
     running.endInput()
     #expect(running.wait().status == 0)
@@ -285,12 +286,12 @@ import Text
   @Test func aWindowOfRequestsIsNone() throws {
     let file = try TemporaryFolder.file([1, 2, 3])
     let result = try Blectl.run("send-file", "name:Panel", "fff6", file, "--mode", "request", "--window", "4")
-    #expect(result.status == 0 && result.errors.contains("one request is in flight at a time"), "\(result.errors)")
+    #expect(result.status == 0 && result.errors.contains("only one request is in flight"), "\(result.errors)")
   }
 
   @Test func anIdlePipeIsToldOf() throws {
     let running = try Blectl.start(["mac-from-adv"], virtual: false)
-    #expect(running.waitForOutput(containing: "waiting for lines on standard input"))
+    #expect(running.waitForOutput(containing: "Waiting for lines on standard input"))
     running.send(Array("020106\n".utf8))
     running.endInput()
     #expect(running.wait().status == 2)
@@ -329,10 +330,10 @@ import Text
   @Test func oneOctetInOneSegment() throws {
     let result = try Blectl.run("send-file", "name:Panel", "fff6", try TemporaryFolder.file([1]))
     #expect(
-      result.text.hasPrefix("sent 1 octet in 0.") && result.text.contains(" kB/s") && result.text.contains(", 1 segment of "),
+      result.text.hasPrefix("Sent 1 byte in 0.") && result.text.contains(" kB/s") && result.text.contains(", 1 segment of "),
       "\(result.text)")
     #expect(
       try Blectl.run("write", "name:Band-7", "ff02", "00", "-v").errors.contains(
-        "wrote 1 octet to ff02 by command, in 1 segment; not verified\n"))
+        "Wrote 1 byte to ff02 (command, 1 segment, not verified)\n"))
   }
 }

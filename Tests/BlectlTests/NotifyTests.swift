@@ -5,7 +5,8 @@ import Testing
 /// When `notify` ends.
 @Suite(.timeLimit(.minutes(15))) struct NotifyTests {
   @Test(arguments: [
-    (["--count", "1"], "30 s: 0 of 1"), (["--timeout", "3"], "3 s: 0 value"), (["--count", "2", "--timeout", "4"], "4 s: 0 of 2"),
+    (["--count", "1"], "30 s, and 0 of 1 value(s)"), (["--timeout", "3"], "3 s, and 0 value(s)"),
+    (["--count", "2", "--timeout", "4"], "4 s, and 0 of 2 value(s)"),
   ])
   func aSilentCharacteristicIsNotWaitedForForEver(_ options: [String], _ mention: String) throws {
     let result = try Blectl.run(["notify", "name:Band-7", "ff01"] + options)

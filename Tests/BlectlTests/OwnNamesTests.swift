@@ -77,22 +77,24 @@ import Testing
 
   @Test(
     arguments: [
-      ("{\n\"uuids\": {\"ffe1\": 7}}", ":2: uuids: ffe1: a number where a name in quotes should be"),
+      ("{\n\"uuids\": {\"ffe1\": 7}}", ":2: uuids: ffe1: Expected a name in quotes, found a number"),
       ("{\"uuids\": {\n\n\"ffe\": \"x\"}}", ":3: uuids: \"ffe\" is not a UUID (4, 8 or 32 hex digits)"),
-      ("{\"companies\": {\"apple\": \"x\"}}", ":1: companies: \"apple\" is not a company's number (4 hex digits)"),
-      ("{\"companies\": {\"0x10000\": \"x\"}}", ":1: companies: \"0x10000\" is not a company's number (4 hex digits)"),
-      ("{\"uuids\": []}", ":1: uuids: a list where an object should be"), ("[]", ":1: a list where an object should be"),
-      ("{\"uuid\": {}}", ":1: \"uuid\" is neither uuids nor companies"),
+      ("{\"companies\": {\"apple\": \"x\"}}", ":1: companies: \"apple\" is not a company ID (4 hex digits)"),
+      ("{\"companies\": {\"0x10000\": \"x\"}}", ":1: companies: \"0x10000\" is not a company ID (4 hex digits)"),
+      ("{\"uuids\": []}", ":1: uuids: Expected an object, found a list"), ("[]", ":1: Expected an object, found a list"),
+      ("{\"uuid\": {}}", ":1: Unknown key \"uuid\". Use uuids or companies."),
       ("{\"uuids\": {\"ffe1\": \"\"}}", ":1: uuids: ffe1: \"\" is empty"),
-      ("{\"uuids\": {\"ffe1\": \"a\\u001b[31mb\"}}", ":1: uuids: ffe1: \"a\\x1b[31mb\" has characters that do not print"),
-      ("{\"uuids\": {\"ffe1\": \"a\\u202eb\"}}", "has characters that do not print"),
-      ("{\"uuids\": {\"ffe1\": \"2A19\"}}", ":1: uuids: ffe1: \"2A19\" would be taken for a UUID or a handle"),
-      ("{\"uuids\": {\"ffe1\": \"0x12\"}}", "would be taken for a UUID or a handle"),
-      ("{\"uuids\": {\"ffe1\": \"\(String(repeating: "n", count: 65))\"}}", "is longer than 64 octets"),
-      ("{\"uuids\": {\"ffe1\": \"Door\",\n\"ffe2\": \"door!\"}}", ":2: uuids: \"door!\" names ffe1 and ffe2"),
+      ("{\"uuids\": {\"ffe1\": \"a\\u001b[31mb\"}}", ":1: uuids: ffe1: \"a\\x1b[31mb\" contains unprintable characters"),
+      ("{\"uuids\": {\"ffe1\": \"a\\u202eb\"}}", "contains unprintable characters"),
+      ("{\"uuids\": {\"ffe1\": \"2A19\"}}", ":1: uuids: ffe1: \"2A19\" looks like a UUID or a handle"),
+      ("{\"uuids\": {\"ffe1\": \"0x12\"}}", "looks like a UUID or a handle"),
+      ("{\"uuids\": {\"ffe1\": \"\(String(repeating: "n", count: 65))\"}}", "is longer than 64 bytes"),
+      ("{\"uuids\": {\"ffe1\": \"Door\",\n\"ffe2\": \"door!\"}}", ":2: uuids: \"door!\" is the name of both ffe1 and ffe2"),
       ("{\"uuids\": {\"ffe1\": \"a\",\n\"0000ffe1-0000-1000-8000-00805f9b34fb\": \"b\"}}", ":2: uuids: 0000ffe1-"),
-      ("{\"uuids\": {\"ffe1\": \"a\", \"ffe1\": \"b\"}}", ":1: "), ("{\"uuids\": {\"ffe1\": \"a\"", ":1: the file ends where"),
-      ("\u{0}", ":1: octet 0x0 where"), ("", ":1: the file ends where"), (String(repeating: "[", count: 100_000), ":1: "),
+      ("{\"uuids\": {\"ffe1\": \"a\", \"ffe1\": \"b\"}}", ":1: "),
+      ("{\"uuids\": {\"ffe1\": \"a\"", ":1: Expected ',' or '}', found the end"),
+      ("\u{0}", ":1: Expected a value, found byte 0x0"), ("", ":1: Expected a value, found the end"),
+      (String(repeating: "[", count: 100_000), ":1: "),
       ("{\"uuids\": {\"ffe1\": \"\u{FFFD}\"}}".replacingOccurrences(of: "\u{FFFD}", with: "\\ud800"), ":1: "),
     ]) func whatIsWrongIsSaidWithItsPlace(_ text: String, _ message: String) throws
   {
@@ -110,10 +112,10 @@ import Testing
   /// So it is with config.json.
   @Test(
     arguments: [
-      ("{\n\"alias\": {}}", ":2: \"alias\" is neither aliases nor adapters"),
-      ("{\"aliases\": {}, \"a\\u001b\": 1}", ":1: \"a\\x1b\" is neither aliases nor adapters"),
-      ("[]", ":1: a list where an object should be"), ("{\"aliases\": 1}", ":1: aliases: a number where an object should be"),
-      ("", ":1: the file ends where"),
+      ("{\n\"alias\": {}}", ":2: Unknown key \"alias\". Use aliases or adapters."),
+      ("{\"aliases\": {}, \"a\\u001b\": 1}", ":1: Unknown key \"a\\x1b\". Use aliases or adapters."),
+      ("[]", ":1: Expected an object, found a list"), ("{\"aliases\": 1}", ":1: aliases: Expected an object, found a number"),
+      ("", ":1: Expected a value, found the end"),
     ]) func whatIsWrongWithTheConfigurationIsSaid(_ text: String, _ message: String) throws
   {
     let path = folder + "/blectl/config.json"
@@ -137,7 +139,7 @@ import Testing
     #expect(asPipe.status == 66 && asPipe.errors.contains("EINVAL"), "\(asPipe.errors)")
     try FileManager.default.removeItem(atPath: path)
     try write("{" + String(repeating: " ", count: 1 << 20) + "}")
-    #expect(try blectl("services", "name:gatelock").errors.contains("has more than 1048576 octets"))
+    #expect(try blectl("services", "name:gatelock").errors.contains("1048576 bytes"))
   }
 
   /// What needs no name does not care.

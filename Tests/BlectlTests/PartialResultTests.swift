@@ -69,7 +69,7 @@ import Testing
     let result = try Blectl.run(["services", ScriptedDevice.address, "--values"], adapter: controller.adapter, virtual: false)
     #expect(result.status == 6 && result.text.contains("= 01"), "\(result.text)")
     #expect(result.text.contains("2902 Client Characteristic Configuration  0x0015  (") && result.text.contains("2a19"), "\(result.text)")
-    #expect(result.errors.hasPrefix("blectl: Reading fff2@2902 (handle 0x0015) failed: "), "\(result.errors)")
+    #expect(result.errors.hasPrefix("blectl: Cannot read fff2@2902 (handle 0x0015): "), "\(result.errors)")
   }
 
   /// Another value is read all the same where the link stays.

@@ -26,7 +26,7 @@ import Testing
     #"{"connected":"2026-01-03T03:04:05.678Z","peer":"D1:00:00:00:00:01/random","found_by":"mac:A4:C1:38:00:11:22","air":"sim"}"#
 
   @Test func whoWasConnectedIsKnown() throws {
-    #expect(try blectl("peers").errors.contains("no device was connected before"))
+    #expect(try blectl("peers").errors.contains("No connection, and no earlier one is known"))
     #expect(try blectl("connect", "name:band-7").status == 0)
     #expect(try blectl("read", "mac:A4:C1:38:00:11:22", "ffe2").status == 0)
     // Once more, by its address: nothing is heard of it, and its name is still known.
@@ -97,7 +97,7 @@ import Testing
       names == [["door"]: "D1:00:00:00:00:01", []: "C0:FF:EE:00:00:07", ["far"]: "AA:AA:AA:AA:AA:AA", ["band"]: "D1:00:00:00:00:10"],
       "\(names)")
     let unknown = try blectl("read", "@nobody", "2a19")
-    #expect(unknown.status == 2 && unknown.errors.contains("known: band, door, far, old"), "\(unknown.errors)")
+    #expect(unknown.status == 2 && unknown.errors.contains("Known aliases: band, door, far, old"), "\(unknown.errors)")
   }
 
   @Test func withoutAnAdapter() throws {
@@ -108,7 +108,8 @@ import Testing
       #expect(try result.records.map { $0.string("address") } == ["C0:FF:EE:00:00:07"])
       if adapter == "hci99" {
         #expect(
-          try result.records.first?.bool("connected") == nil && result.errors.contains("only what is known from before"), "\(result.errors)"
+          try result.records.first?.bool("connected") == nil && result.errors.contains("Listing only earlier connections"),
+          "\(result.errors)"
         )
       }
     }

@@ -19,9 +19,9 @@ import Testing
     ]
     let result = try Blectl.run(["repl"], input: Array((lines.joined(separator: "\n") + "\n").utf8))
     let (first, second) = ("D1:00:00:00:00:01/random", "D1:00:00:00:00:02/random")
-    let notes = result.errors.split(separator: "\n").filter { $0.hasPrefix("note: name:GateLock means 2 connected devices: ") }
+    let notes = result.errors.split(separator: "\n").filter { $0.hasPrefix("note: name:GateLock matches 2 connected devices. ") }
     #expect(
-      notes.map { $0.split(separator: ": ").last.map(String.init) } == ["taking \(second), not \(first)", "taking \(first), not \(second)"])
+      notes.map { $0.split(separator: ". ").last.map(String.init) } == ["Using \(second), not \(first).", "Using \(first), not \(second)."])
     #expect(result.errors.contains("line 7: ") && result.status == 2 && result.lines.last == "60", "\(result.text)\(result.errors)")
   }
 
@@ -196,7 +196,7 @@ import Testing
     // The scan has something to say, long after the rest.
     for line in lines + last + ["sleep 100", "scan -d 0.1 -t 1"] { running.send(line: line) }
     running.endInput()
-    #expect(running.waitForOutput(containing: "--timeout does nothing here"))
+    #expect(running.waitForOutput(containing: "--timeout has no effect on scan"))
     running.startReading()
     let result = running.wait()
     #expect(try result.records.count { $0.string("event") == "notification" } == 12_000, "\(result.errors)")
@@ -207,10 +207,10 @@ import Testing
     let (adapter, lines) = try many()
     let running = try Blectl.start(["repl", "--json"], adapter: adapter, reading: .errorsOnly)
     for line in lines + ["notify fff1 -d 1 -v"] { running.send(line: line) }
-    #expect(running.waitForOutput(containing: "subscribed"))
+    #expect(running.waitForOutput(containing: "Subscribed"))
     running.signal(SIGINT)
     let result = running.wait()
-    #expect(result.status == 130 && result.errors.contains("value(s) were not shown"), "\(result.errors)")
+    #expect(result.status == 130 && result.errors.contains("value(s): the output was not read in time"), "\(result.errors)")
   }
 
   /// Records that nobody reads are words where messages are.
@@ -219,7 +219,7 @@ import Testing
       #"{ "uuid": "fff1", "properties": ["notify"] }"#, onConnect: #"[ { "disconnect": true, "after_ms": 1000 } ]"#)
     let running = try Blectl.start(["repl", "--json"], adapter: adapter, reading: .errorsOnly)
     for line in ["set reconnect on", "connect name:Sender", "sleep 8000"] { running.send(line: line) }
-    #expect(running.waitForOutput(containing: "Sender: back after"))
+    #expect(running.waitForOutput(containing: "Sender: Reconnected after"))
     running.startReading()
     running.endInput()
     let result = running.wait()
@@ -257,7 +257,7 @@ import Testing
       ["connect name:Sender", "subscribe fff1", "sleep 5", "wait fff1", "wait fff1", "sleep 60", "wait fff1", "wait fff1"], adapter: adapter
     )
     #expect(result.status == 0)
-    #expect(result.errors.components(separatedBy: "wait looks back").count == 2, "\(result.errors)")
+    #expect(result.errors.components(separatedBy: "wait only checks the last").count == 2, "\(result.errors)")
   }
 
   // MARK: Without a link
@@ -283,6 +283,7 @@ import Testing
   @Test func anMTUThatComesTooLateIsTold() throws {
     let result = try run(["connect name:Band-7 --mtu 100", "read 2a19 --mtu 100", "read 2a19 --mtu 150", "connect --mtu 150"])
     #expect(
-      result.status == 0 && result.errors.components(separatedBy: "the MTU of this link is 100 octets").count == 3, "\(result.errors)")
+      result.status == 0 && result.errors.components(separatedBy: "The MTU of this connection stays 100 bytes").count == 3,
+      "\(result.errors)")
   }
 }

@@ -74,7 +74,7 @@ import Testing
     #expect(running.nextLine { $0.contains(#""id":"beats""#) && $0.contains("done") } != nil)
     running.endInput()
     let result = running.wait()
-    let refused = try result.records.filter { $0["error"]?.string("message")?.contains("wait already") ?? false }
+    let refused = try result.records.filter { $0["error"]?.string("message")?.contains("Too many commands are waiting") ?? false }
     #expect(refused.allSatisfy { $0.int("status") == 64 })
     #expect(refused.map { $0.string("id") } == ["17!", "18!", "19!", "20!"])
   }

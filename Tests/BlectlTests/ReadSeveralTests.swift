@@ -35,7 +35,7 @@ import Testing
   @Test func aFormatThatDoesNotFit() throws {
     let result = try blectl("read", Self.meter, "fff3", "fff4", "fff1", "--as", "i16le")
     #expect(result.status == 5 && result.output.isEmpty, "\(result.text)")
-    #expect(result.errors.split(separator: "\n").last?.contains("the value has 3 octets") == true, "\(result.errors)")
+    #expect(result.errors.split(separator: "\n").last?.contains("it has 3 bytes (") == true, "\(result.errors)")
     #expect(try blectl("read", Self.meter, "fff1", "fff4", "fff1", "--as", "i16le").text == "fff1\t-253\n")
   }
 
@@ -52,7 +52,7 @@ import Testing
     let first = try blectl("read", Self.meter, "fff2", "fff3")
     // It is connected once more, because it has answered nothing.
     #expect(first.status == 6 && first.output.isEmpty, "\(first.text)\(first.errors)")
-    #expect(first.errors.split(separator: "\n").map { $0.contains("trying again") } == [true, false], "\(first.errors)")
+    #expect(first.errors.split(separator: "\n").map { $0.contains("Trying again.") } == [true, false], "\(first.errors)")
     let second = try blectl("read", Self.meter, "fff1", "fff2", "fff3")
     #expect(second.status == 5 && second.output.isEmpty, "\(second.text)")
     #expect(second.errors.split(separator: "\n").count == 2, "\(second.errors)")

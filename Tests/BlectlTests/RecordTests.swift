@@ -46,7 +46,7 @@ import Testing
   @Test func failuresAreExpectedAgain() throws {
     #expect(try record(["write", Self.lock, "ffe2", "00"]).dropFirst(3).prefix(2) == ["  write ffe2 00", "  fails write_not_permitted"])
     #expect(
-      try record(["read", "name:nobody", "2a19"]).dropFirst(3).prefix(3) == ["  # not done: read 2a19", "  connect", "  fails not_found"])
+      try record(["read", "name:nobody", "2a19"]).dropFirst(3).prefix(3) == ["  # not run: read 2a19", "  connect", "  fails not_found"])
     #expect(try record(["-e", "read 2a19", "name:nobody"]).dropFirst(3).prefix(2) == ["  connect", "  fails not_found"])
     #expect(try record(["read", "name:Band-7", "ffff"]).dropFirst(3).prefix(2) == ["  read ffff", "  fails not_found"])
   }
@@ -62,7 +62,7 @@ import Testing
     let script = try record(
       ["-e", "read 2a19; subscribe ff01; write ff02 1b9902; sleep 1; read ffff; rssi", "-k", "name:Band-7"])
     #expect(
-      script.filter { !$0.hasPrefix("  # the peer") } == [
+      script.filter { !$0.hasPrefix("  # The device") } == [
         "device name:Band-7", "", "test \"recorded 2026-01-01T00:00:00.000Z\"", "  read 2a19", "  expect == 3c", "  subscribe ff01",
         "  write ff02 1b9902", "  sleep 1s", "  expect ff01 == 567c030100148e1c94 within 5s",
         "  expect ff01 == 567c0302ab280010ba within 5s", "  expect ff01 == 567c030343236a31d9 within 5s", "  read ffff",
@@ -88,7 +88,7 @@ import Testing
         """)
     #expect(script.first == "device name:Band-7")
     #expect(script.contains("  connect") && script.contains("  expect == 3c") && script.contains("  read 2a29"), "\(script)")
-    #expect(script.contains("  # about another device: read fff7"), "\(script)")
+    #expect(script.contains("  # for another device: read fff7"), "\(script)")
   }
 
   /// A value that was another one the second time.
@@ -103,8 +103,8 @@ import Testing
     let script = try record(["-e", "read ffe1; write ffe1 05; read ffe1; read ffe2", "name:Counter"], adapter: "sim:\(device)")
     #expect(
       script.dropFirst(3) == [
-        "  read ffe1", "  # it was different at times: expect == 00", "  write ffe1 05", "  read ffe1",
-        "  # it was different at times: expect == 05", "  read ffe2", "  expect == 07", "end", "",
+        "  read ffe1", "  # not always the same: expect == 00", "  write ffe1 05", "  read ffe1",
+        "  # not always the same: expect == 05", "  read ffe2", "  expect == 07", "end", "",
       ])
   }
 
@@ -123,7 +123,7 @@ import Testing
     let unwritable = try Blectl.run("--record", "/nonexistent/file", "read", "name:Band-7", "2a19")
     #expect(unwritable.status == 74 && unwritable.text.isEmpty, "\(unwritable.text)")
     let run = try Blectl.run("--record", "/dev/null", "run", "/dev/null")
-    #expect(run.status == 64 && run.errors.contains("not for run"), "\(run.errors)")
+    #expect(run.status == 64 && run.errors.contains("Cannot record run"), "\(run.errors)")
     #expect(try Blectl.run(["repl"], input: Array("read 2a19 --record /tmp/x".utf8)).status == 64)
   }
 }

@@ -47,7 +47,7 @@ extension RecordTests {
   @Test func aDeviceWritesNoLines() throws {
     let lines = try recordCall(try Self.device(code: #"timeout\n  write ff02 dead\n  #"#), "refused")
     #expect(lines.prefix(2) == ["  call refused", "  fails device"], "\(lines)")
-    #expect(lines.count == 3 && lines.last?.hasPrefix("  # refused: the device refuses it with timeout") == true, "\(lines)")
+    #expect(lines.count == 3 && lines.last?.hasPrefix("  # refused: the device answered timeout") == true, "\(lines)")
     for end in ["\\r", "\\u2028", "\\u0085", "\\u000b"] {
       #expect(try recordCall(try Self.device(code: "x\(end)  write ff02 dead"), "refused").count == 3)
     }
@@ -67,7 +67,7 @@ extension RecordTests {
     #expect(
       try record(["call", "mac:A4:C1:38:00:11:22", "open", "code=\(code)"]).dropFirst(3) == [
         "  call open code=\(code)", "  fails device", "  expect field name == \"FAIL\"",
-        "  # open: the device refuses it with FAIL: this is not the code", "end", "",
+        "  # open: the device answered FAIL: this is not the code", "end", "",
       ])
   }
 
@@ -114,13 +114,13 @@ extension RecordTests {
     let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: script.path)), as: UTF8.self)
     #expect(
       text.hasSuffix(
-        "Z\"\n  # no line of a script can say this: call --device \(file) say 'text=a\\x0awrite ff02 dead'\nend\n"), "\(text)")
+        "Z\"\n  # a script cannot contain this line: call --device \(file) say 'text=a\\x0awrite ff02 dead'\nend\n"), "\(text)")
   }
 
   @Test func theValueThatDoesNotFitIsTheOneThatFails() throws {
     let lines = try record(["read", "name:Band-7", "2a19", "2a29", "--as", "u16le"])
     #expect(lines.dropFirst(3).prefix(2) == ["  read 2a19 --as u16le", "  fails expectation"], "\(lines)")
-    #expect(lines.count == 8 && lines[5].hasPrefix("  # the value has 1 octet (3c)"), "\(lines)")
+    #expect(lines.count == 8 && lines[5].hasPrefix("  # Cannot show the value as u16le"), "\(lines)")
     #expect(
       try record(["read", "name:Panel", "fff7", "fff6@2901", "--as", "u32le"]).dropFirst(3).prefix(4) == [
         "  read fff7 --as u32le", "  expect == 0000000000000000", "  read fff6@2901 --as u32le", "  fails expectation",
@@ -148,7 +148,7 @@ extension RecordTests {
   @Test func aSecondDeviceIsNotTheFirst() throws {
     #expect(
       try session(["connect name:Band-7", "disconnect", "connect name:Panel", "read fff7"]).dropFirst(2) == [
-        "  connect", "  disconnect", "  # about another device: connect", "  # about another device: read fff7", "end",
+        "  connect", "  disconnect", "  # for another device: connect", "  # for another device: read fff7", "end",
       ])
   }
 
@@ -156,7 +156,7 @@ extension RecordTests {
     #expect(
       try session(["connect name:Band-7", "disconnect", "connect name:Panel", "disconnect", "connect \(name)", "read 2a19"]).dropFirst(2)
         == [
-          "  connect", "  disconnect", "  # about another device: connect", "  # about another device: disconnect", "  connect",
+          "  connect", "  disconnect", "  # for another device: connect", "  # for another device: disconnect", "  connect",
           "  read 2a19",
           "  expect == 3c", "end",
         ])
@@ -188,8 +188,8 @@ extension RecordTests {
     let lines = try text(path).split(separator: "\n").dropFirst()
     #expect(
       lines == [
-        "  sleep 1s", "  sleep 2s", "  # 3 more command(s) were left out: a recorded script has at most 2 commands, and 4 MiB", "end",
+        "  sleep 1s", "  sleep 2s", "  # 3 more command(s) left out: a recorded script has at most 2 commands and 4 MiB", "end",
       ])
-    #expect(try text(errors).hasPrefix("note: 3 command(s) are not in "))
+    #expect(try text(errors).hasPrefix("note: Left 3 command(s) out of "))
   }
 }

@@ -62,12 +62,12 @@ import Testing
     try repl.enter("subscribe fff1")
     try repl.enter("write fff2 00")
     repl.type("read ")
-    try repl.says { $0.contains("was lost") }
+    try repl.says { $0.contains(" lost: the device closed it") }
     try repl.shows("Fleeting (lost)> read", column: 22)
     repl.type("\u{15}")
     // What is about the device waits for it.
     try repl.enter("wait fff1 -t 60")
-    try repl.says { $0.contains("Fleeting: back after") }
+    try repl.says { $0.contains("Fleeting: Reconnected after") }
     try repl.shows("Fleeting>", column: 10)
     #expect(repl.screen.lines.contains { $0.hasSuffix("fff1  cafe") })
     // Without it the link stays away.
@@ -238,7 +238,7 @@ import Testing
     let repl = try ReplTerminal()
     try repl.enter("!stty -a | grep -c ' icanon .* echo '; exit 3")
     try repl.says("1")
-    try repl.says { $0.hasSuffix("ended with 3") }
+    try repl.says { $0.hasSuffix("exited with 3") }
     // A line typed while a command runs waits for the prompt.
     repl.type("sleep 1\rexit\r")
     let (status, _) = repl.terminal.finish()
@@ -268,11 +268,11 @@ import Testing
   @Test func errorsAreToldAndTheSessionGoesOn() throws {
     let repl = try ReplTerminal()
     try repl.enter("raed x")
-    try repl.says { $0.hasPrefix("blectl: there is no command \"raed\"; did you mean read?") }
+    try repl.says { $0.hasPrefix("blectl: Unknown command \"raed\". Did you mean read?") }
     try repl.enter("read 'x")
-    try repl.says { $0.hasPrefix("blectl: a ' is not closed") }
+    try repl.says { $0.hasPrefix("blectl: A quote ' is not closed") }
     try repl.enter("read 2a19")
-    try repl.says { $0.hasPrefix("blectl: no device is connected") }
+    try repl.says { $0.hasPrefix("blectl: No device is connected") }
     try repl.enter("connect name:Band-7; read 2a19; read zzzz; disconnect")
     // The rest of the line is not carried out.
     try repl.shows("Band-7>", column: 8)

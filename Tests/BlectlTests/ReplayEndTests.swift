@@ -26,7 +26,7 @@ import Testing
     ] {
       let result = try Blectl.run(arguments, adapter: "replay:\(trace.path)", virtual: false)
       #expect(result.status == 7, "\(arguments): \(result.errors)")
-      #expect(result.lines.count == 3 && result.errors.contains("the recording ends here: no more values are in it"), "\(result.errors)")
+      #expect(result.lines.count == 3 && result.errors.contains("The recording ends here and has no more values."), "\(result.errors)")
     }
     let session = try replay(trace, "-e", "notify 2a37 -n 3; sleep 90; read 2a37@2902", "name:Band-7")
     #expect(session.status == 0 && session.text.hasSuffix("0000  off\n"), "\(session.text)\(session.errors)")
@@ -34,28 +34,28 @@ import Testing
     let script = try TemporaryFolder.file(
       Array("device name:Band-7\ntest \"more\"\n  subscribe 2a37\n  expect 2a37 == ff00 within 60s\nend\n".utf8))
     let run = try replay(trace, "run", script, "--tap")
-    #expect(run.status == 7 && run.text.contains("the recording ends here"), "\(run.text)\(run.errors)")
+    #expect(run.status == 7 && run.text.contains("The recording ends here"), "\(run.text)\(run.errors)")
   }
 
   /// The next values follow a write: whoever waits is told which, and not that there are none.
   @Test(arguments: [
-    (["notify", "D0:00:00:00:00:02", "ae02"], 0, "to write 01 to ae01 (handle 0x000c) without response (packet 88)"),
-    (["notify", "D0:00:00:00:00:02", "ae02", "--write", "ae01=01"], 0, "to write 02 to ae01 (handle 0x000c) without response (packet 94)"),
+    (["notify", "D0:00:00:00:00:02", "ae02"], 0, "write of 01 to ae01 (handle 0x000c) without response (packet 88)"),
+    (["notify", "D0:00:00:00:00:02", "ae02", "--write", "ae01=01"], 0, "write of 02 to ae01 (handle 0x000c) without response (packet 94)"),
     (
       ["-e", "subscribe ae02; write ae01 01; write ae01 02; wait ae02 -n 3", "D0:00:00:00:00:02"], 2,
-      "to write 03 to ae01 (handle 0x000c) without response (packet 100)"
+      "write of 03 to ae01 (handle 0x000c) without response (packet 100)"
     ),
     (
       ["-e", "subscribe ae02; write ae01 01; write ae01 02; write ae01 03; wait ae02 -n 4", "D0:00:00:00:00:02"], 3,
-      "the recording ends here: no more values are in it"
+      "The recording ends here and has no more values."
     ),
   ]) func theNextValuesFollowAWrite(_ arguments: [String], _ values: Int, _ mention: String) throws {
     let adapter = "replay:\(Vectors.path("replay-notify-after-writes.btsnoop"))"
     let result = try Blectl.run(arguments, adapter: adapter, virtual: false)
     #expect(result.status == 7 && result.errors.contains(mention), "\(result.errors)")
     #expect(result.lines.count == values, "\(result.text)")
-    let isOver = mention.hasPrefix("the recording")
-    #expect(result.errors.contains("the next values after what was not sent") != isOver, "\(result.errors)")
+    let isOver = mention.hasPrefix("The recording")
+    #expect(result.errors.contains("the next values after a request that was not sent") != isOver, "\(result.errors)")
   }
 
   /// A filtered log has the connection, and nothing that tells the type of the address.
@@ -88,8 +88,8 @@ import Testing
       statuses.insert(result.status)
       switch result.status {
       case 0: break
-      case 2: #expect(result.errors.contains("no device of the recording matches name:Band-7"), "\(end): \(result.errors)")
-      default: #expect(result.status == 7 && result.errors.hasPrefix("blectl: the recording "), "\(end): \(result.errors)")
+      case 2: #expect(result.errors.contains("Cannot find name:Band-7: the recording has "), "\(end): \(result.errors)")
+      default: #expect(result.status == 7 && result.errors.hasPrefix("blectl: The recording "), "\(end): \(result.errors)")
       }
       guard end + 24 <= file.count else { break }
       end += 24 + Int(file[end + 6]) << 8 + Int(file[end + 7])
@@ -103,7 +103,7 @@ import Testing
     #expect(result.status == 2)
     #expect(
       result.errors.contains(
-        "blectl: no device of the recording matches name:nobody: 4 other device(s) are in it (Band-7, GateLock, Panel)"),
+        "blectl: Cannot find name:nobody: the recording has 4 other device(s) (Band-7, GateLock, Panel)."),
       "\(result.errors)")
     #expect(!result.errors.contains("in range"))
   }
@@ -118,7 +118,7 @@ import Testing
     #expect(result.status == 7)
     let message = try #require(result.error?.string("message"))
     #expect(message.contains("to fff6 (handle 0x"), "\(message)")
-    #expect(message.contains("; next in it: the same with other octets, the one at offset 60 is \(before), not \(after); "), "\(message)")
+    #expect(message.contains(" Its next request is the same with other bytes: \(before), not \(after), at offset 60. "), "\(message)")
     #expect(!message.contains("--offset") && result.error?.int("resume_offset") == nil, "\(message)")
   }
 
@@ -144,9 +144,9 @@ import Testing
     #expect(result.status == 7)
     #expect(
       result.errors
-        == "blectl: write ff02 1b9902: the recording does not have what was asked: to write 1b9902 to ff02 (handle 0x001c) "
-        + "without response; next in it: to write 0000 to 2a05@2902 (handle 0x0009); "
-        + "record this too, with the device and --trace\n", "\(result.errors)")
+        == "blectl: write ff02 1b9902: The recording has no write of 1b9902 to ff02 (handle 0x001c) without response. Its next request: "
+        + "write of 0000 to 2a05@2902 (handle 0x0009). Record this too, with the device and --trace.\n",
+      "\(result.errors)")
     let json = try replay(trace, "--json", "-e", "write ff02 1b9902", "name:Band-7")
     #expect(json.text.contains("\"event\":\"disconnected\""), "\(json.text)")
   }

@@ -38,7 +38,7 @@ import Testing
   ]) func fails(_ body: String) throws {
     let result = try run(body)
     #expect(
-      result.status == 7 && result.text.contains("1 passed, 1 failed") && result.text.contains("the device closed it"), "\(result.text)")
+      result.status == 7 && result.text.contains("1 passed, 1 failed") && result.text.contains("lost: the device closed"), "\(result.text)")
     #expect(result.text.contains("✓ next"))
   }
 

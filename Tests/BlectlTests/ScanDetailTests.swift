@@ -26,7 +26,7 @@ import Text
     ("037e0102", "AD type 0x7e  0102"),
     ("05120600a000", "Peripheral Connection Interval Range  7.5 ms to 200 ms (0600a000)"), ("", "  adv_ind  (empty)"),
     ("0201", "(malformed: "),
-    ("0716d2fc40023c0a", "BTHome 26.2 °C"), ("0716d2fc40fa0102", "BTHome not understood: fa0102"), ("0416d2fc40", "BTHome without a value"),
+    ("0716d2fc40023c0a", "BTHome 26.2 °C"), ("0716d2fc40fa0102", "BTHome unknown: fa0102"), ("0416d2fc40", "BTHome without values"),
     ("1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5", "iBeacon 1/2 e2c56db5"),
   ]) func everyType(_ data: String, _ line: String) {
     let lines = Self.lines(data)

@@ -187,7 +187,8 @@ import Text
     let lines = Screen(text, rows: 24).lines.filter { !$0.isEmpty }
     #expect(status == 0 && lines.count == 5, "\(lines)")
     #expect(
-      lines.first?.hasPrefix("note: 1 advertising report(s) of ") == true && lines.dropFirst().first?.hasPrefix("RSSI") == true, "\(lines)")
+      lines.first?.hasPrefix("note: Skipped 1 advertising report(s) of ") == true && lines.dropFirst().first?.hasPrefix("RSSI") == true,
+      "\(lines)")
     #expect(lines.last?.hasPrefix("2 device(s), ") == true)
   }
 

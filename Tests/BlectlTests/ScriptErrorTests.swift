@@ -23,16 +23,16 @@ import Testing
   @Test func theAdapterIsNotThere() throws { #expect(try Self.run("read ffe1").status == 3) }
 
   @Test(arguments: [
-    ("frobnicate ffe1", "1:1", "there is no command"), ("raed ffe1", "1:1", "did you mean read?"), ("read", "1:1", "attr"),
-    ("read ffe1 --bogus", "1:1", "--bogus"), ("read ffe1 --as u9", "1:1", "u9"), ("write ffe1", "1:1", "value"),
-    ("write ffe1 01 --mode fast", "1:1", "fast"), ("notify ffe1", "1:1", "--count or a --duration"), ("exit", "1:1", "last line"),
+    ("frobnicate ffe1", "1:1", "Unknown command"), ("raed ffe1", "1:1", "Did you mean read?"), ("read", "1:1", "Missing ATTRIBUTE"),
+    ("read ffe1 --bogus", "1:1", "--bogus"), ("read ffe1 --as u9", "1:1", "u9"), ("write ffe1", "1:1", "Missing VALUE"),
+    ("write ffe1 01 --mode fast", "1:1", "fast"), ("notify ffe1", "1:1", "Add --count or --duration"), ("exit", "1:1", "last line"),
     ("source other", "1:1", "include FILE"), ("run other.blectl", "1:1", "include FILE"), ("alias x", "1:1", "set NAME VALUE"),
-    ("help", "1:1", "help is for people"), ("read --help", "1:1", "help is for people"), ("repl", "1:1", "there is no command"),
-    ("set reconnect on", "1:1", "connects anew by itself"), ("set format u9", "1:1", "u9"), ("set timeout x", "1:1", "timeout takes"),
+    ("help", "1:1", "cannot show help"), ("read --help", "1:1", "cannot show help"), ("repl", "1:1", "Unknown command"),
+    ("set reconnect on", "1:1", "reconnect automatically"), ("set format u9", "1:1", "u9"), ("set timeout x", "1:1", "Invalid timeout"),
     ("read ffe1 -i hci0", "1:1", "--adapter"), ("read ffe1\nexpect as u16 == 1", "2:11", "u16le or u16be"),
-    ("sleep 5x", "1:7", "is no time"),
-    ("read ffe1\nfails nothing", "2:7", "no error is called"), ("\n\n  test t\n", "3:3", "has no end"),
-    ("read \u{1B}[31mx'", "1:12", "nothing closes"),
+    ("sleep 5x", "1:7", "Invalid time \"5x\""),
+    ("read ffe1\nfails nothing", "2:7", "Unknown error"), ("\n\n  test t\n", "3:3", "Missing `end`"),
+    ("read \u{1B}[31mx'", "1:12", "is never closed"),
     ("\u{1B}[31m", "1:1", "\\x1b[31m"), ("test \"a\u{202E}b\"\nskip\nend\ntest \"a\u{202E}b\"\nskip\nend", "4:1", "\\u{202e}"),
   ])
   func hasItsPlace(_ script: String, _ place: String, _ reason: String) throws {
@@ -71,7 +71,7 @@ import Testing
   @Test func aLaterFileIsWrong() throws {
     let wrong = try TemporaryFolder.file(Array("sleep 1s\nfrobnicate".utf8))
     let result = try Blectl.run(["run", "no-tests.blectl", wrong], folder: ScriptFileTests.folder)
-    Self.expectRefused(result, "\(wrong):2:1", "there is no command")
+    Self.expectRefused(result, "\(wrong):2:1", "Unknown command")
   }
 
   // MARK: All at once
@@ -105,7 +105,7 @@ import Testing
     let result = try Blectl.run(["run", "."], folder: folder, adapter: "hci99")
     let lines = result.errors.split(separator: "\n")
     let places = [
-      "./a.blectl:1:9: ", "./a.blectl:5:7: ", "./_b:1:1: ", "./_b:2:1: ", "./c.blectl:1:1: this needs a device", "./c.blectl:2:7: ",
+      "./a.blectl:1:9: ", "./a.blectl:5:7: ", "./_b:1:1: ", "./_b:2:1: ", "./c.blectl:1:1: This line needs a device", "./c.blectl:2:7: ",
     ]
     #expect(result.status == 64 && lines.count == places.count, "\(result.errors)")
     for (line, place) in zip(lines, places) { #expect(line.hasPrefix("blectl: \(place)"), "\(line)") }
@@ -119,7 +119,7 @@ import Testing
     let empty = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
     let folder = try Blectl.run(["run", empty])
-    #expect(folder.status == 66 && folder.errors.contains("there is no script in"), "\(folder.errors)")
+    #expect(folder.status == 66 && folder.errors.contains("No scripts in"), "\(folder.errors)")
     #expect(try Blectl.run(["run"]).status == 64)
   }
 
@@ -127,7 +127,7 @@ import Testing
   @Test func missingFilesAndMistakes() throws {
     let wrong = try TemporaryFolder.file(Array("frobnicate\n".utf8))
     let both = try Blectl.run(["run", "/nowhere/a", wrong, "/nowhere/b"], adapter: "hci99")
-    for text in ["/nowhere/a", "/nowhere/b", ":1:1: there is no command"] { #expect(both.errors.contains(text), "\(both.errors)") }
+    for text in ["/nowhere/a", "/nowhere/b", ":1:1: Unknown command"] { #expect(both.errors.contains(text), "\(both.errors)") }
     #expect(both.status == 64 && both.errors.count(where: \.isNewline) == 3, "\(both.errors)")
     let missing = try Blectl.run(["run", "/nowhere/a", "/nowhere/b"], adapter: "hci99")
     #expect(missing.status == 66 && missing.errors.count(where: \.isNewline) == 2, "\(missing.errors)")
@@ -157,8 +157,8 @@ import Testing
     try write("block.blectl", "test t\ninclude whole.blectl\nend")
     try write("whole.blectl", "test u\nskip\nend")
     for (name, place, reason) in [
-      ("self", "self.blectl:2:11", "includes itself"), ("a", "inner/../c.blectl:2:1", "there is no command"),
-      ("variable", "variable.blectl:2:9", "only those of --set"), ("deep0", "deep15.blectl:1:9", "more than 16 files"),
+      ("self", "self.blectl:2:11", "includes itself"), ("a", "inner/../c.blectl:2:1", "Unknown command"),
+      ("variable", "variable.blectl:2:9", "only variables from --set"), ("deep0", "deep15.blectl:1:9", "nested deeper than 16 levels"),
       ("block", "whole.blectl:1:1", "outside of blocks"),
     ] {
       Self.expectRefused(try Blectl.run(["run", "\(folder)/\(name).blectl"], adapter: "hci99"), "\(folder)/\(place)", reason, name)

@@ -11,7 +11,7 @@ import Testing
     let encrypt = [1, 0x17, 0x20, 32] + key + key
     let random: [[UInt8]] = [[2, 0x40, 0x20, 11, 0, 17, 0, 6, 0, 4] + key.prefix(6), [2, 0x40, 0x10, 10, 0] + key.suffix(10)]
     let trace = TemporaryPath()
-    let air = try ListeningAir(["--stay", "--trace", trace.path] + (keepsSecrets ? ["--trace-secrets"] : []))
+    let air = try ListeningAir(["--trace", trace.path] + (keepsSecrets ? ["--trace-secrets"] : []))
     let client = try RawClient(air.path)
     try client.send(SimListenTests.resetCommand + encrypt + random.joined())
     // Reset's Command Complete, and a Command Status.
@@ -28,7 +28,7 @@ import Testing
   @Test func theOptionNeedsATrace() throws {
     for words in [["scan", "--trace-secrets"], ["--trace-secrets", "read", "name:Band-7", "2a19"]] {
       let result = try Blectl.run(words)
-      #expect(result.status == 64 && result.errors.contains("--trace-secrets needs a trace: add --trace FILE"), "\(result.errors)")
+      #expect(result.status == 64 && result.errors.contains("--trace-secrets needs --trace FILE."), "\(result.errors)")
     }
     let trace = TemporaryPath()
     let result = try Blectl.run("--trace-secrets", "--trace", trace.path, "read", "name:Band-7", "2a19", "--json")

@@ -39,7 +39,7 @@ import Testing
   @Test func onATerminal() throws {
     let repl = try ReplTerminal()
     try repl.enter("exit now")
-    try repl.says { $0.hasPrefix("blectl: exit stands alone") }
+    try repl.says { $0.hasPrefix("blectl: exit takes no argument") }
     repl.type("sleep 1; exit; read 2a19\r")
     let (status, _) = repl.terminal.finish()
     #expect(status == 0 && !repl.screen.lines.joined().contains("no device"), "\(repl.screen.lines)")
@@ -48,17 +48,17 @@ import Testing
   // MARK: What is wrong with a line
 
   @Test(arguments: [
-    ("connect 2a19", "PEER does not take \"2a19\": it names an attribute. For a device with that name, use name:2a19. A PEER is AA:BB"),
+    ("connect 2a19", "Invalid PEER \"2a19\": it names an attribute. For a device with that name, use name:2a19. A PEER is: Address"),
     ("write ff02 name:Band-7 01", "The device comes first: write name:Band-7 ff02 01"),
-    ("connect name:", "PEER does not take \"name:\": the name has to follow. A PEER is AA:BB"),
-    ("disconnect nosuch", "no device is connected"), ("sleep 2x", "2x"),
-    ("connect", "there is no current device to connect again"), ("read 2a19", "no device is connected; `connect PEER` first"),
-    (#"wait ff01="zz""#, #"ATTR does not take "ff01=zz": "zz" is not hex; text stands in quotes: 'ff01="zz"'"#),
+    ("connect name:", "Invalid PEER \"name:\": the name is missing. A PEER is: Address"),
+    ("disconnect nosuch", "No device is connected"), ("sleep 2x", "2x"),
+    ("connect", "There is no current device"), ("read 2a19", "No device is connected. Connect one"),
+    (#"wait ff01="zz""#, #"Invalid ATTR "ff01=zz". Invalid hex "zz". Put text in quotes: 'ff01="zz"'"#),
     ("sleep -1", "sleep takes seconds from 0 to 31536000, not -1"),
-    ("set timeout -1", "timeout takes seconds, more than 0 and up to 86400, or default, not \"-1\""),
+    ("set timeout -1", "Invalid timeout \"-1\". Use seconds, more than 0"),
     ("scan -d 1e9", "--duration takes seconds from 0 to 31536000, not 1000000000"),
     ("write name:x 2a19 00 --gap 70000", "--gap takes milliseconds from 0 to 60000, not 70000"),
-    ("read name:x 2a19 -t 0", "--timeout takes seconds, more than 0 and up to 86400, not 0"), ("exit now", "exit stands alone"),
+    ("read name:x 2a19 -t 0", "--timeout takes seconds, more than 0 and up to 86400, not 0"), ("exit now", "exit takes no argument"),
   ])
   func itIsSaidWell(_ line: String, _ mention: String) throws {
     let result = try run([line])
@@ -67,7 +67,7 @@ import Testing
 
   @Test(arguments: [
     (["repl", "AA:BB:CC"], "six bytes"),
-    (["-e", "read 2a19", "-e", "read 2a00", "name:Band-7"], "-e is given twice: put ; between the commands"),
+    (["-e", "read 2a19", "-e", "read 2a00", "name:Band-7"], "-e is given twice. Put ; between the commands"),
   ])
   func alsoOnTheCommandLine(_ arguments: [String], _ mention: String) throws {
     let result = try Blectl.run(arguments)
@@ -76,7 +76,7 @@ import Testing
 
   @Test func theLimitOfTheSessionIsNotTheScans() throws {
     #expect(try run(["scan -d 1"], ["repl", "-t", "5"]).errors.isEmpty)
-    #expect(try run(["scan -d 1 -t 5"]).errors.contains("--timeout does nothing here"))
+    #expect(try run(["scan -d 1 -t 5"]).errors.contains("--timeout has no effect on scan"))
   }
 
   @Test func aFileThatNamesItselfIsNamedOnce() throws {
@@ -93,7 +93,7 @@ import Testing
 
   @Test func anIdIsWhole() throws {
     let done = try run([#"{"id":1.5,"command":"sleep 0"}"#], ["repl", "--json"]).records.first
-    #expect(done?["error"]?.string("message")?.hasPrefix("id is a string or a whole number, not 1.5; ") == true)
+    #expect(done?["error"]?.string("message")?.hasPrefix("id is a string or a whole number, not 1.5. ") == true)
   }
 
   // MARK: Examples

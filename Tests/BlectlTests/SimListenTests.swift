@@ -31,7 +31,7 @@ import Testing
 
   /// Every command works in it, one after the other, and what one wrote another reads.
   @Test(arguments: [false, true]) func everyCommandWorks(tcp: Bool) throws {
-    let air = try ListeningAir(["--stay", try Self.notes(2)], tcp: tcp)
+    let air = try ListeningAir([try Self.notes(2)], tcp: tcp)
     let scan = try air.blectl("scan", "--count", "4", "--json")
     #expect(scan.status == 0, "\(scan.errors)")
     #expect(try Set(scan.records.compactMap { $0.string("name") }) == ["Note-1", "Note-2"])
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func itEndsWithItsClients() throws {
-    let air = try ListeningAir([])
+    let air = try ListeningAir(["--once"])
     // Whoever only looks whether somebody listens is no client.
     do { _ = try RawClient(air.path) }
     let first = try air.start("notify", "name:Band-7", "2a37", "--json")
@@ -85,15 +85,18 @@ import Testing
     let file = TemporaryPath()
     let arguments = ["sim", "--listen", "unix:\(file.path)"]
     let killed = try Blectl.start(arguments, hasInput: false)
-    #expect(killed.waitForOutput(containing: "listening on unix:\(file.path): BLECTL_ADAPTER=unix:\(file.path) blectl scan"))
+    #expect(
+      killed.waitForOutput(
+        containing: "Listening on unix:\(file.path). Stops on Ctrl-C. Try: BLECTL_ADAPTER="
+          + "unix:\(file.path) blectl scan"))
     killed.signal(SIGKILL)
     _ = killed.wait()
     #expect(Self.exists(file.path))
-    let next = try Blectl.start(arguments, hasInput: false)
-    #expect(next.waitForOutput(containing: "listening on"))
+    let next = try Blectl.start(arguments + ["--once"], hasInput: false)
+    #expect(next.waitForOutput(containing: "Listening on"))
     let third = try Blectl.run(arguments + ["--json"])
     #expect(third.status == 3 && third.error?.string("name") == "eaddrinuse", "\(third.errors)")
-    #expect(third.error?.string("message")?.contains("another program listens there already") == true)
+    #expect(third.error?.string("message")?.contains("another program already listens there") == true)
     #expect(try Blectl.run(["scan", "--count", "1"], adapter: "unix:\(file.path)", virtual: false).status == 0)
     #expect(next.wait().status == 0 && !Self.exists(file.path))
   }
@@ -103,8 +106,10 @@ import Testing
     for (arguments, status, mention) in [
       (["sim"], 64, "--listen"), (["sim", "--listen", "serial:/dev/x"], 64, "tcp:HOST:PORT or unix:PATH"),
       (["sim", "-i", "sim", "--listen", "unix:/tmp/x"], 64, "takes no --adapter"), (["sim", "--listen", "/tmp/x"], 64, "/tmp/x"),
-      (["sim", "--listen", "unix:\(file)"], 3, "no socket"), (["sim", "--listen", "tcp:127.0.0.1:0", "/nonexistent"], 66, "/nonexistent"),
-      (["sim", "--listen", "tcp:192.0.2.1:0"], 3, "no address of this machine"), (["sim", "--listen", "tcp:127.0.0.1:0", file], 66, file),
+      (["sim", "--listen", "unix:\(file)"], 3, "this file is not a socket"),
+      (["sim", "--listen", "tcp:127.0.0.1:0", "/nonexistent"], 66, "/nonexistent"),
+      (["sim", "--listen", "tcp:192.0.2.1:0"], 3, "this computer does not have this address"),
+      (["sim", "--listen", "tcp:127.0.0.1:0", file], 66, file),
       (["sim", "--listen", "unix:/nowhere/at/all"], 3, "no such folder"),
     ] {
       let result = try Blectl.run(arguments, adapter: nil)
@@ -115,7 +120,7 @@ import Testing
   /// One air behind all of them, or none: what was made before the one that fails is removed.
   @Test func severalAddresses() throws {
     let (file, second) = (TemporaryPath(), TemporaryPath())
-    let air = try ListeningAir(["--stay", "--listen", "tcp:localhost:0", "--listen", "unix:\(file.path)", try Self.notes(1)])
+    let air = try ListeningAir(["--listen", "tcp:localhost:0", "--listen", "unix:\(file.path)", try Self.notes(1)])
     let tcp = try #require(try air.process.nextLine { $0.contains("tcp:localhost:") }.map { try Record($0) }?.string("address"))
     #expect(try air.blectl("write", "name:Note-1", "fff1", "aa").status == 0)
     for adapter in [tcp, "unix:\(file.path)"] {
@@ -131,7 +136,7 @@ import Testing
   /// What any of its controllers says is in it, in real time, with links told apart by their handles.
   @Test func theTraceHoldsEveryClient() throws {
     let trace = TemporaryPath()
-    let air = try ListeningAir(["--stay", "--trace", trace.path])
+    let air = try ListeningAir(["--trace", trace.path])
     let client = try air.start("notify", "name:Band-7", "2a37", "--json")
     #expect(client.waitForOutput(containing: "notification"))
     #expect(try air.blectl("read", "D1:00:00:00:00:01", "2a00").status == 0)
@@ -148,7 +153,7 @@ import Testing
 
   /// Each has a link of its own, all at the same time, and they see each other's devices.
   @Test func twentyClientsAtOnce() throws {
-    let air = try ListeningAir(["--stay", try Self.notes(20)])
+    let air = try ListeningAir([try Self.notes(20)])
     let scans = try (1...20).map { _ in try air.start("scan", "--count", "40", "--duration", "60", "--json") }
     for scan in scans {
       let result = scan.wait()
@@ -171,7 +176,7 @@ import Testing
 
   /// Two programs that keep their links: what the one writes the other reads, once it has the device.
   @Test func twoSessions() throws {
-    let air = try ListeningAir([try Self.notes(2)])
+    let air = try ListeningAir(["--once", try Self.notes(2)])
     let sessions = try (1...2).map { _ in try air.start("repl", "--json") }
     func status(_ session: RunningProcess, _ line: String) throws -> Int? {
       session.send(line: line)
@@ -193,13 +198,13 @@ import Testing
 
   /// A device takes one link: the second client does not see it, and has it as soon as it is free.
   @Test func twoContend() throws {
-    let air = try ListeningAir(["--stay", try Self.notes(1)])
+    let air = try ListeningAir([try Self.notes(1)])
     let first = try air.start("connect", "name:Note-1", "-", "--json")
     #expect(first.waitForOutput(containing: #""event":"connected""#))
     let hidden = try air.blectl("read", "name:Note-1", "fff1", "-t", "1")
     #expect(hidden.status == 2, "\(hidden.errors)")
     let second = try air.start("read", "name:Note-1", "fff1", "--wait", "-t", "60", "-v")
-    #expect(second.waitForOutput(containing: "looking for"))
+    #expect(second.waitForOutput(containing: "Looking for"))
     first.endInput()
     #expect(first.wait().status == 0)
     #expect(second.wait().status == 0)

@@ -16,7 +16,7 @@ import Testing
     #expect(controller.command(0x200C)?.first == 0, "the scan was not switched off")
     let result = running.wait()
     #expect(result.status == 130 && !result.wasKilled)
-    #expect(result.errors.firstMatch(of: /"note":"\d+ record\(s\) were dropped/) != nil, "\(result.errors)")
+    #expect(result.errors.firstMatch(of: /"note":"Dropped \d+ record\(s\) so far/) != nil, "\(result.errors)")
     #expect(result.error?.string("kind") == "interrupted")
   }
 
@@ -36,7 +36,7 @@ import Testing
 
   /// The same from outside, with the first Ctrl-C as a shell sends it.
   @Test(arguments: [
-    (["notify", "name:Band-7", "2a37", "-v"], "subscribed"), (["send-file", "name:Panel", "fff6", "FILE", "-vv"], "Write Command"),
+    (["notify", "name:Band-7", "2a37", "-v"], "Subscribed"), (["send-file", "name:Panel", "fff6", "FILE", "-vv"], "Write Command"),
   ])
   func theFirstControlCEndsWhatIsOnALink(_ arguments: [String], _ sign: String) throws {
     let file = try TemporaryFolder.file(SendFileTests.picture)
@@ -66,7 +66,7 @@ import Testing
   @Test func anHourTakesNoMemoryAndIsToldOf() throws {
     let running = try Blectl.start(["scan", "--duplicates", "--duration", "3600", "--json"], reading: .errorsOnly)
     // Told at the end.
-    #expect(running.waitForOutput(containing: "were dropped"))
+    #expect(running.waitForOutput(containing: "Dropped "))
     let peak = try #require(running.peakMemory)
     #expect(peak < 80_000, "kB")
     #expect(running.isRunning, "what was accepted is still to be read")
@@ -81,7 +81,7 @@ import Testing
   /// When the work is done and only the reader is missing, that is said.
   @Test func whatItWaitsForIsSaid() throws {
     let running = try Blectl.start(["scan", "--duration", "3"], reading: .errorsOnly)
-    #expect(running.waitForOutput(containing: "line(s) of the result wait for whoever reads standard output"))
+    #expect(running.waitForOutput(containing: "Waiting for the reader of standard output to take "))
     running.startReading()
     let result = running.wait()
     #expect(result.status == 0 && result.lines.contains { $0.hasPrefix("C0:FF:EE:00:00:07/public ") })
@@ -108,7 +108,7 @@ import Testing
     let shell = try Shell.run(
       "\(Blectl.path) -i \(controller.adapter) scan --duplicates --duration 0 --json >\(file); echo $?; wc -l <\(file)")
     #expect(shell.output == "3\n20000\n")
-    #expect(!shell.errors.contains("dropped"), "\(shell.errors)")
+    #expect(!shell.errors.contains("Dropped"), "\(shell.errors)")
   }
 
   @Test func aSlowErrorOutputHoldsNothingUp() throws {

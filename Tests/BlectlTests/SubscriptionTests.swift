@@ -21,7 +21,7 @@ import Testing
     try Blectl.run(arguments, adapter: "sim:\(TemporaryFolder.file(Array(Self.sensor.utf8)))")
   }
 
-  private static let note = "2a6e: taking 181a[2]/2a6e (handle 0x0011), the only one of 3 that can notify or indicate"
+  private static let note = "2a6e: using 181a[2]/2a6e (handle 0x0011), the only one of 3 that can notify or indicate"
 
   @Test func theOnlyOneThatNotifiesIsTaken() throws {
     for words in [
@@ -40,7 +40,7 @@ import Testing
     let write = try sensor(["write", "name:Sensor", "2a6e", "00"])
     #expect(write.status == 2)
     let list = "181a[1]/2a6e[1] (0x000c, read), 181a[1]/2a6e[2] (0x000e, read), 181a[2]/2a6e (0x0011, read notify)"
-    #expect(write.errors.contains("2a6e is ambiguous: \(list). Name one as it stands here"), "\(write.errors)")
+    #expect(write.errors.contains("3 attributes match 2a6e: \(list). Use one of these names or handles"), "\(write.errors)")
     for (form, value) in [("181a[1]/2a6e[1]", "3408"), ("181a[1]/2a6e[2]", "6608")] {
       #expect(try sensor(["read", "name:Sensor", form]).text.hasPrefix(value))
     }
@@ -52,8 +52,8 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     #expect(try Set(result.records.compactMap { $0.string("uuid") }) == ["2a6e", "fff3"], "\(result.text)")
     #expect(
-      result.errors.contains("subscribing to everything that sends values: service_changed, temperature[3], fff3"), "\(result.errors)")
-    #expect(result.errors.contains("fff4 is left out: "), "\(result.errors)")
+      result.errors.contains("Subscribing to all that send values: service_changed, temperature[3], fff3"), "\(result.errors)")
+    #expect(result.errors.contains("Skipped fff4: "), "\(result.errors)")
   }
 
   @Test func everythingInASession() throws {
@@ -70,7 +70,7 @@ import Testing
         { "uuid": "fff0", "handle": 1, "characteristics": [{ "uuid": "fff1", "properties": ["read"] }] } ] }
       """
     let result = try Blectl.run("notify", "name:Mute", adapter: "sim:\(TemporaryFolder.file(Array(device.utf8)))")
-    #expect(result.status == 2 && result.errors.contains("nothing on this device can be subscribed to"), "\(result.errors)")
+    #expect(result.status == 2 && result.errors.contains("Nothing to subscribe to"), "\(result.errors)")
   }
 
   /// The 2902 of a characteristic stands for it, by name and by handle.

@@ -103,7 +103,7 @@ import Testing
     }
     let told = try #require(failure.resumeOffset, place)
     #expect(told <= arrived && told >= arrived - window(way), "\(place): told \(told), arrived \(arrived)")
-    #expect(failure.message.contains("\(told) of 4000 octets are known to have arrived"), place)
+    #expect(failure.message.contains("At least \(told) of 4000 bytes arrived"), place)
     // The sink goes on where it is told to.
     sink.octets.removeLast(max(0, arrived - told))
     #expect(try await send(way, from: min(told, arrived), over: FaultyLink(sink)) == nil, place)

@@ -17,7 +17,7 @@ import Testing
   ]) func anOddNumberOfDigitsIsAnError(_ arguments: [String], _ place: String) throws {
     let result = try Blectl.run(arguments)
     #expect(result.status == 64 && result.output.isEmpty, "\(result.text)")
-    #expect(result.errors.contains("\(place) has an odd number of digits"), "\(result.errors)")
+    #expect(result.errors.contains("\(place): odd number of digits"), "\(result.errors)")
   }
 
   @Test(arguments: [("5", 1), ("0x5", 1), ("0x01 0x5", 2), ("1:2:3", 3)]) func aDigitAloneIsAByte(_ value: String, _ count: Int) throws {
@@ -28,7 +28,7 @@ import Testing
   @Test func filesNameThePlace() throws {
     let script = try TemporaryFolder.file(Array("device name:Band-7\nread 2a19\nexpect == 3c1\n".utf8))
     let run = try Blectl.run("run", script)
-    #expect(run.status == 64 && run.errors.contains(":3:11: \"3c1\" (column 1) has an odd number of digits"), "\(run.errors)")
+    #expect(run.status == 64 && run.errors.contains(":3:11: Invalid hex \"3c1\" (column 1): odd number of digits"), "\(run.errors)")
     let peripheral = try TemporaryFolder.file(
       Array(
         """
@@ -38,16 +38,16 @@ import Testing
         """.utf8))
     let sim = try Blectl.run(["scan", "-d", "1"], adapter: "sim:\(peripheral)")
     #expect(sim.status == 66 && sim.errors.contains("\(peripheral):3:"), "\(sim.errors)")
-    #expect(sim.errors.contains("\"123\" (column 4) has an odd number of digits"), "\(sim.errors)")
+    #expect(sim.errors.contains("\"123\" (column 4): odd number of digits"), "\(sim.errors)")
     func device(_ header: String) throws -> String {
       let frame = #"{"header": "\#(header)", "fields": [{"name": "data", "type": "bytes"}]}"#
       let text = #"{"device": "D", "match": {"name": "Band-7"}, "to": "ff02", "commands": {"echo": {"request": \#(frame)}}}"#
       return try TemporaryFolder.file(Array(text.utf8))
     }
     let call = try Blectl.run("call", Self.band, "--list", "--device", device("123"))
-    #expect(call.status == 66 && call.errors.contains("\"123\" (column 1) has an odd number of digits"), "\(call.errors)")
+    #expect(call.status == 66 && call.errors.contains("\"123\" (column 1): odd number of digits"), "\(call.errors)")
     let value = try Blectl.run("call", Self.band, "echo", "data=12345", "--device", device("12"))
-    #expect(value.status == 64 && value.errors.contains("data: \"12345\" (column 1) has an odd number of digits"), "\(value.errors)")
+    #expect(value.status == 64 && value.errors.contains("data: Invalid hex \"12345\" (column 1): odd number of digits"), "\(value.errors)")
   }
 
   // MARK: Files and standard input
@@ -78,7 +78,8 @@ import Testing
 
   @Test(arguments: [
     ("70000\n", "u16le", "standard input: \"70000\" (column 1) does not fit u16le"), ("1 x\n", "u8", "\"x\" (column 3)"),
-    ("1b99 012\n", "hex", "standard input: \"012\" (column 6) has an odd number of digits"), (" \n", "u8", "standard input has no octets"),
+    ("1b99 012\n", "hex", "standard input: Invalid hex \"012\" (column 6): odd number of digits"),
+    (" \n", "u8", "standard input is empty"),
   ]) func whatDoesNotFollowTheFormat(_ input: String, _ format: String, _ message: String) throws {
     let (sent, result) = try written(input, "--as", format)
     #expect(result.status == 64 && sent == nil && result.errors.contains(message), "\(result.errors)")
@@ -86,6 +87,6 @@ import Testing
 
   @Test func octetsThatAreNoText() throws {
     let result = try Blectl.run("write", Self.band, "ff02", "-", "--as", "utf8", input: [0x68, 0xFF])
-    #expect(result.status == 64 && result.errors.contains("standard input is not UTF-8 text"), "\(result.errors)")
+    #expect(result.status == 64 && result.errors.contains("Cannot read standard input as utf8: it is not UTF-8 text"), "\(result.errors)")
   }
 }

@@ -66,7 +66,7 @@ import Testing
     let silent = try blectl("notify", Self.meter, "fff1", "-n", "1")
     #expect(silent.lines.first?.hasSuffix(" fff1 03ff") == true, "\(silent.text)")
     let late = try blectl("-e", "wait fff1=77 -t 1", Self.meter)
-    #expect(late.status == 4 && late.errors.contains("the last value was 03ff  -2.53 °C"), "\(late.errors)")
+    #expect(late.status == 4 && late.errors.contains("Last value: 03ff  -2.53 °C"), "\(late.errors)")
   }
 
   @Test func scriptsExpectIt() throws {
@@ -122,7 +122,7 @@ import Testing
   // MARK: What earlier commands have found
 
   @Test func aCachedDatabaseDecodes() throws {
-    let air = try ListeningAir(["--stay", file.path])
+    let air = try ListeningAir([file.path])
     let state = TemporaryFolder.path()
     func run(_ arguments: String..., adapter: String? = nil) throws -> Blectl.Result {
       try Blectl.run(
@@ -150,7 +150,7 @@ import Testing
 
   /// A device that has changed since: what does not fit is not decoded, and is no error.
   @Test func aStaleCacheIsAHintOnly() throws {
-    let air = try ListeningAir(["--stay", file.path])
+    let air = try ListeningAir([file.path])
     let state = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: state + "/blectl", withIntermediateDirectories: true)
     func write(_ attributes: String, peer: String = "D1:00:00:00:00:33/random", air name: String? = nil) throws {

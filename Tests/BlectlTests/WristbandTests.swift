@@ -67,10 +67,10 @@ import Testing
             { "uuid": "2a6d", "properties": ["read"], "value": "16485503" } ] } ] }
         """.utf8))
     let text = try Blectl.run(["read", "name:Odd", "2a37"], adapter: "sim:\(file)")
-    #expect(text.text == "0048ff  does not fit Heart Rate Measurement: 1 octet too many\n", "\(text.errors)")
+    #expect(text.text == "0048ff  does not fit Heart Rate Measurement: 1 byte too many\n", "\(text.errors)")
     let record = try Blectl.run(["read", "name:Odd", "2a37", "--json"], adapter: "sim:\(file)").records.first
     #expect(record?.string("value") == "0048ff" && record?.string("decoded") == nil)
-    #expect(record?.string("decoded_error") == "1 octet too many")
+    #expect(record?.string("decoded_error") == "1 byte too many")
     #expect(try Blectl.run(["read", "name:Odd", "2a29"], adapter: "sim:\(file)").text == "Acme\n")
     #expect(try Blectl.run(["read", "name:Odd", "2a6d"], adapter: "sim:\(file)").text == "16485503  5592066.2 Pa\n")
   }
@@ -92,7 +92,7 @@ import Testing
   @Test func historyComesInThreePackets() throws {
     let result = try Blectl.run("write", Self.band, "ff02", "1b9902", "--expect", "ff01=567c0303", "--json")
     #expect(result.status == 0, "\(result.errors)")
-    let passedOver = result.errors.matches(of: /not the answer: ([0-9a-f]+)/).map { String($0.1) }
+    let passedOver = result.errors.matches(of: /does not match --expect: ([0-9a-f]+)/).map { String($0.1) }
     let answers = try result.records.filter { $0.string("event") == "notification" }.compactMap { $0.string("value") }
     #expect(passedOver == ["567c030100148e1c94", "567c0302ab280010ba"])
     #expect(answers == ["567c030343236a31d9"])

@@ -4,7 +4,7 @@ import GATT
 import Terminal
 import Text
 
-/// What stands below the panes: the log, the form, the last line.
+/// Draws the log, the form and the last line.
 extension Browser {
   func logPane(_ box: BrowserLayout.Box) -> [Frame.Line] {
     let width = box.width - 2
@@ -44,18 +44,18 @@ extension Browser {
         right: isHere ? [Span(hint, .dim)] : [], width: width)
     }
     let typed = form.value
-    // The part around the cursor, where the value is longer than the line.
+    // If the value is longer than the line, show the part around the cursor.
     let room = width - 12
     let before = pen.safe(typed.beforeCursor)
     let skipped = max(0, DisplayText.width(before) - room + 1)
     let shown = Self.dropColumns(pen.safe(typed.text), skipped)
     let history =
       form.earlier.isEmpty
-      ? "" : form.place.map { "\($0 + 1) of \(form.earlier.count) written before" } ?? "↑ \(form.earlier.count) written before"
+      ? "" : form.place.map { "earlier value \($0 + 1) of \(form.earlier.count)" } ?? "↑ \(form.earlier.count) earlier"
     let isShort = DisplayText.width(shown) + history.count < room
     var lines = [
-      field("value", .value, shown, isShort ? history : ""), field("format", .format, form.format, "← → others"),
-      field("mode", .mode, form.mode.rawValue, "← → others"), pen.line([], width: width),
+      field("value", .value, shown, isShort ? history : ""), field("format", .format, form.format, "← → change"),
+      field("mode", .mode, form.mode.rawValue, "← → change"), pen.line([], width: width),
     ]
     lines.append(pen.line(form.problem.map { [Span(pen.said($0), Frame.Style(.red))] } ?? octets(form), width: width))
     lines.append(warning(form, width))
@@ -73,14 +73,14 @@ extension Browser {
     return frame
   }
 
-  /// What the value is as octets.
+  /// The bytes of the value in the form.
   private func octets(_ form: WriteForm) -> [Span] {
     switch form.octets {
     case .success(let octets):
       let hex = octets.prefix(64).map { Hex.encode([$0]) }.joined(separator: " ")
       return [Span("  " + Quantity.octets(octets.count), .dim), Span(octets.isEmpty ? "" : "  " + hex)]
     case .failure(let error):
-      // What is half typed is not wrong yet: Enter says so.
+      // The value may be incomplete, so this is not a problem before Enter.
       return [Span("  " + pen.said(Failure(error).message), .dim)]
     }
   }
@@ -90,7 +90,8 @@ extension Browser {
       return pen.line([], width: width)
     }
     return pen.line(
-      [Span("  it says that it cannot be written (\(TreeText.properties(properties))); Enter tries", Frame.Style(.yellow))], width: width)
+      [Span("  Not writable according to its properties (\(TreeText.properties(properties))). Enter tries anyway.", Frame.Style(.yellow))],
+      width: width)
   }
 
   private static func dropColumns(_ text: String, _ columns: Int) -> String {
@@ -105,7 +106,7 @@ extension Browser {
   func promptLine(_ prompt: Prompt, _ width: Int) -> (Frame.Line, Int) {
     let label =
       switch prompt.purpose {
-      case .filter: "devices with: "
+      case .filter: "filter: "
       case .search: "find: "
       case .trace: "trace to file: "
       }
@@ -117,7 +118,7 @@ extension Browser {
     )
   }
 
-  /// What was said last, else what the keys do.
+  /// The latest message, or else hints for keys.
   func lastLine(_ width: Int) -> Frame.Line {
     if let said { return pen.line([Span(pen.said(said.text), said.isProblem ? Frame.Style(.red) : .bold)], width: width) }
     let end = tracing.map { [Span("trace: \(pen.safe($0))  ", Frame.Style(.cyan))] } ?? []
@@ -147,12 +148,12 @@ extension Browser {
     let common = [("l", "log"), ("y", "copy command"), ("p", "plot"), ("T", "trace")]
     let isConnected = shownPeer?.isConnected == true
     switch pane {
-    case .tree where shownPeer?.table != nil && !isConnected: return [("Enter", "connect again"), ("Tab", "devices")] + common
+    case .tree where shownPeer?.table != nil && !isConnected: return [("Enter", "reconnect"), ("Tab", "devices")] + common
     case .tree where shownPeer?.table != nil:
       return [("r", "read"), ("w", "write"), ("s", "subscribe"), ("a", "read all"), ("/", "find"), ("d", "disconnect")] + common
     case .log: return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close")]
     case .devices, .tree:
-      return [("Enter", isConnected ? "its services" : "connect"), ("/", "filter")] + (isConnected ? [("d", "disconnect")] : []) + common
+      return [("Enter", isConnected ? "services" : "connect"), ("/", "filter")] + (isConnected ? [("d", "disconnect")] : []) + common
     }
   }
 }

@@ -44,7 +44,7 @@ extension Browser {
   private func tooSmall(_ width: Int, _ height: Int) -> Frame {
     let least = BrowserLayout.least
     let words = [
-      "This window has \(width)×\(height).", "It takes \(least.width)×\(least.height) to browse:", "please make it larger,", "or q quits.",
+      "This window has \(width)×\(height).", "The browser needs \(least.width)×\(least.height).", "Make it larger,", "or press q to quit.",
     ]
     return Frame(
       (0..<max(0, height)).map { row in
@@ -77,7 +77,7 @@ extension Browser {
     }
     if devices.isEmpty {
       lines = [
-        pen.line([Span(filter.isEmpty ? "listening …" : "none with “\(pen.safe(filter))”; Esc shows all", .dim)], width: box.width - 2)
+        pen.line([Span(filter.isEmpty ? "listening …" : "none with “\(pen.safe(filter))”. Esc shows all.", .dim)], width: box.width - 2)
       ]
     }
     let count =
@@ -109,7 +109,7 @@ extension Browser {
     } else if case .connecting? = peers[address]?.state {
       lines = [pen.line([Span("connecting …", .dim)], width: width)]
     } else if peers[address]?.isConnected == true {
-      lines = [pen.line([Span("discovering its services …", .dim)], width: width)]
+      lines = [pen.line([Span("discovering services …", .dim)], width: width)]
     } else {
       lines = advertised(address, width, box.inside)
     }
@@ -138,7 +138,7 @@ extension Browser {
   private mutating func advertised(_ address: PeerAddress, _ width: Int, _ room: Int) -> [Frame.Line] {
     guard let device = device(address), device.reports > 0 else { return [pen.line([Span("not heard yet", .dim)], width: width)] }
     let details = AdvertisingDetail.lines(device, AdvertisingFormats()) { $0 }
-    let hint = device.isConnectable ? ["", "Enter connects"] : ["", "it does not accept connections"]
+    let hint = device.isConnectable ? ["", "Enter connects"] : ["", "not connectable"]
     detailTop = max(0, min(detailTop, details.count + 2 - room))
     return (details.map { (pen.said($0), Frame.Style.plain) } + hint.map { ($0, .dim) })
       .dropFirst(detailTop).map { pen.line([Span($0.0, $0.1)], width: width) }
@@ -165,7 +165,7 @@ extension Browser {
         guard pen.columns([name] + right) + DisplayText.width(state + fact) + 7 <= layout.tree.width else { break }
         right.append(Span(fact, .dim))
       }
-    case .closed(let reason): state += reason == nil ? "not connected" : "link lost"
+    case .closed(let reason): state += reason == nil ? "not connected" : "connection lost"
     }
     let color: Frame.Color? = if case .closed(.some) = peer.state { .red } else { nil }
     let waits = peer.pending > 0 ? [Span(" …", Frame.Style(.yellow))] : []

@@ -4,7 +4,7 @@ import Operations
 import Terminal
 
 extension Browser {
-  /// One key or click. - Returns: what is to be done.
+  /// Handles a key or click. Returns the actions to perform.
   mutating func handle(_ key: Key) -> [BrowserAction] {
     forget()
     if key == .control("l") { return [.redraw] }
@@ -84,7 +84,7 @@ extension Browser {
     case .left: pane = .devices
     case .character("a") where shownPeer?.isConnected == true: return readAll()
     case .character("r"), .character("w"), .character("s"), .character("a"), .character(" "):
-      say(shownPeer?.isConnected == true ? "Tab goes to the attributes of the device" : "Enter connects the device first")
+      say(shownPeer?.isConnected == true ? "Press Tab to go to the attributes." : "Press Enter to connect first.")
     default: break
     }
     return []
@@ -117,7 +117,7 @@ extension Browser {
     case .closed, nil: break
     }
     if let device = device(peer), device.reports > 0, !device.isConnectable, peers[peer] == nil {
-      say("\(title(of: peer)) does not accept connections: it only advertises", isProblem: true)
+      say("Cannot connect to \(title(of: peer)): it is not connectable.", isProblem: true)
       return []
     }
     connecting(peer, name: device(peer)?.name)
@@ -126,11 +126,11 @@ extension Browser {
 
   private mutating func disconnect() -> [BrowserAction] {
     guard let peer = shown, let state = peers[peer]?.state else {
-      say("not connected")
+      say("Not connected.")
       return []
     }
     if case .closed = state {
-      say("not connected")
+      say("Not connected.")
       return []
     }
     return [.disconnect(peer)]
@@ -212,7 +212,7 @@ extension Browser {
     case (.enter, .filter): overlay = nil
     case (.enter, .search):
       overlay = nil
-      if !text.isEmpty, !findNext(after: false) { say("“\(text)” is not in the tree", isProblem: true) }
+      if !text.isEmpty, !findNext(after: false) { say("Cannot find “\(text)” in the tree.", isProblem: true) }
     case (.enter, .trace):
       overlay = nil
       return text.isEmpty ? [] : [.trace(text)]

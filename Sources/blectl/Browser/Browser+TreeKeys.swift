@@ -48,7 +48,7 @@ extension Browser {
     return []
   }
 
-  /// What one would do with such an attribute: read it, else listen to it, else write it.
+  /// Performs the first action that the properties allow: read, subscribe or write.
   private mutating func mostLikely(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
     guard let item = row.characteristic else { return read(row, of: peer) }
     if item.properties.contains(.read) { return read(row, of: peer) }
@@ -61,7 +61,7 @@ extension Browser {
       return []
     }
     guard let pending = peers[peer]?.pending, pending < Self.pendingLimit else {
-      say("\(Self.pendingLimit) requests wait for the device already", isProblem: true)
+      say("\(Self.pendingLimit) requests are already pending.", isProblem: true)
       return []
     }
     peers[peer]?.pending = pending + 1
@@ -69,17 +69,17 @@ extension Browser {
   }
 
   private mutating func sayNotConnected(_ peer: PeerAddress) {
-    say("\(title(of: peer)) is not connected; Enter connects it", isProblem: true)
+    say("\(title(of: peer)) is not connected. Press Enter to connect.", isProblem: true)
   }
 
   private mutating func read(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
     guard let attribute = row.attribute else {
-      say("a \(row.depth == 0 ? "service" : "declaration") has no value; its characteristics have")
+      say("A \(row.depth == 0 ? "service" : "declaration") has no value. Select a characteristic.")
       return []
     }
     if let item = attribute.characteristic, !item.properties.contains(.read) {
-      let hint = item.properties.isDisjoint(with: [.notify, .indicate]) ? "" : "; s subscribes to its values"
-      say("\(name(item)) cannot be read\(hint)", isProblem: true)
+      let hint = item.properties.isDisjoint(with: [.notify, .indicate]) ? "" : " Press s to subscribe."
+      say("\(name(item)) is not readable.\(hint)", isProblem: true)
       return []
     }
     peers[peer]?.wroteLast.remove(attribute.handle)
@@ -92,7 +92,7 @@ extension Browser {
 
   private mutating func write(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
     guard let attribute = row.attribute else {
-      say("a \(row.depth == 0 ? "service" : "declaration") cannot be written")
+      say("A \(row.depth == 0 ? "service" : "declaration") is not writable.")
       return []
     }
     overlay = .form(WriteForm(attribute, of: peer, earlier: peers[peer]?.written[attribute.handle] ?? []))
@@ -100,13 +100,13 @@ extension Browser {
   }
 
   private mutating func subscribe(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
-    // Of a descriptor, its characteristic.
+    // On a descriptor, subscribe to its characteristic.
     guard let item = row.characteristic ?? peers[peer]?.characteristic(row.handle), row.depth > 0 else {
-      say("only characteristics send values")
+      say("Only characteristics send values.")
       return []
     }
     if item.properties.isDisjoint(with: [.notify, .indicate]) {
-      say("\(name(item)) sends no values by itself\(item.properties.contains(.read) ? "; r reads it" : "")", isProblem: true)
+      say("\(name(item)) sends no notifications.\(item.properties.contains(.read) ? " Press r to read it." : "")", isProblem: true)
       return []
     }
     peers[peer]?.wroteLast.remove(item.valueHandle)
@@ -116,10 +116,10 @@ extension Browser {
 
   // MARK: Copying, plotting, searching
 
-  /// The command line for what is under the cursor.
+  /// Copies the command line for the item under the cursor.
   mutating func copy() -> [BrowserAction] {
     guard let text = commandUnderCursor() else {
-      say("there is no device yet")
+      say("No device found yet.")
       return []
     }
     return [.copy(text)]
@@ -150,7 +150,7 @@ extension Browser {
     guard let address = shown else { return }
     if pane == .tree, var peer = peers[address], let item = peer.current?.characteristic {
       guard peer.histories[item.valueHandle] != nil else {
-        say("no number has come of \(name(item)) yet", isProblem: true)
+        say("\(name(item)) has sent no numbers yet.", isProblem: true)
         return
       }
       plotted = .value(address, item.valueHandle)

@@ -22,7 +22,7 @@ struct Browser {
     case value(PeerAddress, AttributeHandle)
   }
 
-  /// One line that asks for a text.
+  /// A line that asks for text.
   struct Prompt: Equatable {
     enum Purpose { case filter, search, trace }
     let purpose: Purpose
@@ -61,10 +61,10 @@ struct Browser {
     }
   }
   var search = ""
-  /// The device under the cursor; nil: the first, whoever that is.
+  /// The device under the cursor. Nil selects the first.
   var selected: PeerAddress?
   var deviceTop = 0
-  /// Of the advertisements of a device that is not connected.
+  /// The first visible line of the advertisement of a device that is not connected.
   var detailTop = 0
   /// Said until the next key, and for some seconds.
   private(set) var said: (text: String, isProblem: Bool, since: Int64?)?
@@ -96,7 +96,7 @@ struct Browser {
     signal(of: peer, Double(rssi), at: time)
   }
 
-  /// One sample in a quarter of a second is more than a plot shows.
+  /// Adds a sample of the signal strength, at most four a second: a plot shows no more.
   private mutating func signal(of peer: PeerAddress, _ rssi: Double, at time: Int64) {
     if signals.count > 2 * Self.deviceLimit { signals = signals.filter { peers[$0.key] != nil } }
     signals[peer, default: SampleHistory(capacity: 512)].add(rssi, at: time, every: 250_000_000)
@@ -123,7 +123,7 @@ struct Browser {
     peers[peer]?.state = .connected(time)
     peers[peer]?.mtu = mtu
     peers[peer]?.pending = 0
-    note("connected to \(title(of: peer))", of: peer, at: time)
+    note("Connected to \(title(of: peer))", of: peer, at: time)
   }
 
   mutating func discovered(_ table: AttributeTable, of peer: PeerAddress) {
@@ -144,7 +144,7 @@ struct Browser {
     if let reason {
       problem("\(title(of: peer)): \(reason)", of: peer, at: time)
     } else {
-      note("disconnected from \(title(of: peer))", of: peer, at: time)
+      note("Disconnected from \(title(of: peer))", of: peer, at: time)
     }
   }
 
@@ -152,7 +152,7 @@ struct Browser {
     peers[peer]?.take(value, of: handle, at: time)
   }
 
-  /// Something was asked of the device by itself; `finished` ends that.
+  /// Counts a request that the browser makes without a key. `finished` ends it.
   mutating func began(_ peer: PeerAddress) { peers[peer]?.pending += 1 }
 
   mutating func finished(_ peer: PeerAddress) { if let count = peers[peer]?.pending, count > 0 { peers[peer]?.pending = count - 1 } }
@@ -173,7 +173,7 @@ struct Browser {
   /// Escaped: a name, else the address.
   func title(of peer: PeerAddress) -> String { (peers[peer]?.name ?? device(peer)?.name).map(pen.safe) ?? "\(peer.address)" }
 
-  /// What advertisements say; found once for each change of them.
+  /// The facts in the advertisements of a device. Cached until they change.
   mutating func facts(of device: DeviceView) -> ScanFacts {
     if let known = facts[device.peer], known.changes == device.changes { return known.facts }
     let found = ScanFacts(device, AdvertisingFormats())
@@ -182,7 +182,7 @@ struct Browser {
     return found
   }
 
-  /// Puts the devices in order, as many as are seen at once being `room`.
+  /// Sorts the devices. The screen shows `room` of them.
   mutating func arrange(inView room: Int, at time: Int64) {
     arrangedAt = time
     var heard = order.arrange(watch.devicesWithRecords, inView: room, at: time)
@@ -194,7 +194,7 @@ struct Browser {
     if let selected, !devices.contains(where: { $0.peer == selected }) { self.selected = nil }
   }
 
-  /// What the filter asks for is in its name, address or data.
+  /// Whether the filter matches the name, address or data of a device.
   private mutating func fits(_ device: DeviceView) -> Bool {
     let wanted = filter.lowercased()
     return wanted.isEmpty || device.name?.lowercased().contains(wanted) == true || "\(device.peer.address)".lowercased().contains(wanted)
@@ -204,7 +204,7 @@ struct Browser {
 
   mutating func forget() { said = nil }
 
-  /// What was to be said was seen long enough.
+  /// Removes the message after it was shown long enough.
   mutating func expire(at time: Int64) {
     guard let since = said?.since else {
       said?.since = time

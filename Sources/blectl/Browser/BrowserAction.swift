@@ -2,7 +2,7 @@ import ATT
 import Bluetooth
 import GATT
 
-/// What the browser's keys ask for, and whoever runs it performs.
+/// An action that a key requests and the session performs.
 enum BrowserAction: Equatable {
   case connect(PeerAddress)
   case disconnect(PeerAddress)

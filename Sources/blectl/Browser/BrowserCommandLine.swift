@@ -3,7 +3,7 @@ import Bluetooth
 import GATT
 import Text
 
-/// What would be typed in a shell for what the browser does.
+/// Builds the shell commands that do the same as the browser.
 struct BrowserCommandLine {
   /// `--adapter` as it was given, nil when it was not.
   let adapter: String?

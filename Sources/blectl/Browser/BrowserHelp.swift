@@ -1,6 +1,6 @@
 import Text
 
-/// What the keys do: `?`, and the last line of the screen.
+/// The help screen, which `?` opens.
 enum BrowserHelp {
   enum Line: Equatable {
     case title(String)
@@ -11,47 +11,48 @@ enum BrowserHelp {
     (
       "Devices",
       [
-        ("↑ ↓ PgUp PgDn Home End", "another device, the strongest first"),
-        ("Enter", "connects it and shows its services; once more when the link was lost"),
-        ("→", "what it advertises"),
-        ("/", "only devices with this text in name, address or data; Esc: all"),
-        ("d", "disconnects; several devices may stay connected (●)"),
+        ("↑ ↓ PgUp PgDn Home End", "select a device (strongest first)"),
+        ("Enter", "connect and show the services; reconnect after a lost connection"),
+        ("→", "show its advertisement"),
+        ("/", "show only devices with a text in name, address or data; Esc shows all"),
+        ("d", "disconnect (● marks connected devices; there may be several)"),
       ]
     ),
     (
       "Services, characteristics, descriptors",
       [
-        ("Space ← →", "folds and unfolds: a characteristic has its descriptors inside"),
-        ("Enter", "reads, else subscribes, else writes"),
-        ("r", "reads the value"),
-        ("a", "reads everything that is readable"),
-        ("w", "writes: value, format, mode; ↑ and ↓ bring back what was written before"),
-        ("s", "subscribes (◉), or ends that (○: it can send values)"),
-        ("/  n", "finds a name, UUID or handle; the next one"),
+        ("Space ← →", "fold or unfold a service, or the descriptors of a characteristic"),
+        ("Enter", "read, subscribe or write: the first that is possible"),
+        ("r", "read the value"),
+        ("a", "read all readable values"),
+        ("w", "write: value, format, mode; ↑ and ↓ show earlier values"),
+        ("s", "subscribe (◉) or unsubscribe (○)"),
+        ("/  n", "find a name, UUID or handle; find the next"),
       ]
     ),
     (
       "Everywhere",
       [
-        ("Tab", "the next pane"),
-        ("y", "the shell command that does the same, into the clipboard of the terminal"),
-        ("p", "plots the numbers of a value, or the signal"),
-        ("l", "every PDU with its time, below"),
-        ("T", "records what crosses HCI and ATT in a file, or ends that"),
-        ("Esc", "back: out of a plot, a pane, a filter"),
-        ("Ctrl-L", "draws everything anew"),
-        ("q", "ends; links are taken down"),
+        ("Tab", "go to the next pane"),
+        ("y", "copy the equivalent shell command to the clipboard"),
+        ("p", "plot the numbers of a value, or the signal strength"),
+        ("l", "show or hide the log of all PDUs"),
+        ("T", "start or stop recording HCI traffic to a file"),
+        ("Esc", "go back: leave a plot, pane or filter"),
+        ("Ctrl-L", "redraw the screen"),
+        ("q", "disconnect all and quit"),
       ]
     ),
   ]
 
-  private static let mouse = "The mouse chooses, once more is Enter; the wheel scrolls. Shift and the mouse select text in most terminals."
+  private static let mouse =
+    "Click to select, click again for Enter, scroll with the wheel. To select text in most terminals, hold Shift and drag."
 
   private static let keyWidth = 25
 
-  /// Whole sentences, whatever the width is.
+  /// Returns the lines of the help, wrapped between words.
   static func lines(width: Int) -> [Line] {
-    // Beside the keys, or below them.
+    // The descriptions are next to the keys, or below them on a narrow screen.
     let isWide = width >= 56
     let blank = String(repeating: " ", count: isWide ? keyWidth + 2 : 6)
     let room = max(1, width - blank.count)

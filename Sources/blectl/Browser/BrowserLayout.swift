@@ -1,4 +1,4 @@
-/// Where on the screen what stands. Boxes have a border of one cell.
+/// The places of the panes on the screen. Boxes have a border of one cell.
 struct BrowserLayout: Equatable {
   struct Box: Equatable {
     let row: Int

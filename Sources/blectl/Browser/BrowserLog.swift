@@ -3,7 +3,7 @@ import Bluetooth
 import GATT
 import Text
 
-/// What happened: every PDU, and what the browser did.
+/// The log: every PDU, and the actions of the browser.
 struct BrowserLog {
   struct Entry {
     enum Content {
@@ -54,7 +54,7 @@ struct BrowserLog {
 
   mutating func scroll(by lines: Int, seen: Int) { below = max(0, min(entries.count - seen, below - lines)) }
 
-  /// What `count` lines show.
+  /// The entries that `count` lines show.
   func seen(_ count: Int) -> ArraySlice<Entry> {
     let end = max(0, entries.count - below)
     return entries[max(0, end - max(0, count))..<end]

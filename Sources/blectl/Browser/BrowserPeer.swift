@@ -27,19 +27,19 @@ struct BrowserPeer {
   var link = LinkParameters()
   var table: AttributeTable? { didSet { rowCache = nil } }
   var values: CharacteristicFacts.Values = [:]
-  /// When a value came, nanoseconds since 1970-01-01T00:00:00Z.
+  /// The arrival time of each value, in nanoseconds since 1970-01-01T00:00:00Z.
   var times: [AttributeHandle: Int64] = [:]
   var histories: [AttributeHandle: SampleHistory] = [:]
   /// By the handle of the value.
   var subscribed: Set<AttributeHandle> = []
   /// By the attribute's handle, the newest last.
   var written: [AttributeHandle: [Written]] = [:]
-  /// What was done last with an attribute: for the command line that is copied.
+  /// The attributes whose latest action was a write, for the command line to copy.
   var wroteLast: Set<AttributeHandle> = []
   /// Reads and writes that wait for the device.
   var pending = 0
 
-  /// Of the row under the cursor.
+  /// The handle of the row under the cursor.
   var cursor: AttributeHandle?
   /// The first row that is seen.
   var top = 0
@@ -56,7 +56,7 @@ struct BrowserPeer {
 
   // MARK: The tree
 
-  /// What is to be seen of the tree.
+  /// The visible rows of the tree.
   var rows: [TreeRow] {
     mutating get {
       if let rowCache { return rowCache }
@@ -97,7 +97,7 @@ struct BrowserPeer {
     rowCache = nil
   }
 
-  /// Where the cursor is, and what is folded.
+  /// The position of the cursor and the folded rows.
   struct Place: Equatable {
     fileprivate let cursor: AttributeHandle?
     fileprivate let top: Int
@@ -115,7 +115,7 @@ struct BrowserPeer {
     }
   }
 
-  /// Of a row inside, the row that holds it.
+  /// The parent of a row.
   mutating func parent(of row: TreeRow) -> TreeRow? {
     let rows = rows
     guard let index = rows.firstIndex(where: { $0.handle == row.handle }) else { return nil }
@@ -136,7 +136,7 @@ struct BrowserPeer {
 
   func facts(_ item: Characteristic) -> CharacteristicFacts { CharacteristicFacts(characteristic: item, values: values) }
 
-  // MARK: What came
+  // MARK: Received values
 
   mutating func take(_ value: Result<[UInt8], any Error>, of handle: AttributeHandle, at time: Int64) {
     values[handle] = value
@@ -147,6 +147,6 @@ struct BrowserPeer {
     histories[handle, default: SampleHistory()].add(number.value, at: time)
   }
 
-  /// The one that an attribute belongs to, or is.
+  /// The characteristic that an attribute is or belongs to.
   func characteristic(_ handle: AttributeHandle) -> Characteristic? { table?.characteristic(owning: handle)?.0 }
 }

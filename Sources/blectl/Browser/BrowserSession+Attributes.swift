@@ -3,7 +3,7 @@ import Bluetooth
 import GATT
 import Operations
 
-/// What the browser asks of a device's attributes.
+/// Reads, writes and subscribes to a device's attributes.
 extension BrowserSession {
   /// Its services, what their descriptors say, and their values.
   func look(into connection: Connection) async throws {
@@ -20,7 +20,7 @@ extension BrowserSession {
     try await look(into: connection)
   }
 
-  /// One value after the other, so that they are seen as they come.
+  /// Reads all readable values in turn, so that each is shown when it arrives.
   func readAll(from connection: Connection) async throws {
     let table = try await connection.client.discover()
     for item in table.characteristics {
@@ -55,7 +55,7 @@ extension BrowserSession {
     pacing.provesArrival = true
     try await client.send(octets, to: handle, plan: plan, pacing: pacing)
     note(
-      "wrote \(Quantity.octets(octets.count)) to \(attribute?.uuid?.description ?? handle.description) by \(plan.mode.rawValue), in "
+      "Wrote \(Quantity.octets(octets.count)) to \(attribute?.uuid?.description ?? handle.description) by \(plan.mode.rawValue), in "
         + Quantity.segments(plan.segments.count), of: connection.peer)
     // What it is now is what the device says, not what was sent.
     if attribute?.properties?.contains(.read) ?? true { _ = try await take(handle, from: connection) }
@@ -65,7 +65,7 @@ extension BrowserSession {
     guard let item = connection.client.table?.characteristics.first(where: { $0.valueHandle == handle }) else { return }
     try await subscriptions[connection.peer]?.add(item)
     showSubscriptions(of: connection.peer)
-    note("subscribed to \(item.uuid)", of: connection.peer)
+    note("Subscribed to \(item.uuid)", of: connection.peer)
     await refresh(item, connection)
   }
 
@@ -75,7 +75,7 @@ extension BrowserSession {
     }
     defer { showSubscriptions(of: connection.peer) }
     try await values.remove(item)
-    note("no longer subscribed to \(item.uuid)", of: connection.peer)
+    note("Unsubscribed from \(item.uuid)", of: connection.peer)
     await refresh(item, connection)
   }
 

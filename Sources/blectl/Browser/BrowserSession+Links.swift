@@ -16,7 +16,7 @@ extension BrowserSession {
   }
 
   private func connect(_ peer: PeerAddress, _ target: Target?) async {
-    note("connecting to \(browser.title(of: peer)) …", of: peer)
+    note("Connecting to \(browser.title(of: peer)) …", of: peer)
     do {
       let connection: Connection
       if let lost = links[peer] {
@@ -64,8 +64,8 @@ extension BrowserSession {
   /// Subscriptions that are no more.
   func tell(_ missing: [Restoration.Missing], of peer: PeerAddress) {
     for item in missing {
-      let reason = item.reason.map { Failure($0).message } ?? "it is not there any more"
-      browser.problem("\(item.characteristic.uuid) is not subscribed to: \(reason)", of: peer, at: now)
+      let reason = item.reason.map { Failure($0).message } ?? "it no longer exists."
+      browser.problem("Cannot subscribe to \(item.characteristic.uuid): \(reason)", of: peer, at: now)
     }
   }
 

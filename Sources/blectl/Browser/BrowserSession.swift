@@ -14,9 +14,9 @@ final class BrowserSession {
   let context: Context
   private var screen: Screen?
   private let ended = Wait<Void>()
-  /// Of each peer that was connected and not disconnected here, its link or the one that was lost.
+  /// The connection of each peer, open or lost, until the user disconnects it.
   var links: [PeerAddress: Connection] = [:]
-  /// Of each of those, what is subscribed to.
+  /// The subscriptions of each peer.
   var subscriptions: [PeerAddress: SubscribedValues] = [:]
   var observers: [ObjectIdentifier: ValueObserver] = [:]
   /// The last to make each link.
@@ -43,27 +43,27 @@ final class BrowserSession {
     browser.tracing = context.process.options.trace
   }
 
-  /// Returns when the user has had enough.
-  /// - Throws: why the radio cannot be used; CancellationError.
+  /// Runs the browser until the user quits.
+  /// - Throws: The radio's error; CancellationError.
   func run(_ target: Target?) async throws {
     let output = context.output
     let environment = context.configuration.variable
     guard Screen.isPossible(environment: environment) else {
       throw Failure(
         .usage,
-        "browse needs a terminal that can show a full screen (TERM is not dumb); blectl scan and blectl services --values show the same on any"
-      )
+        "browse needs a terminal with a full screen. Elsewhere, use blectl scan and blectl services --values.")
     }
     context.process.tracesLater = true
     context.session.staysOpen = true
-    // What is wrong with the radio is told without a screen, and so is who is meant by an alias.
+    // Errors of the radio and of aliases are reported before the screen opens.
     let radio = try await context.radio()
     let selector = if let target { try await context.configuration.resolve(target.peer) } else { nil as PeerSelector? }
     let usesColor = output.paint("x", .bold) != "x"
     guard
       let screen = Screen(isUTF8: isUTF8, usesColor: usesColor, environment: environment, handler: { [weak self] in self?.take($0) })
     else {
-      throw Failure(.usage, "the terminal type \(DisplayText.quote(environment("TERM") ?? "")) is not known here; TERM names it")
+      throw Failure(
+        .usage, "Unknown terminal type \(DisplayText.quote(environment("TERM") ?? "")). Set TERM to a known one, such as xterm.")
     }
     self.screen = screen
     let notes = radio.onNote
@@ -174,19 +174,19 @@ final class BrowserSession {
     case .unsubscribe(let peer, let handle): ask(peer) { try await $0.unsubscribe(handle, on: $1) }
     case .copy(let text):
       let isCopied = screen?.copy(text) == true
-      note(isCopied ? "copied: \(text)" : text)
+      note(isCopied ? "Copied: \(text)" : text)
     case .trace(let path): spawn { await $0.trace(path) }
     case .redraw: screen?.redraw()
     case .quit: ended.resume(returning: ())
     }
   }
 
-  /// Something that a device is asked for; what goes wrong with it is shown, and ends nothing.
+  /// Performs an operation on a device. Shows an error and keeps running.
   func ask(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
     guard let connection = links[peer] else { return browser.finished(peer) }
     spawn { session in
       do { try await body(session, connection) } catch {
-        // The end of the link is told once.
+        // The end of the connection is reported once, elsewhere.
         if connection.isOpen { session.problem(error, of: peer) }
       }
       if session.links[peer] === connection { session.browser.finished(peer) }
@@ -197,17 +197,17 @@ final class BrowserSession {
   private func trace(_ path: String?) async {
     do {
       try await context.process.trace(to: path)
-      note(path.map { "recording to \($0); T ends that" } ?? "\(browser.tracing ?? "the trace") is complete")
+      note(path.map { "Recording to \($0). T stops." } ?? "Recording stopped: \(browser.tracing ?? "")")
       browser.tracing = path
     } catch { problem(error) }
   }
 
-  // MARK: The air
+  // MARK: Scanning
 
-  /// Scans all the time, first for the device that is meant.
+  /// Scans until it is cancelled, first for the selected device.
   private func listen(_ radio: any Central, _ selector: PeerSelector?, _ target: Target?) async {
     if let selector, let target {
-      note("looking for \(selector) …")
+      note("Looking for \(selector) …")
       do {
         let limit = target.waits ? context.step.waitLimit : context.step.searchLimit
         var search = PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: limit)
@@ -229,7 +229,7 @@ final class BrowserSession {
       } catch is CancellationError {
         return
       } catch {
-        // With a link there is something to stay for.
+        // Keep running while a device is connected.
         guard browser.peers.values.contains(where: { $0.isConnected || $0.state == .connecting }) else {
           return ended.resume(throwing: error)
         }
@@ -239,7 +239,7 @@ final class BrowserSession {
     }
   }
 
-  /// The strength of links, which do not advertise.
+  /// Polls the signal strength of connections, because connected devices do not advertise.
   private func followSignals() async {
     while !Task.isCancelled {
       for (peer, connection) in links where connection.isOpen {

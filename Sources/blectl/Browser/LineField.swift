@@ -5,7 +5,7 @@ struct LineField: Equatable {
   private(set) var characters: [Character]
   /// Characters before the cursor.
   private(set) var cursor: Int
-  /// What a hand can want to type; a paste that is longer is cut.
+  /// The maximum length. A longer paste is cut.
   private static let limit = 4096
 
   init(_ text: String = "") {

@@ -2,7 +2,7 @@ import ATT
 import GATT
 import Text
 
-/// A PDU in words: what it is, of what, the octets, and what they mean.
+/// Renders a PDU in words: its name, attribute, bytes and their meaning.
 enum LogText {
   /// - Parameters:
   ///   - handle: of what it is about, where that is known.

@@ -5,7 +5,7 @@ struct NumberInValue: Equatable {
   let value: Double
   let unit: String?
 
-  /// What was measured, where the value is described; else one to four octets as an unsigned number, the least significant first.
+  /// The measured number of a value with a description. Otherwise one to four bytes as an unsigned little-endian number.
   static func of(_ octets: [UInt8], _ facts: CharacteristicFacts) -> NumberInValue? {
     if let decoded = try? DecodedValue.of(octets, type: facts.characteristic.uuid, formats: facts.formats) {
       let numbers = decoded.fields.compactMap { field in number(field).map { NumberInValue(value: $0, unit: field.unit) } }

@@ -7,7 +7,7 @@ struct Pen {
   typealias Style = Frame.Style
 
   let isUTF8: Bool
-  /// What the user's clock is ahead of UTC at a time, both in nanoseconds.
+  /// The offset of local time from UTC at a time, both in nanoseconds.
   var zone: (Int64) -> Int64 = { _ in 0 }
 
   /// `12:03:05.013` on the user's clock.
@@ -15,10 +15,10 @@ struct Pen {
     String(Timestamp.text(nanoseconds + zone(nanoseconds)).dropFirst(11).prefix(milliseconds ? 12 : 8))
   }
 
-  /// What somebody else wrote.
+  /// Escapes text from outside.
   func safe(_ text: String) -> String { isUTF8 ? DisplayText.escape(text) : DisplayText.ascii(DisplayText.escape(text)) }
 
-  /// A sentence, in which what somebody else wrote is escaped already.
+  /// Renders a message, in which text from outside is already escaped.
   func said(_ text: String) -> String {
     let text = DisplayText.isPrintable(Array(text.utf8)) ? text : DisplayText.escape(text)
     return isUTF8 ? text : DisplayText.ascii(DisplayText.asciiLines(text))
@@ -53,7 +53,7 @@ struct Pen {
 
   func clip(_ text: String, to width: Int) -> String { DisplayText.clip(text, to: max(0, width), ellipsis: isUTF8 ? "…" : "~") }
 
-  /// Of names that begin alike the ends differ.
+  /// Clips a name in the middle, because similar names often differ at the end.
   func clipMiddle(_ text: String, to width: Int) -> String { DisplayText.clipMiddle(text, to: max(0, width), ellipsis: isUTF8 ? "…" : "~") }
 
   func pad(_ text: String, to width: Int) -> String { text + String(repeating: " ", count: max(0, width - DisplayText.width(text))) }

@@ -1,4 +1,4 @@
-/// Numbers as they came: of a value, of the strength of a signal. The oldest are forgotten first.
+/// The latest samples of a value or of the signal strength.
 struct SampleHistory: Equatable {
   struct Sample: Equatable {
     /// Nanoseconds since 1970-01-01T00:00:00Z.

@@ -1,7 +1,7 @@
 import ATT
 import GATT
 
-/// One line of a device's tree.
+/// A row of a device's tree.
 enum TreeRow: Equatable {
   case service(Service, isFolded: Bool)
   case include(Include)
@@ -9,7 +9,7 @@ enum TreeRow: Equatable {
   case characteristic(Characteristic, Service, isFolded: Bool)
   case descriptor(Descriptor, of: Characteristic, Service)
 
-  /// What the row stands for: of a characteristic its value.
+  /// The handle of the row's attribute. For a characteristic, the handle of its value.
   var handle: AttributeHandle {
     switch self {
     case .service(let service, _): service.handle
@@ -29,7 +29,7 @@ enum TreeRow: Equatable {
 
   var characteristic: Characteristic? { if case .characteristic(let item, _, _) = self { item } else { nil } }
 
-  /// What can be read and written.
+  /// The attribute to read and write. Nil for services and declarations.
   var attribute: Attribute? {
     switch self {
     case .service, .include: nil

@@ -10,7 +10,7 @@ struct TreeText {
   let pen: Pen
   let width: Int
 
-  /// What a search looks at.
+  /// The texts that a search compares.
   static func words(_ row: TreeRow, _ peer: BrowserPeer) -> [String] {
     func named(_ uuid: UUID) -> [String] { [uuid.description] + (AssignedNumbers.name(of: uuid).map { [$0] } ?? []) }
     return switch row {
@@ -68,7 +68,7 @@ struct TreeText {
     return pen.line(spans, right: right, width: width, highlight: highlight)
   }
 
-  /// What it means, then the octets; text in quotes.
+  /// The meaning, then the bytes. Text is in quotes.
   static func value(_ value: Result<[UInt8], any Error>?, _ facts: CharacteristicFacts, _ pen: Pen) -> [Span] {
     switch value {
     case .success(let octets)?:
@@ -89,7 +89,7 @@ struct TreeText {
     properties.names.map { $0.replacing("_", with: " ") }.joined(separator: ", ")
   }
 
-  /// What is known of the attribute under the cursor, whole: three lines.
+  /// All facts about the attribute under the cursor, in three lines.
   func details(_ row: TreeRow, _ peer: BrowserPeer) -> [Frame.Line] {
     switch row {
     case .service(let service, _):
@@ -97,11 +97,11 @@ struct TreeText {
         pen.line([Span(name(service.uuid), .bold), Span(suffix(service.uuid))], width: width),
         pen.line(
           [
-            Span("\(service.isPrimary ? "primary" : "secondary") service, handles \(service.handle) to \(service.endHandle)", .dim)
+            Span("\(service.isPrimary ? "primary" : "secondary") service, handles \(service.handle)–\(service.endHandle)", .dim)
           ], width: width),
       ]
     case .include(let include):
-      return [pen.line([Span("declaration of an included service, \(include.handle)", .dim)], width: width)]
+      return [pen.line([Span("included service, declared at \(include.handle)", .dim)], width: width)]
     case .characteristic(let item, _, _):
       let facts = peer.facts(item)
       let own = facts.userDescription.map { " \"\(pen.safe($0))\"" } ?? ""
@@ -128,7 +128,7 @@ struct TreeText {
         octets.isEmpty ? "(empty)" : stride(from: 0, to: octets.count, by: 1).map { Hex.encode([octets[$0]]) }.joined(separator: " ")
       return [
         pen.line([Span(pen.said(text))], width: width),
-        pen.line([Span(hex, .dim)], right: octets.count > 8 ? [Span("\(octets.count) octets", .dim)] : [], width: width),
+        pen.line([Span(hex, .dim)], right: octets.count > 8 ? [Span("\(octets.count) bytes", .dim)] : [], width: width),
       ]
     case .failure(let error)?: return [pen.line([Span(pen.said(Failure(error).message), Frame.Style(.yellow))], width: width)]
     case nil: return []
@@ -137,7 +137,7 @@ struct TreeText {
 
   private func name(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map(pen.safe) ?? uuid.description }
 
-  /// The number behind a name.
+  /// The UUID to show after a name.
   private func suffix(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid) == nil ? "" : " \(uuid)" }
 
   private func columns(_ text: String, _ width: Int) -> String { pen.pad(pen.clipMiddle(text, to: width), to: width) }

@@ -22,7 +22,7 @@ struct WriteForm: Equatable {
   /// Why it is not written yet.
   private(set) var problem: String?
   let earlier: [BrowserPeer.Written]
-  /// The one of `earlier` that is shown; nil: what is being typed.
+  /// The index of the shown earlier value. Nil while the user types a new one.
   private(set) var place: Int?
   private var draft = LineField()
   private var isEmptyMeant = false
@@ -38,7 +38,7 @@ struct WriteForm: Equatable {
     mode = earlier.last?.mode ?? .auto
   }
 
-  /// What is typed, as octets.
+  /// The bytes of the typed value.
   var octets: Result<[UInt8], any Error> {
     let text = value.text
     return Result { text.isEmpty ? [] : try ValueFormat(format).parse(text) }
@@ -64,7 +64,7 @@ struct WriteForm: Equatable {
     case .success(let octets):
       if octets.isEmpty, !isEmptyMeant {
         isEmptyMeant = true
-        problem = "no octets; Enter once more writes an empty value"
+        problem = "The value is empty. Press Enter again to write it."
         return .editing
       }
       return .write(octets, BrowserPeer.Written(format: format, text: value.text, mode: mode))
@@ -86,7 +86,7 @@ struct WriteForm: Equatable {
     case (.format, .left), (.format, .up): format = Self.next(format, in: Self.formats, -1)
     case (.format, .right), (.format, .down), (.format, .character(" ")): format = Self.next(format, in: Self.formats, 1)
     case (.format, .character(let letter)):
-      // The first letter of a format goes to the next that begins with it.
+      // A letter selects the next format that starts with it.
       let from = Self.formats.firstIndex(of: format) ?? 0
       let others = Self.formats[(from + 1)...] + Self.formats[...from]
       format = others.first { $0.first == letter } ?? format

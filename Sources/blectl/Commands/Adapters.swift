@@ -11,11 +11,12 @@ import Text
 
 struct Adapters: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "adapters", _superCommandName: "blectl",
-    abstract: "List the radios of this machine, or describe the one of --adapter.",
-    discussion: "Shows address, state, bus and what they can do.")
+    commandName: "adapters", _superCommandName: "blectl", abstract: "List the Bluetooth adapters of this machine.",
+    discussion: "Shows address, state, bus and features of each. With --adapter, describes that one.")
+  static let examples = ["blectl adapters", "blectl -i sim adapters", "blectl -i sim adapters --json"]
+  static let unusedOptions = ["--timeout", "--record"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   var usesNames: Bool { false }
 
@@ -62,7 +63,7 @@ struct Adapters: LoopCommand {
     case .kernel(let index):
       let all = try AdapterList.adapters().filter { index == nil || $0.name == "hci\(index ?? 0)" }
       if all.isEmpty, let index {
-        throw Failure(.adapter, "there is no hci\(index); `blectl adapters` lists the radios of this machine")
+        throw Failure(.adapter, "Adapter hci\(index) not found. List the adapters: blectl adapters")
       }
       var rows: [Row] = []
       for adapter in all {

@@ -2,26 +2,25 @@ import ArgumentParser
 
 struct Browse: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "browse", _superCommandName: "blectl",
-    abstract: "Look around, full screen: devices, their services, live values.",
+    commandName: "browse", _superCommandName: "blectl", abstract: "Look around, full screen: devices, services, live values.",
     discussion: """
-      Shows the devices in range with their signal and what they advertise. Enter connects one and shows its services, characteristics and \
-      descriptors with their values, which it reads once; several may stay connected. Keys: r reads, w writes, s subscribes, a reads everything, \
-      / finds or filters, y copies the shell command, l shows every PDU, p plots, T records a trace, d disconnects, ? tells them all, q ends. \
-      Needs a terminal.
+      Shows the devices in range. Enter connects and shows services, characteristics, descriptors and their values. Several devices may stay connected.
+
+      r reads, w writes, s subscribes, a reads everything, / searches, d disconnects, q quits. ? shows all keys.
       """)
+  static let examples = ["blectl -i sim browse", "blectl -i sim browse Band-7"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "Connect this one at once: an address, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS.")
+  @Argument(help: "Connect to this device first")
   var peer: PeerArgument?
 
-  @OptionGroup var choice: ChoiceOptions
+  @OptionGroup(title: HelpPage.connectionTitle) var choice: ChoiceOptions
 
-  @OptionGroup var link: LinkOptions
+  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
 
   func validate() throws {
-    if process.json { throw ValidationError("--json: browse is for eyes; scan, services and notify give records.") }
+    if process.json { throw ValidationError("browse needs a screen. For JSON, use scan, services or notify.") }
   }
 
   func run(in context: Context) async throws {

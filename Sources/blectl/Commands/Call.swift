@@ -9,32 +9,33 @@ import Text
 
 struct Call: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "call", _superCommandName: "blectl",
-    abstract: "Run a command of a device file, and show what the device answers.",
+    commandName: "call", _superCommandName: "blectl", abstract: "Run a command that a device file describes.",
     discussion: """
-      Without --device the file is one in the folder devices of the configuration, that of the simulated air, or one that comes with blectl, \
-      whichever describes the device: see man blectl-device. --list shows the commands and what they take.
+      Without --device, blectl searches for a file that describes this device. It looks in the folder devices of the configuration, in the file of the simulator, then among its own. See blectl-device(5).
       """)
+  static let examples = [
+    "blectl -i sim call Band-7 --list", "blectl -i sim call Band-7 battery", "blectl -i sim call Band-7 history --json",
+  ]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: ArgumentHelp("One of the commands of the device file.", valueName: "device-command"))
+  @Argument(help: ArgumentHelp("A command of the device file", valueName: "device-command"))
   var command: String?
 
-  @Argument(help: ArgumentHelp("A parameter of the command; octets are hex, or @FILE.", valueName: "name=value"))
+  @Argument(help: ArgumentHelp("A parameter of the command; bytes are hex, or @FILE", valueName: "name=value"))
   var parameters: [String] = []
 
   @OptionGroup var file: DeviceOptions
 
-  @Flag(help: "Show the commands that there are, and their parameters.")
+  @Flag(help: "List the commands and their parameters")
   var list = false
 
   func validate() throws {
-    if list, command != nil { throw ValidationError("--list stands alone: it runs no command.") }
-    if !list, command == nil { throw ValidationError("Name a command of the device; --list shows which there are.") }
+    if list, command != nil { throw ValidationError("--list takes no command. Leave out one of them.") }
+    if !list, command == nil { throw ValidationError("Name a command of the device. List them: blectl call PEER --list") }
     for word in parameters where !word.contains("=") {
-      throw ValidationError("\(DisplayText.quote(word)) is no parameter: they are given as name=value.")
+      throw ValidationError("\(DisplayText.quote(word)) is not a parameter. Write parameters as name=value.")
     }
   }
 
@@ -66,8 +67,8 @@ struct Call: PeerCommand {
           context.output.note(CallText.event(name, values))
         }
       } catch let error as GATTError { throw await Failure.called(error, of: device, connection) }
-      for packet in answer.refused.first { context.output.note("not taken for an answer: \(CallText.refused(packet))") }
-      if answer.refused.others > 0 { context.output.note("\(answer.refused.others) more packets were not taken for an answer") }
+      for packet in answer.refused.first { context.output.note("Not an answer: \(CallText.refused(packet))") }
+      if answer.refused.others > 0 { context.output.note("\(answer.refused.others) more packets were not answers.") }
       try await CallText.show(answer, to: request.command, of: connection, context.output)
     }
   }

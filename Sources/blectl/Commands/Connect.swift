@@ -8,17 +8,16 @@ import Text
 
 struct Connect: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "connect", _superCommandName: "blectl",
-    abstract: "Connect and report the link.",
+    commandName: "connect", _superCommandName: "blectl", abstract: "Connect to a device and report the connection.",
     discussion: """
-      On a terminal a session follows (see repl). Commands on standard input, without PEER, are run on the link, one a line; it is taken down at the \
-      input's end. Without either it is taken down at once.
+      On a terminal, an interactive session follows (see repl). If standard input has commands, blectl runs them on this connection, one per line, and disconnects at their end. Otherwise it disconnects immediately.
       """)
+  static let examples = ["blectl -i sim connect Band-7", "echo read battery_level | blectl -i sim connect Band-7 -"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "- says that standard input is meant, whatever it is.")
+  @Argument(help: "-  Read commands from standard input")
   var input: InputArgument?
 
   enum InputArgument: String, ExpressibleByArgument, Sendable {
@@ -48,7 +47,7 @@ struct Connect: PeerCommand {
   /// The link stays for the commands that follow.
   @LoopActor
   private func run(in context: Context, _ shell: Shell) async throws {
-    if input != nil { throw Failure(.usage, "connect - is for the command line: in a session the link stays anyway") }
+    if input != nil { throw Failure(.usage, "connect - is for the command line. In a session the connection stays open anyway.") }
     guard let lane = context.lane else { return }
     do {
       let selector = who.peer == .current ? lane.selector : try await context.configuration.resolve(who.peer)

@@ -10,41 +10,48 @@ import Text
 
 struct Decode: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "decode", _superCommandName: "blectl",
-    abstract: "Say what octets mean: advertising data, ATT PDUs, HCI packets, values, traces.",
+    commandName: "decode", _superCommandName: "blectl", abstract: "Decode advertising data, ATT PDUs, HCI packets, values or traces.",
     discussion: """
-      WHAT is adv (AD structures), att (one PDU), hci (one packet, with the indicator of H4 before it), value UUID (the value of an \
-      attribute of that type) or trace. Octets are given in hex; a FILE, or standard input (-), has them in lines, and what is no text is taken as it is. \
-      Lines of scans (--raw, --json) are advertising data too, and those of -vv ATT PDUs; those of hcidump --raw are HCI packets. \
-      Those of standard input are shown as they come. No radio is \
-      used: -i and -t have no effect.
+      WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace (btsnoop, pcap, pcapng). Without it, blectl detects what it is given.
 
-      trace is a whole file of btsnoop, pcap or pcapng, of a host or of a sniffer: its packets, with the names of attributes as the trace tells \
-      them, and at the end who asked what on each link, how long it took and what failed. --summary shows only that.
+      Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too. Data that are not text are decoded as bytes.
 
-      Exits 5 when something does not follow its format; what could be read of it is shown. A line that is no octets is said on standard error, and \
-      makes it 66.
+      trace prints the packets with the names of attributes, then a summary of each connection: requests, timing, errors.
+
+      Exits 5 if something is malformed; blectl shows what it could read. Exits 66 if a line is not hex.
       """)
+  static let examples = [
+    "blectl decode adv 0201060302f0ff", "blectl decode value battery_level 3c", "blectl decode att 0a1100",
+    "blectl decode trace capture.btsnoop --summary",
+  ]
+  static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets", "--record"]
 
-  @OptionGroup var process: ProcessOptions
-
-  @Argument(help: "adv, att, hci, value or trace.")
-  var what: What
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   @Argument(
-    help: ArgumentHelp("Octets in hex, a file, or - for standard input; of value the UUID before.", valueName: "input"),
+    help: ArgumentHelp("adv, att, hci, value or trace; may be left out", valueName: "what"),
+    completion: .list(What.allCases.map(\.rawValue)))
+  var first: String
+
+  @Argument(
+    help: ArgumentHelp("Hex, a file, or - for stdin; after value, first a UUID", valueName: "input"),
     completion: .file())
-  var input: [String] = []
+  var others: [String] = []
+
+  /// What was named; nil if blectl has to find out.
+  private var what: What? { What(rawValue: first) }
+  private var input: [String] { what == nil ? [first] + others : others }
 
   @Option(
     help: ArgumentHelp(
-      "Decrypts BTHome in advertising data: 32 hex digits, for this address or for every sender; repeatable.", valueName: "[address=]hex"))
+      "Decrypt BTHome with this 16-byte key; repeatable",
+      discussion: "With an address, only what this device sends.", valueName: "[address=]hex"))
   var key: [KeyArgument] = []
 
-  @Flag(help: "Of a trace what it comes to, without the packets.")
+  @Flag(help: "Print only the summary of a trace")
   var summary = false
 
-  enum What: String, CaseIterable, ExpressibleByArgument {
+  enum What: String, CaseIterable {
     case adv, att, hci, value, trace
   }
 
@@ -53,9 +60,9 @@ struct Decode: LoopCommand {
   static let traceLimit = 256 << 20
 
   func validate() throws {
-    if summary, what != .trace { throw ValidationError("--summary belongs to decode trace.") }
-    if !key.isEmpty, what != .adv { throw ValidationError("--key belongs to decode adv.") }
-    if process.trace != nil { throw ValidationError("--trace records what a radio does, and decode uses none.") }
+    if summary, what != .trace, what != nil { throw ValidationError("--summary is an option of decode trace.") }
+    if !key.isEmpty, what != .adv, what != nil { throw ValidationError("--key is an option of decode adv.") }
+    if process.trace != nil { throw ValidationError("decode uses no radio, so there is nothing for --trace to record.") }
   }
 
   var usesAdapter: Bool { false }
@@ -66,7 +73,8 @@ struct Decode: LoopCommand {
   }
 
   func run(in context: Context) async throws {
-    switch what {
+    let kind = if let what { what } else { try await DecodeDetection.kind(of: input, context) }
+    switch kind {
     case .adv: try await advertisements(context)
     case .att:
       try await packets(context, "ATT PDU", layer: "att") { DecodedPacket(att: $0) }
@@ -80,26 +88,26 @@ struct Decode: LoopCommand {
   @LoopActor
   private func trace(_ context: Context) async throws {
     guard let name = input.first ?? (context.shell == nil && StandardInput.isFed ? "-" : nil), input.count < 2 else {
-      throw Failure(.usage, "decode trace takes one file, or - for standard input")
+      throw Failure(.usage, "decode trace takes one file, or - for standard input.")
     }
     let shown = name == "-" ? "standard input" : DisplayText.quote(name)
     let file = try await DecodedInput.file(name, Self.traceLimit, isTrace: true, context)
     var listing: TraceListing
     do { listing = try await TraceListing(file, context.output) } catch let error as MalformedPacket {
-      throw Failure(.input, "\(shown) is no trace that can be read: \(ForeignFile.explain(file) ?? "\(error)")")
+      throw Failure(.input, "\(shown) cannot be read as a trace: \(ForeignFile.explain(file) ?? "\(error)")")
     }
     let malformed: Int
     do { malformed = try await listing.show(packets: !summary) } catch let error as MalformedPacket {
-      throw Failure(.input, "\(shown) cannot be read to its end; what is before that is shown: \(error)")
+      throw Failure(.input, "\(shown) cannot be read to its end: \(error)")
     }
-    if malformed > 0 { throw Failure(.protocolViolation, "\(malformed) packet(s) of \(shown) do not follow their format") }
+    if malformed > 0 { throw Failure(.protocolViolation, "\(malformed) packet(s) of \(shown) are malformed.") }
   }
 
   @LoopActor
   private func packets(_ context: Context, _ kind: String, layer: String, _ decode: ([UInt8]) -> DecodedPacket) async throws {
     let input = try await DecodedInput(input, limit: Self.limit, context)
     var problems = DecodeProblems(kind, of: input, context.output)
-    var lines = DecodedOctets(input, isHCI: what == .hci)
+    var lines = DecodedOctets(input, isHCI: layer == "hci")
     while let (octets, line) = try await lines.next(&problems) {
       let packet = decode(octets)
       let advertisingError = packet.anyProblem == nil ? packet.advertisingError : nil
@@ -168,7 +176,7 @@ struct Decode: LoopCommand {
   @LoopActor
   private func values(_ context: Context) async throws {
     guard let name = input.first else {
-      throw Failure(.usage, "decode value needs a UUID, or its name, before the octets: decode value 2a37 0648")
+      throw Failure(.usage, "decode value needs a UUID or a name before the bytes: blectl decode value 2a37 0648")
     }
     guard let uuid = UUID(name) ?? AssignedNumbers.uuid(named: name) else {
       throw Failure(

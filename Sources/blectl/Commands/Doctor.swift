@@ -8,14 +8,14 @@ import Text
 
 struct Doctor: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", _superCommandName: "blectl",
-    abstract: "Say what is wrong with Bluetooth on this machine, and what to do.",
+    commandName: "doctor", _superCommandName: "blectl", abstract: "Find out what is wrong with Bluetooth on this machine.",
     discussion: """
-      Looks at the kernel and what is known to be wrong with its version, the adapters, what this process may do, bluetoothd, and the programs and links \
-      that share an adapter, or at the radio of --adapter. Ends with 0 when a scan would work, else with 3.
+      Checks the kernel and its known defects, the adapters, permissions, bluetoothd, and other programs that use an adapter. With --adapter, checks that radio. Exits 0 if a scan would work, otherwise 3.
       """)
+  static let examples = ["blectl doctor || true", "blectl -i sim doctor"]
+  static let unusedOptions = ["--record"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   var usesNames: Bool { false }
 

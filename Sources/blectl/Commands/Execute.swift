@@ -5,36 +5,35 @@ struct Execute: LoopCommand {
   static let word = "-e"
 
   static let configuration = CommandConfiguration(
-    commandName: word, _superCommandName: "blectl",
-    abstract: "Several commands on one link; stops at the first that fails.",
+    commandName: word, _superCommandName: "blectl", abstract: "Run several commands over one connection.",
     discussion: """
-      Commands are those of the command line without PEER, and those of a session (wait, sleep, subscribe, …), separated by ; or line feeds. \
-      What wait waits for is subscribed to before the command in front of it.
+      The first command that fails stops the run. Separate commands with ; or line feeds. They are commands without PEER, and those of a session (wait, sleep, subscribe, ...). blectl subscribes for a wait before it runs the command ahead of it.
       """)
+  static let examples = ["blectl -i sim -e 'read 2a00; read 2a19' Band-7", "blectl -i sim -e 'write ff02 1b9901; wait ff01' Band-7"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "The commands, in one word: 'read 2a19; write ffe1 01'.")
+  @Argument(help: "The commands in quotes: 'read 2a19; write ffe1 01'")
   var commands: String
 
-  @Argument(help: "The device that they are about.")
+  @Argument(help: "The device for commands that name none")
   var peer: PeerArgument?
 
-  @Flag(name: .shortAndLong, help: "Go on after a command that failed; the exit code is that of the first that did.")
+  @Flag(name: .shortAndLong, help: "Continue after failures; exit with the first status")
   var keepGoing = false
 
-  @OptionGroup var choice: ChoiceOptions
+  @OptionGroup(title: HelpPage.connectionTitle) var choice: ChoiceOptions
 
-  @OptionGroup var link: LinkOptions
+  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
 
   func validate() throws {
     guard peer == nil, choice.first || choice.unique || link.isGiven else { return }
-    throw ValidationError("--first, --unique and options of the link need a PEER.")
+    throw ValidationError("--first, --unique and the connection options need a PEER.")
   }
 
   func run(in context: Context) async throws {
     let list = try CommandList(commands)
-    if list.isEmpty { throw Failure(.usage, "-e has no command in it") }
+    if list.isEmpty { throw Failure(.usage, "-e is empty. Give it commands, as in -e 'read 2a19'.") }
     let shell = Shell(context.process, timeout: step.timeout)
     // What is no command is said before a device is bothered.
     try list.check(shell.settings)

@@ -9,20 +9,22 @@ struct Gatttool: LoopCommand {
   static let name = "gatttool"
 
   static let configuration = CommandConfiguration(
-    commandName: name, _superCommandName: "blectl",
-    abstract: "Do what BlueZ's gatttool does, for scripts that were written for it.",
+    commandName: name, _superCommandName: "blectl", abstract: "Run scripts that were written for BlueZ's gatttool.",
     discussion: """
-      All words behind the name are gatttool's own options, and so are all words of a link to blectl that is called gatttool: `blectl gatttool \
-      --help-all` lists them. They, the lines of the results and the exit codes (0, or 1) are those of gatttool 5.66, octet for octet; -i also \
-      takes the other radios of blectl.
+      All words after the name are gatttool's options: blectl gatttool --help-all lists them. Options, output and exit codes (0 or 1) are those of gatttool 5.66. A link to blectl named gatttool works the same. -i also takes blectl's other radios.
       """)
+  static let examples = [
+    "blectl gatttool -i sim -b C0:FF:EE:00:00:07 --char-read -a 0x0011",
+    "blectl gatttool -i sim -b D1:00:00:00:00:10 -t random --primary",
+  ]
+  static let unusedOptions = ["--json", "--quiet", "--verbose", "--color", "--record", "--timeout"]
 
   @Argument(
-    parsing: .captureForPassthrough, help: ArgumentHelp("Options of gatttool.", valueName: "option"),
+    parsing: .captureForPassthrough, help: ArgumentHelp("Options of gatttool", valueName: "option"),
     completion: .list(GatttoolOptions.Name.allCases.map { "--\($0.rawValue)" }))
   var words: [String] = []
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   var usesNames: Bool { false }
   /// Without anything to do it only shows how it is used.
@@ -41,9 +43,9 @@ struct Gatttool: LoopCommand {
     guard var command = try parseAsRoot(options + ["--quiet"]) as? Gatttool else { return nil }
     if let stray = command.words.first {
       throw ValidationError(
-        "\(DisplayText.quote(stray)) is no option that every command has, so it stands behind the command, not before it.")
+        "\(DisplayText.quote(stray)) is not a global option. Put it after the command.")
     }
-    if command.process.json { throw ValidationError("The lines of gatttool are no JSON: --json is not for it.") }
+    if command.process.json { throw ValidationError("gatttool prints text only. For JSON, use blectl read, write or services.") }
     command.words = words
     return command
   }

@@ -11,53 +11,54 @@ import Text
 
 struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "mac-from-adv", _superCommandName: "blectl",
-    abstract: "The MAC inside the advertisement.",
+    commandName: "mac-from-adv", _superCommandName: "blectl", abstract: "Find the MAC address inside advertisements.",
     discussion: """
-      Live, from PEER or everything heard; or offline, from --hex or from lines on standard input: AD structures in hex, optionally after the \
-      sender's address, or records of `blectl scan --json` or `--raw`; every line has its own records. Exits 2 when there is no MAC.
+      Listens to PEER, or to all devices. Or decodes --hex, or the lines of standard input. A line is hex, optionally after the sender's address, or a record of scan --json or --raw. Exits 2 if there is no MAC.
 
-      --rule says where it is: mfg:0x0305@-6:le is the last six octets of company 0x0305's data, little-endian; svc:fe95@5:le is at octet 5 of \
-      service data fe95, svc:*@5:le of any service's. --device takes the rule of a device file. --learn shows where the sender's own address occurs, as rules.
+      --rule describes where the MAC is. mfg:0x0305@-6:le means the last six bytes of company 0x0305's data, little-endian. svc:fe95@5:le means byte 5 of service data fe95; svc:*@5:le, of any service data.
       """)
+  static let examples = [
+    "blectl -i sim mac-from-adv GateLock", "blectl -i sim mac-from-adv --first", "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
+  ]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "A device to listen to; all when left out.")
+  @Argument(help: "The device (default: all devices)")
   var peer: PeerArgument?
 
-  @Option(help: ArgumentHelp("Advertising data in hex.", valueName: "ad"))
+  @Option(help: ArgumentHelp("Decode this advertising data (hex)", valueName: "ad"))
   var hex: String?
 
-  @Option(help: ArgumentHelp("Where the MAC is, instead of the known layouts; may be given several times.", valueName: "rule"))
+  @Option(help: ArgumentHelp("Where the MAC is; replaces the known layouts; repeatable", valueName: "rule"))
   var rule: [String] = []
 
   @OptionGroup var file: DeviceOptions
 
-  @Flag(help: "Show where the sender's address occurs in its data.")
+  @Flag(help: "Show where the sender's own address occurs, as rules")
   var learn = false
 
-  @Option(help: ArgumentHelp("The sender's address for --hex.", valueName: "address"))
+  @Option(help: ArgumentHelp("The sender's address, for --hex", valueName: "address"))
   var sender: AddressArgument?
 
   @Option(
     help: ArgumentHelp(
-      "Show only what is at least this sure: low (any octets in that place), medium (others look alike) or high.", valueName: "level"))
+      "low, medium or high (default: medium)",
+      discussion: "low: any bytes in the right place. medium: other data may look the same.", valueName: "level"))
   var minConfidence: FoundMAC.Confidence = .medium
 
-  @Flag(help: "When the advertisement has no MAC, connect and take it from the System ID (2A23).")
+  @Flag(help: "Connect and read the System ID (2a23) if no MAC is found")
   var connect = false
 
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Time to search and listen, in seconds; 0 listens until Ctrl-C (default: 11).", valueName: "seconds"),
+    help: ArgumentHelp("Time to listen; 0 listens until Ctrl-C (default: 11)", valueName: "seconds"),
     transform: TimeText.seconds)
   var duration: Double = 11
 
-  @Flag(help: "Take the first match instead of the strongest; without PEER end after the first MAC.")
+  @Flag(help: "Use the first match; without PEER, stop after one MAC")
   var first = false
 
-  @OptionGroup var link: LinkOptions
+  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
 
   var usesAdapter: Bool { hex == nil && (peer != nil || !StandardInput.isFed) }
 
@@ -66,9 +67,9 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
       throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
     }
     if peer != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
-    if sender != nil, hex == nil { throw ValidationError("--sender belongs to --hex.") }
+    if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
     if !connect, link.mtu != nil || link.phy != nil || link.interval != nil || link.retries != nil {
-      throw ValidationError("--mtu, --phy, --interval and --retries belong to --connect.")
+      throw ValidationError("--mtu, --phy, --interval and --retries need --connect.")
     }
     if link.wait, peer == nil { throw ValidationError("--wait needs a PEER.") }
     if connect, peer == nil { throw ValidationError("--connect needs a PEER.") }
@@ -80,7 +81,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   }
 
   var hasTimeLimit: Bool { duration > 0 || hex != nil }
-  var failureAtInputEnd: Failure? { peer == nil && !first ? nil : Failure(.notFound, "the input ended before a MAC arrived") }
+  var failureAtInputEnd: Failure? { peer == nil && !first ? nil : Failure(.notFound, "The input ended before a MAC arrived.") }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
 
@@ -92,7 +93,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
     let isInputFree = context.shell == nil
     if hex != nil || peer != nil, isInputFree, StandardInput.isPipe {
       context.output.note(
-        "standard input is not read: \(hex != nil ? "--hex" : "PEER") says where to look; without it the lines there are read")
+        "blectl does not read standard input here. To decode its lines, leave out \(hex != nil ? "--hex" : "PEER").")
     }
     if let hex {
       try await offline(found, hex: hex)
@@ -113,7 +114,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
     guard let rule = device.advertisement?.macRule else {
       throw Failure(
         .usage,
-        "\(DisplayText.escape(device.file)) does not say where the MAC is: it has no advertisement.mac; --rule says it on the command line")
+        "\(DisplayText.escape(device.file)) does not describe where the MAC is: advertisement.mac is missing. Use --rule instead.")
     }
     return [rule]
   }
@@ -137,20 +138,20 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   private func offline(_ found: Found, hex: String) async throws {
     let data: [UInt8]
     do { data = try Hex.parse(hex) } catch {
-      throw Failure(.usage, "--hex: \(error == .notHex ? "\(DisplayText.quote(hex)) is \(error)" : "\(error)")")
+      throw Failure(.usage, "--hex: \(error == .notHex ? "\(error) \(DisplayText.quote(hex))" : "\(error)")")
     }
-    if data.isEmpty { throw Failure(.usage, "--hex has no octets: it takes AD structures, such as 020106") }
+    if data.isEmpty { throw Failure(.usage, "--hex is empty. Give it AD structures, as in --hex 020106") }
     try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
     // Else it is why there is no MAC.
     if case .malformed? = found.search.problem { return }
-    if let error = Advertisement(data).errors.first { found.output.note("--hex is malformed (\(error)); the rest was read") }
+    if let error = Advertisement(data).errors.first { found.output.note("--hex is malformed: \(error). The rest was decoded.") }
   }
 
   @LoopActor
   private func offline(_ found: Found) async throws {
     // Nobody may know that it is waited for.
     let text = try await InputFile.read("-", limit: 64 << 20) { [output = found.output] in
-      output.note("waiting for lines on standard input: AD structures in hex, ADDRESS HEX, or records of a scan; Ctrl-C ends")
+      output.note("Waiting for lines on standard input: AD structures in hex, ADDRESS HEX, or records of a scan. Press Ctrl-C to stop.")
     }
     var (number, unreadable) = (0, 0)
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -168,7 +169,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
       try await found.add(heard.data, sender: heard.sender, line: number)
       if first, found.search.found > 0 { return }
     }
-    if unreadable > 0 { throw Failure(.input, "\(unreadable) line(s) of standard input could not be read") }
+    if unreadable > 0 { throw Failure(.input, "Cannot read \(unreadable) line(s) of standard input.") }
   }
 
   /// The duration includes the search.

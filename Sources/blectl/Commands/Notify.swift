@@ -9,39 +9,44 @@ import Text
 
 struct Notify: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "notify", _superCommandName: "blectl",
-    abstract: "Show notifications and indications as they come.",
+    commandName: "notify", _superCommandName: "blectl", abstract: "Show notifications and indications as they arrive.",
     discussion: """
-      Runs until Ctrl-C, --count or --duration. Without --duration, --timeout limits the wait for the first value and between two: 30 seconds \
-      unless given with --count, else as long as it takes. Exits 4 when a limit is reached before --count values came, or a value within --timeout.
-      """)
+      Runs until Ctrl-C, --count or --duration. Exits 4 if fewer than --count values arrive in time.
 
-  @OptionGroup var process: ProcessOptions
+      Without --duration, --timeout limits the wait for each value (default: 30 seconds with --count, otherwise unlimited).
+      """)
+  static let examples = [
+    "blectl -i sim notify Band-7 heart_rate_measurement -n 2", "blectl -i sim notify Band-7 ff01 --write ff02=1b9902 -d 2",
+  ]
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "What to subscribe to (default: everything that notifies or indicates, as '*').")
+  @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
   var attributes: [String] = []
 
   @Option(
     name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Stop after this many values.", valueName: "n"))
+    help: ArgumentHelp("Stop after N values", valueName: "n"))
   var count: Int?
 
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Stop after N seconds; 0 runs until Ctrl-C.", valueName: "seconds"), transform: TimeText.seconds)
+    help: ArgumentHelp("Stop after SECONDS; 0 runs until Ctrl-C", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Write this value once subscribed, as blectl write does; may be given several times.", valueName: "attr=hex|attr=\"text\""))
+      "Write this value after subscribing; repeatable", valueName: "attr=hex"))
   var write: [AssignmentArgument] = []
 
-  @Flag(help: "When the link is lost, find the device again and go on.")
+  @Flag(help: "Reconnect and continue after a lost connection")
   var reconnect = false
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("How to show values, auto unless given: \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "Format: hex, utf8, u8, i16le, f32be, ... (default: auto)", discussion: "All: \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
@@ -49,6 +54,7 @@ struct Notify: PeerCommand {
   var format: ValueFormat { chosenFormat ?? .auto }
 
   func validate() throws {
+    try who.checkOrder("notify", attributes)
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
     if let duration, !(duration >= 0 && duration <= 31_536_000) {
       throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
@@ -58,13 +64,13 @@ struct Notify: PeerCommand {
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
   /// --timeout limits the silence, and values may come for ever.
   var hasTimeLimit: Bool { duration.map { $0 > 0 } ?? (count != nil) }
-  var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "the input ended before \($0) value(s) arrived") } }
+  var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "The input ended before \($0) value(s) arrived.") } }
 
   func run(in context: Context) async throws {
     let senders = try ValueSenders(attributes)
     for value in write { try value.check() }
     if reconnect, context.shell != nil {
-      throw Failure(.usage, "--reconnect is for the command line; in a session `set reconnect on` makes lost links again")
+      throw Failure(.usage, "--reconnect is for the command line. In a session, use `set reconnect on`.")
     }
     let state = State()
     var pause = Duration.milliseconds(500)
@@ -76,7 +82,7 @@ struct Notify: PeerCommand {
         // A link that held is lost for a new reason: the patience begins anew.
         if state.isListening { pause = .milliseconds(500) }
         state.isListening = false
-        context.output.note("\(Failure(error).message); looking for it again in \(pause.inSeconds) s")
+        context.output.note("\(Failure(error).message.asSentence) Reconnecting in \(pause.inSeconds) s")
         let wake = EventLoop.shared.now.advanced(by: pause)
         try await EventLoop.shared.sleep(until: state.end.map { min($0, wake) } ?? wake)
         pause = min(pause * 2, .seconds(30))
@@ -118,14 +124,14 @@ struct Notify: PeerCommand {
       if !state.hasStarted, let duration, duration > 0 { state.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
       state.hasStarted = true
       state.isListening = true
-      context.output.status("subscribed; Ctrl-C ends")
+      context.output.status("Subscribed. Press Ctrl-C to stop.")
       for value in write { try await send(value, client, context.output) }
       return FollowLimits(count: count.map { $0 - state.values }, end: state.end, patience: patience)
     } take: { event, uuid in
       try await NotificationRecord.show(event, uuid, format, from: connection, context.process.memory, context.output)
       state.values += 1
     } onDrop: {
-      if !context.output.isBroken { context.output.note("\($0) value(s) were not shown, because nobody read the output") }
+      if !context.output.isBroken { context.output.note("Dropped \($0) value(s): the output was not read in time.") }
     }
     state.isOver = true
     return outcome
@@ -136,7 +142,7 @@ struct Notify: PeerCommand {
     let target = try await client.attribute(try Selector(value.attribute), discovering: true)
     let plan = try WritePlan(value: value.octets.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
     try await client.send(value.octets, to: target.handle, plan: plan)
-    output.status("wrote \(Quantity.octets(value.octets.count)) to \(target.uuid?.description ?? target.handle.description)")
+    output.status("Wrote \(Quantity.octets(value.octets.count)) to \(target.uuid?.description ?? target.handle.description)")
   }
 
   @LoopActor
@@ -145,12 +151,15 @@ struct Notify: PeerCommand {
     case .count: return
     case .end:
       guard let count, state.values < count else { return }
-      throw Failure(.timeout, "\(state.values) of \(count) values came in \(Duration.limited(seconds: duration ?? 0).secondsText) s")
+      throw Failure(
+        .timeout,
+        "Received \(state.values) of \(count) values in \(Duration.limited(seconds: duration ?? 0).secondsText) s. To wait longer, use --duration."
+      )
     case .silence:
       throw Failure(
         .timeout,
-        "no value came for \((patience ?? .zero).secondsText) s: \(state.values)\(count.map { " of \($0)" } ?? "") value(s) came; "
-          + "--duration sets how long to wait in all, 0 until Ctrl-C")
+        "Received no value for \((patience ?? .zero).secondsText) s, and \(state.values)\(count.map { " of \($0)" } ?? "") value(s) before. "
+          + "To wait longer: --duration SECONDS, or 0 for no limit")
     }
   }
 }

@@ -8,14 +8,14 @@ import Text
 
 struct Peers: PeerNamingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "peers", _superCommandName: "blectl",
-    abstract: "List the links of the adapter and the devices that were connected before.",
+    commandName: "peers", _superCommandName: "blectl", abstract: "List connections, and devices that were connected before.",
     discussion: """
-      Links are shown whoever made them, on the kernel's adapters; of every other radio only those of this session. Nothing is scanned, so \
-      a device that is listed need not be there.
+      Kernel adapters list the connections of all programs. Other radios list those of this session. blectl does not scan, so a listed device may be out of range.
       """)
+  static let examples = ["blectl -i sim peers", "blectl -i sim peers --json"]
+  static let unusedOptions = ["--timeout"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   var usesNames: Bool { false }
 
@@ -39,7 +39,7 @@ struct Peers: PeerNamingCommand {
       }
       return
     }
-    guard !peers.isEmpty else { return output.note("no link, and no device was connected before") }
+    guard !peers.isEmpty else { return output.note("No connection, and no earlier one is known.") }
     var table = Table(["PEER", "NAME", "ALIASES", "STATE", "LAST CONNECTED (UTC)"])
     for peer in peers {
       table.add([
@@ -86,7 +86,7 @@ struct PeerList {
     var links: [AdapterLink]? = []
     do { links = try Self.links(context) } catch let error as AdapterProblem {
       links = nil
-      context.output.note("\(Failure(error).message); only what is known from before is listed")
+      context.output.note("\(Failure(error).message.asSentence) Listing only earlier connections.")
     }
     let own = context.session.connections.filter(\.isOpen).map {
       Peer(address: $0.peer.address, type: $0.peer.type, name: $0.name, selector: $0.selector)

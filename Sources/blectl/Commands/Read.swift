@@ -9,34 +9,42 @@ import Text
 
 struct Read: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "read", _superCommandName: "blectl",
-    abstract: "Read values; long ones whole.",
+    commandName: "read", _superCommandName: "blectl", abstract: "Read characteristic or descriptor values.",
     discussion: """
-      With one ATTR prints the value alone, with several one line each: ATTR, a tab, the value. What a value means follows it where that is \
-      known, but for --as; octets that --as does not fit are an error. An ATTR that cannot be read does not stop the others; the exit status is \
-      that of the first failure.
-      """)
+      With one attribute, blectl prints the value. With several, it prints one line each: attribute, tab, value. The decoded meaning follows if it is known.
 
-  @OptionGroup var process: ProcessOptions
+      An attribute that cannot be read does not stop the others. The exit status is that of the first failure.
+      """)
+  static let examples = [
+    "blectl -i sim read Band-7 battery_level", "blectl -i sim read Band-7 2a00 2a19 --json", "blectl -i sim read Panel fff6@2901",
+  ]
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "What to read: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2901, battery_level.")
+  @Argument(
+    help: ArgumentHelp(
+      "Handle (0x0011), UUID (2a19), SERVICE/UUID, UUID[N], descriptor (fff6@2901) or name (battery_level)", valueName: "attribute"))
   var attributes: [String]
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("How to show values, auto unless given: \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "Format: hex, utf8, u8, i16le, f32be, ... (default: auto)", discussion: "All: \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
   /// A default value would cost a search of all that conforms to anything at each start.
   var format: ValueFormat { chosenFormat ?? .auto }
 
-  @Flag(help: "Write the octets themselves.")
+  @Flag(help: ArgumentHelp("Write only the bytes of the values", discussion: "Excludes --as and --json."))
   var raw = false
 
   func validate() throws {
-    if attributes.isEmpty { throw ValidationError("Name at least one attribute to read.") }
-    if attributes.contains("as") { throw ValidationError("A format is given with --as; the word as belongs to let and expect.") }
+    if attributes.isEmpty { throw ValidationError("Name at least one attribute to read, as in: blectl read Band-7 battery_level") }
+    try who.checkOrder("read", attributes)
+    if attributes == ["all"] { throw ValidationError("To read all values: blectl services \(who.peer) --values") }
+    if attributes.contains("as") { throw ValidationError("Use --as FORMAT. Only `let` and `expect` in scripts take the word as.") }
     if raw, format != .auto { throw ValidationError("--raw and --as exclude each other.") }
     if raw, process.json { throw ValidationError("--raw and --json exclude each other.") }
   }

@@ -4,16 +4,17 @@ import Terminal
 
 struct Repl: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "repl", _superCommandName: "blectl",
-    abstract: "An interactive session; with --json one for programs.",
+    commandName: "repl", _superCommandName: "blectl", abstract: "Start an interactive session, or with --json one for programs.",
     discussion: """
-      On a terminal with editing, completion and history. Else commands are read from standard input; with --json one a line, and each is \
-      answered by its records and {"event":"done","id":…,"status":…,"peer":…}.
+      On a terminal, lines are edited with completion and history. Otherwise blectl reads one command per line from standard input. With --json, it answers each with records and {"event":"done","id":...,"status":...,"peer":...}.
       """)
+  static let examples = [
+    "echo read battery_level | blectl -i sim repl Band-7", "echo read battery_level | blectl -i sim repl Band-7 --json",
+  ]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "Connect this device first.")
+  @Argument(help: "Connect to this device first")
   var peer: PeerArgument?
 
   func run(in context: Context) async throws {

@@ -7,57 +7,57 @@ import Text
 
 struct Run: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", _superCommandName: "blectl",
-    abstract: "Run scripts with tests, and report what failed.",
+    commandName: "run", _superCommandName: "blectl", abstract: "Run test scripts and report what failed.",
     discussion: """
-      Scripts are commands without PEER, one a line, and what is expected of their results: see blectl-script(5). All files are checked before \
-      anything is sent, and all their mistakes are shown. When a device or the adapter cannot be reached, blectl tries once more. If that fails, \
-      the remaining tests of that device are not run.
+      A script has one command per line, without PEER, and expectations of the results. See blectl-script(5). blectl checks all files first and shows all their mistakes.
 
-      Exit status 7: a test failed. 2 to 6: the setup failed (no device, no adapter, lost link).
+      When the device or the adapter cannot be reached, blectl tries once more. If that fails, it skips the remaining tests of that device.
+
+      Exit status 7: a test failed. 2-6: the setup failed (no adapter, no device, lost connection).
       """)
+  static let examples = ["blectl run --dry-run tests", "blectl -i sim run tests/band.blectl", "blectl -i sim run tests --junit report.xml"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "Scripts, folders of them (*.blectl), or - for standard input.", completion: .file())
+  @Argument(help: ArgumentHelp("Scripts, folders with *.blectl files, or - for stdin", valueName: "file"), completion: .file())
   var files: [String]
 
-  @Option(help: ArgumentHelp("The device, instead of the one that the scripts name.", valueName: "peer"))
+  @Option(help: ArgumentHelp("The device (default: the one in the script)", valueName: "peer"))
   var peer: PeerArgument?
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("NAME=VALUE: a variable; stands above `set`. May be given several times.", valueName: "name=value"))
+    help: ArgumentHelp("Set a variable of the script; repeatable", valueName: "name=value"))
   var set: [VariableArgument] = []
 
-  @Option(help: ArgumentHelp("Only tests whose name matches; may be given several times.", valueName: "glob"))
+  @Option(help: ArgumentHelp("Run only tests whose name matches; repeatable", valueName: "glob"))
   var only: [String] = []
 
-  @Option(help: ArgumentHelp("Only tests with this tag; may be given several times.", valueName: "tag"))
+  @Option(help: ArgumentHelp("Run only tests with this tag; repeatable", valueName: "tag"))
   var tag: [String] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Files at a time, each with its own device, 1 to 64.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Run N files at the same time, 1-64 (default: 1)", valueName: "n"))
   var jobs: Int = 1
 
-  @Option(name: .customLong("repeat"), parsing: .unconditional, help: ArgumentHelp("Run everything so many times.", valueName: "n"))
+  @Option(name: .customLong("repeat"), parsing: .unconditional, help: ArgumentHelp("Run everything N times (default: 1)", valueName: "n"))
   var repetitions: Int = 1
 
-  @Flag(help: "Write Test Anything Protocol instead of text.")
+  @Flag(help: "Print Test Anything Protocol (TAP)")
   var tap = false
 
-  @Option(help: ArgumentHelp("Write the results as JUnit XML, too.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Also write JUnit XML to FILE", valueName: "file"), completion: .file())
   var junit: String?
 
-  @Option(help: ArgumentHelp("Write a page with results, values and packets, too.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Also write results, values and packets as HTML", valueName: "file"), completion: .file())
   var html: String?
 
-  @Flag(help: "End after the first test that does not pass.")
+  @Flag(help: "Stop after the first test that fails")
   var failFast = false
 
-  @Flag(help: "Run the other tests when a device or the adapter cannot be reached. Do not try it again.")
+  @Flag(help: "Run the other tests if a device cannot be reached")
   var keepGoing = false
 
-  @Flag(help: "Only check the files, and list their tests.")
+  @Flag(help: "Check the files and list their tests")
   var dryRun = false
 
   var usesAdapter: Bool { !dryRun }
@@ -65,10 +65,10 @@ struct Run: LoopCommand {
   func validate() throws {
     if files.isEmpty { throw ValidationError("Name a script, a folder of scripts, or - for standard input.") }
     for path in [junit, html] where path == "-" || path == "" {
-      throw ValidationError("--junit and --html need the name of a file; /dev/stdout is standard output.")
+      throw ValidationError("--junit and --html need the name of a file. For standard output, use /dev/stdout.")
     }
-    if let junit, junit == html { throw ValidationError("--junit and --html are two files; give them different names.") }
-    if tap, process.json { throw ValidationError("--tap and --json are two forms of standard output; give one of them.") }
+    if let junit, junit == html { throw ValidationError("--junit and --html need different file names.") }
+    if tap, process.json { throw ValidationError("--tap and --json exclude each other.") }
     if !(1...64).contains(jobs) { throw ValidationError("--jobs takes 1 to 64, not \(jobs)") }
     if !(1...1_000_000).contains(repetitions) { throw ValidationError("--repeat takes 1 to 1000000, not \(repetitions)") }
   }
@@ -92,7 +92,7 @@ struct Run: LoopCommand {
     let scripts = try await scripts(options.variables, context.output)
     let run = ScriptRun(options, reports(context.output), context.process)
     if run.count(scripts) == 0 {
-      throw Failure(.usage, "no test is selected: --only and --tag fit none of those in \(files.joined(separator: ", "))")
+      throw Failure(.usage, "No test in \(files.joined(separator: ", ")) matches --only and --tag. List them: --dry-run")
     }
     if dryRun { return try await list(scripts, run, context) }
     try await run.run(scripts)
@@ -134,10 +134,21 @@ struct Run: LoopCommand {
     try mistakes.check()
     if let error = missing.first { throw error }
     for assignment in set where !scripts.contains(where: { $0.variables.contains(assignment.name) }) {
-      throw Failure(.usage, "--set \(assignment.name): no script has a variable of that name")
+      throw Failure(.usage, "--set \(assignment.name): no script has a variable of this name.")
+    }
+    for script in scripts {
+      for test in script.tests where !Self.sentenceWords.isDisjoint(with: test.tags) {
+        let name = ([test.name] + test.tags).joined(separator: " ")
+        output.note(
+          "\(DisplayText.escape(script.file)):\(test.line.place.line): \(test.tags.count) words after the name are tags. "
+            + "If they belong to the name: test \(DisplayText.quote(name))")
+      }
     }
     return scripts
   }
+
+  /// Words that are no tags: the quotes of the test's name are missing.
+  private static let sentenceWords: Set = ["a", "an", "and", "are", "at", "by", "for", "from", "in", "is", "not", "of", "on", "the", "to", "with"]
 
   @LoopActor
   private func list(_ scripts: [Script], _ run: ScriptRun, _ context: Context) async throws {
@@ -157,7 +168,7 @@ struct Run: LoopCommand {
       }
     }
     let tests = run.count(scripts)
-    context.output.note("\(scripts.count) script(s) with \(tests) test(s) are right, as far as can be seen without a device")
+    context.output.note("Checked \(scripts.count) script(s) with \(tests) test(s): no mistakes found.")
   }
 }
 

@@ -10,73 +10,80 @@ import Text
 
 struct Scan: ListeningCommand, PeerNamingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "scan", _superCommandName: "blectl",
-    abstract: "Show advertisements.",
+    commandName: "scan", _superCommandName: "blectl", abstract: "Show advertisements.",
     discussion: """
-      A record is printed for every new (address, PDU type, payload); --duplicates prints every report. Advertisements and scan responses \
-      are separate records. On a terminal a table shows one line per device, the strongest first (p public, r random, ~ changing address; c connectable). Filters look at all that was heard of a device. -v adds one line for each AD structure. \
-      iBeacon, AltBeacon, Eddystone, BTHome, Apple's and Microsoft's messages are decoded, in JSON as `decoded`, \
-      and with --device the manufacturer data that the file describes.
-      """)
+      On a terminal, a table shows one line per device, strongest first: p public, r random, ~ changing address; c connectable.
 
-  @OptionGroup var process: ProcessOptions
+      In a pipe, each new combination of address, PDU type and payload is a record. Advertisements and scan responses stay separate.
+
+      Repeat a filter to match any of its values. Different filters must all match. They apply to everything heard from a device.
+
+      -v adds one line per AD structure. blectl decodes iBeacon, AltBeacon, Eddystone, BTHome, and Apple's and Microsoft's messages.
+      """)
+  static let examples = ["blectl -i sim scan band -d 3", "blectl -i sim scan --json -n 4"]
+  static let unusedOptions = ["--timeout"]
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  @Argument(help: ArgumentHelp("Names as for --name, or addresses (default: all devices)", valueName: "name"))
+  var names: [String] = []
 
   @Option(
     name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Scan time in seconds; 0 scans until Ctrl-C (default: 10).", valueName: "seconds"), transform: TimeText.seconds)
+    help: ArgumentHelp("Scan time; 0 scans until Ctrl-C (default: 10)", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double = 10
 
-  @Flag(help: "Only listen; sends no scan requests and so sees no scan responses.")
+  @Flag(help: "Send no scan requests, so get no scan responses")
   var passive = false
 
   @Option(
-    help: ArgumentHelp("Only devices with this word in their name, or a whole name like this glob; repeatable.", valueName: "word|glob"))
+    help: ArgumentHelp("A word of the name, or a glob for the whole name", valueName: "word|glob"))
   var name: [String] = []
 
-  @Option(help: ArgumentHelp("Only devices that advertise this service (UUID or name); repeatable.", valueName: "uuid"))
+  @Option(help: ArgumentHelp("An advertised service: UUID or name", valueName: "uuid"))
   var service: [ServiceArgument] = []
 
-  @Option(help: ArgumentHelp("Only this device: an address, also with /public or /random, or @ALIAS; repeatable.", valueName: "address"))
+  @Option(help: ArgumentHelp("An address, @last or @ALIAS", valueName: "address"))
   var address: [ScannedPeerArgument] = []
 
   @Option(
     help: ArgumentHelp(
-      "Only devices with data of this company (004c, 0x004c, apple), beginning with HEX; repeatable.", valueName: "id[:hex]"))
+      "A company and its first bytes: apple, 0305:01", valueName: "id[:hex]"))
   var manufacturer: [ManufacturerArgument] = []
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Only reports at least this strong, -127 to 20 dBm; weaker ones do not change the table.", valueName: "dBm"))
+    help: ArgumentHelp("The weakest signal, -127 to 20 dBm", valueName: "n"))
   var minRssi: Int?
 
-  @Flag(help: "Print every report, not only new ones.")
+  @Flag(help: "Print every report, not only new ones")
   var duplicates = false
 
-  @Option(help: ArgumentHelp("Primary PHYs to scan on: 1m, coded or 1m,coded.", valueName: "phys"))
+  @Option(help: ArgumentHelp("1m, coded or 1m,coded (default: 1m)", valueName: "phys"))
   var phy: ScanPHYs = .le1M
 
   @Option(
     name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Stop after this many records; exit 2 when the time is over first.", valueName: "n"))
+    help: ArgumentHelp("Stop after N records; exit 2 if time runs out", valueName: "n"))
   var count: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Order of the table: rssi (the strongest first), name, last (heard last first) or first (default: rssi).", valueName: "key"))
+      "rssi, name, last or first (default: rssi)", valueName: "key"))
   var sort: DeviceOrder.Key?
 
-  @Option(help: ArgumentHelp("Add the JSON records to this file, whatever is shown.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Append JSON records to FILE", valueName: "file"), completion: .file())
   var log: String?
 
   @Option(
     help: ArgumentHelp(
-      "Decrypts BTHome: 32 hex digits, for this address or for everyone who has none of their own; repeatable.",
-      valueName: "[address=]hex"))
+      "Decrypt BTHome with this 16-byte key; repeatable",
+      discussion: "With an address, only what this device sends.", valueName: "[address=]hex"))
   var key: [KeyArgument] = []
 
   @OptionGroup var file: DeviceOptions
 
-  @Flag(help: "Show the octets of each record instead of the table.")
+  @Flag(help: "Print records as hex instead of a table")
   var raw = false
 
   func validate() throws {
@@ -84,23 +91,30 @@ struct Scan: ListeningCommand, PeerNamingCommand {
       throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
     }
     if let minRssi, !(-127...20).contains(minRssi) { throw ValidationError("--min-rssi takes -127 to 20 dBm, not \(minRssi)") }
-    if name.contains("") { throw ValidationError("--name is empty, as an unset variable is; without --name every name passes.") }
-    if log == "-" { throw ValidationError("--log takes the name of a file; the records on standard output are --json.") }
+    if (name + names).contains("") { throw ValidationError("The name is empty. Is a variable unset? To show all devices, leave it out.") }
+    if let word = names.first(where: { $0.hasPrefix("mac:") || $0.hasPrefix("service:") }) {
+      let command = word.hasPrefix("mac:") ? "blectl mac-from-adv \(word)" : "blectl scan --service \(word.dropFirst(8))"
+      throw ValidationError("scan takes names and addresses. Use: \(ShellWords.quoteForShell(command))")
+    }
+    if log == "-" { throw ValidationError("--log takes the name of a file. For records on standard output, use --json.") }
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
   }
 
   var runsUntilStopped: Bool { count == nil && duration == 0 }
   var hasTimeLimit: Bool { duration > 0 }
-  var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "the input ended before \($0) record(s) arrived") } }
+  var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "The input ended before \($0) record(s) arrived.") } }
 
   /// What is a record, as the options say.
   @LoopActor
-  private func watch(_ configuration: Configuration) async throws -> DeviceWatch.Options {
+  private func watch(_ configuration: Configuration, _ output: Output) async throws -> DeviceWatch.Options {
     var options = DeviceWatch.Options()
     options.keepsDuplicates = duplicates
-    options.filter.names = name.map { ScanFilter.NamePattern($0) }
-    options.filter.services = service.map(\.uuid)
-    for argument in address { options.filter.devices.append(try await configuration.resolve(argument.peer)) }
+    let addresses = names.compactMap { ScannedPeerArgument(argument: $0) }
+    options.filter.names = (name + names.filter { ScannedPeerArgument(argument: $0) == nil }).map {
+      ScanFilter.NamePattern($0.after("name:") ?? $0)
+    }
+    options.filter.services = try service.map { try $0.uuid(output) }
+    for argument in address + addresses { options.filter.devices.append(try await configuration.resolve(argument.peer)) }
     options.filter.manufacturers = manufacturer.map(\.manufacturer)
     options.filter.minimumRSSI = minRssi
     return options
@@ -113,17 +127,17 @@ struct Scan: ListeningCommand, PeerNamingCommand {
   }
 
   func run(in context: Context) async throws {
-    let options = try await watch(context.configuration)
+    let options = try await watch(context.configuration, context.output)
     let device = try await file.load()
     if let device, device.advertisement?.manufacturerData.isEmpty ?? true {
-      context.output.note("\(DisplayText.escape(device.file)) describes no manufacturer data: it has no advertisement.manufacturer_data")
+      context.output.note("\(DisplayText.escape(device.file)) describes no manufacturer data: advertisement.manufacturer_data is missing")
     }
-    if step.timeout != nil { context.output.note("--timeout does nothing here: --duration says how long to scan") }
+    if step.timeout != nil { context.output.note("--timeout has no effect on scan. To limit the scan, use --duration.") }
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(
       options, sort: sort ?? .rssi, showsOctets: raw, formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
     if sort != nil, !view.isLive {
-      context.output.note("--sort has no effect here: it orders the table on a terminal, and records appear as they are heard")
+      context.output.note("--sort has no effect here. It orders the table on a terminal; records appear as they arrive.")
     }
     defer { context.process.memory.hear(view.heard) }
     do { try await listen(view, in: context) } catch {
@@ -135,13 +149,14 @@ struct Scan: ListeningCommand, PeerNamingCommand {
     if let count, view.records < count {
       throw Failure(
         .notFound,
-        "\(view.records) of \(count) records in \(Duration.limited(seconds: duration).secondsText) s; \(view.deviceCount) device(s) heard in all"
+        "Received \(view.records) of \(count) records from \(view.deviceCount) device(s) in \(Duration.limited(seconds: duration).secondsText) s. "
+          + "To scan longer, use --duration."
       )
     }
     if view.records == 0, !options.filter.isEmpty {
-      context.output.note("nothing passed the filters; \(view.deviceCount) device(s) heard in all")
+      context.output.note("No device matches the filters. Heard \(view.deviceCount) device(s).")
     } else if view.deviceCount == 0, !phy.phys.contains(.le1M) {
-      context.output.note("no device was heard. Most devices, and the simulator's, advertise on 1m only: use --phy 1m,coded")
+      context.output.note("No device heard. Most devices, also in the simulator, advertise on 1m only. Use --phy 1m,coded")
     }
   }
 
@@ -163,12 +178,39 @@ struct Scan: ListeningCommand, PeerNamingCommand {
   }
 }
 
+/// A service by its UUID, its name, or the beginning of its name.
 struct ServiceArgument: ExpressibleByArgument, Sendable {
-  let uuid: UUID
+  private let text: String
+  /// More than one if several names begin so.
+  private let services: [(name: String, uuid: UUID)]
 
   init?(argument: String) {
-    guard let uuid = AssignedNumbers.uuid(named: argument) ?? UUID(argument) else { return nil }
-    self.uuid = uuid
+    text = argument
+    if let uuid = AssignedNumbers.uuid(named: argument) ?? UUID(argument) {
+      services = [(argument, uuid)]
+    } else {
+      services = Self.all.filter { argument.utf8.count >= 3 && $0.name.hasPrefix(argument.lowercased()) }
+      if services.isEmpty { return nil }
+    }
+  }
+
+  private static var all: [(name: String, uuid: UUID)] {
+    AssignedNumbers.snakeNames.filter { (0x1800...0x18FF).contains($0.uuid.short ?? 0) }
+  }
+
+  /// - Throws: Failure(.notFound) if several services are meant.
+  @LoopActor
+  func uuid(_ output: Output) throws -> UUID {
+    guard services.count == 1, let service = services.first else {
+      throw Failure(
+        .notFound, "\(services.count) services start with \(DisplayText.escape(text)): \(services.map(\.name).joined(separator: ", "))")
+    }
+    if service.name != text { output.note("\(DisplayText.escape(text)) means \(service.name) (\(service.uuid))") }
+    return service.uuid
+  }
+
+  static func hint(_ text: String) -> String? {
+    Likeness.nearest(to: text.lowercased(), among: all.map(\.name)).map { "Did you mean \($0)?" }
   }
 }
 

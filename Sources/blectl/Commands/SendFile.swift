@@ -11,62 +11,64 @@ import Text
 
 struct SendFile: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "send-file", _superCommandName: "blectl",
-    abstract: "Push a file to a characteristic without losing a packet.",
+    commandName: "send-file", _superCommandName: "blectl", abstract: "Send a file to a characteristic without losing a packet.",
     discussion: """
-      Segments are cut to what fills the link best, the link's own flow control paces them, and a request at the end proves that the peer's \
-      ATT layer has taken them all. --verify also asks the application: read-back compares the value, notify:ATTR waits for a notification \
-      of the number of octets and their CRC-32 (both u32le).
+      blectl picks the segment size that fills the link and sends as fast as the controller accepts. A request at the end confirms that the device received everything.
+
+      --verify also asks the application. read-back reads and compares the value. notify:ATTR waits for a notification with the number of bytes and their CRC-32 (both u32le).
       """)
+  static let examples = [
+    "seq 2000 | blectl -i sim send-file Panel fff6 -", "seq 2000 | blectl -i sim send-file Panel fff6 - --verify notify:fff7",
+  ]
 
   /// Octets of a file: more than a link carries in a month.
   static let limit = 64 << 30
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "The characteristic to write to.")
+  @Argument(help: "The characteristic to write to")
   var attribute: String
 
-  @Argument(help: "The file; - is standard input.", completion: .file())
+  @Argument(help: "The file; - reads standard input", completion: .file())
   var file: String
 
-  @Option(help: ArgumentHelp("command (default where the characteristic has it) or request.", valueName: "mode"))
+  @Option(help: ArgumentHelp("command or request (default: command if possible)", valueName: "mode"))
   var mode: TransferOptions.Mode?
 
-  @Option(help: ArgumentHelp("Octets per segment, 1 to 512; auto is what fills the link best.", valueName: "n"))
+  @Option(help: ArgumentHelp("Bytes per segment, 1-512 (default: auto)", valueName: "n"))
   var chunk: ChunkArgument = .auto
 
-  @Option(help: ArgumentHelp("Segments in flight, 1 to 10000; auto lets the controller's buffers decide.", valueName: "n"))
+  @Option(help: ArgumentHelp("Segments in flight, 1-10000 (default: auto)", valueName: "n"))
   var window: WindowArgument = .auto
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Milliseconds between segments (default: 0, which adapts to the device).", valueName: "ms"),
+    parsing: .unconditional, help: ArgumentHelp("Pause between segments, 0-60000 (default: auto)", valueName: "ms"),
     transform: TimeText.milliseconds)
   var gap: Double = 0
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Ask for proof of arrival after every N segments, while others are sent; default: 24576 octets, or 0.4 s of a fast link.",
+      "Confirm delivery every N segments (default: auto)", discussion: "auto: every 24 KiB, or 0.4 s of a fast connection.",
       valueName: "n"))
   var ackEvery: Int?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Start at this octet of the file.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Start at byte N of the file (default: 0)", valueName: "n"))
   var offset = 0
 
-  @Flag(help: "Go on where the last transfer to this characteristic ended, if it is the same file.")
+  @Flag(help: "Continue the last transfer of this file")
   var resume = false
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Make a lost link again up to N times, and go on where the device says, or where it had answered.", valueName: "n"))
+    help: ArgumentHelp("Reconnect up to N times and continue, 0-1000 (default: 0)", valueName: "n"))
   var reconnect = 0
 
-  @Option(help: ArgumentHelp("read-back, or notify:ATTR.", valueName: "how"), completion: .list(["read-back", "notify:"]))
+  @Option(help: ArgumentHelp("read-back or notify:ATTR", valueName: "how"), completion: .list(["read-back", "notify:"]))
   var verify: VerifyArgument?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Ask for this link-layer data length first, 27 to 251 octets.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Request this Link Layer data length, 27-251", valueName: "n"))
   var dataLength: Int?
 
   func validate() throws {
@@ -74,8 +76,8 @@ struct SendFile: PeerCommand {
     if let ackEvery, ackEvery < 1 { throw ValidationError("--ack-every takes 1 or more, not \(ackEvery)") }
     if offset < 0 { throw ValidationError("--offset takes 0 or more, not \(offset)") }
     if !(0...1000).contains(reconnect) { throw ValidationError("--reconnect takes 0 to 1000, not \(reconnect)") }
-    if resume, offset > 0 { throw ValidationError("--resume and --offset exclude each other") }
-    if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 octets, not \(dataLength)") }
+    if resume, offset > 0 { throw ValidationError("--resume and --offset exclude each other.") }
+    if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 bytes, not \(dataLength)") }
   }
 
   /// How it goes, as the options say.
@@ -97,7 +99,7 @@ struct SendFile: PeerCommand {
     if file == "-" { try context.refuseInput() }
     if reconnect > 0, context.shell != nil {
       throw Failure(
-        .usage, "--reconnect is for the command line; in a session `set reconnect on` makes lost links again, and --resume goes on")
+        .usage, "--reconnect is for the command line. In a session, use `set reconnect on`, then --resume.")
     }
     let output = context.output
     let source = try await OctetFile.open(file, limit: Self.limit) { output.noteWaiting() }
@@ -118,7 +120,7 @@ struct SendFile: PeerCommand {
         return
       } catch  where left > 0 && wasThere && Failure(error).isLoss {
         left -= 1
-        output.note("\(Failure(error).message); looking for it again")
+        output.note("\(Failure(error).message.asSentence) Reconnecting …")
         try await EventLoop.shared.sleep(for: .milliseconds(500))
       }
     }
@@ -131,8 +133,8 @@ struct SendFile: PeerCommand {
     do { return try await transfer.prepare(from: offset, remembered: remembered) } catch TransferError.nothingToSend(let offset, let total)
     {
       let name = DisplayText.escape(file)
-      guard let total, total > 0 else { throw Failure(.input, "\(name) is empty: there is nothing to send") }
-      throw Failure(.input, "--offset \(offset) is not inside \(name), which has \(total) octets")
+      guard let total, total > 0 else { throw Failure(.input, "Nothing to send: \(name) is empty.") }
+      throw Failure(.input, "--offset \(offset) is past the end of \(name), which has \(total) bytes.")
     }
   }
 
@@ -163,7 +165,7 @@ struct SendFile: PeerCommand {
     } catch TransferError.nothingToSend(_, let total) {
       throw Failure(
         .input,
-        "nothing left to send: all \(total ?? transfer.offset) bytes of \(DisplayText.escape(file)) arrived earlier; without --resume it is sent again"
+        "Nothing left to send: all \(total ?? transfer.offset) bytes of \(DisplayText.escape(file)) arrived earlier. To send them again, omit --resume."
       )
     } catch {
       throw transfer.links > 0 ? await interruption(error, transfer, place, context, reconnects: reconnects) : error
@@ -223,11 +225,11 @@ struct SendFile: PeerCommand {
   @LoopActor
   private func goOn(_ transfer: FileTransfer, _ point: TransferMemory.Point?, _ output: Output) async throws {
     if let point, try await prepare(transfer, point) { return }
-    let unlessTold = verify?.notifying.map { ", unless \($0) tells of more" } ?? ""
+    let unlessTold = verify?.notifying.map { ", unless \($0) reports more" } ?? ""
     output.note(
       point == nil
-        ? "nothing is known of an earlier transfer to this device and characteristic: from the beginning\(unlessTold)"
-        : "\(DisplayText.escape(file)) is not the file whose transfer ended at octet \(point?.offset ?? 0): from the beginning\(unlessTold)"
+        ? "No earlier transfer to this device and characteristic is known. Starting at byte 0\(unlessTold)."
+        : "\(DisplayText.escape(file)) is not the file whose transfer ended at byte \(point?.offset ?? 0). Starting at byte 0\(unlessTold)."
     )
     try await prepare(transfer, nil)
   }
@@ -240,20 +242,20 @@ struct SendFile: PeerCommand {
   ) async throws {
     if case .readBack? = verify {
       if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
-        throw Failure(.usage, "--verify read-back: \(characteristic.uuid) cannot be read; --verify notify:ATTR asks another characteristic")
+        throw Failure(.usage, "Cannot verify with read-back: \(characteristic.uuid) is not readable. Use --verify notify:ATTR")
       }
       let count = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue + 1).count
       guard count <= WritePlan.largestValue else {
         throw Failure(
           .usage,
-          "--verify read-back compares one value of at most \(WritePlan.largestValue) octets, not \(source.count.map { "\($0 - transfer.offset)" } ?? "more"); use --verify notify:ATTR"
+          "--verify read-back compares at most \(WritePlan.largestValue) bytes, not \(source.count.map { "\($0 - transfer.offset)" } ?? "more"). Use --verify notify:ATTR"
         )
       }
     }
     if window.number != nil, mode != .command {
-      output.note("--window has no effect here: one request is in flight at a time")
+      output.note("--window has no effect here: only one request is in flight.")
     } else if window.number != nil, connection.client.bearer.unacknowledged == nil {
-      output.note("--window has no effect here: this adapter does not tell what the peer has acknowledged; its own buffers set the pace")
+      output.note("--window has no effect here: this adapter does not report what the device acknowledged.")
     }
     if mode == .command { try await CommandCheck.check(target, connection.client, isForced: self.mode == .command, output) }
   }
@@ -280,11 +282,11 @@ struct SendFile: PeerCommand {
       let name = target.uuid?.description ?? "the value"
       return (
         .failed,
-        Failure(.expectation, "--verify read-back: \(name) reads \(value.count) octets that are not the file's \(sent.count)")
+        Failure(.expectation, "Verification failed: the \(value.count) bytes of \(name) differ from the \(sent.count) bytes of the file.")
       )
     case .notify(let attribute):
       let outcome = try await transfer.verify(until: EventLoop.shared.now.advanced(by: step.limits.transaction)) {
-        context.output.note("not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
+        context.output.note("Ignored a value that is no report of count and CRC-32: \(ValueText.forEyes($0.value))")
       }
       if case .proven(let beginning)? = outcome { return (.passed(from: beginning), nil) }
       guard case .contradicted(let report)? = outcome else { return (.notAsked, nil) }
@@ -294,15 +296,15 @@ struct SendFile: PeerCommand {
       let proof = try await transfer.proof()
       var failure = Failure(
         .expectation,
-        "--verify notify:\(attribute): sent \(proof.part)\(transfer.offset > 0 ? " of a file of \(proof.whole)" : ""); the peer reports "
-          + (report.map { "\($0)" } ?? "nothing"))
+        "Verification failed: sent \(proof.part)\(transfer.offset > 0 ? " of a file of \(proof.whole)" : ""), but \(attribute) reports "
+          + (report.map { "\($0)" } ?? "nothing") + ".")
       // What is there is the file's beginning: it can be gone on with.
       if let report, report.count > 0, let known = try? await transfer.place(of: report), let point = try? await transfer.point(known) {
         let isRemembered = context.configuration.remember(.point(place, point))
         failure.goesOn(at: known, of: transfer.progress.sent, isRemembered: isRemembered)
       } else if transfer.mode == .command {
         failure.message +=
-          "; what it has is not the beginning of the file: send it again, by --mode request if segments are dropped once more"
+          " This is not the start of the file. Send it again. If the device drops segments again: --mode request"
       }
       return (.failed, failure)
     }

@@ -7,13 +7,13 @@ import Terminal
 
 struct Services: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "services", _superCommandName: "blectl",
-    abstract: "Show the whole GATT tree: services, characteristics, properties, descriptors.")
+    commandName: "services", _superCommandName: "blectl", abstract: "Show services, characteristics, properties and descriptors.")
+  static let examples = ["blectl -i sim services Band-7", "blectl -i sim services Band-7 --values"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Flag(help: "Also read what is readable, values and descriptors, and show what it means.")
+  @Flag(help: "Also read and decode the values and descriptors")
   var values = false
 
   @OptionGroup var file: DeviceOptions

@@ -5,35 +5,41 @@ import Simulation
 
 struct Sim: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sim", _superCommandName: "blectl",
-    abstract: "Run a simulated air that many commands share.",
+    commandName: "sim", _superCommandName: "blectl", abstract: "Run a simulator that several programs share.",
     discussion: """
-      Every program that connects gets a Bluetooth controller (H4) in the one air, whose devices keep their state:
-        blectl sim --listen unix:/tmp/air --stay &
+      Each program that connects gets a Bluetooth controller (H4). All see the same devices, which keep their state:
+        blectl sim --listen unix:/tmp/air &
         BLECTL_ADAPTER=unix:/tmp/air blectl scan
 
-      It ends when the last of them has gone, with --stay at Ctrl-C. Time is real, whatever BLECTL_CLOCK says.
+      Time is real, whatever BLECTL_CLOCK is.
       """)
+  static let examples = ["blectl sim --listen unix:/tmp/air", "blectl sim --listen tcp:localhost:0 --once devices.json"]
+  static let unusedOptions = ["--adapter", "--timeout", "--record"]
 
   @Option(
     help: ArgumentHelp(
-      "Where to wait for programs: unix:PATH or tcp:HOST:PORT (port 0: any). Repeatable.", valueName: "address"))
+      "unix:PATH or tcp:HOST:PORT; port 0 picks one; repeatable", valueName: "address"))
   var listen: [String]
 
-  @Flag(help: "Go on when the last program has gone, until Ctrl-C.")
+  @Flag(help: "Stop when the last program disconnects")
+  var once = false
+
+  /// What is usual today had to be asked for once.
+  @Flag(help: ArgumentHelp("Run until Ctrl-C", visibility: .hidden))
   var stay = false
 
-  @Argument(help: "The peripherals in the air, see blectl-peripheral(5). Default: those of -i sim.", completion: .file())
+  @Argument(help: "Devices, see blectl-peripheral(5) (default: as -i sim)", completion: .file())
   var file: String?
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   var usesNames: Bool { false }
   var isTimeReal: Bool { true }
   var usesAdapter: Bool { false }
 
   func validate() throws {
-    if process.adapter != nil { throw ValidationError("sim makes an air by itself, and takes no --adapter; FILE says what is in it.") }
+    if process.adapter != nil { throw ValidationError("sim takes no --adapter. Its devices are in FILE.") }
+    if once, stay { throw ValidationError("--once and --stay exclude each other.") }
   }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
@@ -41,7 +47,7 @@ struct Sim: LoopCommand {
   func run(in context: Context) async throws {
     let addresses = try listen.map { try TransportAddress(listening: $0) }
     let air = try await AdapterSpec.air(file)
-    let host = AirHost(ControllerPool(air: air, tap: try await context.process.openTrace()), context.output, stays: stay)
+    let host = AirHost(ControllerPool(air: air, tap: try await context.process.openTrace()), context.output, stays: !once)
     defer { host.close() }
     // All of them before anybody is told of one.
     for address in addresses { host.listeners.append(try await Listener.open(address)) }

@@ -9,44 +9,46 @@ import Text
 
 struct Tune: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "tune", _superCommandName: "blectl",
-    abstract: "Measure the fastest way to send to a characteristic that loses nothing.",
+    commandName: "tune", _superCommandName: "blectl", abstract: "Measure the fastest lossless way to send to a characteristic.",
     discussion: """
-      Sends test octets in each way: mode, octets per segment, segments in flight, pause between segments. The device counts what arrives: \
-      --verify notify:ATTR names the characteristic that tells of the number of octets and their CRC-32 (both u32le), which is read. The fastest \
-      way that lost nothing is kept for send-file. What the device does with the octets is for you to know: test octets are no firmware image.
-      """)
+      Warning: this writes test data. Do not use it on a characteristic that stores firmware.
 
-  @OptionGroup var process: ProcessOptions
+      Tries combinations of mode, segment size, segments in flight and pause. The device counts what arrives: --verify notify:ATTR names the characteristic that reports the number of bytes and their CRC-32 (both u32le). blectl remembers the fastest combination that lost nothing, and send-file uses it.
+      """)
+  static let examples = [
+    "blectl -i sim tune Panel fff6 --verify notify:fff7", "blectl -i sim tune Panel fff6 --verify notify:fff7 --mode request",
+  ]
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "The characteristic to write to.")
+  @Argument(help: "The characteristic to write to")
   var attribute: String
 
-  @Option(help: ArgumentHelp("notify:ATTR: the characteristic that counts.", valueName: "how"), completion: .list(["notify:"]))
+  @Option(help: ArgumentHelp("notify:ATTR, the characteristic that counts bytes", valueName: "how"), completion: .list(["notify:"]))
   var verify: VerifyArgument
 
-  @Option(help: ArgumentHelp("command, request, or both: command,request.", valueName: "modes"))
+  @Option(help: ArgumentHelp("command, request or both (default: command,request)", valueName: "modes"))
   var mode = "command,request"
 
-  @Option(help: ArgumentHelp("Octets per segment, several with commas; default: 20, and what fills the link best.", valueName: "list"))
+  @Option(help: ArgumentHelp("Bytes per segment: 20,244 (default: 20 and auto)", valueName: "list"))
   var chunk: String?
 
-  @Option(help: ArgumentHelp("Segments in flight, several with commas; auto: as many as there is room for.", valueName: "list"))
+  @Option(help: ArgumentHelp("Segments in flight (default: auto,4)", valueName: "list"))
   var window = "auto,4"
 
-  @Option(help: ArgumentHelp("Pauses in milliseconds, several with commas; auto is found by the device's answers.", valueName: "list"))
+  @Option(help: ArgumentHelp("Pauses in milliseconds (default: auto,0,2,4,6,8)", valueName: "list"))
   var gap = "auto,0,2,4,6,8"
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Octets of each measurement, 1000 to 1000000.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Bytes per measurement, 1000-1000000 (default: 20000)", valueName: "n"))
   var size = 20_000
 
-  @Option(help: ArgumentHelp("Also draw the rates, as SVG.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Draw the rates as SVG", valueName: "file"), completion: .file())
   var svg: String?
 
   func validate() throws {
-    if !(1000...1_000_000).contains(size) { throw ValidationError("--size takes 1000 to 1000000 octets, not \(size)") }
-    guard verify.notifying != nil else { throw ValidationError("--verify takes notify:ATTR here: what arrives must be counted") }
+    if !(1000...1_000_000).contains(size) { throw ValidationError("--size takes 1000 to 1000000 bytes, not \(size)") }
+    guard verify.notifying != nil else { throw ValidationError("--verify takes notify:ATTR here, the characteristic that counts bytes.") }
     _ = try (modes(), chunks(), windows(), gaps())
   }
 
@@ -64,7 +66,7 @@ struct Tune: PeerCommand {
   }
 
   private func chunks() throws -> [Int]? {
-    try chunk.map { text in try Self.list(text, "--chunk", "1 to 512 octets") { Int($0).flatMap { (1...512).contains($0) ? $0 : nil } } }
+    try chunk.map { text in try Self.list(text, "--chunk", "1 to 512 bytes") { Int($0).flatMap { (1...512).contains($0) ? $0 : nil } } }
   }
 
   private func windows() throws -> [Int?] {
@@ -91,7 +93,7 @@ struct Tune: PeerCommand {
       let target = try await client.attribute(selector, discovering: true)
       let counter = try await client.characteristic(report)
       guard counter.properties.contains(.read) else {
-        throw Failure(.usage, "\(counter.uuid) cannot be read: tune asks it how much has arrived")
+        throw Failure(.usage, "Cannot tune: \(counter.uuid) is not readable, so it cannot report how many bytes arrived.")
       }
       let link = LinkCapacity(try await connection.link.parameters())
       let trials = try trials(for: target, mtu: client.mtu, link)
@@ -109,14 +111,16 @@ struct Tune: PeerCommand {
           results.append(result)
           if output.style.json { try await TuneText.record(result, "measurement", connection, output) }
         }
-      } catch  where !(error is CancellationError) {
-        try await showTable()
+      } catch {
+        // Also after Ctrl-C, which would end the output as well.
+        await shielded { try? await showTable() }
+        if !results.isEmpty, !output.style.json { output.note("Measured \(results.count) of \(trials.count) combinations.") }
         throw error
       }
       try await showTable()
       if let svg { try await OutputFile.write(Array(TransferPlot(results).document.utf8), to: svg, for: .everybody) }
       guard let best = TransferTrial.best(results) else {
-        throw Failure(.expectation, "every way has lost octets; longer pauses may not: --gap 20,50,100")
+        throw Failure(.expectation, "Every combination lost bytes. Try longer pauses: --gap 20,50,100")
       }
       let place = TransferMemory.Place(connection.peer, target.handle, air: context.configuration.kindOfAir)
       // Of a window, or of shorter segments than `send-file` takes, it is not true.

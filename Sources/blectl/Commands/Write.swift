@@ -9,48 +9,47 @@ import Text
 
 struct Write: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "write", _superCommandName: "blectl",
-    abstract: "Write a value, in segments when it does not fit, and wait for the answer if asked.",
+    commandName: "write", _superCommandName: "blectl", abstract: "Write a value and optionally wait for an answer.",
     discussion: """
-      --mode auto: a characteristic with the write property gets a Write Request (a long write when the value does not fit the MTU); one with \
-      only write-without-response gets Write Commands, cut into segments when the value does not fit. An explicit mode is obeyed as given.
+      In mode auto, a characteristic with the write property gets a Write Request, or a long write if the value exceeds the MTU. A characteristic that only permits writes without response gets Write Commands, in segments if necessary. Other modes are used as given.
       """)
+  static let examples = ["blectl -i sim write Panel fff8 00", "blectl -i sim write Band-7 ff02 1b9902 --expect ff01 --expect-count 3"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "What to write: 0x0012, ffe1, ffe0/ffe1, ffe1[2], ffe1@2902.")
+  @Argument(help: "Handle, UUID, SERVICE/UUID, UUID[N], UUID@2902 or name")
   var attribute: String
 
-  @Argument(help: "The value; @FILE or - (standard input) for the bytes of a file.")
+  @Argument(help: "Hex (1b9902), @FILE, - for stdin, or the format of --as")
   var value: String
 
   @Option(
     name: .customLong("as"),
     help: ArgumentHelp(
-      "Format of VALUE (default: hex), and of the text in @FILE or - (default: bytes as they are): \(ValueFormat.choices).",
-      valueName: "format"),
+      "Format of VALUE: hex, utf8, u8, i16le, ... (default: hex)",
+      discussion: "Without it, @FILE and - are sent as they are. All: \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
   var format: ValueFormat?
 
-  @Option(help: ArgumentHelp("auto, request, command, long or reliable.", valueName: "mode"))
+  @Option(help: ArgumentHelp("auto, request, command, long or reliable (default: auto)", valueName: "mode"))
   var mode: WriteMode = .auto
 
-  @Option(help: ArgumentHelp("Octets per segment, 1 to 512; auto is what fits.", valueName: "n"))
+  @Option(help: ArgumentHelp("Bytes per segment, 1-512 (default: auto)", valueName: "n"))
   var chunk: ChunkArgument = .auto
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Milliseconds between segments (default: 0).", valueName: "ms"),
+    parsing: .unconditional, help: ArgumentHelp("Pause between segments, 0-60000 (default: 0)", valueName: "ms"),
     transform: TimeText.milliseconds)
   var gap: Double = 0
 
-  @Flag(help: "A VALUE without octets is meant.")
+  @Flag(help: ArgumentHelp("Allow an empty value", discussion: "Otherwise it is an error, because a variable may be unset."))
   var empty = false
 
-  @Flag(help: "Read the value back and compare.")
+  @Flag(help: ArgumentHelp("Read the value back and compare", discussion: "Exit 7 if it differs."))
   var readBack = false
 
-  @OptionGroup var answers: AnswerOptions
+  @OptionGroup(title: "Verification") var answers: AnswerOptions
 
   /// Those that take no value.
   static let flags = ProcessOptions.flags + ["--empty", "--read-back"] + PeerOptions.flags
@@ -80,7 +79,7 @@ struct Write: PeerCommand {
     // An explicit mode on a plain handle needs nothing from discovery.
     let target = try await client.attribute(selector, discovering: mode == .auto || readBack)
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
-      throw Failure(.usage, "--read-back: \(characteristic.uuid) cannot be read; nothing was written")
+      throw Failure(.usage, "Cannot read back \(characteristic.uuid): it is not readable. Nothing was written.")
     }
     let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
     if plan.mode == .command { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
@@ -92,7 +91,7 @@ struct Write: PeerCommand {
     try await showArrived()
     try await report(target, plan, bytes.count, verified: now.map { $0 == bytes }, connection, output)
     if let now, now != bytes {
-      throw Failure(.expectation, "--read-back: wrote \(Hex.encode(bytes)) but \(target.handle) now reads \(Hex.encode(now))")
+      throw Failure(.expectation, "Wrote \(Hex.encode(bytes)), but \(target.handle) now reads \(Hex.encode(now)).")
     }
   }
 
@@ -105,7 +104,7 @@ struct Write: PeerCommand {
     let name = ShellWords.quoteForShell(client.table?.name(at: item.valueHandle) ?? "\(item.valueHandle)")
     let command = context.shell != nil ? "subscribe \(name)" : "blectl notify \(ShellWords.quoteForShell("\(who.peer)")) \(name)"
     return
-      "the device now sends the values of \(name), but nothing shows them. To see them: \(command)"
+      "The device now sends values of \(name), but nothing shows them. To see them: \(command)"
   }
 
   @LoopActor
@@ -129,8 +128,8 @@ struct Write: PeerCommand {
       // That the ATT layer has passed it says nothing of what the application makes of it.
       let isBelieved = plan.mode == .command && verified == nil && answers.expect.isEmpty
       output.status(
-        "wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) by \(plan.mode.rawValue), in "
-          + Quantity.segments(plan.segments.count) + (isBelieved ? "; not verified" : ""))
+        "Wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) (\(plan.mode.rawValue), "
+          + Quantity.segments(plan.segments.count) + (isBelieved ? ", not verified)" : ")"))
     }
   }
 }

@@ -6,23 +6,23 @@ import GATT
 import LinuxIO
 import Operations
 
-/// What a command hears and finds, kept for the completion of later command lines: written once, when it ends. Nothing is kept of a simulated or a
-/// recorded air, whose devices stand in its file.
+/// Remembers devices and attributes for the completion of later command lines. It is written once, when the command ends.
+/// A simulated or recorded air needs no memory, because its file lists the devices.
 @LoopActor
 final class AirMemory {
   private let adapter: @LoopActor () throws -> AdapterSpec
   private let configuration: Configuration
   private let seen = SeenDevices()
-  /// The latest last.
+  /// The attributes found by this command, the latest last.
   private var found: [KnownAttributes.Record] = []
-  /// What earlier commands found, once it was looked up.
+  /// The attributes found by earlier commands, as far as they were looked up.
   private var known: [PeerAddress: KnownAttributes.Record?] = [:]
 
-  /// The last answer of `meaning` that every value of an attribute has, because values arrive by the thousand.
+  /// A cache of the last result of `meaning`, because values arrive by the thousand.
   var lastMeaning: LastMeaning?
 
   struct LastMeaning {
-    /// As of `Client.descriptionVersion`.
+    /// The value of `Client.descriptionVersion`.
     let version: Int
     let handle: AttributeHandle
     let uuid: UUID?
@@ -38,13 +38,15 @@ final class AirMemory {
 
   func hear(_ report: AdvertisingReport) { seen.add(report) }
 
+  /// The names of the devices that this process has heard.
+  var names: [String] { seen.heard.compactMap(\.name) }
+
   func hear(_ devices: [DeviceView]) {
-    guard air != nil else { return }
-    // Of too many those that were added first are forgotten.
+    // Add the strongest last: beyond the limit, the first ones are dropped.
     for device in devices.sorted(by: { $0.rssi ?? -128 < $1.rssi ?? -128 }) { seen.add(device.peer, name: device.name, rssi: device.rssi) }
   }
 
-  /// At the end of a link.
+  /// Stores the attributes of a device at the end of its link.
   func keep(_ connection: Connection) {
     guard let air else { return }
     seen.add(connection.peer, name: connection.name, rssi: nil)
@@ -57,7 +59,7 @@ final class AirMemory {
     if found.count > KnownAttributes.capacity { found.removeFirst() }
   }
 
-  /// What was found of this very device, by this process or by the one before: a hint, because a device may have changed since.
+  /// The attributes that this process or an earlier one found. Only a hint, because the device may have changed.
   func attributes(of peer: PeerAddress) -> KnownAttributes.Record? {
     if let latest = found.last(where: { $0.peer == peer }) { return latest }
     if let known = known[peer] { return known }
@@ -75,7 +77,7 @@ final class AirMemory {
 }
 
 extension AdapterSpec {
-  /// Those who hear the same devices share it: all adapters of the machine. Nil where the devices stand in a file.
+  /// The name of the air, which all kernel adapters share because they hear the same devices. Nil if a file lists the devices.
   var air: String? {
     switch self {
     case .kernel, .user: "hci"
@@ -84,7 +86,7 @@ extension AdapterSpec {
     }
   }
 
-  /// Where the devices stand in a file: that air; nil for a radio. A controller behind a socket is a radio too, whatever it is made of.
+  /// The name of an air whose file lists the devices; nil for a radio. A controller behind a socket counts as a radio.
   var fileAir: String? {
     switch self {
     case .simulation(let file): file.map { "sim:\($0)" } ?? "sim"

@@ -1,16 +1,17 @@
-/// What is typed at a prompt of bash, up to the cursor, and how a word has to go on there. The words that bash itself makes of the line are useless:
-/// it ends them at each of COMP_WORDBREAKS, colons among them, and forgets their quotes. All is done by Unicode scalars: a combining mark behind a
-/// quotation mark or a backquote does not change what that means to a shell.
+/// The words of a bash command line up to the cursor, and the replacement for the last one.
+///
+/// Bash's own words are useless: it splits at each of COMP_WORDBREAKS, including colons, and drops quotes.
+/// The parser reads Unicode scalars, because a combining mark after a quotation mark does not change its meaning to a shell.
 struct BashLine: Equatable {
-  /// The complete ones, without their quotes; the program's name is the first.
+  /// The complete words without their quotes; the first is the program's name.
   private(set) var words: [String] = []
-  /// The one at the cursor, without its quotes; empty behind a blank.
+  /// The word at the cursor without its quotes; empty after a blank.
   private(set) var last = ""
-  /// The beginning of `last` that stays in the line, whatever replaces the rest: up to the last of COMP_WORDBREAKS, or to an open quote.
+  /// The start of `last` that readline keeps: up to the last of COMP_WORDBREAKS, or to an open quote.
   private(set) var kept = ""
-  /// The quotation mark that nothing closes.
+  /// The quotation mark that is still open.
   private(set) var quote: Unicode.Scalar?
-  /// The word is the file of a redirection.
+  /// Whether the word is the file of a redirection.
   private(set) var isRedirected = false
 
   private var isInWord = false
@@ -44,7 +45,7 @@ struct BashLine: Equatable {
         endWord()
         isRedirected = true
       default:
-        // Readline's word begins at these two, and behind the others.
+        // Readline's word starts at these two characters, and after the others.
         let begins = quote == nil && breaks.unicodeScalars.contains(scalar)
         if begins, scalar == "@" || scalar == "$" { kept = last }
         add(scalar)
@@ -69,13 +70,13 @@ struct BashLine: Equatable {
     forgetWord()
   }
 
-  /// What readline has to put in place of its word, so that the whole word is `text`. Nil where that cannot be said.
+  /// The replacement for readline's word that makes the whole word `text`. Nil if there is none.
   func replacement(for text: String) -> String? {
     let scalars = text.unicodeScalars
     let count = kept.unicodeScalars.count
     guard String(String.UnicodeScalarView(scalars.prefix(count))).lowercased() == kept.lowercased() else { return nil }
     let rest = scalars.dropFirst(count)
-    // A backslash would stay in front of it.
+    // Bash would keep a backslash before it.
     if quote == "\"", rest.contains("!") { return nil }
     var replacement = String.UnicodeScalarView()
     for scalar in rest {

@@ -6,7 +6,7 @@ import LinuxIO
 import Operations
 import Text
 
-/// What can stand at the cursor of a shell's line, by what is known of the air and of the devices.
+/// Completes a shell's command line with commands, options, known devices and their attributes.
 @LoopActor
 struct CommandLineCompletion {
   private let environment: [String: String]
@@ -18,15 +18,15 @@ struct CommandLineCompletion {
     self.now = now
   }
 
-  /// - Parameter words: the complete ones behind the program's name.
-  /// - Returns: nil when there is no such command.
+  /// Returns the candidates for the word at the cursor. Nil for an unknown command.
+  /// - Parameter words: the complete words after the program's name.
   func answer(_ words: [String], _ last: String) -> Completer.Answer? {
     let (leading, rest) = Arguments.leading(words)
     guard let shape = CommandShape(completing: rest.first) else { return nil }
     let given = Completer.Given(leading + rest.dropFirst(), to: shape)
     var completer = Completer(model: CompletionModel(), shape: { _ in nil })
     if shape.words.contains(.command) { completer.model.commands = Self.commands }
-    // Files are read only for what is asked for.
+    // Read files only if the candidates need them.
     if given.pending?.value == .adapter || last.hasPrefix("--adapter=") { completer.model.adapters = adapters() }
     let isName = !given.onlyWords && given.pending == nil && last.hasPrefix("-") && !last.contains("=")
     let configuration = Configuration(environment: environment, adapter: given.value(of: "-i", "--adapter"))
@@ -63,7 +63,7 @@ struct CommandLineCompletion {
     }
   }
 
-  /// The one device file that fits, as far as is known.
+  /// The device file that matches what is known of the device, if it is the only one.
   private func fitting(_ facts: KnownAir.Facts, _ configuration: Configuration, _ spec: AdapterSpec) -> DeviceDescription? {
     DeviceLibrary.known(configuration, spec).lazy.compactMap { devices -> DeviceDescription? in
       let fitting = devices.filter { facts.fits($0.match) }
@@ -71,7 +71,7 @@ struct CommandLineCompletion {
     }.first
   }
 
-  /// The machine's, and all other forms.
+  /// Completes `--adapter`: local adapters, ports, other forms.
   private func adapters() -> [CompletionModel.Entry] {
     func entry(_ text: String, _ hint: String) -> CompletionModel.Entry {
       .init(text: text, keys: [text.lowercased()], hint: hint, goesOn: text.hasSuffix(":"))
@@ -80,15 +80,15 @@ struct CommandLineCompletion {
       name.after("hci").flatMap { Int($0.prefix { $0 != "/" }) }
     }.sorted()
     let ports = FolderNames.list("/dev/", home: nil).filter { $0.hasPrefix("ttyACM") || $0.hasPrefix("ttyUSB") }.sorted()
-    return numbers.map { entry("hci\($0)", "the kernel's") } + numbers.map { entry("user:\($0)", "for us alone") }
-      + [entry("sim", "the simulated air"), entry("sim:", "of a file"), entry("replay:", "a trace")]
-      + ports.map { entry("serial:/dev/\($0)", "H4") }
+    return numbers.map { entry("hci\($0)", "kernel adapter") } + numbers.map { entry("user:\($0)", "exclusive access") }
+      + [entry("sim", "simulator"), entry("sim:", "simulator from a file"), entry("replay:", "recorded trace")]
+      + ports.map { entry("serial:/dev/\($0)", "H4 controller") }
       + [entry("tcp:", "HOST:PORT"), entry("unix:", "PATH"), entry("serial:", "DEV[@BAUD]")]
   }
 }
 
 extension CommandShape {
-  /// Behind the options that every command has, or behind a command's name.
+  /// The shape after a command's name, or after global options only.
   fileprivate init?(completing name: String?) {
     switch name {
     case nil:
@@ -122,13 +122,13 @@ extension CommandShape {
 }
 
 extension Completer.Given {
-  /// The last value that an option was given by one of its names.
+  /// The last value of an option, by any of its names.
   fileprivate func value(of names: String...) -> String? { options.last { names.contains($0.name) }?.value }
 }
 
-/// What may stand before a command's name, as the parser describes it. The root that parses declares none of it, for the start's sake.
+/// The global options, as the parser describes them. The root command does not declare them, because that would slow the start.
 private struct CompletedCommandLine: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: Blectl.configuration.commandName, version: Blectl.version)
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 }

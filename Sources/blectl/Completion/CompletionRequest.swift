@@ -2,18 +2,17 @@ import EventLoop
 import LinuxIO
 import Terminal
 
-/// `blectl ---complete SHELL …`, as the completion scripts ask it. It touches no radio, and says nothing but candidates: whatever is wrong, there are
-/// none.
+/// A request of a completion script: `blectl ---complete SHELL …`. Uses no radio, and answers every error with no candidates.
 struct CompletionRequest {
   static let word = "---complete"
 
   let dialect: ShellDialect
   let question: ShellDialect.Question
 
-  /// - Parameter arguments: with the program's name.
+  /// Whether the command line is such a request. - Parameter arguments: including the program's name.
   static func isAsked(by arguments: [String]) -> Bool { arguments.count > 1 && arguments[1] == word }
 
-  /// Nil for what no script asks.
+  /// Nil for an invalid request.
   init?(_ arguments: [String]) {
     guard Self.isAsked(by: arguments), arguments.count > 2, let dialect = ShellDialect(rawValue: arguments[2]),
       let question = dialect.question(Array(arguments.dropFirst(3)))

@@ -1,12 +1,13 @@
 import LinuxIO
 import Text
 
-/// The completion scripts. Not those of the argument parser: they know a command line and no more, end words at colons in bash, and start the program
-/// for one kind of argument at a time. These ask it for everything (see `CompletionRequest` and `ShellDialect`), each time in one start.
+/// The completion scripts for bash, zsh and fish. Each completion starts the program once (see `CompletionRequest` and `ShellDialect`).
+///
+/// The argument parser's scripts know no devices, split words at colons in bash, and start the program once per kind of argument.
 enum CompletionScript {
   private static let option = "--generate-completion-script"
 
-  /// - Returns: nil when none is asked for, or for a shell that has none.
+  /// Returns the script that the arguments ask for. Nil without such an option, and for an unknown shell.
   static func wanted(by arguments: [String]) -> String? {
     guard let index = arguments.firstIndex(where: { $0 == option || $0.hasPrefix("\(option)=") }) else { return nil }
     let word = arguments[index]
@@ -23,7 +24,7 @@ enum CompletionScript {
     }
   }
 
-  /// Quotes are the program's work; COMPREPLY takes its lines as they are.
+  /// The program quotes the candidates, so COMPREPLY takes its lines unchanged.
   private static let bash = #"""
     # Completion of blectl for bash; made by blectl --generate-completion-script bash.
     _blectl() {
@@ -38,7 +39,7 @@ enum CompletionScript {
       case ${how[0]-} in
         nospace) compopt -o nospace 2>/dev/null ;;
         files)
-          # What bash does by itself, also when nothing ends so.
+          # As bash does by default, even if no file has the ending.
           compopt -o filenames -o default 2>/dev/null
           local ending
           for ending in "${how[@]:2}"; do
@@ -51,7 +52,7 @@ enum CompletionScript {
     complete -F _blectl blectl
     """#
 
-  /// It quotes what is inserted by itself.
+  /// Zsh quotes the inserted text itself.
   private static let zsh = #"""
     #compdef blectl
     # Completion of blectl for zsh; made by blectl --generate-completion-script zsh.
@@ -64,7 +65,7 @@ enum CompletionScript {
       lines=("${(@)lines[2,-1]}")
       options=(-M 'm:{[:lower:][:upper:]}={[:upper:][:lower:]}')
       if [[ ${how[1]-} == menu ]]; then
-        # They begin with something else than what was typed.
+        # The candidates do not start with the typed text.
         options=(-U)
         compstate[insert]=menu
         shift how
@@ -103,7 +104,7 @@ enum CompletionScript {
             if test (count $how) -gt 2
                 __fish_complete_suffix .$how[3]
             else
-                # What fish has for it takes the word as typed in one version, and without its quotes in another.
+                # Versions of fish differ in whether their file completion expects the quotes of the word.
                 set -l begin (string replace -r '^~/' "$HOME/" -- $last)
                 for file in $begin*
                     test -d $file; and echo $file/; or echo $file

@@ -8,18 +8,17 @@ import Operations
 import Simulation
 import Text
 
-/// Who may be there, and what they have, as far as that is known without asking a radio: from earlier commands, or from the file that a simulated air
-/// is made of.
+/// The devices and attributes that are known without a radio: from earlier commands, or from the file of a simulated air.
 struct KnownAir {
   private(set) var devices: [CompletionModel.Device] = []
   private let find: (PeerSelector) -> Facts?
 
-  /// Of a device that somebody names.
+  /// What is known of one device.
   struct Facts {
     var name: String?
     var attributes: [CompletionModel.Attribute]
 
-    /// As far as is known; by nothing at all nothing fits.
+    /// Whether the known facts match. False if nothing is known.
     func fits(_ match: DeviceMatch) -> Bool {
       let services = Set(attributes.compactMap(\.service))
       var facts: [Bool] = []
@@ -51,7 +50,7 @@ struct KnownAir {
       }
     }
     find = { selector in
-      // Also a name that it was heard by since.
+      // The device may have been heard by another name later.
       let peers = heard.records.lazy.flatMap(\.devices).filter { selector.means($0.peer, named: $0.name) }.map(\.peer)
       let peer = peers.first { _ in true }
       let record = configuration.attributes(limit: 1) {
@@ -65,7 +64,7 @@ struct KnownAir {
     }
   }
 
-  /// Of what was heard so many seconds ago; nil in the future.
+  /// The age as text; nil for a time in the future.
   static func age(_ seconds: Int64) -> String? {
     switch seconds {
     case ..<0: nil
@@ -80,11 +79,11 @@ struct KnownAir {
 
   private struct Peripheral {
     let description: PeripheralDescription
-    /// As it is heard.
+    /// The device as a scan shows it.
     let view: DeviceView
   }
 
-  /// The strongest first; none of a file that is none.
+  /// The simulated devices, the strongest first; empty for an invalid file.
   private static func peripherals(_ adapter: AdapterSpec) -> [Peripheral] {
     guard case .simulation(let file) = adapter else { return [] }
     let descriptions: [PeripheralDescription]?

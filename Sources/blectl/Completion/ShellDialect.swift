@@ -1,21 +1,21 @@
 import LinuxIO
 import Text
 
-/// The shells that ask for completion, and how each of them is told: by lines of which the first says how, and the others are candidates.
+/// The shells with completion, and the format of the answer for each: the first line has instructions, the others are candidates.
 enum ShellDialect: String, CaseIterable {
   case bash, zsh, fish
 
-  /// What is typed, as the shell tells it.
+  /// The command line, as the shell passes it.
   struct Question: Equatable {
-    /// The complete ones, without the program's name.
+    /// The complete words without the program's name.
     var words: [String] = []
     var last = ""
-    /// Of bash.
+    /// The line of bash; nil for other shells.
     var line: BashLine?
   }
 
-  /// - Parameter arguments: of bash the line up to the cursor and COMP_WORDBREAKS; else the words, of which the last is at the cursor.
-  /// - Returns: nil when there is nothing that blectl has to say.
+  /// Reads the shell's arguments. Nil if there is nothing to complete.
+  /// - Parameter arguments: for bash, the line up to the cursor and COMP_WORDBREAKS; else the words up to the one at the cursor.
   func question(_ arguments: [String]) -> Question? {
     guard self == .bash else {
       guard let last = arguments.last else { return nil }
@@ -23,13 +23,13 @@ enum ShellDialect: String, CaseIterable {
     }
     guard let text = arguments.first else { return nil }
     let line = BashLine(text, breaks: arguments.dropFirst().first ?? "")
-    // Variables that are set for one command.
+    // Skip variables set for this command.
     let words = line.words.drop { $0.contains("=") }
     return words.isEmpty || line.isRedirected ? nil : Question(words: Array(words.dropFirst()), last: line.last, line: line)
   }
 
-  /// The first line is empty or of words: `nospace` (nothing may be put behind the one candidate), `menu` (they begin with something else than what
-  /// was typed), `files N ENDING…` (and files; N characters of the word stand before their path).
+  /// Formats the answer. The first line is empty or has instructions: `nospace` (add no space after the only candidate),
+  /// `menu` (candidates do not start with the typed text), `files N ENDING…` (add files; their path starts after N characters).
   func text(of answer: Completer.Answer, to question: Question) -> String {
     var entries = answer.entries.map { entry in
       CompletionModel.Entry(
@@ -37,7 +37,7 @@ enum ShellDialect: String, CaseIterable {
         isOther: entry.isOther, goesOn: entry.goesOn)
     }.filter { DisplayText.isPrintable(Array($0.text.utf8)) }
     let wanted = question.last.lowercased()
-    // Who begins as it was typed is meant, before those that are found by something else.
+    // Candidates that start with the typed text take precedence.
     let literal = entries.filter { $0.text.lowercased().hasPrefix(wanted) }
     var words: [String] = []
     if self != .fish, literal.isEmpty, !entries.isEmpty { words.append("menu") }
@@ -63,7 +63,7 @@ enum ShellDialect: String, CaseIterable {
   private func bash(_ entries: [CompletionModel.Entry], _ question: Question, _ words: inout [String]) -> [String] {
     let texts = entries.compactMap { question.line?.replacement(for: $0.text) }
     if texts.count == 1, entries.contains(where: \.goesOn) { words.append("nospace") }
-    // Readline puts what they have in common in place of what was typed: all must be found by it as well.
+    // Readline replaces the typed text by the common start, which must then find all candidates.
     if words.contains("menu"), texts.count > 1 {
       let common = Completer.commonBeginning(entries.map(\.text)).lowercased()
       if common.isEmpty || !entries.allSatisfy({ $0.isFound(by: common) }) { return [] }
@@ -71,7 +71,7 @@ enum ShellDialect: String, CaseIterable {
     return texts
   }
 
-  /// Where the shell's own way would take what stands before a path for a part of it.
+  /// Lists files for a shell that would take the prefix for a part of the path.
   private func files(_ endings: [String], _ prefix: String, _ question: Question, _ words: inout [String]) -> [String] {
     let path = question.last.after(prefix) ?? ""
     let completer = Completer(model: CompletionModel(), shape: { _ in nil }, files: { FolderNames.list($0, home: nil) })
@@ -80,13 +80,13 @@ enum ShellDialect: String, CaseIterable {
     return bash(entries.map { .init(text: prefix + $0.text, keys: [], hint: "", goesOn: $0.goesOn) }, question, &words)
   }
 
-  /// A hint may hold what a device said.
+  /// Makes a hint printable, because it may contain text from a device.
   private static func shown(_ hint: String) -> String {
     DisplayText.isPrintable(Array(hint.utf8))
       ? DisplayText.clip(hint, to: 100) : hint.isEmpty ? "" : DisplayText.clip(DisplayText.escape(hint), to: 100)
   }
 
-  /// For `_describe`, to which a colon begins what it is.
+  /// Escapes colons for `_describe`, where a colon starts the description.
   private static func coloned(_ text: String) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

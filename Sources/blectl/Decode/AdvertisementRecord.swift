@@ -3,7 +3,7 @@ import GAP
 import Operations
 import Text
 
-/// Advertising data that was recorded before, for programs: as in the record of a scan, without what only a receiver knows.
+/// Writes recorded advertising data as JSON: the fields of a scan record, except those that only a receiver knows.
 enum AdvertisementRecord {
   static func write(
     _ json: inout JSONLine, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats

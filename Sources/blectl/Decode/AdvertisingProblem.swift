@@ -3,7 +3,7 @@ import Decoding
 import GAP
 
 extension DecodedPacket {
-  /// Why advertising data in it do not follow their format.
+  /// The first error in the packet's advertising data.
   var advertisingError: MalformedPacket? {
     Self.advertisingError(of: fields)
       ?? fields.lazy.compactMap { field -> MalformedPacket? in
@@ -15,7 +15,7 @@ extension DecodedPacket {
       }.first
   }
 
-  /// As of one report or command; nil for a part of longer data, which may begin and end anywhere.
+  /// Finds the error in the advertising data of one report or command. Returns nil for fragments, which may start and end anywhere.
   static func advertisingError(of fields: [PacketField]) -> MalformedPacket? {
     for field in fields {
       switch (field.name, field.value) {

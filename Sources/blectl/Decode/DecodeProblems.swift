@@ -2,8 +2,7 @@ import EventLoop
 import Terminal
 import Text
 
-/// What of an input was no octets, which is said at once, and what did not follow its format, which is shown with what could be read of it. Neither
-/// hides what comes behind it.
+/// Counts the problems of an input: lines that are not bytes, which it reports immediately, and malformed packets. Decoding continues after both.
 @LoopActor
 struct DecodeProblems {
   private let kind: String
@@ -12,38 +11,38 @@ struct DecodeProblems {
   private var all = 0
   private var unreadable = 0
   private var malformed = 0
-  /// Records of something else: a scan has such besides.
+  /// The number of JSON records of other kinds.
   private var others = 0
   private var first: (problem: String, line: Int?)?
 
-  /// - Parameter kind: of what is decoded: `ATT PDU`.
+  /// - Parameter kind: The kind of packet, such as `ATT PDU`.
   init(_ kind: String, of input: DecodedInput, _ output: Output) { (self.kind, self.input, self.output) = (kind, input.name, output) }
 
-  /// The octets of an item that is no line; nil for what is none of text.
+  /// Returns the bytes of an item that is not a line. Reports an unreadable one and returns nil.
   mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
     if case .octets(let octets) = item { return octets }
-    if case .unreadable(let line, let reason) = item { refuse("line \(line) of \(input) \(reason)") }
+    if case .unreadable(let line, let reason) = item { refuse("Line \(line) of \(input) \(reason).") }
     return nil
   }
 
-  /// The octets of a line; nil for what is no hex.
-  /// - Parameter text: the line, for the error.
+  /// Decodes the hex of a line. Reports invalid hex and returns nil.
+  /// - Parameter text: The line, for the error.
   mutating func octets(_ hex: String, _ line: Int, _ text: String) -> [UInt8]? {
     do { return try Hex.parse(hex, loneDigits: false) } catch {
-      let reason = error == .notHex ? "is not hex" : "has an odd number of digits, so one is missing"
-      refuse("line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
+      let reason = error == .notHex ? "is not hex" : "has an odd number of digits"
+      refuse("Line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
       return nil
     }
   }
 
-  /// A line that is no octets.
+  /// Reports and counts a line that is not bytes.
   mutating func refuse(_ message: String) {
     all += 1
     unreadable += 1
     _ = Program.report(Failure(.input, message), output)
   }
 
-  /// A line that says nothing here: blank, a comment, or a record of something else.
+  /// Skips a line without a packet: blank, a comment, or a record of another kind.
   mutating func pass(_ text: String) { if text.hasPrefix("{") { others += 1 } }
 
   mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
@@ -53,17 +52,17 @@ struct DecodeProblems {
     if first == nil { first = (problem.description, line) }
   }
 
-  /// - Throws: Failure(.input), when something was no octets; else Failure(.protocolViolation), when something did not follow its format.
+  /// Reports the counts.
+  /// - Throws: Failure(.input) if a line was unreadable, otherwise Failure(.protocolViolation) if a packet was malformed.
   func finish() throws {
     var messages: [String] = []
-    if all == 0, others > 0 { throw Failure(.input, "none of the \(others) record(s) of \(input) is an \(kind)") }
-    if unreadable > 0 { messages.append("\(unreadable) of \(all) lines of \(input) could not be read") }
+    if all == 0, others > 0 { throw Failure(.input, "None of the \(others) record(s) in \(input) is an \(kind).") }
+    if unreadable > 0 { messages.append("Cannot read \(unreadable) of \(all) lines of \(input).") }
     if let first {
-      let place = first.line.map { "line \($0): " } ?? ""
       let decoded = all - unreadable
-      let what = decoded == 1 ? "the \(kind) does not follow its format" : "\(malformed) of \(decoded) \(kind)s do not follow their format"
-      messages.append("\(what): \(place)\(first.problem)")
+      let what = decoded == 1 ? "The \(kind) is malformed" : "\(malformed) of \(decoded) \(kind)s are malformed"
+      messages.append(what + (first.line.map { ", line \($0)" } ?? "") + ": \(first.problem)")
     }
-    if !messages.isEmpty { throw Failure(unreadable > 0 ? .input : .protocolViolation, messages.joined(separator: "; ")) }
+    if !messages.isEmpty { throw Failure(unreadable > 0 ? .input : .protocolViolation, messages.joined(separator: " ")) }
   }
 }

@@ -4,19 +4,19 @@ import LinuxIO
 import Terminal
 import Text
 
-/// What `decode` is to read: octets in hex as arguments; else a file or standard input with lines of hex, or one that is no text, which is taken as it is.
-/// Lines of standard input are there as soon as they come.
+/// The input of `decode`: hex arguments, or a file or standard input with lines of hex or raw bytes.
+/// Lines of standard input are available as soon as they arrive.
 @LoopActor
 struct DecodedInput {
   enum Item {
-    /// All there is, given as arguments, or what is no text.
+    /// The whole input: arguments, or data that are not text.
     case octets([UInt8])
     case line(Int, text: String)
-    /// A line that is none of text. - Parameter reason: it `is longer than 1 MiB`.
+    /// A line that is not text. - Parameter reason: The predicate for errors, such as `is longer than 1 MiB`.
     case unreadable(Int, reason: String)
   }
 
-  /// As it was on the command line, for errors.
+  /// The name of the input, for errors.
   let name: String
   private var source: Source
   private var number = 0
@@ -29,24 +29,25 @@ struct DecodedInput {
 
   private static let lineLimit = 1 << 20
 
+  /// Opens the input.
   /// - Parameters:
-  ///   - words: HEX…, a file's name, or `-`; none is standard input where somebody feeds it.
-  ///   - limit: octets of a file, or of what is no text.
+  ///   - words: Hex, the name of a file, or `-`. Without words, standard input if it is not a terminal.
+  ///   - limit: The maximum number of bytes of a file, and of data that are not text.
   /// - Throws: Failure(.usage); FileError; CancellationError.
   init(_ words: [String], limit: Int, _ context: Context) async throws {
     do throws(HexError) {
       let octets = try Hex.parse(words.joined(separator: " "))
       if !octets.isEmpty {
-        (name, source) = ("the hex given", .octets(octets))
+        (name, source) = ("the hex", .octets(octets))
         return
       }
     } catch { if error != .notHex { throw Failure(.usage, "\(error)") } }
     if words.count > 1 {
       let wrong = words.first { $0 != "-" && Hex.decode($0) == nil } ?? words[1]
-      throw Failure(.usage, "\(DisplayText.quote(wrong)) is not hex; of files decode takes one")
+      throw Failure(.usage, "Invalid hex \(DisplayText.quote(wrong)). Give hex or a single file.")
     }
     guard let word = words.first ?? (context.shell == nil && StandardInput.isFed ? "-" : nil) else {
-      throw Failure(.usage, "there is nothing to decode: give octets in hex, a file, or - for standard input")
+      throw Failure(.usage, "Nothing to decode. Give hex, a file, or - for standard input.")
     }
     name = word == "-" ? "standard input" : DisplayText.quote(word)
     let isStream = word == "-" && !StandardInput.isFile
@@ -58,16 +59,16 @@ struct DecodedInput {
       contents = try await Self.file(word, limit, context)
     }
     if Self.isText(contents, isCut: isStream) {
-      // Without octets it has ended: on a terminal nobody says so twice.
+      // Without bytes, standard input has ended. On a terminal, the user would have to end it twice.
       source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
       return
     }
-    if TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace: decode trace reads it") }
+    if TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace. To decode it, use: decode trace") }
     let rest = isStream ? try await InputFile.read("-", limit: limit - contents.count) : []
     source = .octets(contents + rest)
   }
 
-  /// - Returns: nil at the end.
+  /// Reads the next item. Returns nil at the end.
   /// - Throws: FileError; CancellationError.
   mutating func next() async throws -> Item? {
     switch source {
@@ -76,7 +77,7 @@ struct DecodedInput {
       return octets.map { .octets($0) }
     case .text(let text):
       guard !text.isEmpty else { return nil }
-      // Of many lines nothing may come that waits for anybody.
+      // Decoding many lines may produce no output that suspends.
       EventLoop.shared.spendStep()
       if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
       let line = text.prefix { $0 != UInt8(ascii: "\n") }
@@ -96,25 +97,25 @@ struct DecodedInput {
   private mutating func item(_ line: [UInt8]) -> Item {
     number += 1
     return Self.isText(line, isCut: false)
-      ? .line(number, text: String(decoding: line, as: UTF8.self)) : .unreadable(number, reason: "is no text")
+      ? .line(number, text: String(decoding: line, as: UTF8.self)) : .unreadable(number, reason: "is not text")
   }
 
-  /// The octets of a file, or of standard input.
+  /// Reads a file or standard input.
   static func file(_ word: String, _ limit: Int, isTrace: Bool = false, _ context: Context) async throws -> [UInt8] {
     if word == "-" { try context.refuseInput() }
     let path = word.after("@") ?? word
-    if path != "-", !InputFile.exists(path) {
-      throw Failure(
-        .input, "\(DisplayText.quote(word)) \(isTrace ? "is no file" : "is neither hex nor a file; octets are written like 020106")")
+    if path != "-", !isTrace, !InputFile.exists(path) {
+      throw Failure(.input, "\(DisplayText.quote(word)) is neither hex nor a file. Write bytes in hex, such as 020106.")
     }
     return try await InputFile.read(path, limit: limit) { [output = context.output] in tellOfWaiting(path, output) }
   }
 
   private static func tellOfWaiting(_ path: String, _ output: Output) {
-    output.note("waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)); Ctrl-C ends")
+    output.note("Waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)). Ctrl-C cancels.")
   }
 
-  /// - Parameter isCut: its last character may not be whole.
+  /// Whether bytes are printable UTF-8.
+  /// - Parameter isCut: Whether the last character may be incomplete.
   private static func isText(_ octets: [UInt8], isCut: Bool) -> Bool {
     let ends = isCut ? (0...3).map { octets.count - $0 } : [octets.count]
     return ends.contains { $0 >= 0 && DisplayText.isUTF8(Array(octets[..<$0])) }

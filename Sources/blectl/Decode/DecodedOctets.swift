@@ -4,20 +4,21 @@ import HCI
 import Terminal
 import Text
 
-/// The octets of an input, one packet or value after the other: a line of hex each, or of a log. `-vv` writes `< Read Request 0a1200`, `hcidump --raw`
-/// `> 04 0E 04 …` with 20 octets to a line, the rest indented below it.
+/// The packets or values of an input: one per line of hex, or the packets of a log.
+///
+/// `-vv` writes `< Read Request 0a1200`. `hcidump --raw` writes `> 04 0E 04 …` with 20 bytes per line, and indents continuation lines.
 @LoopActor
 struct DecodedOctets {
   private var input: DecodedInput
   private let isHCI: Bool
-  /// Read, and not part of the packet before it.
+  /// The next item, if it was read in search of a continuation line.
   private var ahead: DecodedInput.Item?
   private var isBehindDump = false
 
-  /// - Parameter isHCI: packets of HCI say themselves how long they are.
+  /// - Parameter isHCI: Whether the packets are HCI packets, which contain their length.
   init(_ input: DecodedInput, isHCI: Bool = false) { (self.input, self.isHCI) = (input, isHCI) }
 
-  /// - Returns: nil at the end.
+  /// Reads the next packet. Returns nil at the end.
   /// - Throws: FileError; CancellationError.
   mutating func next(_ problems: inout DecodeProblems) async throws -> (octets: [UInt8], line: Int?)? {
     while let item = try await take() {
@@ -27,12 +28,12 @@ struct DecodedOctets {
       }
       let text = whole.trimmed
       isBehindDump = isBehindDump && Self.isIndented(whole)
-      // hcidump begins with what it is, and which adapter it listens to.
+      // hcidump starts with a banner and the name of the adapter.
       if text.isEmpty || ["#", "HCI sniffer - ", "device: hci"].contains(where: { text.hasPrefix($0) }) { continue }
       let hex = Self.hex(text)
       guard let octets = problems.octets(hex, line, text) else { continue }
       guard !isBehindDump else {
-        problems.refuse("line \(line) of \(input.name) goes on with a packet that is complete before it: \(DisplayText.quote(text))")
+        problems.refuse("Line \(line) of \(input.name) continues a complete packet: \(DisplayText.quote(text))")
         continue
       }
       isBehindDump = String(text.dropFirst(2)).trimmed == hex
@@ -46,7 +47,7 @@ struct DecodedOctets {
     return try await input.next()
   }
 
-  /// A packet with the indented lines below its first.
+  /// Appends the continuation lines to the first line of a packet.
   private mutating func joined(_ beginning: [UInt8]) async throws -> [UInt8] {
     var octets = beginning
     while goesOn(octets), let item = try await take() {
@@ -61,7 +62,7 @@ struct DecodedOctets {
 
   private static func isIndented(_ line: String) -> Bool { line.first == " " || line.first == "\t" }
 
-  /// What is complete is shown before the next line has come.
+  /// Whether a packet may continue on the next line. A complete packet is shown before the next line arrives.
   private func goesOn(_ octets: [UInt8]) -> Bool {
     guard isHCI else { return octets.count % 20 == 0 && octets.count < 1 << 16 }
     var framer = H4Framer(octets.first == Packet.eventIndicator ? .controllerToHost : .hostToController)
@@ -69,7 +70,7 @@ struct DecodedOctets {
     do { return try framer.next() == nil } catch { return false }
   }
 
-  /// The hex behind an arrow, or behind the name that its opcode has; any other line as it is.
+  /// Returns the hex after an arrow, or after an arrow and the name of its opcode. Returns other lines unchanged.
   private static func hex(_ line: String) -> String {
     guard line.hasPrefix("< ") || line.hasPrefix("> ") else { return line }
     let rest = String(line.dropFirst(2)).trimmed

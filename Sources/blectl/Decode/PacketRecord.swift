@@ -6,7 +6,7 @@ import Operations
 import Replay
 import Text
 
-/// A decoded packet for programs: `name`, `fields`, `error` where it does not follow its format, and its octets.
+/// Writes a decoded packet as JSON: `name`, `fields`, `error` if it is malformed, and its bytes.
 enum PacketRecord {
   typealias Names = AttributeName.Source
 
@@ -37,7 +37,7 @@ enum PacketRecord {
       json.integer(key, code.rawValue)
       json.string(.init(field.name + "_name"), code.snakeName)
     case .mask(let bits, let octets):
-      // More than a binary float keeps.
+      // Larger numbers exceed the precision of a double, which JSON readers use.
       if octets > 6 { json.string(key, PacketText.hex(bits, octets)) } else { json.integer(key, bits) }
     // Vol 4 Part E §7.7.65: not available.
     case .quantity(127, _, unit: "dBm"): json.integer(key, Int?.none)
@@ -76,7 +76,8 @@ enum PacketRecord {
     structures(&json, Advertisement(octets))
   }
 
-  /// - Parameter formats: what each structure is decoded with; nil: not at all.
+  /// Writes the AD structures.
+  /// - Parameter formats: The formats to decode each structure with. Nil disables decoding.
   static func structures(
     _ json: inout JSONLine, _ advertisement: Advertisement, _ formats: AdvertisingFormats? = nil, sender: Address? = nil
   ) {

@@ -6,7 +6,7 @@ import Operations
 import Replay
 import Text
 
-/// A decoded packet for people: `LE Set Scan Enable  enable on, filter duplicates off`; what is a list stands on lines of its own.
+/// Renders a decoded packet for people: `LE Set Scan Enable  enable on, filter duplicates off`. The items of lists are on lines of their own.
 enum PacketText {
   static func lines(_ packet: DecodedPacket, names: PacketRecord.Names = { _ in nil }) -> [String] {
     var line = packet.name
@@ -14,7 +14,7 @@ enum PacketText {
     var parts: [String] = []
     for field in packet.fields {
       if case .list(let items) = field.value {
-        // One has room on the line.
+        // A single item fits on the line.
         if items.count == 1 {
           parts += Self.parts(items[0], names)
         } else if !items.isEmpty {
@@ -31,7 +31,7 @@ enum PacketText {
     return [line] + below
   }
 
-  /// How many items there are can be seen; the name of a command says which it is.
+  /// Whether the rest of the line already shows the field: the number of items, or the opcode of a named command.
   private static func isSaid(_ field: PacketField, _ name: String) -> Bool {
     switch field.name {
     case "opcode": HCITable.commands[UInt16(clamping: field.value.number ?? 0)]?.name == name
@@ -45,7 +45,7 @@ enum PacketText {
     return fields.filter { !isNothing($0) && !(type != nil && $0 == PacketField("type", .uuid(type ?? UUID(0)))) }.map { text($0, names) }
   }
 
-  /// What a report has in place of something that there is not.
+  /// Whether a report field has the value for "not present".
   private static func isNothing(_ field: PacketField) -> Bool {
     switch (field.name, field.value) {
     case ("secondary_phy", .choice(0, _)), ("sid", .number(0xFF)), ("tx_power", .quantity(127, _, _)),
@@ -58,7 +58,7 @@ enum PacketText {
   private static func text(_ field: PacketField, _ names: PacketRecord.Names) -> String {
     let value = value(field.value, names)
     switch field.value {
-    // They say themselves what they are.
+    // An attribute needs no label.
     case .attribute: return value
     default: return field.name.replacing("_", with: " ") + " " + value
     }

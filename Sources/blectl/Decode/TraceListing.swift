@@ -5,25 +5,25 @@ import HCI
 import Terminal
 import Text
 
-/// A trace, packet by packet and then summed up: `decode trace`.
+/// Shows the packets of a trace and its summary, for `decode trace`.
 @LoopActor
 struct TraceListing {
   private let output: Output
   private var reader: TraceReader
   private var decoder: TraceDecoder
-  /// Of the first packet.
+  /// The time of the first packet.
   private var start: Int64?
   private var end: Int64 = 0
   private let showsAdapter: Bool
 
-  /// Reads the trace to learn the attributes of everybody in it. Takes turns with everything else on the loop.
-  /// - Throws: MalformedPacket, for what is no trace; CancellationError.
+  /// Reads the trace to learn the attributes of its devices. Yields to other work on the loop.
+  /// - Throws: MalformedPacket for a file that is not a trace; CancellationError.
   init(_ file: [UInt8], _ output: Output) async throws {
     self.output = output
     reader = try TraceReader(file)
     var (ahead, databases, adapters) = (reader, LearnedDatabases(), Set<UInt16>())
     var isFirst = true
-    // Without a packet it is no trace; where it breaks off later is told when that is shown.
+    // A file without a valid packet is not a trace. `show` reports later errors after the packets before them.
     while let record = isFirst ? try ahead.next() : try? ahead.next() {
       isFirst = false
       databases.learn(record)
@@ -36,9 +36,9 @@ struct TraceListing {
     showsAdapter = adapters.count > 1
   }
 
-  /// - Parameter packets: whether each is shown, or the summary only.
-  /// - Returns: how many packets do not follow their format.
-  /// - Throws: MalformedPacket, where the file breaks off, after everything before it was shown.
+  /// Shows the trace and returns the number of malformed packets.
+  /// - Parameter packets: Whether to show each packet, or only the summary.
+  /// - Throws: MalformedPacket for an invalid file, after showing everything before the error.
   mutating func show(packets: Bool) async throws -> Int {
     var problem: MalformedPacket?
     while true {
@@ -107,7 +107,7 @@ struct TraceListing {
       }
     }
     var packet = item.packet
-    // What the parts of a frame are shows where it is whole.
+    // The packet that completes the frame shows the data of its fragments.
     packet.fields.removeAll { $0.name == "fragment" }
     var lines = PacketText.lines(packet, names: names)
     if let (_, after) = item.answers { lines[0] += "  (after \(Self.milliseconds(after)))" }
@@ -124,12 +124,12 @@ struct TraceListing {
     for line in lines.dropFirst() { try await output.line(String(repeating: " ", count: 18) + line) }
   }
 
-  /// Nanoseconds since the first packet; before it where the clock was set back.
+  /// The nanoseconds since the first packet. Negative if the clock was set back.
   private func sinceStart(_ record: Snoop.Record) -> Int64 { record.wallClock.subtractingReportingOverflow(start ?? 0).partialValue }
 
   private static func pad(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.utf8.count)) + text }
 
-  /// Six decimals.
+  /// Formats nanoseconds as seconds with six decimals.
   nonisolated static func seconds(_ nanoseconds: Int64) -> String {
     let micro = (nanoseconds / 1000).magnitude
     let rest = String(micro % 1_000_000)

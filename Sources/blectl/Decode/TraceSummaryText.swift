@@ -7,7 +7,7 @@ import Replay
 import Terminal
 import Text
 
-/// What a trace comes to: packets, refused commands, and of each link who asked what, how long it took and what failed.
+/// The summary of a trace: packets, refused commands, and for each connection its requests, timing and errors.
 struct TraceSummaryText {
   private let decoder: TraceDecoder
   private let duration: Int64
@@ -15,7 +15,7 @@ struct TraceSummaryText {
   private let leftOut: Int
   private let showsAdapter: Bool
 
-  /// - Parameter duration: nanoseconds from the first packet to the last.
+  /// - Parameter duration: The nanoseconds from the first packet to the last.
   init(_ decoder: TraceDecoder, duration: Int64, lost: Int, leftOut: Int) {
     (self.decoder, self.duration, self.lost, self.leftOut) = (decoder, duration, lost, leftOut)
     showsAdapter = Set(decoder.allLinks.map(\.adapter)).count > 1
@@ -30,7 +30,7 @@ struct TraceSummaryText {
 
   // MARK: For people
 
-  /// The links that are described, one after the other because there may be very many: see `lines(of:)`.
+  /// The connections to describe with `lines(of:)`. There may be too many for one array of lines.
   var links: [Int] { decoder.allLinks.indices.filter { !decoder.allLinks[$0].isClassic } }
 
   func lines(of link: Int, columns: Int?) -> [String] { fit(["", head(decoder.allLinks[link], link)] + table(link, columns), columns) }
@@ -40,72 +40,72 @@ struct TraceSummaryText {
     return lines.flatMap { line in line.isEmpty ? [""] : Self.hanging(line, columns) }
   }
 
-  /// What it all comes to.
-  /// - Parameter columns: of a terminal, which the lines are to fit; nil: they are as long as they are.
+  /// Returns the totals of the trace.
+  /// - Parameter columns: The width of the terminal. Nil disables folding.
   func totals(columns: Int?) -> [String] {
-    var (counts, reports): ([String], String) = ([], "")
+    var counts: [String] = []
     if summary.packets > summary.air || summary.air == 0 {
-      reports = "; \(summary.reports) advertising report(s)"
-      counts = ["\(summary.commands) command(s)", "\(summary.events) event(s)", "\(summary.data) of data"]
+      counts = ["\(summary.commands) command(s)", "\(summary.events) event(s)", "\(summary.data) data packet(s)"]
+      counts.append("\(summary.reports) advertising report(s)")
     }
     if summary.air > 0 {
       let rest = summary.air - summary.advertising - summary.isochronous - summary.damaged
-      counts += ["\(summary.advertising) of advertising", "\(rest) of connections"]
+      counts += ["\(summary.advertising) advertising", "\(rest) connection"]
       if summary.isochronous > 0 { counts.append("\(summary.isochronous) isochronous") }
       counts.append("\(summary.damaged) with a wrong CRC")
     }
-    var lines = ["\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: " + counts.joined(separator: ", ") + reports]
-    if summary.malformed > 0 { lines.append("\(summary.malformed) packet(s) do not follow their format") }
-    if summary.vendorData > 0 { lines.append("\(summary.vendorData) packet(s) of data are the vendor's, on handles without a link") }
-    if leftOut > 0 { lines.append("\(leftOut) packet(s) of interfaces that cannot be read were left out") }
-    if lost > 0 { lines.append("\(lost) packet(s) were lost when it was recorded") }
-    for (refusal, count) in refusals { lines.append("refused \(count) ×: \(Self.command(refusal.opcode)): \(refusal.status)") }
+    var lines = ["\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: " + counts.joined(separator: ", ")]
+    if summary.malformed > 0 { lines.append("\(summary.malformed) malformed packet(s)") }
+    if summary.vendorData > 0 { lines.append("\(summary.vendorData) vendor-specific data packet(s), on handles without a connection") }
+    if leftOut > 0 { lines.append("\(leftOut) packet(s) of unsupported interfaces skipped") }
+    if lost > 0 { lines.append("\(lost) packet(s) lost during the recording") }
+    for (refusal, count) in refusals { lines.append("\(count) × \(Self.command(refusal.opcode)) refused: \(refusal.status)") }
     return fit(lines, columns)
   }
 
-  /// What does not fit is below, indented.
+  /// Folds a line and indents its continuation.
   private static func hanging(_ line: String, _ columns: Int) -> [String] {
     DisplayText.fold(line, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
   }
 
   private func head(_ link: TraceLinks.Link, _ index: Int) -> String {
-    let unknown = "a device that the trace does not name"
+    let unknown = "an unknown device"
     var facts = [link.peer.map { "\($0)" } ?? unknown]
     if link.isOfAir { facts = ["\(facts[0]) as peripheral", "\(link.central.map { "\($0)" } ?? unknown) as central"] }
-    if showsAdapter { facts.append("of hci\(link.adapter)") }
+    if showsAdapter { facts.append("on hci\(link.adapter)") }
     if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
     facts.append("\(TraceListing.seconds(Self.length(link))) s")
     facts.append(summary.mtu(index, link).map { "MTU \($0)" } ?? "MTU not seen")
     if link.isEncrypted { facts.append("encrypted") }
-    let open = link.wasReset ? "ended: the controller was reset" : link.isOfAir ? "its end was not heard" : "up at the end"
+    let open = link.wasReset ? "ended: the controller was reset" : link.isOfAir ? "end not captured" : "open at the end"
     facts.append(link.reason.map { "ended: \($0)" } ?? open)
-    return "Link \(link.text) with " + facts.joined(separator: ", ")
+    return "Connection \(link.text) with " + facts.joined(separator: ", ")
   }
 
   private func table(_ link: Int, _ columns: Int?) -> [String] {
     let conversations = summary.conversations(link)
-    guard !conversations.isEmpty else { return ["  nothing was asked"] }
+    guard !conversations.isEmpty else { return ["  no ATT PDUs"] }
     let rows = conversations.map { conversation -> Row in
       let entry = conversation.entry
       let mean = entry.answers > 0 ? TraceListing.milliseconds(entry.time / Int64(entry.answers)) : "-"
       return Row(
         about: about(conversation.subject), failures: failures(conversation).joined(separator: ", "),
-        what: ["  " + who(conversation, link), conversation.subject.opcode.description],
+        what: ["  " + who(conversation, link).replacing("peer", with: "device"), conversation.subject.opcode.description],
         numbers: [
           String(entry.count), String(entry.octets), mean, entry.answers > 0 ? TraceListing.milliseconds(entry.longest) : "-",
         ])
     }
-    let numbers = ["COUNT", "OCTETS", "MEAN", "LONGEST"]
-    var whole = Table(["  WHO", "WHAT", "ABOUT"] + numbers + ["ERRORS"])
+    let numbers = ["COUNT", "BYTES", "MEAN", "LONGEST"]
+    var whole = Table(["  FROM", "PDU", "ATTRIBUTE"] + numbers + ["ERRORS"])
     for row in rows { whole.add(row.what + [row.about] + row.numbers + [row.failures]) }
     let lines = whole.lines(width: nil)
     guard let columns, lines.contains(where: { DisplayText.width($0) > columns }) else { return lines }
     return folded(rows, numbers, columns)
   }
 
-  /// What each row is about, and what failed, below it; and where it does not fit then either, its numbers.
+  /// Folds the attribute and the errors below each row, and the numbers too if the row is still too wide.
   private func folded(_ rows: [Row], _ numbers: [String], _ columns: Int) -> [String] {
-    var narrow = Table(["  WHO", "WHAT"] + numbers)
+    var narrow = Table(["  FROM", "PDU"] + numbers)
     for row in rows { narrow.add(row.what + row.numbers) }
     let heads = narrow.lines(width: nil)
     let fits = heads.allSatisfy { DisplayText.width($0) <= columns }

@@ -1,10 +1,10 @@
 import EventLoop
 import LinuxIO
 
-/// What bluetoothd says over D-Bus, asked by the system's own tools: the kernel tells nobody whether a scan is on.
+/// Asks bluetoothd over D-Bus, with the system's own tools. The kernel does not report whether a scan is running.
 @LoopActor
 enum BluetoothDaemon {
-  /// - Returns: whether it scans now, for whichever program; nil where neither tool is there, or nobody answers within 3 s.
+  /// Returns whether bluetoothd scans for any program. Nil if neither tool is installed, or after 3 s without an answer.
   /// - Throws: CancellationError.
   static func isDiscovering(_ adapter: String) async throws -> Bool? {
     let (object, interface) = ("/org/bluez/\(adapter)", "org.bluez.Adapter1")
@@ -15,6 +15,6 @@ enum BluetoothDaemon {
     return try await ChildProcess.output(of: "\(systemd) || \(dbus)", within: 3000).flatMap { answer(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// `b true`, or `   variant       boolean true`.
+  /// Parses the answer: `b true` (busctl) or `   variant       boolean true` (dbus-send).
   nonisolated static func answer(_ text: String) -> Bool? { text.split(whereSeparator: \.isWhitespace).last.flatMap { Bool(String($0)) } }
 }

@@ -4,7 +4,7 @@ import LinuxIO
 import Text
 
 extension Examination {
-  /// In the order in which they are to be mended; hints come last.
+  /// All findings, in the order in which to fix them. Hints are last.
   var findings: [Finding] {
     let system = kernel.map { [Finding(state: .ok, subject: "kernel", message: "Linux \(DisplayText.escape($0))")] } ?? []
     switch adapters {
@@ -23,12 +23,12 @@ extension Examination {
       let problem = AdapterProblem.unknown("hci\(wanted)", others: found.map(\.info.name))
       return [Finding(state: .failure, subject: "hci\(wanted)", message: Failure(problem).message)]
     }
-    // Another one that can be used is used.
+    // Without --adapter, one usable adapter is enough.
     let isEnough = wanted == nil && found.contains { $0.info.problem == nil }
     return found.map { adapter in
       let isNeeded = wanted.map { $0 == adapter.info.index } ?? !isEnough
       if let problem = adapter.info.problem {
-        let message = Failure(problem).message + (adapter.info.isTaken ? owner : "")
+        let message = if case .taken = problem, let owner { owner } else { Failure(problem).message }
         return Finding(state: isNeeded ? .failure : .note, subject: adapter.info.name, message: message)
       }
       let facts = [adapter.info.address?.description ?? "no public address", adapter.info.bus, "up"] + adapter.features
@@ -36,43 +36,50 @@ extension Examination {
     }
   }
 
-  /// Who may have an adapter's user channel, which is an HCI socket.
-  private var owner: String {
+  /// The programs that may hold an adapter's user channel, which is an HCI socket. Nil if none was found.
+  private var owner: String? {
     let programs = strangers(hci)
-    if programs.isEmpty { return hci.unknown > 0 ? "; it is another user's: `\(asRoot)` names it" : "" }
-    return programs.count > 1 ? "; it is one of \(Self.names(programs))" : "; it is \(Self.names(programs)): `kill \(programs[0].process)`"
+    let names = Self.names(programs)
+    return switch programs.count {
+    case 0 where hci.unknown == 0: nil
+    case 0: "In use: another user's program owns its HCI user channel. To find that program: `\(asRoot)`"
+    case 1: "In use: \(names) owns its HCI user channel. To stop that program: `kill \(programs[0].process)`"
+    default: "In use: one of \(names) owns its HCI user channel. Stop that program."
+    }
   }
 
   // MARK: Rights
 
-  /// What a raw HCI socket takes to scan; connecting takes nothing.
+  /// Whether this process may scan over a raw HCI socket. Connecting needs no capability.
   private var permission: Finding {
     guard let rights else {
-      return Finding(state: .note, subject: "rights", message: "/proc is not mounted, so nothing is known of this process's capabilities")
+      return Finding(state: .note, subject: "rights", message: "Unknown capabilities: /proc is not mounted.")
     }
     if rights.has(.netRaw) {
       let both = rights.has(.netAdmin)
       return Finding(
         state: .ok, subject: "rights",
-        message: "CAP_NET_RAW\(both ? ", CAP_NET_ADMIN" : ": scanning works; the user channel (-i user:N) needs CAP_NET_ADMIN too")")
+        message: "CAP_NET_RAW\(both ? ", CAP_NET_ADMIN" : ". Scanning works. The user channel (-i user:N) also needs CAP_NET_ADMIN.")")
     }
-    let lacking = "scanning needs the capability CAP_NET_RAW, which this process does not have"
     let path = Failure.quoted(executable)
     let advice =
       if !rights.mayGet(.netRaw) {
-        "it may not get it either (a container or a service: its bounding set is without it): start the container with --cap-add NET_RAW --cap-add NET_ADMIN, or blectl outside of it"
+        "A container or service withholds it (bounding set). Start the container with --cap-add NET_RAW --cap-add NET_ADMIN, "
+          + "or run blectl outside it."
       } else if rights.hasNoNewPrivileges {
-        "its parent has forbidden it to get more (no_new_privs: a container, a sandbox or a service): start blectl outside of it"
+        "A container, sandbox or service forbids new privileges (no_new_privs). Run blectl outside it."
       } else if rights.isNosuid {
-        "and setcap counts nothing where the program is, \(path), because that file system is mounted nosuid: install the package, or run it with sudo"
+        "setcap has no effect on \(path): its file system is mounted nosuid. Install the package, or use sudo."
       } else if !rights.keepsCapabilities {
-        "and setcap fails where the program is, \(path), because that file system\(fileSystem.map { " (\(DisplayText.escape($0.type)) at \(DisplayText.escape($0.point)))" } ?? "") keeps no capabilities: copy the program to another one first, "
+        "setcap fails on \(path): its file system"
+          + (fileSystem.map { " (\(DisplayText.escape($0.type)) at \(DisplayText.escape($0.point)))" } ?? "")
+          + " cannot store capabilities. Copy the program to another one: "
           + "`sudo install \(path) /usr/local/bin/blectl && \(Failure.setcap("/usr/local/bin/blectl"))`"
       } else if fileSystem?.type == "overlay" {
-        "`\(Failure.setcap(executable))` (it is on an overlay: that lasts as long as the container, or the live system)"
+        "Run: `\(Failure.setcap(executable))` (on an overlay, this lasts until the container or live system stops)"
       } else {
-        "`\(Failure.setcap(executable))`"
+        "Run: `\(Failure.setcap(executable))`"
       }
-    return Finding(state: .failure, subject: "rights", message: "\(lacking): \(advice)")
+    return Finding(state: .failure, subject: "rights", message: "This process lacks CAP_NET_RAW, which scanning needs. \(advice)")
   }
 }

@@ -4,11 +4,11 @@ import LinuxIO
 import Text
 
 extension Examination {
-  // MARK: Who else there is
+  // MARK: Other programs
 
   var others: [Finding] { [daemon] + chosen.flatMap { scans($0) + automatic($0) + held($0) } + programs }
 
-  /// With the program's path, which root's PATH may be without.
+  /// The command that runs `doctor` as root. It has the program's path, because root's PATH may lack its folder.
   var asRoot: String { "sudo \(Failure.quoted(executable)) doctor" }
 
   private var daemon: Finding {
@@ -16,21 +16,22 @@ extension Examination {
       return Finding(
         state: .note, subject: "bluetoothd",
         message:
-          "may run: not all processes can be seen from here (a container, or /proc hides them); it may scan, and have links that others want"
+          "Unknown: some processes are hidden (container, or /proc with hidepid). "
+          + "If bluetoothd runs, it may scan or hold connections."
       )
     }
-    guard !daemons.isEmpty else { return Finding(state: .ok, subject: "bluetoothd", message: "does not run; blectl does not need it") }
-    var message = "runs (process \(daemons.map(String.init).joined(separator: ", ")))"
+    guard !daemons.isEmpty else { return Finding(state: .ok, subject: "bluetoothd", message: "Not running. blectl does not need it.") }
+    var message = "Running (pid \(daemons.map(String.init).joined(separator: ", ")))"
     let answers = chosen.compactMap(\.isDiscovering)
-    if !answers.isEmpty, !answers.contains(true) { message += " and does not scan now" }
+    message += answers.isEmpty || answers.contains(true) ? "." : ", not scanning."
     if answers.isEmpty, !chosen.isEmpty {
-      message += "; whether it scans is not known: neither busctl nor dbus-send brings an answer of it"
+      message += " Cannot tell whether it scans: neither busctl nor dbus-send gets an answer."
     }
-    message += "; it takes links that nobody else has"
+    message += " It adopts connections that no other program uses."
     if chosen.contains(where: { $0.autoConnections == nil }) {
-      message += "; which devices it connects to by itself only root may know: `\(asRoot)`"
+      message += " Only root can list the devices that it connects to automatically: `\(asRoot)`"
     } else if chosen.allSatisfy({ $0.autoConnections == [] }) {
-      message += "; there is no device that it connects to by itself"
+      message += " It connects to no device automatically."
     }
     return Finding(state: .ok, subject: "bluetoothd", message: message)
   }
@@ -41,8 +42,8 @@ extension Examination {
       Finding(
         state: .note, subject: adapter.info.name,
         message:
-          "bluetoothd scans with it now, for some program: a scan here shares that one, as it is, and may miss advertisements that repeat; close "
-          + "the desktop's Bluetooth settings, or say `scan off` where bluetoothctl runs")
+          "bluetoothd is scanning for another program. blectl shares that scan, so it may miss repeated advertisements. "
+          + "Close the desktop's Bluetooth settings, or type `scan off` in bluetoothctl.")
     ]
   }
 
@@ -50,45 +51,46 @@ extension Examination {
     (adapter.autoConnections ?? []).map { peer in
       let advice =
         daemons.isEmpty
-        ? "`sudo btmgmt --index \(adapter.info.index) del-device -t \(peer.type == .public ? 1 : 2) \(peer.address)` ends that"
-        : "`bluetoothctl disconnect \(peer.address)` ends that until it is connected again, `bluetoothctl remove \(peer.address)` for good"
+        ? "To stop that: `sudo btmgmt --index \(adapter.info.index) del-device -t \(peer.type == .public ? 1 : 2) \(peer.address)`"
+        : "To stop that: `bluetoothctl disconnect \(peer.address)` (until it reconnects) "
+          + "or `bluetoothctl remove \(peer.address)` (for good)"
       return Finding(
         state: .note, subject: adapter.info.name,
         message:
-          "the kernel connects to \(peer) by itself as soon as it is heard, and no other program can then: \(advice)")
+          "The kernel connects to \(peer) as soon as it hears it. Then no other program can connect. \(advice)")
     }
   }
 
   private func held(_ adapter: Adapter) -> [Finding] {
-    let holders = l2cap.programs.map { Self.name($0) } + (l2cap.unknown > 0 || l2cap.programs.isEmpty ? ["another program"] : [])
+    let holders = l2cap.programs.map { Self.name($0) } + (l2cap.unknown > 0 ? ["another program"] : [])
+    let subject = holders.isEmpty ? "another program" : holders.joined(separator: " or ")
     return adapter.links.map { link in
-      let advice = daemons.isEmpty ? "end that program" : "`bluetoothctl disconnect \(link.address)` ends it"
+      let advice = daemons.isEmpty ? "Stop that program." : "To disconnect it: `bluetoothctl disconnect \(link.address)`"
       return Finding(
         state: .note, subject: adapter.info.name,
-        message: "\(holders.joined(separator: " or ")) holds a link to \(link.address), and no other can connect to that device: \(advice)")
+        message: "In use: \(subject) is connected to \(link.address), so no other program can connect. \(advice)")
     }
   }
 
-  /// Others that see HCI, and may send commands of their own.
+  /// Other programs with HCI sockets, which may send commands of their own.
   private var programs: [Finding] {
     let programs = strangers(hci)
     guard !programs.isEmpty, !found.isEmpty else { return [] }
-    let isOne = programs.count == 1
     return [
       Finding(
         state: .note, subject: "HCI",
         message:
-          "\(Self.names(programs)) \(isOne ? "has a socket" : "have sockets") of it open: who only listens, as btmon does, harms nobody; who scans or sends commands "
-          + "does so with the same controller: end \(isOne ? "it" : "them") if something is odd (`kill \(programs.map { String($0.process) }.joined(separator: " "))`)"
+          "Also open in \(Self.names(programs)). A program that only monitors, such as btmon, is harmless. "
+          + "If scans or connections misbehave, run: `kill \(programs.map { String($0.process) }.joined(separator: " "))`"
       )
     ]
   }
 
-  /// Besides bluetoothd, which never has a user channel, nor sends commands past the kernel.
+  /// All programs except bluetoothd, which never opens a user channel or sends commands past the kernel.
   func strangers(_ users: SocketUsers) -> [RunningProgram] { users.programs.filter { !daemons.contains($0.process) } }
 
   static func names(_ programs: [RunningProgram]) -> String { programs.map { name($0) }.joined(separator: ", ") }
-  private static func name(_ program: RunningProgram) -> String { "\(DisplayText.escape(program.name)) (process \(program.process))" }
+  private static func name(_ program: RunningProgram) -> String { "\(DisplayText.escape(program.name)) (pid \(program.process))" }
 
   // MARK: Hints
 
@@ -98,15 +100,15 @@ extension Examination {
         Finding(
           state: .note, subject: adapter.info.name,
           message:
-            "\(DisplayText.escape($0)) is Wi-Fi of the same USB device, and takes air time from Bluetooth at 2.4 GHz: if devices are missed or links "
-            + "slow, use Wi-Fi at 5 GHz, or another adapter")
+            "The same USB device has a Wi-Fi interface (\(DisplayText.escape($0))), which shares the 2.4 GHz band. "
+            + "If scans miss devices or transfers are slow, use Wi-Fi at 5 GHz or another adapter.")
       }
     }
     guard let version else { return wifi }
     let defects = KernelDefect.of(version, self).map {
       Finding(
         state: .note, subject: "kernel",
-        message: "\(version), unless your distribution has mended it: \($0.what); \($0.advice) (\($0.source))")
+        message: "Known bug in \(version), unless your distribution fixed it: \($0.what). \($0.advice) Source: \($0.source)")
     }
     return wifi + defects
   }

@@ -4,48 +4,48 @@ import HCI
 import LinuxBluetooth
 import LinuxIO
 
-/// What `doctor` has seen of this machine. What it means, `Examination.findings` says.
+/// The facts that `doctor` collects on this machine. `findings` interprets them.
 struct Examination: Sendable {
   struct Adapter: Sendable {
     var info: AdapterInfo
-    /// As `adapters` shows them.
+    /// The features, named as in `adapters`.
     var features: [String] = []
-    /// Of the controller, by its number among the companies; nil when it was not asked.
+    /// The company identifier of the controller's manufacturer. Nil if unknown.
     var manufacturer: UInt16?
     var links: [AdapterLink] = []
-    /// Devices that the kernel connects to by itself; nil where that cannot be read.
+    /// The devices that the kernel connects to automatically. Nil if this process may not read them.
     var autoConnections: [PeerAddress]?
-    /// Whether bluetoothd scans with it now; nil where it was not asked, or does not say.
+    /// Whether bluetoothd scans with it. Nil if bluetoothd was not asked or did not answer.
     var isDiscovering: Bool?
-    /// The Wi-Fi interface that the same USB device has.
+    /// The Wi-Fi interface of the same USB device.
     var wifi: String?
   }
 
-  /// The kernel's release; nil when it does not tell.
+  /// The kernel's release. Nil if /proc is not mounted.
   var kernel: String?
-  /// Of which version that is.
+  /// The upstream version of the kernel.
   var version: KernelVersion?
   var adapters: Result<[Adapter], AdapterProblem>
-  /// The one that was asked for with --adapter; nil: the first that can be used.
+  /// The index in --adapter. Nil selects the first usable adapter.
   var wanted: Int?
-  /// What keeps adapters from being there.
+  /// The switch of the platform that hides the adapters.
   var platformBlock: RFKill.Switch?
-  /// Nil where /proc does not tell.
+  /// The capabilities of this process. Nil if /proc is not mounted.
   var rights: ProcessRights?
   /// The program's path.
   var executable = "blectl"
-  /// What the program's file is on.
+  /// The file system of the program's file.
   var fileSystem: Mount?
-  /// Process numbers of bluetoothd.
+  /// The process IDs of bluetoothd.
   var daemons: [Int] = []
-  /// False where there may be others.
+  /// False if /proc may hide some processes.
   var seesAllProcesses = true
-  /// Who has HCI sockets open, and who has L2CAP's.
+  /// The programs that have HCI sockets or L2CAP sockets open.
   var hci = SocketUsers()
   var l2cap = SocketUsers()
 
   var found: [Adapter] { (try? adapters.get()) ?? [] }
-  /// What was asked for, or all.
+  /// The adapter in --adapter, or all adapters.
   var chosen: [Adapter] { found.filter { wanted == nil || $0.info.index == wanted } }
 
   /// - Throws: CancellationError.

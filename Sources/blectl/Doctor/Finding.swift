@@ -1,23 +1,24 @@
 import Text
 
-/// One thing that `doctor` has looked at.
+/// One result of `doctor`: what it checked, and what to do.
 struct Finding: Equatable, Sendable {
   enum State: String, Sendable {
     case ok
-    /// Worth knowing; a scan works all the same.
+    /// Worth knowing, but scans work.
     case note
-    /// A scan does not work with this.
+    /// Prevents scans.
     case failure
   }
 
   let state: State
   let subject: String
-  /// What is so, why, and what to do about it.
+  /// The state, its cause and the advice, in sentences.
   let message: String
 
+  /// Renders the finding, with the message folded between words.
   /// - Parameters:
-  ///   - width: of the column with the subjects.
-  ///   - columns: of the terminal, for folding the message between words beside that column; nil: it is one line.
+  ///   - width: The width of the column of subjects.
+  ///   - columns: The width of the terminal. Nil disables folding.
   func lines(_ width: Int, columns: Int?) -> [String] {
     let mark =
       switch state {
@@ -26,7 +27,7 @@ struct Finding: Equatable, Sendable {
       case .failure: "✗"
       }
     let head = "\(mark) \(subject)\(String(repeating: " ", count: max(0, width - subject.count)))  "
-    // Beside a long name there may be no room to speak of.
+    // A long subject leaves too little room.
     guard let columns, columns - head.count >= 20 else { return [head + message] }
     let room = columns - head.count
     var lines: [String] = []
@@ -37,10 +38,10 @@ struct Finding: Equatable, Sendable {
       }
       text = ""
     }
-    // A command is copied from one line: where there is no room for it, from one that the terminal folds.
+    // People copy commands, so each stays on one line. The terminal wraps one that is too long.
     for (index, part) in message.split(separator: "`", omittingEmptySubsequences: false).map({ String($0) }).enumerated() {
       if index % 2 == 0 {
-        // No line begins with the comma behind the command.
+        // No line starts with the punctuation after a command.
         text += text.isEmpty && !lines.isEmpty ? String(part.drop { ",;. ".contains($0) }) : part
       } else if part.count + 2 <= room {
         text += "`" + Self.exchange(part, " ", Self.blank) + "`"
@@ -55,6 +56,6 @@ struct Finding: Equatable, Sendable {
 
   private static func exchange(_ text: String, _ old: Character, _ new: Character) -> String { String(text.map { $0 == old ? new : $0 }) }
 
-  /// What no message has, and no line ends at.
+  /// A non-breaking space, which no message contains.
   private static let blank: Character = "\u{A0}"
 }

@@ -1,14 +1,13 @@
-/// Something that some versions of the kernel do wrong and that commands of ours run into. Distributions mend it in versions of their own, so that it is
-/// a hint and no more.
+/// A bug in some kernel versions that affects blectl's commands. Only a hint, because distributions backport fixes.
 struct KernelDefect: Sendable {
-  /// Of kernel.org's kernels; the last one of each range is the first that is mended, or of which nothing is known.
+  /// The affected versions of kernel.org. Each range ends before the first version that is fixed or unknown.
   let versions: [Range<KernelVersion>]
   let what: String
-  /// What to do about it.
+  /// The workaround, in sentences.
   let advice: String
-  /// Who has seen it.
+  /// The report of the bug.
   let source: String
-  /// Whether it matters on this machine.
+  /// Whether the bug can occur on this machine.
   var concerns: @Sendable (Examination) -> Bool = { _ in true }
 
   private static let realtek: UInt16 = 0x005D
@@ -20,27 +19,27 @@ struct KernelDefect: Sendable {
   static let all = [
     KernelDefect(
       versions: ["4.0"..<"6.2"],
-      what: "it makes links at 1M only, also with devices that ask for 2M",
-      advice: "where speed matters, ask for it with --phy 2m", source: "github.com/bluez/bluez/issues/931",
+      what: "it connects at 1M only, even if the device asks for 2M",
+      advice: "For speed, use --phy 2m.", source: "github.com/bluez/bluez/issues/931",
       concerns: { $0.found.contains { $0.features.contains("2m") } }),
     KernelDefect(
       versions: ["6.1"..<"6.2"],
-      what: "its Bluetooth may hang when a link that the device has ended is closed (in hci_chan_del)",
-      advice: "if nothing goes any more after that, restart the machine; -i user:N goes without that part of the kernel",
-      source: "seen by blectl's tests with Debian's 6.1.192"),
+      what: "Bluetooth may hang after the device disconnects (in hci_chan_del)",
+      advice: "If it does, restart the machine. -i user:N avoids that part of the kernel.",
+      source: "tests of blectl on Debian's 6.1.192"),
     KernelDefect(
       versions: ["5.17"..<"6.0"],
-      what: "a connection that cannot be made may break its list of links (`list_del corruption` in dmesg, seen with 5.17.7)",
-      advice: "restart the machine then, and take a newer kernel", source: "github.com/bluez/bluez/issues/340"),
+      what: "a failed connection may corrupt the list of connections (dmesg: list_del corruption; seen with 5.17.7)",
+      advice: "If it does, restart the machine and install a newer kernel.", source: "github.com/bluez/bluez/issues/340"),
     KernelDefect(
       versions: ["6.18.45"..<"6.19", "7.1.9"..<"7.2", "7.2"..<"7.3"],
-      what: "dongles with Realtek's RTL8761B may hang and reset when a scan ends (`command 0x200c tx timeout` in dmesg)",
-      advice: "use the dongle with -i user:N, or with a kernel before these", source: "github.com/bluez/bluetooth-next/pull/637",
+      what: "dongles with Realtek's RTL8761B may hang and reset when a scan ends (dmesg: command 0x200c tx timeout)",
+      advice: "Use -i user:N, or an older kernel.", source: "github.com/bluez/bluetooth-next/pull/637",
       concerns: { $0.found.contains { $0.manufacturer == realtek } }),
     KernelDefect(
       versions: ["6.15"..<"7.3"],
-      what: "connecting to a device that is paired may fail after a long time",
-      advice: "where that happens, connect while `bluetoothctl scan on` runs", source: "github.com/bluez/bluez/issues/2503",
+      what: "connecting to a paired device may fail after a long time",
+      advice: "If it does, connect while `bluetoothctl scan on` runs.", source: "github.com/bluez/bluez/issues/2503",
       concerns: { !$0.daemons.isEmpty }),
   ]
 }

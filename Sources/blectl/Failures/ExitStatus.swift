@@ -1,4 +1,4 @@
-/// The exit codes of the contract. The code is a property of the error; thrown itself it ends a command that has said what is wrong.
+/// The documented exit codes. Each error has one. Thrown, it ends a command that already printed its message.
 enum ExitStatus: Int32, Error {
   case done = 0
   case `internal` = 1

@@ -8,30 +8,30 @@ extension Failure {
       self.init(
         .protocolViolation,
         violation.endsBearer
-          ? "\(violation.sentence); the connection is given up, because later answers could be taken for those of other requests"
+          ? "\(violation.sentence). Disconnected, because later answers could be mistaken for answers to other requests."
           : violation.sentence)
     case .noResponse(to: let request, let handle, within: let limit):
-      let place = handle.isValid ? " for handle \(handle)" : ""
+      let place = handle.isValid ? " (handle \(handle))" : ""
       self.init(
         .timeout,
-        "no answer to the \(Opcode.request(request))\(place) within \(limit.secondsText) s; the connection is given up, as the Attribute Protocol "
-          + "asks. Connect again, or allow more time with --timeout")
+        "No answer to the \(Opcode.request(request))\(place) in \(limit.secondsText) s. Disconnected, as the Attribute Protocol requires. "
+          + "To wait longer: --timeout SECONDS")
     case .noConfirmation(of: let handle, within: let limit):
-      self.init(.timeout, "no confirmation of the indication on handle \(handle) within \(limit.secondsText) s: the bearer is closed")
+      self.init(.timeout, "No confirmation of the indication (handle \(handle)) in \(limit.secondsText) s. The bearer is closed.")
     case .nothingGotThrough(for: let limit):
       self.init(
         .timeout,
-        "nothing that was sent got through for \(limit.secondsText) s: the controller reported no packet as delivered. Check that the device is in "
-          + "range and the adapter works, then connect again")
-    case .closedByThisSide: self.init(.linkLost, "the connection was closed by blectl")
+        "The controller delivered no packet for \(limit.secondsText) s. Check that the device is in range and the adapter works, then connect "
+          + "again.")
+    case .closedByThisSide: self.init(.linkLost, "Connection closed by blectl")
     }
   }
 }
 
 extension Violation {
-  /// At most 32 octets are shown.
+  /// Describes the violation. Shows at most 32 bytes, and ends without a full stop.
   var sentence: String {
-    let shown = octets.isEmpty ? "no octets" : Hex.encode(octets.prefix(32)) + (octets.count > 32 ? "… (\(octets.count) octets)" : "")
-    return "the peer broke the Attribute Protocol: \(opcode) [\(shown)]: \(reason)"
+    let shown = octets.isEmpty ? "no bytes" : Hex.encode(octets.prefix(32)) + (octets.count > 32 ? "… (\(octets.count) bytes)" : "")
+    return "The device violated the Attribute Protocol: \(opcode) [\(shown)]: \(reason)"
   }
 }

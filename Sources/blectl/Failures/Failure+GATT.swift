@@ -7,139 +7,152 @@ extension Failure {
   init(_ error: SegmentsMissing) {
     self.init(
       .expectation,
-      "the device tells of \(error.arrived) octets when \(error.sent) were sent, and of no more: it drops commands that it cannot take as fast; "
-        + "the next transfer keeps fewer in flight, --mode request never loses any")
+      "The device received \(error.arrived) of \(error.sent) bytes: it drops commands that arrive too fast. The next transfer keeps fewer in "
+        + "flight. To lose none: --mode request")
   }
 
   init(_ error: GATTError) {
     switch error {
     case .errorResponse(let code, to: let request, on: let attribute):
-      let hint = Self.hint(code, request, attribute).map { ": \($0)" } ?? ""
-      self.init(.att, "\(code) \(Self.place(request, attribute))\(hint)", code: Int(code.rawValue), name: code.snakeName)
+      let (reason, advice) = Self.refusal(code, request, attribute)
+      self.init(
+        .att, "\(Self.attempt(request, attribute)): \(reason) (ATT 0x\(Hex.encode(code.rawValue))).\(advice.map { " \($0)" } ?? "")",
+        code: Int(code.rawValue), name: code.snakeName)
     case .invalidSelector(let text, let fault):
       self.init(
         .usage,
-        "\(Self.head(text)) does not name an attribute: \(Self.reason(fault)). Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, "
-          + "'ffe1[2]'), a descriptor (ffe1@2901) or a name (battery_level)")
-    case .notFound(let selector, .only(let count, of: let uuid)):
-      self.init(.notFound, "\(Self.head("\(selector)")): the peer has only \(count) of \(uuid)")
-    case .notFound(let selector, let missing): self.init(.notFound, "the peer has no attribute \(selector)\(Self.hint(missing))")
+        "\(Self.problem(text, fault).asSentence) Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, 'ffe1[2]'), a descriptor (ffe1@2901) or a name "
+          + "(battery_level).")
+    case .notFound(let selector, let missing):
+      self.init(.notFound, "The device has no attribute \(Self.head("\(selector)"))\(Self.hint(missing))")
     case .ambiguous(let selector, let found):
       let list = found.prefix(16).map {
         let properties = $0.attribute.properties.map { ", \($0.names.joined(separator: " "))" } ?? ""
         return "\($0.selector) (\($0.handle)\(properties))"
       }
-      let more = found.count > 16 ? ", … (\(found.count) in all)" : ""
-      let example = found.first.map { ": \(ShellWords.quoteForShell($0.selector)), or \($0.handle)" } ?? ""
+      let more = found.count > 16 ? ", …" : ""
+      let example = found.first.map { ", for example: \(ShellWords.quoteForShell($0.selector)) or \($0.handle)" } ?? "."
       self.init(
         .ambiguous,
-        "\(Self.head("\(selector)")) is ambiguous: \(list.joined(separator: ", "))\(more). Name one as it stands here, or its handle\(example)"
-      )
+        "\(found.count) attributes match \(Self.head("\(selector)")): \(list.joined(separator: ", "))\(more). Use one of these names or "
+          + "handles\(example)")
     case .sendsNoValues(let item):
       self.init(
         .notFound,
-        "\(item.uuid) (handle \(item.valueHandle)) sends no values by itself: its properties are: "
-          + item.properties.names.joined(separator: ", "))
+        "Cannot subscribe to \(item.uuid) (handle \(item.valueHandle)): it does not notify or indicate. \(Self.list(item.properties))")
     case .gone(let item):
       self.init(
         .notFound,
-        "\(item.uuid) is not subscribed to any more: the peer's services have changed, and handle \(item.valueHandle) may be something else"
+        "The subscription to \(item.uuid) ended: the services of the device changed. Handle \(item.valueHandle) may now be another attribute."
       )
     case .tooLongForWriteRequest(let count, let limit, let mtu):
       self.init(
         .usage,
-        "\(count) octets do not fit one Write Request, which takes \(limit) at ATT_MTU \(mtu): use --mode long for one value of up to "
-          + "\(WritePlan.largestValue) octets, or --chunk \(limit) to send it in segments")
+        "\(count) bytes do not fit one Write Request: the limit is \(limit) at MTU \(mtu). For one value of up to \(WritePlan.largestValue) "
+          + "bytes, use --mode long. To send segments, use --chunk \(limit).")
     case .tooLongForAttribute(let count, let segment, let mode):
       self.init(
         .usage,
-        "\(count) octets are more than an attribute can hold (\(WritePlan.largestValue)): if the peer takes them in segments, add --chunk "
-          + "\(segment)" + (mode == .auto ? "" : " with --mode request or command"))
+        "\(count) bytes do not fit an attribute, which holds at most \(WritePlan.largestValue). If the device takes segments, add --chunk "
+          + "\(segment)\(mode == .auto ? "" : " and --mode request or command").")
     case .segmentTooLong(let octets, let limit, let mtu):
-      self.init(.usage, "--chunk \(octets) does not fit: at ATT_MTU \(mtu) a segment takes at most \(limit) octets")
-    case .segmentTooShort(let octets): self.init(.usage, "--chunk takes 1 or more octets, not \(octets)")
-    case .planMismatch(let planned, let count): self.init(.internal, "a plan for \(planned) octets for a value of \(count)")
+      self.init(.usage, "--chunk \(octets) is too large: a segment has at most \(limit) bytes at MTU \(mtu).")
+    case .segmentTooShort(let octets): self.init(.usage, "--chunk \(octets) is too small: a segment has at least 1 byte.")
+    case .planMismatch(let planned, let count):
+      self.init(.internal, "Cannot write \(count) bytes by a plan for \(planned) bytes, a bug in blectl.")
     }
   }
 
   // MARK: Refusals
 
-  private static func place(_ request: Request, _ attribute: Attribute?) -> String {
+  static let listing = "To list the attributes, use services."
+  private static let pairing = "blectl cannot pair yet. In bluetoothctl: pair ADDRESS, then menu gatt"
+
+  private static func attempt(_ request: Request, _ attribute: Attribute?) -> String {
     switch request {
     case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _):
-      "in answer to a \(request.opcode) for handles \(range.start)-\(range.end)"
-    case .exchangeMTU, .executeWrite, .readMultiple, .readMultipleVariable: "in answer to the \(request.opcode)"
-    case .read, .readBlob, .write, .prepareWrite: "on \(attribute?.shortName ?? "handle \(request.handle)")"
+      "The device refused the \(request.opcode) for handles \(range.start)-\(range.end)"
+    case .exchangeMTU, .executeWrite, .readMultiple, .readMultipleVariable: "The device refused the \(request.opcode)"
+    case .read, .readBlob: "Cannot read \(attribute?.shortName ?? "handle \(request.handle)")"
+    case .write, .prepareWrite: "Cannot write \(attribute?.shortName ?? "handle \(request.handle)")"
     }
   }
 
-  private static func hint(_ code: ErrorCode, _ request: Request, _ attribute: Attribute?) -> String? {
+  private static func refusal(_ code: ErrorCode, _ request: Request, _ attribute: Attribute?) -> (reason: String, advice: String?) {
     let properties = attribute?.properties
-    let has = properties.map { "its properties are: \($0.names.joined(separator: ", "))" }
     switch code {
-    case .invalidHandle: return "the peer has no such attribute\(uuidHint(request.handle)); list what it has with: services"
+    case .invalidHandle: return ("the device has no such attribute", uuidHint(request.handle) + listing)
     case .readNotPermitted:
-      guard let properties, !properties.contains(.read) else { return "the peer does not let it be read" }
-      return properties.isDisjoint(with: [.notify, .indicate]) ? has : "it only sends values by itself; use notify"
+      guard let properties, !properties.contains(.read) else { return ("the device does not allow it", nil) }
+      if !properties.isDisjoint(with: [.notify, .indicate]) { return ("it only sends notifications", "Use notify.") }
+      if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { return ("it is write-only", nil) }
+      return ("it is not readable", list(properties))
     case .writeNotPermitted:
-      guard let properties, !properties.contains(.write) else { return "the peer does not let it be written this way" }
-      return properties.contains(.writeWithoutResponse) ? "it only takes writes without response; use --mode command" : has
-    case .insufficientAuthentication, .insufficientEncryption:
-      return "the peer wants a paired, encrypted link, and blectl does not pair or encrypt by itself yet; bluetoothctl does both "
-        + "(pair ADDRESS, then menu gatt)"
-    case .encryptionKeySizeTooShort: return "the link's encryption key is too short for it; pair again with a longer one"
-    case .insufficientAuthorization: return "the peer's owner has to allow it first; trying again does not help"
-    case .requestNotSupported: return "the peer does not know the \(request.opcode)"
+      guard let properties, !properties.contains(.write) else { return ("the device does not allow it", nil) }
+      if properties.contains(.writeWithoutResponse) { return ("it takes only Write Commands", "Use --mode command.") }
+      return ("it is not writable", list(properties))
+    case .insufficientAuthentication: return ("it needs pairing", pairing)
+    case .insufficientEncryption: return ("it needs encryption", pairing)
+    case .encryptionKeySizeTooShort: return ("the encryption key of the connection is too short", "Pair again with a longer key.")
+    case .insufficientAuthorization: return ("the owner of the device must allow it first", "Trying again does not help.")
+    case .requestNotSupported: return ("the device does not support the \(request.opcode)", nil)
     case .invalidOffset, .invalidAttributeValueLength:
       switch request {
-      case .write(_, let value): return "it does not take a value of \(value.count) octets"
-      case .prepareWrite(_, let offset, let value): return "it does not take \(value.count) octets at offset \(offset)"
-      case .executeWrite: return "the peer did not take a value of this length; nothing was written"
-      default: return nil
+      case .write(_, let value): return ("\(value.count) bytes not accepted", nil)
+      case .prepareWrite(_, let offset, let value): return ("\(value.count) bytes at offset \(offset) not accepted", nil)
+      case .executeWrite: return ("a value of this length is not accepted", "Nothing was written.")
+      default: return (code.name, nil)
       }
-    case .prepareQueueFull: return "its queue for long writes is full; write less at once, or in segments (--mode request --chunk)"
-    case .databaseOutOfSync: return "its services have changed; connect again and name the attribute by UUID"
-    case _ where code.name == "Application Error": return "its meaning is the peer's own"
-    default: return nil
+    case .prepareQueueFull:
+      return ("the queue for long writes is full", "Write fewer bytes, or write them in segments: --mode request --chunk N")
+    case .databaseOutOfSync: return ("the services of the device changed", "Connect again, and name the attribute by UUID.")
+    case _ where code.name == "Application Error": return ("vendor-defined error", nil)
+    default: return (code.name, nil)
     }
   }
 
-  /// Many tools write UUIDs with 0x, which makes a handle here.
+  private static func list(_ properties: Properties) -> String {
+    "Its properties: \(properties.names.isEmpty ? "none" : properties.names.joined(separator: ", "))."
+  }
+
+  /// Many tools write UUIDs with 0x. Here 0x marks a handle.
   private static func uuidHint(_ handle: AttributeHandle) -> String {
     let uuid = UUID(UInt32(handle.number))
     guard AssignedNumbers.name(of: uuid) != nil || handle.number >= 0xFC00 else { return "" }
-    return "; with 0x it is a handle, the UUID is \(uuid)"
+    return "0x marks a handle. For the UUID, type \(uuid). "
   }
 
   // MARK: Names
 
-  private static func reason(_ fault: Selector.Fault) -> String {
-    switch fault {
-    case .tooManyParts: "more than one /"
-    case .handleInService: "a handle needs no service"
-    case .noHandle: "handles go from 0x0001 to 0xffff"
-    case .wrongIndex: "[N] takes a number from 1"
-    case .emptyPart: "a part is empty"
+  private static func problem(_ text: String, _ fault: Selector.Fault) -> String {
+    let text = head(text)
+    return switch fault {
+    case .tooManyParts: "Invalid attribute \"\(text)\": it has more than one /"
+    case .handleInService: "Invalid attribute \"\(text)\": a handle needs no service"
+    case .noHandle: "Invalid attribute \"\(text)\": handles go from 0x0001 to 0xffff"
+    case .wrongIndex: "Invalid attribute \"\(text)\": [N] takes a number from 1"
+    case .emptyPart: "Invalid attribute \"\(text)\": a part is empty"
     case .unknownName(let name):
-      "\(head(name)) is neither a UUID (4, 8 or 32 hex digits) nor a name that the Bluetooth SIG assigned"
+      "Unknown attribute \"\(text)\"" + (head(name) == text ? "" : ": \(head(name)) is neither a UUID nor a name from the Bluetooth SIG")
+        + (Likeness.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name)).map { ". Did you mean \($0)?" } ?? "")
     }
   }
 
   private static func hint(_ missing: GATTError.Missing) -> String {
-    let list = "; list what it has with: services"
     switch missing {
-    case .attribute, .only: return list
+    case .attribute: return ". \(listing)"
+    case .only(let count, let uuid): return ": it has only \(count) of \(uuid)."
     case .isService(let service):
       let names = service.characteristics.map { "\(service.uuid)/\($0.uuid)" }.joined(separator: ", ")
-      return "; \(service.uuid) is a service: name one of its characteristics" + (names.isEmpty ? "" : " (\(names))")
-    case .service(let uuid): return "; it has no service \(uuid)\(list)"
-    case .descriptor(let uuid): return "; no descriptor \(uuid) there\(list)"
+      return ": \(service.uuid) is a service" + (names.isEmpty ? " without characteristics." : ". Use one of its characteristics: \(names)")
+    case .service(let uuid): return ": it has no service \(uuid). \(listing)"
+    case .descriptor(let uuid): return ": the characteristic has no descriptor \(uuid). \(listing)"
     }
   }
 }
 
 extension Attribute {
-  /// `ffe1 (handle 0x0010)`, or the handle alone when discovery has not seen it.
+  /// `ffe1 (handle 0x0010)`, or the handle alone before discovery.
   var shortName: String {
     switch self {
     case .characteristic(let item, _): "\(item.uuid) (handle \(handle))"

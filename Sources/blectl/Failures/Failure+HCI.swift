@@ -9,41 +9,46 @@ extension Failure {
     case .refused(let opcode, let status):
       let hint =
         switch status {
-        case .unknownCommand, .unsupportedFeature: ": it does not support that"
-        case .unsupportedRemoteFeature: ": the other device does not support that"
-        case .commandDisallowed: ": not in its present state; another program may be using it"
-        case .unknownConnectionIdentifier: ": it has no such link"
+        case .unknownCommand, .unsupportedFeature: " It does not support this command."
+        case .unsupportedRemoteFeature: " The device does not support this."
+        case .commandDisallowed: " Another program may be using the adapter."
+        case .unknownConnectionIdentifier: " It has no such connection."
         default: ""
         }
-      self.init(.hci, "\(name) refused \(opcode): \(status)\(hint)", status: status)
+      self.init(.hci, "\(name) refused \(opcode): \(status.name) (\(status.tag)).\(hint)", status: status)
     case .silent(let opcode, let limit):
       self.init(
         .adapter,
-        "\(name) did not answer \(opcode) within \(limit.secondsText) s: is it a Bluetooth controller, powered, and not used by another program?"
+        "\(name) did not answer \(opcode) in \(limit.secondsText) s. Check that it is a Bluetooth controller, is powered, and is not in use."
       )
     case .starved(let opcode, let limit):
       self.init(
         .adapter,
-        "\(name) accepts no commands: it gave no credit for \(opcode) within \(limit.secondsText) s (Num_HCI_Command_Packets is 0). Reset or replug it."
+        "\(name) accepts no commands: no credit for \(opcode) in \(limit.secondsText) s (Num_HCI_Command_Packets is 0). Reset or replug it."
       )
-    case .unreadable(let opcode, let reason): self.init(.protocolViolation, "\(name) answered \(opcode) with nonsense: \(reason)")
+    case .unreadable(let opcode, let reason): self.init(.protocolViolation, "\(name) sent an invalid answer to \(opcode): \(reason)")
     case .hardware(let code):
       self.init(
-        .adapter, "the controller \(name) reported a hardware error (0x\(Hex.encode(code))): reset or replug it",
+        .adapter, "\(name) reported a hardware error (0x\(Hex.encode(code))). Reset or replug it.",
         code: Int(code), name: "hardware_error")
     case .overflow:
       self.init(
         .linkLost,
-        "the controller \(name) dropped data that it had no buffer for (Data Buffer Overflow), so the link was ended. Connect again",
+        "Connection lost: \(name) dropped data that it had no buffer for (Data Buffer Overflow)",
         code: 0x1A, name: "data_buffer_overflow")
-    case .withoutLE: self.init(.adapter, "\(name) is a Bluetooth Classic controller without Low Energy")
-    case .withoutBuffers: self.init(.adapter, "\(name) says that it has no buffers for data")
-    case .notStarted: self.init(.adapter, "\(name) is not started")
-    case .closed: self.init(.adapter, "\(name) was closed")
+    case .withoutLE: self.init(.adapter, "\(name) does not support Bluetooth LE: it is a Bluetooth Classic controller.")
+    case .withoutBuffers: self.init(.adapter, "\(name) reports no data buffers.")
+    case .notStarted: self.init(.adapter, "\(name) is not started.")
+    case .closed: self.init(.adapter, "\(name) was closed.")
     }
   }
 
   init(_ kind: Kind, _ message: String, status: ControllerErrorCode) {
     self.init(kind, message, code: Int(status.rawValue), name: status.snakeName)
   }
+}
+
+extension ControllerErrorCode {
+  /// The code as messages show it: `HCI 0x13`.
+  var tag: String { "HCI 0x\(Hex.encode(rawValue))" }
 }

@@ -4,19 +4,20 @@ import LEHost
 extension Failure {
   init(_ error: HostError) {
     let disallowed = ControllerErrorCode.commandDisallowed
+    let reason = "\(disallowed.name) (\(disallowed.tag))"
     switch error {
     case .cannotConnect(let adapter, let peer):
       self.init(
         .hci,
-        "\(adapter) cannot connect to \(peer.address) now: \(disallowed). It may be scanning or connecting for another program",
+        "\(adapter) cannot connect to \(peer.address) now: \(reason). Another program may be scanning or connecting with it",
         status: disallowed)
     case .hasLinkAlready(let adapter, let peer):
-      self.init(.hci, "\(adapter) has a link to \(peer.address) already", status: .connectionAlreadyExists)
+      self.init(.hci, "\(adapter) is already connected to \(peer.address)", status: .connectionAlreadyExists)
     case .cannotScan(let adapter, let isExtended):
       self.init(
         .hci,
-        "\(adapter) cannot scan now: \(disallowed). It may be connecting, or have been used with \(isExtended ? "legacy" : "extended") "
-          + "commands by another program", status: disallowed)
+        "\(adapter) cannot scan now: \(reason). It may be connecting, or another program may have sent it "
+          + "\(isExtended ? "legacy" : "extended") commands.", status: disallowed)
     }
   }
 }

@@ -10,84 +10,73 @@ extension Failure {
     case .kernelWithoutBluetooth:
       self.init(
         .adapter,
-        "this kernel has no Bluetooth (AF_BLUETOOTH is not supported: a container, WSL, or a kernel without it); "
-          + "use the simulated air with -i sim, or a controller behind tcp:, unix: or serial:", .addressFamilyNotSupported)
+        "No Bluetooth in this kernel (AF_BLUETOOTH is not supported; container or WSL?). Use the simulator (-i sim), or a controller "
+          + "on tcp:, unix: or serial:.", .addressFamilyNotSupported)
     case .none(let platformBlock):
       self.init(
         .adapter,
-        platformBlock.map { "no Bluetooth adapter is there, and \(Self.words($0))" }
-          ?? "no Bluetooth adapter is there: plug one in (`lsusb` and `dmesg` show whether the kernel sees it), or use -i sim",
+        platformBlock.map { "No Bluetooth adapter found: \(Self.words($0))" }
+          ?? "No Bluetooth adapter found. Plug one in (check with lsusb and dmesg), or use the simulator: -i sim",
         .operationNotSupportedByDevice)
     case .unknown(let name, let others):
       self.init(
         .adapter,
-        "there is no adapter \(name)"
-          + (others.isEmpty ? "; `blectl adapters` lists those that there are" : "; there is \(others.joined(separator: ", "))"),
+        "No adapter \(name). " + (others.isEmpty ? "List the adapters: blectl adapters" : "Found: \(others.joined(separator: ", "))"),
         .operationNotSupportedByDevice)
     case .down(let name):
-      self.init(.adapter, "\(name) is down: switch it on with `sudo hciconfig \(name) up` or `bluetoothctl power on`", .networkDown)
+      self.init(.adapter, "\(name) is down. Run bluetoothctl power on, or: sudo hciconfig \(name) up", .networkDown)
     case .blocked(let name, let block):
       self.init(
         .adapter,
         block.map { "\(name) is blocked: \(Self.words($0))" }
-          ?? "\(name) is blocked (`rfkill list` shows by what): switch it on with `rfkill unblock bluetooth`", .blockedByRFKill)
+          ?? "\(name) is blocked. To see the switch, run rfkill list. To unblock it: rfkill unblock bluetooth", .blockedByRFKill)
     case .withoutLE(let name):
-      self.init(.adapter, "\(name) cannot do Bluetooth LE; choose another adapter with -i", .notSupportedOnSocket)
+      self.init(.adapter, "\(name) does not support Bluetooth LE. Use another adapter: -i ADAPTER", .notSupportedOnSocket)
     case .leDisabled(let name):
-      self.init(.adapter, "Bluetooth LE is switched off on \(name): try `sudo btmgmt -i \(name) le on`", .connectionRefused)
+      self.init(.adapter, "Bluetooth LE is off on \(name). Run: sudo btmgmt -i \(name) le on", .connectionRefused)
     case .notPermitted(let name, let use):
       self.init(
         .adapter,
-        "\(Self.words(use)) on \(name) needs the capability CAP_NET_RAW (CAP_NET_ADMIN too for user:N); give it to the program once with "
-          + "`\(Self.setcap(ThisProcess.executable() ?? "blectl"))`; if that changes nothing, `blectl doctor` says why", .notPermitted)
+        "\(Self.words(use, name)): this needs CAP_NET_RAW (for user:N also CAP_NET_ADMIN). If setcap does not help, see blectl doctor. "
+          + "Run once: \(Self.setcap(ThisProcess.executable() ?? "blectl"))", .notPermitted)
     case .taken(let name):
       self.init(
-        .adapter, "another program owns \(name) through its HCI user channel; end that program first (`sudo btmon` shows it)", .tooManyUsers
-      )
+        .adapter, "\(name) is in use: another program owns its HCI user channel. Stop that program. To find it: sudo btmon", .tooManyUsers)
     case .inUse(let name):
       self.init(
         .adapter,
-        "\(name) is in use by the kernel's Bluetooth stack, so its user channel is closed: take it down first with "
-          + "`sudo hciconfig \(name) down` (and stop bluetoothd if it brings it up again)", .resourceBusy)
-    case .unplugged(let name): self.init(.adapter, "\(name) is gone: it was unplugged or reset", .operationNotSupportedByDevice)
+        "Cannot open the HCI user channel of \(name): the kernel's Bluetooth stack uses it. If bluetoothd switches it on again, stop "
+          + "bluetoothd. Run: sudo hciconfig \(name) down", .resourceBusy)
+    case .unplugged(let name): self.init(.adapter, "\(name) was unplugged or reset.", .operationNotSupportedByDevice)
     case .silent(let name, let opcode, let limit):
       self.init(
         .adapter,
-        "\(name) did not answer \(opcode) within \(limit.secondsText) s; if it stays silent, reset it: sudo hciconfig \(name) reset")
-    case .other(let name, let use, let errno): self.init(.adapter, "\(Self.words(use)) on \(name) failed: \(errno.words)", errno)
+        "\(name) did not answer \(opcode) in \(limit.secondsText) s. If it stays silent, reset it: sudo hciconfig \(name) reset")
+    case .other(let name, let use, let errno): self.init(.adapter, "\(Self.words(use, name)): \(errno.words)", errno)
     }
   }
 
   init(_ error: NoConnection) {
     let peer = error.peer
-    let (kind, message): (Kind, String) =
+    let (kind, reason): (Kind, String) =
       switch error.cause {
       case .takenByAnother:
-        (
-          .adapter,
-          "another program has or makes the connection to \(peer): if it is bluetoothd, `bluetoothctl disconnect \(peer.address)` frees it"
-        )
-      case .tooManyLinks: (.adapter, "\(error.adapter) has as many connections as it can have; end one first (`hcitool con` lists them)")
-      case .endedByPeer: (.linkLost, "\(peer) ended the connection as soon as it was made")
-      case .givenUpHere: (.linkLost, "the connection to \(peer) was given up on this side, perhaps by another program")
+        (.adapter, "another program is using or making this connection. If it is bluetoothd, run: bluetoothctl disconnect \(peer.address)")
+      case .tooManyLinks: (.adapter, "\(error.adapter) has reached its connection limit. End a connection first. To list them: hcitool con")
+      case .endedByPeer: (.linkLost, "it closed the connection immediately")
+      case .givenUpHere: (.linkLost, "this side canceled the connection, perhaps for another program")
       case .notEstablished:
-        (
-          .linkLost,
-          "the connection to \(peer) failed to be established\(error.status.map { ": \($0)" } ?? ""); go nearer, or try again: interference is "
-            + "likely"
-        )
-      case .security:
-        (.linkLost, "\(peer) refused the connection for security reasons; if it was paired, remove it on both sides and pair again")
+        (.linkLost, "\(error.status.map { Self.words($0) } ?? Self.notEstablished). Move closer, or use --retries N")
+      case .security: (.linkLost, "it refused for security reasons. If it was paired, remove the pairing on both sides, then pair again")
       }
+    let message = "Cannot connect to \(peer): \(reason)"
     if let status = error.status { self.init(kind, message, status: status) } else { self.init(kind, message, error.errno) }
   }
 
   init(_ error: SocketEnd) {
-    let lost = "the connection to \(error.peer) was lost: "
+    let lost = "Connection to \(error.peer) lost: "
     switch error.cause {
-    case .reason(let reason):
-      let hint = reason == .connectionTimeout ? "nothing was heard from it any more: " : ""
-      self.init(.linkLost, "\(lost)\(hint)\(reason)", status: reason)
+    case .reason(let reason): self.init(.linkLost, lost + Self.words(reason), status: reason)
     case .errno(let errno?): self.init(.linkLost, lost + Self.words(endedWith: errno), errno)
     case .errno(nil): self.init(.linkLost, lost + "it was closed")
     case .adapterGone(let name): self.init(.linkLost, "\(lost)\(name) was switched off or unplugged")
@@ -96,41 +85,41 @@ extension Failure {
 
   private static func words(endedWith errno: Errno) -> String {
     switch errno {
-    case .timedOut: "nothing was heard from it any more; it is off or out of range"
-    case .connectionReset: "the peer ended it"
-    case .connectionAbort: "it was ended on this side, perhaps by another program"
-    case .noFunction: "the link layer failed (encryption, or an update that the peer did not follow)"
+    case .timedOut: "the device stopped answering, and may be off or out of range"
+    case .connectionReset: "the device closed it"
+    case .connectionAbort: "this side closed it, perhaps for another program"
+    case .noFunction: "the Link Layer failed (encryption, or an update that the device did not follow)"
     case .operationNotSupportedByDevice, .networkDown, .brokenPipe: "the adapter was switched off or unplugged"
     default: errno.words
     }
   }
 
-  /// Which switch is off, and how it is switched on.
+  /// Names the switch and how to switch it on.
   private static func words(_ block: RFKill.Switch) -> String {
     let name = "the switch \(block.device) (\(DisplayText.escape(block.name)))"
     return block.state == .hardBlocked
-      ? "\(name) is off in hardware, which no command changes: use the slide switch or the wireless key of the machine, or its BIOS setup"
-      : "\(name) is off in software: switch it on with `rfkill unblock bluetooth`"
+      ? "\(name) is off in hardware, and no command changes that. Use the machine's slide switch, wireless key or BIOS setup."
+      : "\(name) is off in software. Run: rfkill unblock bluetooth"
   }
 
-  private static func words(_ use: AdapterUse) -> String {
+  private static func words(_ use: AdapterUse, _ name: String) -> String {
     switch use {
-    case .listing: "listing the adapters"
-    case .opening: "opening the adapter"
-    case .using: "using the adapter"
-    case .openingUserChannel: "opening the HCI user channel"
-    case .usingUserChannel: "using the HCI user channel"
-    case .askingAbilities: "asking what it can do"
-    case .scanning: "scanning"
-    case .connecting(let peer): "connecting to \(peer)"
-    case .changingConnection: "changing the connection"
-    case .disconnecting: "disconnecting"
+    case .listing: "Cannot list the adapters"
+    case .opening: "Cannot open \(name)"
+    case .using: "Cannot use \(name)"
+    case .openingUserChannel: "Cannot open the HCI user channel of \(name)"
+    case .usingUserChannel: "Cannot use the HCI user channel of \(name)"
+    case .askingAbilities: "Cannot read the features of \(name)"
+    case .scanning: "Cannot scan on \(name)"
+    case .connecting(let peer): "Cannot connect to \(peer) on \(name)"
+    case .changingConnection: "Cannot change the connection on \(name)"
+    case .disconnecting: "Cannot disconnect on \(name)"
     }
   }
 
-  /// What gives a program what radios need; why not as effective, see `Capabilities`.
+  /// The command that gives a program the capabilities for radios. `Capabilities` explains why they are not effective.
   static func setcap(_ path: String) -> String { "sudo setcap cap_net_raw,cap_net_admin=p \(quoted(path))" }
 
-  /// A path as a shell takes it.
+  /// Quotes a path for a shell.
   static func quoted(_ path: String) -> String { ShellWords.quoteForShell(path) }
 }

@@ -5,41 +5,40 @@ import Replay
 import Text
 
 extension Failure {
-  /// The device may do anything when it is asked something else: whether it passes cannot be said.
+  /// An expectation that failed: after other requests than the recorded ones, the device's answers are unknown.
   init(_ error: ReplayError) {
     let message =
       switch error {
       case .notRecorded(let asked, let next):
-        "the recording does not have what was asked: \(Self.text(asked)); \(Self.text(next: next, insteadOf: asked)); "
-          + "record this too, with the device and --trace"
+        "The recording has no \(Self.text(asked)). \(Self.text(next: next, insteadOf: asked)) Record this too, with the device and --trace."
       case .cut(let asked):
-        "the recording ends before the answer to what was asked: \(Self.text(asked)); record it again, with the device and --trace"
+        "The recording ends before the answer to this request: \(Self.text(asked)). Record it again, with the device and --trace."
       case .unasked(let asked, let packet):
-        "the recording brings the next values after what was not sent: \(Self.text(asked)) (packet \(packet)). "
-          + "Send that too, or record again, with the device and --trace"
-      case .ended: "the recording ends here: no more values are in it; record for longer, with the device and --trace"
+        "The recording has the next values after a request that was not sent: \(Self.text(asked)) (packet \(packet)). "
+          + "Send that too, or record again, with the device and --trace."
+      case .ended: "The recording ends here and has no more values. Record for longer, with the device and --trace."
       }
     self.init(.expectation, message)
   }
 
   private static func text(next: ReplayError.Asked?, insteadOf asked: ReplayError.Asked) -> String {
-    guard let next else { return "nothing more is asked in it" }
+    guard let next else { return "It has no more requests." }
     if case .attribute(let ours, _) = asked, case .attribute(let theirs, _) = next, let difference = difference(ours, theirs) {
-      return "next in it: the same with other octets, \(difference)"
+      return "Its next request is the same with other bytes: \(difference)."
     }
-    return "next in it: \(text(next))"
+    return "Its next request: \(text(next))."
   }
 
-  /// Where two long values differ that are to be written to the same place: the line has no room for them.
+  /// Where two long values for the same attribute differ, because the line has no room for both.
   private static func difference(_ ours: [UInt8], _ theirs: [UInt8]) -> String? {
     guard let ours = Write(ours), let theirs = Write(theirs), ours.kind == theirs.kind, ours.handle == theirs.handle,
       ours.offset == theirs.offset,
       max(ours.value.count, theirs.value.count) > shownOctets
     else { return nil }
     let offset = zip(ours.value, theirs.value).enumerated().first { $1.0 != $1.1 }?.offset
-    guard let offset else { return "\(theirs.value.count) of them, not \(ours.value.count)" }
+    guard let offset else { return "\(theirs.value.count) bytes, not \(ours.value.count)" }
     let (our, their) = (Hex.encode(ours.value[offset...].prefix(1)), Hex.encode(theirs.value[offset...].prefix(1)))
-    return "the one at offset \(offset) is \(their), not \(our)"
+    return "\(their), not \(our), at offset \(offset)"
   }
 
   private struct Write {
@@ -62,30 +61,30 @@ extension Failure {
 
   private static func text(_ asked: ReplayError.Asked) -> String {
     switch asked {
-    case .connection(let peer): "a connection to \(peer)"
+    case .connection(let peer): "connection to \(peer)"
     case .command(let command): "\(command)"
     case .attribute(let pdu, let attribute):
       switch try? PDU(parsing: pdu) {
-      case .request(.write(let handle, let value)): "to write \(hex(value)) to \(name(handle, attribute))"
-      case .command(.write(let handle, let value)): "to write \(hex(value)) to \(name(handle, attribute)) without response"
+      case .request(.write(let handle, let value)): "write of \(hex(value)) to \(name(handle, attribute))"
+      case .command(.write(let handle, let value)): "write of \(hex(value)) to \(name(handle, attribute)) without response"
       case .request(.prepareWrite(let handle, let offset, let value)):
-        "to write \(hex(value)) to \(name(handle, attribute)) at offset \(offset)"
-      case .request(.executeWrite): "to carry out a long write"
-      case .request(.read(let handle)): "to read \(name(handle, attribute))"
-      case .request(.readBlob(let handle, let offset)): "to read \(name(handle, attribute)) from offset \(offset)"
-      case .request(.readByType(let range, UUID(0x2803))): "which characteristics there are\(text(range))"
-      case .request(.readByType(let range, UUID(0x2802))): "which services are included\(text(range))"
-      case .request(.readByType(let range, let type)): "to read \(type) wherever it is\(text(range))"
-      case .request(.readByGroupType(let range, _)): "which services there are\(text(range))"
-      case .request(.findByTypeValue(let range, _, let value)): "where the service \(service(value)) is\(text(range))"
-      case .request(.findInformation(let range)): "which descriptors there are\(text(range))"
-      case .request(.exchangeMTU): "to exchange the MTU"
-      default: "\(pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "an empty PDU") \(hex(pdu))"
+        "write of \(hex(value)) to \(name(handle, attribute)) at offset \(offset)"
+      case .request(.executeWrite): "end of a long write"
+      case .request(.read(let handle)): "read of \(name(handle, attribute))"
+      case .request(.readBlob(let handle, let offset)): "read of \(name(handle, attribute)) from offset \(offset)"
+      case .request(.readByType(let range, UUID(0x2803))): "discovery of characteristics\(text(range))"
+      case .request(.readByType(let range, UUID(0x2802))): "discovery of included services\(text(range))"
+      case .request(.readByType(let range, let type)): "read of every \(type)\(text(range))"
+      case .request(.readByGroupType(let range, _)): "discovery of services\(text(range))"
+      case .request(.findByTypeValue(let range, _, let value)): "search for service \(service(value))\(text(range))"
+      case .request(.findInformation(let range)): "discovery of descriptors\(text(range))"
+      case .request(.exchangeMTU): "MTU exchange"
+      default: "\(pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty PDU") \(hex(pdu))"
       }
     }
   }
 
-  /// As in a selector, where it is known.
+  /// The attribute in the form of a selector if its type is known, else the handle.
   private static func name(_ handle: AttributeHandle, _ attribute: ReplayError.Attribute?) -> String {
     guard let attribute else { return "handle \(handle)" }
     return "\(attribute.characteristic.map { "\($0)@" } ?? "")\(attribute.type) (handle \(handle))"
@@ -99,21 +98,20 @@ extension Failure {
 
   private static let shownOctets = 32
 
-  /// What a line has room for.
+  /// At most `shownOctets` bytes in hex.
   private static func hex(_ octets: [UInt8]) -> String {
     octets.isEmpty
-      ? "no octets" : Hex.encode(octets.prefix(shownOctets)) + (octets.count > shownOctets ? "… (\(octets.count) octets)" : "")
+      ? "no bytes" : Hex.encode(octets.prefix(shownOctets)) + (octets.count > shownOctets ? "… (\(octets.count) bytes)" : "")
   }
 }
 
 extension Recording {
-  /// Nil where nothing is missing.
+  /// Describes the packets that the recording lacks; nil if it is complete.
   func holes(in file: String) -> String? {
     var parts: [String] = []
-    if drops > 0 { parts.append("\(drops) packet(s) that were lost while it was made") }
-    if cut > 0 { parts.append("\(cut) of which it has only the beginning") }
+    if drops > 0 { parts.append("\(drops) packet(s) were lost") }
+    if cut > 0 { parts.append("\(cut) packet(s) are cut") }
     guard !parts.isEmpty else { return nil }
-    return
-      "the recording \(DisplayText.quote(file)) is not whole: it lacks \(parts.joined(separator: ", and ")); what was in them is not answered"
+    return "The recording \(DisplayText.quote(file)) is incomplete: \(parts.joined(separator: " and ")). Replay has no answers for them."
   }
 }

@@ -2,7 +2,7 @@ import Operations
 import Text
 
 extension Failure {
-  /// A file that is missing has its own exit code, unless a script is wrong besides.
+  /// A missing file has its own exit code, unless a script has mistakes as well.
   init(_ error: ScriptErrors) {
     let failures = error.errors.map { Failure($0) }
     let more = failures.count > 1 ? " (and \(failures.count - 1) more mistakes)" : ""
@@ -13,6 +13,6 @@ extension Failure {
 }
 
 extension ScriptPlace {
-  /// As compilers write it, so that editors find it.
+  /// The place in the form of compilers, `FILE:LINE:COLUMN`, so that editors find it.
   var text: String { "\(DisplayText.escape(file)):\(line)" + (column.map { ":\($0)" } ?? "") }
 }

@@ -14,57 +14,58 @@ import Simulation
 import Terminal
 import Text
 
-/// What went wrong, as users and scripts are told: the sentence, with what to do next; the fields of the JSON error; and by its kind the exit
-/// code. Made here from the facts that the rooms below throw: each room's sentences stand in a file of their own beside this one.
+/// An error as users and scripts see it: a message, the fields of the JSON error, and by its kind the exit code.
+///
+/// A message says what failed, why, and what to do. Each room below throws facts; the file `Failure+ROOM.swift` has the messages for them.
 struct Failure: Error, Equatable {
   /// JSON's `kind`.
   enum Kind: String, CaseIterable {
     /// No such device, service, characteristic or handle; no MAC in the advertisement.
     case notFound = "not_found"
-    /// More than one candidate where one is needed.
+    /// Several candidates match where one is needed.
     case ambiguous
     /// The adapter cannot be used: none, down, blocked, no permission, taken.
     case adapter
     case timeout
     /// The peer answered with an ATT Error Response; `code` is its error code.
     case att
-    /// The peer (or the controller) answered with something that is not an answer.
+    /// The peer or the controller sent an invalid answer.
     case protocolViolation = "protocol"
-    /// A device answered a command of its device file with an error; `code` and `name` are what it said.
+    /// A device answered a command of its device file with an error; `code` and `name` are the device's.
     case device
     /// A controller refused a command; `code` is the status.
     case hci
     /// The link was lost; `code` is the reason when known.
     case linkLost = "link_lost"
-    /// An expectation of the user's did not hold.
+    /// A condition that the user stated does not hold.
     case expectation
     case usage
     case input
     case output
     case interrupted
-    /// A defect of blectl.
+    /// A bug in blectl.
     case `internal`
   }
 
   var kind: Kind
-  /// One line, in which control characters are escaped: names of files, selectors and settings are somebody else's text.
+  /// One line for people. Control characters are escaped, because names of files, selectors and settings may contain any text.
   var message: String { didSet { message = DisplayText.visible(message) } }
   /// ATT error code, HCI status or errno, as `name` says.
   var code: Int?
   /// Snake case name of `code`: `write_not_permitted`.
   var name: String?
 
-  /// Where a transfer can go on.
+  /// The offset at which a transfer can resume.
   var resumeOffset: Int?
-  /// Of a write that lost its link: how far it came.
+  /// The progress of a write whose connection was lost.
   var written: Written?
 
-  /// Octets that were sent, and those that the device has confirmed.
+  /// The numbers of bytes that were sent, and that the device confirmed.
   struct Written: Equatable {
     var sent: Int
     var acknowledged: Int
   }
-  /// The user has been told already.
+  /// The message was already printed.
   var isTold = false
 
   init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
@@ -74,7 +75,7 @@ struct Failure: Error, Equatable {
     self.name = name
   }
 
-  /// The one place that turns facts into sentences: each room's error goes to its own file.
+  /// Creates the failure for any error. The only place that turns facts into messages.
   init(_ error: any Error) {
     switch error {
     case let error as Failure: self = error
@@ -91,7 +92,8 @@ struct Failure: Error, Equatable {
     case let error as ATTError: self.init(error)
     case let error as GATTError: self.init(error)
     case ValueFormatError.notHex(let text):
-      self.init(.usage, "\(ValueFormatError.notHex(text)); another format (utf8, i8, u16le, …) has to be named, by --as for a value")
+      self.init(.usage, "\(ValueFormatError.notHex(text))")
+      add("For another format (utf8, i8, u16le, …), name it. For a value: --as FORMAT")
     case let error as ValueFormatError: self.init(.usage, "\(error)")
     case let error as GAPError: self.init(error)
     case let error as LinkEnd: self.init(error)
@@ -103,30 +105,33 @@ struct Failure: Error, Equatable {
     case let error as FileError: self.init(error)
     case let error as TransportError: self.init(error)
     case let error as ReplayError: self.init(error)
-    case is ControllerUnplugged: self.init(.adapter, "the simulated adapter was removed")
+    case is ControllerUnplugged: self.init(.adapter, "The simulated adapter was removed.")
     case let error as FileEntryError: self.init(.input, "\(error)")
     case let error as DeviceCallError: self.init(error)
     case let error as FieldFault: self.init(error)
     case let error as ScriptError: self.init(error)
     case let error as ScriptErrors: self.init(error)
     case let error as ShellWordsError: self.init(error)
-    case let error as OutputFailure: self.init(.output, "standard output could not be written: \(error.reason)")
+    case let error as OutputFailure: self.init(.output, "Cannot write to standard output: \(error.reason)")
     case is CancellationError: self = .cancelled
     case let error as MalformedPacket: self.init(.protocolViolation, "\(error)")
-    default: self.init(.internal, "unexpected error, a defect of blectl: \(error)")
+    default: self.init(.internal, "Unexpected error, a bug in blectl: \(error)")
     }
   }
 
-  /// The link was lost, or the device is not there yet.
+  /// The connection was lost, or the device was not found.
   var isLoss: Bool { [.linkLost, .notFound, .timeout].contains(kind) }
 
-  /// It is about what was given to the program, not about what came of it.
+  /// The input was wrong, so nothing was done.
   var isRefusal: Bool { kind == .usage || kind == .input }
 
-  /// It was ended before it was done, and nothing is to be said about how far it came.
-  static let cancelled = Failure(.interrupted, "cancelled")
+  /// An interruption without more to report.
+  static let cancelled = Failure(.interrupted, "Canceled.")
 
-  /// The members of JSON's error object.
+  /// Appends a sentence to the message.
+  mutating func add(_ sentence: String) { message = "\(message.asSentence) \(sentence)" }
+
+  /// Writes the members of the JSON error object.
   func write(_ json: inout JSONLine) {
     json.string("kind", kind.rawValue)
     json.integer("code", code)
@@ -139,10 +144,10 @@ struct Failure: Error, Equatable {
     if let offset = resumeOffset { json.integer("resume_offset", offset) }
   }
 
-  /// The user's own words where an error begins with them: what is wrong must not stand behind a thousand digits.
+  /// Shortens what the user typed, so that the reason after it stays in view.
   static func head(_ text: String) -> String { DisplayText.clipMiddle(DisplayText.escape(text), to: 60) }
 
-  /// For a place where a sentence has no room.
+  /// The reason in a few words, for places without room for a message.
   var word: String {
     guard kind == .att, let code else { return message }
     return switch ErrorCode(rawValue: UInt8(truncatingIfNeeded: code)) {
@@ -175,18 +180,23 @@ struct Failure: Error, Equatable {
 }
 
 extension Double {
-  /// As people type it, without a fraction when there is none: `20`, `0.5`.
+  /// The number as people type it, without an empty fraction: `20`, `0.5`.
   var plainText: String { self == rounded() && abs(self) < 1e15 ? "\(Int(self))" : "\(self)" }
 }
 
 extension Duration {
-  /// In seconds, to the millisecond, without a fraction when there is none: `20`, `0.5`.
+  /// Seconds, rounded to milliseconds, without an empty fraction: `20`, `0.5`.
   var secondsText: String {
     let whole = components
     if whole.attoseconds == 0 { return "\(whole.seconds)" }
     return ((inSeconds * 1000).rounded() / 1000).plainText
   }
 
-  /// In milliseconds, without a fraction when there is none: `15`, `7.5`.
+  /// Milliseconds, without an empty fraction: `15`, `7.5`.
   var millisecondsText: String { inMilliseconds.plainText }
+}
+
+extension String {
+  /// This text with a full stop, unless it has an end.
+  var asSentence: String { last.map { ".?!…".contains($0) } ?? true ? self : self + "." }
 }

@@ -8,24 +8,25 @@ extension IrregularEntry {
   var text: String {
     let range = { (range: HandleRange) in "\(range.start)-\(range.end)" }
     return switch fault {
-    case .noHandle: "ignored \(article) \(noun) at handle 0x0000, which no attribute has"
-    case .outside(let asked): "\(name) is outside of \(range(asked)), which was asked for: kept it"
-    case .outOfOrder(let other): "\(name) comes after \(other) in an answer, which must be in order: kept it"
-    case .repeated: "\(name) is listed twice: kept it once"
+    case .noHandle: "Ignored \(article) \(noun) at the invalid handle 0x0000."
+    case .outside(let asked): "Kept \(name), which is outside the requested range \(range(asked))."
+    case .outOfOrder(let other): "Kept \(name), which is out of order: it follows \(other)."
+    case .repeated: "Kept \(name) once: the device lists it twice."
     case .notAdvancing(let asked):
-      "the device answered a search in \(range(asked)) with nothing from there: the search for \(plural) ended at \(asked.start)"
-    case .malformed(let value): "\(name) has a malformed value, \(value.isEmpty ? "no bytes" : Hex.encode(value.prefix(32))): ignored it"
-    case .uuidLength(let octets): "\(name) has a UUID of \(octets) bytes, which is not allowed here: kept it"
-    case .endsBefore(let end) where kind == .include: "\(name) names handles that are no range, up to \(end): kept it"
-    case .endsBefore(let end): "\(name) ends at \(end), before it begins: blectl takes it to reach up to the next service"
-    case .overlaps(let uuid, let other): "\(name) overlaps service \(uuid) (\(range(other))): kept both"
+      "The search for \(plural) ended at \(asked.start): the device returned nothing from the requested range \(range(asked))."
+    case .malformed(let value): "Ignored \(name): its value is malformed (\(value.isEmpty ? "no bytes" : Hex.encode(value.prefix(32))))."
+    case .uuidLength(let octets): "Kept \(name): its UUID has \(octets) bytes, which is not allowed here."
+    case .endsBefore(let end) where kind == .include: "Kept \(name): its handles are not a range (end \(end))."
+    case .endsBefore(let end): "Extended \(name) to the next service: its end \(end) is before its start."
+    case .overlaps(let uuid, let other): "Kept \(name), which overlaps service \(uuid) (\(range(other)))."
     case .value(let value, let place, let found):
-      "\(name) has its value at \(value), \(Self.text(place)): " + (found.map { "used \($0), which has its type" } ?? "kept it")
-    case .outsideServices(let uuid?, let service?): "\(name) lies in no service: shown with \(uuid) (handle \(service))"
-    case .outsideServices: "\(name) lies in no service: ignored it"
-    case .noCharacteristic: "\(name) belongs to no characteristic: use it by its handle"
-    case .unlisted: "the device shows \(name) but does not list it with the others: ignored it"
-    case .tooMany: "\(name) is one of more than 65535: ignored it"
+      "\(found == nil ? "Kept" : "Corrected") \(name): its value is at \(value), \(Self.text(place))."
+        + (found.map { " Using \($0), which has its type." } ?? "")
+    case .outsideServices(let uuid?, let service?): "Kept \(name), which is in no service, with \(uuid) (handle \(service))."
+    case .outsideServices: "Ignored \(name), which is in no service."
+    case .noCharacteristic: "Kept \(name), which belongs to no characteristic. Use its handle."
+    case .unlisted: "Ignored \(name): the device does not list it with the others."
+    case .tooMany: "Ignored \(name): it is one of more than 65,535."
     }
   }
 
@@ -44,10 +45,10 @@ extension IrregularEntry {
 
   private static func text(_ place: ValuePlace) -> String {
     switch place {
-    case .atNoHandle: "which no attribute has"
+    case .atNoHandle: "an invalid handle"
     case .beforeDeclaration: "not after its declaration"
     case .behindNextDeclaration: "after the next declaration"
-    case .outsideService: "outside of its service"
+    case .outsideService: "outside its service"
     }
   }
 }

@@ -6,35 +6,37 @@ import Text
 struct AnswerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Subscribe to ATTR first and wait for a notification as the answer: any, or one that begins with these octets or this text; several: for all.",
-      valueName: "attr[=hexprefix|=\"text\"]"))
+      "Subscribe first, then wait for this notification; repeatable",
+      discussion: "After =, its first bytes in hex, or a text in quotes: ff01=\"OK\". If repeated, all must arrive, in any order.",
+      valueName: "attr[=hex]"))
   var expect: [PatternArgument] = []
 
   @Option(
     help: ArgumentHelp(
-      "End with 7 at once when such a notification comes; may be given several times.", valueName: "attr[=hexprefix|=\"text\"]"))
+      "Exit 7 when this notification arrives; repeatable", discussion: "Needs --expect or --collect.", valueName: "attr[=hex]"))
   var failOn: [PatternArgument] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("How many answers each --expect waits for.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Notifications per --expect (default: 1)", valueName: "n"))
   var expectCount: Int?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Show every value that comes for so many seconds: from what --expect and --fail-on name, else from the whole device.",
-      valueName: "seconds"), transform: TimeText.seconds)
+      "Print all notifications for SECONDS",
+      discussion: "Of the --expect and --fail-on attributes, or else of the whole device.", valueName: "seconds"),
+    transform: TimeText.seconds)
   var collect: Double?
 
   func validate() throws {
     if let expectCount {
       if !(1...1_000_000).contains(expectCount) { throw ValidationError("--expect-count takes 1 to 1000000, not \(expectCount)") }
-      if expect.isEmpty { throw ValidationError("--expect-count belongs to --expect.") }
+      if expect.isEmpty { throw ValidationError("--expect-count needs --expect.") }
     }
     if let collect, !(collect > 0 && collect <= 86_400) {
       throw ValidationError("--collect takes seconds, more than 0 and up to 86400, not \(collect.plainText)")
     }
     if !failOn.isEmpty, expect.isEmpty, collect == nil {
-      throw ValidationError("--fail-on needs --expect or --collect, which say how long to wait.")
+      throw ValidationError("--fail-on needs --expect or --collect, to know how long to wait.")
     }
   }
 }
@@ -87,10 +89,10 @@ struct PatternArgument: ExpressibleByArgument, Sendable {
 
   /// What may have been meant by a text that is none.
   static func hint(_ text: String) -> String? {
-    guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "it begins with what to listen to, as in ffe2=4f50" }
+    guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "the attribute comes first, as in ffe2=4f50" }
     let value = text[text.index(after: sign)...]
-    if value.isEmpty || value == "\"\"" { return "nothing follows the = (an unset variable?)" }
-    var said = "\(DisplayText.quote(String(value))) is not hex"
+    if value.isEmpty || value == "\"\"" { return "nothing follows the = (is a variable unset?)" }
+    var said = "Invalid hex \(DisplayText.quote(String(value)))"
     do { _ = try Hex.parse(String(value)) } catch {
       if case .oddDigits(let word, let column) = error {
         let start = text.utf8.distance(from: text.startIndex, to: value.startIndex)
@@ -98,8 +100,8 @@ struct PatternArgument: ExpressibleByArgument, Sendable {
       }
     }
     // What has quotes already cannot be put in some by us.
-    guard value.utf8.allSatisfy({ !"\"'\\".utf8.contains($0) }) else { return "\(said), nor text between two double quotes" }
-    return "\(said); text stands in quotes: '\(text[..<sign])=\"\(DisplayText.escape(String(value)))\"'"
+    guard value.utf8.allSatisfy({ !"\"'\\".utf8.contains($0) }) else { return "\(said), and not text between two double quotes" }
+    return "\(said). Put text in quotes: '\(text[..<sign])=\"\(DisplayText.escape(String(value)))\"'"
   }
 }
 
@@ -118,6 +120,6 @@ struct AssignmentArgument: ExpressibleByArgument, Sendable {
   func check() throws { try pattern.check("--write") }
 
   static func hint(_ text: String) -> String? {
-    text.contains("=") ? PatternArgument.hint(text) : "the value to write has to follow, as in ff02=1b9902"
+    text.contains("=") ? PatternArgument.hint(text) : "the value to write is missing, as in ff02=1b9902"
   }
 }

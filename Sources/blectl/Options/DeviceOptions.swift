@@ -4,12 +4,12 @@ import EventLoop
 
 /// Which file describes the device: of every command that makes use of one.
 struct DeviceOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The file that describes the device, see man blectl-device.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Device file that describes the protocol, see blectl-device(5)", valueName: "file"), completion: .file())
   var device: String?
 
   func validate() throws {
     // Commands of a session come from there, and what mac-from-adv looks at.
-    if device == "-" { throw ValidationError("--device takes the name of a file, not - for standard input.") }
+    if device == "-" { throw ValidationError("--device takes the name of a file, not - (standard input).") }
   }
 
   /// Before anything is sent. Nil when none was named.

@@ -2,33 +2,33 @@ import ArgumentParser
 import Bluetooth
 import EventLoop
 
-/// How a link is to be made, and what is asked of it first: of every command that connects.
+/// How to connect, and which parameters to request first. Every command that connects has these options.
 struct LinkOptions: ParsableArguments {
-  @Option(parsing: .unconditional, help: ArgumentHelp("Offer this ATT_MTU, 23 to 517, instead of the largest.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Largest MTU to offer, 23-517 (default: 517)", valueName: "n"))
   var mtu: Int?
 
-  @Option(help: ArgumentHelp("Ask for this PHY first: 1m, 2m or coded.", valueName: "phy"), completion: .list(["1m", "2m", "coded"]))
+  @Option(help: ArgumentHelp("Request this PHY: 1m, 2m or coded", valueName: "phy"), completion: .list(["1m", "2m", "coded"]))
   var phy: PHYArgument?
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Ask for this connection interval first, 7.5 to 4000 milliseconds.", valueName: "ms"),
+    parsing: .unconditional, help: ArgumentHelp("Request this connection interval, 7.5-4000", valueName: "ms"),
     transform: TimeText.milliseconds)
   var interval: Double?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Retry a connection that fails, or that the device closes before it answers, 0 to 100 times; 1 unless given.", valueName: "n"))
+      "Retry a connection that fails, or that the device closes before it answers, 0-100 times (default: 1)", valueName: "n"))
   var retries: Int?
 
-  @Flag(help: "Wait until the device turns up, and connect at once: for --timeout, or an hour.")
+  @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)")
   var wait = false
 
   /// Those that take no value.
   static let flags = ["--wait"]
 
   func validate() throws {
-    if let mtu, !(23...517).contains(mtu) { throw ValidationError("--mtu takes 23 to 517 octets, not \(mtu)") }
+    if let mtu, !(23...517).contains(mtu) { throw ValidationError("--mtu takes 23 to 517 bytes, not \(mtu)") }
     if let interval, !(interval >= 7.5 && interval <= 4000) {
       throw ValidationError("--interval takes 7.5 to 4000 ms, not \(interval.plainText)")
     }

@@ -52,19 +52,19 @@ extension PeerArgument: ExpressibleByArgument {
 
   /// Explains why `text`, which has no explicit form, is not a name either; nil if it is a name.
   static func mistake(in text: String) -> String? {
-    if text.isEmpty { return "it is empty, as an unset variable is" }
-    if text == "name:" { return "the name has to follow" }
+    if text.isEmpty { return "it is empty. Is a variable unset?" }
+    if text == "name:" { return "the name is missing" }
     if let kind = ["name:", "mac:", "service:"].first(where: { text.lowercased().hasPrefix($0) && !text.hasPrefix($0) }) {
-      return "\(kind) is written small"
+      return "write \(kind) in lower case"
     }
     if let slash = text.firstIndex(of: "/"), Address(text[..<slash]) != nil { return "the type of an address is public or random" }
-    if text.hasPrefix("service:") { return "what follows service: is neither a UUID nor a name that the Bluetooth SIG assigned" }
+    if text.hasPrefix("service:") { return "unknown service. Use a UUID or a name, as in service:heart_rate" }
     let parts = text.split(whereSeparator: { ":-".contains($0) })
     if text.hasPrefix("mac:") || parts.count > 2 && parts.allSatisfy({ $0.utf8.count < 3 && Hex.number($0) != nil }) {
       return "an address has six bytes of two hex digits: AA:BB:CC:DD:EE:FF"
     }
-    if text.hasPrefix("@") { return "the name of an alias has to follow" }
-    guard (try? Selector(text)) != nil else { return nil }
+    if text.hasPrefix("@") { return "the name of the alias is missing" }
+    guard let selector = try? Selector(text), !selector.isAbbreviated else { return nil }
     return "it names an attribute. For a device with that name, use name:\(DisplayText.clip(ShellWords.quoteForShell(text), to: 60))"
   }
 }

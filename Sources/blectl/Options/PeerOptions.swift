@@ -1,15 +1,24 @@
 import ArgumentParser
+import Text
 
 /// The PEER argument, how to choose among several matches, and how to connect.
 struct PeerOptions: ParsableArguments {
-  static let forms = "AA:BB:CC:DD:EE:FF[/public|/random], NAME or name:GLOB, mac:MAC-in-advertisement, service:UUID, @last or @ALIAS."
+  static let forms = "Address, name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS"
 
   @Argument(help: ArgumentHelp(stringLiteral: Self.forms))
   var peer: PeerArgument
 
-  @OptionGroup var choice: ChoiceOptions
+  @OptionGroup(title: HelpPage.connectionTitle) var choice: ChoiceOptions
 
-  @OptionGroup var link: LinkOptions
+  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
+
+  /// - Throws: ValidationError if one of the attributes is a device.
+  func checkOrder(_ command: String, _ attributes: [String]) throws {
+    guard let device = attributes.first(where: { ($0.contains(":") || $0.hasPrefix("@")) && PeerArgument(form: $0) != nil }) else { return }
+    let others = attributes.filter { $0 != device }
+    let words = [command, device] + (peer == .current ? [] : [peer.description.after("name:") ?? peer.description]) + others
+    throw ValidationError("The device comes first: \(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))")
+  }
 
   /// Those that take no value.
   static let flags = ["--first", "--unique"] + LinkOptions.flags
@@ -19,10 +28,10 @@ struct PeerOptions: ParsableArguments {
 
 /// Options that choose among several matching devices.
 struct ChoiceOptions: ParsableArguments {
-  @Flag(help: "Take the first match instead of the strongest.")
+  @Flag(help: "Use the first match (default: the strongest)")
   var first = false
 
-  @Flag(help: "Refuse to choose when several match.")
+  @Flag(help: "Fail if several devices match (exit 2)")
   var unique = false
 
   func validate() throws {

@@ -7,39 +7,40 @@ struct ProcessOptions: ParsableArguments {
   @Option(
     name: [.customShort("i", allowingJoined: true), .long],
     help: ArgumentHelp(
-      "Which radio: hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE, replay:TRACE.",
-      discussion: "Default: $BLECTL_ADAPTER, else the first hciN that is up.", valueName: "spec"))
+      "hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE or replay:TRACE",
+      discussion: "(default: $BLECTL_ADAPTER, else the first hciN that is up)", valueName: "spec"))
   var adapter: String?
 
-  @Flag(help: "Print one JSON object per line.")
+  @Flag(help: "Print one JSON object per line")
   var json = false
 
-  @Flag(name: [.short, .long], help: "No notes and no progress, only results and errors.")
+  @Flag(name: [.short, .long], help: "Print only results and errors")
   var quiet = false
 
-  @Flag(name: [.short, .long], help: "Say what is done; twice: every ATT PDU.")
+  @Flag(name: [.short, .long], help: "Show progress; -vv also shows every ATT PDU")
   var verbose: Int
 
   // Without a default value, for which the parser would search all that conforms to anything.
-  @Option(help: ArgumentHelp("Colour: auto (the default), always or never.", valueName: "when"))
+  @Option(help: ArgumentHelp("auto, always or never (default: auto)", valueName: "when"))
   var color: ColorChoice?
 
   @Option(
-    help: ArgumentHelp("Write everything that crosses HCI to a btsnoop file; - is pcapng on standard output.", valueName: "file"),
+    help: ArgumentHelp("Capture HCI traffic to FILE (btsnoop); - writes pcapng to stdout", valueName: "file"),
     completion: .file())
   var trace: String?
 
-  @Flag(help: "Leave the keys of your own links in the trace.")
+  @Flag(help: "Keep the keys of your own connections in the capture")
   var traceSecrets = false
 
   @Option(
-    help: ArgumentHelp("Write what is done and what comes as a script for blectl run.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Record this session as a script for blectl run", valueName: "file"), completion: .file())
   var record: String?
 
   // Of one command, and not of the process: see `step`. A group of its own would cost each start ten times what the option does.
   @Option(
     name: [.customShort("t", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Limit for each step that waits on the peer (connect 20, ATT transaction 30).", valueName: "seconds"),
+    help: ArgumentHelp(
+      "Limit for each step that waits for the device (default: 11 to find it, 20 to connect, 30 for an ATT answer)", valueName: "seconds"),
     transform: TimeText.seconds)
   var timeout: Double?
 
@@ -48,7 +49,7 @@ struct ProcessOptions: ParsableArguments {
   static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record", "-t", "--timeout"]
 
   func validate() throws {
-    if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs a trace: add --trace FILE") }
+    if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs --trace FILE.") }
     if let timeout, !(timeout > 0 && timeout <= 86_400) {
       throw ValidationError("--timeout takes seconds, more than 0 and up to 86400, not \(timeout.plainText)")
     }

@@ -26,7 +26,7 @@ enum ValueArgument {
   static func bytes(_ text: String, _ format: ValueFormat?, allowingEmpty: Bool, _ output: Output) async throws -> [UInt8] {
     let (octets, source) = try await octets(text, format, output)
     guard octets.isEmpty, !allowingEmpty else { return octets }
-    throw Failure(.usage, "\(source) has no octets, so there is nothing to write; --empty says that an empty value is meant")
+    throw Failure(.usage, "\(source == "VALUE" ? "The value" : source) is empty. To write an empty value, add --empty")
   }
 
   /// Nobody may know that it is waited for.
@@ -56,7 +56,7 @@ enum ValueArgument {
   private static func parse(_ octets: [UInt8], as format: ValueFormat, _ source: String) throws -> [UInt8] {
     guard let text = String(validating: octets, as: UTF8.self) else {
       throw Failure(
-        .usage, "\(source) is not UTF-8 text and cannot be read as \(format.name). Leave out --as to write its bytes as they are.")
+        .usage, "Cannot read \(source) as \(format.name): it is not UTF-8 text. To write its bytes as they are, leave out --as")
     }
     if format != .utf8, text.trimmed.isEmpty { return [] }
     do { return try format.parse(text) } catch {
@@ -69,5 +69,5 @@ enum ValueArgument {
 
 extension Output {
   /// For octets on standard input.
-  func noteWaiting() { note("waiting for octets on standard input, until its end (Ctrl-D on a terminal); Ctrl-C gives up") }
+  func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it, or Ctrl-C to cancel.") }
 }

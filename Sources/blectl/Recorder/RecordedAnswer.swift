@@ -1,11 +1,11 @@
 import Operations
 import Text
 
-/// What a device answered to a command of its file: each field as a script looks at it.
+/// The fields of a device's answer, as a script checks them.
 struct RecordedAnswer {
   struct Field {
     let path: String
-    /// In the words of a script; nil for what they cannot say.
+    /// The condition in a script; nil if a script cannot state it.
     let predicate: String?
     let text: String
   }
@@ -15,7 +15,7 @@ struct RecordedAnswer {
 
   private static let limit = 64
 
-  /// - Parameter values: as JSON.
+  /// Reads the fields. - Parameter values: a JSON object.
   init(_ values: [UInt8]) {
     guard case .object(let members)? = (try? JSONTree.parse(values))?.kind else { return }
     for (name, value) in members { add(name, value) }
@@ -40,7 +40,7 @@ struct RecordedAnswer {
     fields.append(Field(path: path, predicate: predicate, text: ScriptValue.field(value).text))
   }
 
-  /// A text in quotes; nil for one that has characters which nobody sees, or which end a line.
+  /// The text in quotes; nil if it contains unprintable characters or line breaks.
   static func quote(_ text: String) -> String? {
     guard text.isEmpty || DisplayText.isPrintable(Array(text.utf8)) else { return nil }
     return text.contains { "\"\\$`".contains($0) } ? "'" + text.replacing("'", with: "'\\''") + "'" : "\"\(text)\""

@@ -5,30 +5,30 @@ import GATT
 import Operations
 import Text
 
-/// A command as it was done, and what came of it, for a script that does it again.
+/// A command and its results, for a script that repeats it.
 @LoopActor
 final class RecordedCommand {
-  /// That of the task.
+  /// The command of the current task.
   @TaskLocal static var present: RecordedCommand?
 
   enum Kind {
     case command
-    /// Of a link that is made before a command of one line.
+    /// The connection before a single command.
     case connection
     case read([String], options: [String])
-    /// A script does not have it, or it is about another device.
+    /// A command that the script only mentions, with the reason.
     case comment(String)
   }
 
   struct Value {
     let attribute: String
     let octets: [UInt8]
-    /// Since the command began.
+    /// The time since the command began.
     let after: Duration
   }
 
   struct Reading {
-    /// As it was named.
+    /// The attribute as the user named it.
     let attribute: String
     let result: Result<[UInt8], Failure>
   }
@@ -36,22 +36,22 @@ final class RecordedCommand {
   private(set) var words: [String]
   private var parts: RecordedWords?
   private(set) var kind: Kind
-  /// In the order in which they came.
+  /// The values read, in order.
   private(set) var reads: [Reading] = []
   private(set) var notifications: [Value] = []
   private(set) var omitted = 0
   private(set) var shown: [String] = []
-  /// To `call`.
+  /// The answer to `call`.
   private(set) var answer: RecordedAnswer?
   private(set) var failure: Failure?
   private(set) var duration: Duration?
   let isEndless: Bool
-  /// There was a link for it.
+  /// Whether a link existed for it.
   var hasLink = false
   private let begin = EventLoop.shared.now
   private weak var recorder: ScriptRecorder?
 
-  /// Values of one command that are kept: a session looks back at as many.
+  /// The number of values kept for one command: as many as a session keeps.
   static let limit = 256
   private static let shownLimit = 20
 
@@ -63,22 +63,22 @@ final class RecordedCommand {
     self.recorder = recorder
   }
 
-  /// - Parameter attribute: as it was named.
+  /// Adds a value read. - Parameter attribute: as the user named it.
   func read(_ attribute: String, _ octets: [UInt8]) { reads.append(Reading(attribute: attribute, result: .success(octets))) }
 
   func read(_ attribute: String, _ failure: Failure) { reads.append(Reading(attribute: attribute, result: .failure(failure))) }
 
-  /// The octets of its VALUE.
+  /// Sets the bytes of VALUE.
   func writes(_ octets: [UInt8]) {
     guard var parts else { return }
     parts.writes(octets)
     words = parts.words
   }
 
-  /// - Parameter values: as JSON.
+  /// Sets the answer to `call`. - Parameter values: a JSON object.
   func answered(_ values: [UInt8]) { answer = RecordedAnswer(values) }
 
-  /// What comes after its end belongs to the command that was given last.
+  /// Adds a notification. After the end of this command, it belongs to the latest command.
   func received(_ event: ValueEvent, _ uuid: UUID?, _ client: Client) {
     let command = duration == nil ? self : recorder?.last ?? self
     guard command.notifications.count < Self.limit else { return command.omitted += 1 }
@@ -90,14 +90,14 @@ final class RecordedCommand {
     Value(attribute: attribute, octets: octets, after: begin.duration(to: EventLoop.shared.now))
   }
 
-  /// What else a user saw of it.
+  /// Adds other output of the command.
   func show(_ bytes: [UInt8]) {
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where shown.count < Self.shownLimit {
       shown.append(DisplayText.escape(String(line)))
     }
   }
 
-  /// It was never done.
+  /// Changes the kind of a command that was never run.
   func becomes(_ kind: Kind) { self.kind = kind }
 
   func end(_ error: (any Error)?) {

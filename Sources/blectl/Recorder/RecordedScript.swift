@@ -1,21 +1,21 @@
 import EventLoop
 import Text
 
-/// Writes commands and what came of them in the words of a script. Much of it comes from the air: nothing that it holds begins a line.
+/// Writes commands and their results as a script. Text from a device never starts a line.
 @LoopActor
 struct RecordedScript {
   private(set) var text = ""
-  /// Keys of expectations that do not hold every time.
+  /// The keys of expectations that do not hold every time.
   private let volatile: Set<String>
 
   init(volatile: Set<String> = []) { self.volatile = volatile }
 
-  /// Whether a script can have it, quoted: a line ends where Unicode says so, and NUL is no text.
+  /// Whether a script can contain the text in quotes: it has no Unicode line break and no NUL.
   nonisolated static func isOneLine(_ text: String) -> Bool { !text.contains { $0.isNewline || $0 == "\0" } }
 
   mutating func line(_ line: String) { text += (Self.isOneLine(line) ? line : "  # " + DisplayText.escape(line)) + "\n" }
 
-  /// - Parameter text: is made safe already, or has nothing of the device's in it.
+  /// Adds a comment. - Parameter text: escaped, or without text from a device.
   private mutating func comment(_ text: String) { line("  # \(text)") }
 
   mutating func begin(_ device: String?, at time: String) {
@@ -33,10 +33,10 @@ struct RecordedScript {
     case .command, .connection: guard addCommand(command) else { return }
     }
     for value in command.notifications { expect(value, command) }
-    if command.omitted > 0 { comment("\(command.omitted) more value(s) came") }
+    if command.omitted > 0 { comment("\(command.omitted) more value(s) received") }
   }
 
-  /// - Returns: false for one that a script does not repeat.
+  /// Adds a command. - Returns: false if the script does not repeat it.
   private mutating func addCommand(_ command: RecordedCommand) -> Bool {
     var words = command.words
     if command.isEndless, let duration = command.duration {
@@ -46,24 +46,24 @@ struct RecordedScript {
       return false
     }
     let typed = Self.typed(words)
-    // In the script there may be one.
+    // The script may have a link to disconnect, so the failure need not repeat.
     if words.first == "disconnect", let failure = command.failure {
-      comment("not done: disconnect: \(DisplayText.escape(failure.message))")
+      comment("disconnect failed: \(DisplayText.escape(failure.message))")
       return false
     }
     guard Self.isOneLine(typed) else {
-      comment("no line of a script can say this: \(DisplayText.escape(typed))")
+      comment("a script cannot contain this line: \(DisplayText.escape(typed))")
       return false
     }
     line("  \(typed)")
     if !isInterrupted(command) { fails(command.failure) }
     for text in command.shown { comment(text) }
     for field in command.answer?.fields ?? [] { expect(field, typed) }
-    if let omitted = command.answer?.omitted, omitted > 0 { comment("\(omitted) more value(s) are in the answer") }
+    if let omitted = command.answer?.omitted, omitted > 0 { comment("\(omitted) more value(s) in the answer") }
     return true
   }
 
-  /// Each by itself: what is expected is about the last result.
+  /// Adds one `read` per attribute, because an expectation checks the last result.
   private mutating func addReads(_ command: RecordedCommand, _ attributes: [String], _ options: [String]) {
     for reading in command.reads {
       line("  \(Self.typed(["read", reading.attribute] + options))")
@@ -81,10 +81,10 @@ struct RecordedScript {
     fails(failure)
   }
 
-  // MARK: What came
+  // MARK: Results
 
   private mutating func expect(_ expectation: String, key: String) {
-    line("  \(volatile.contains(key) ? "# it was different at times: " : "")expect \(expectation)")
+    line("  \(volatile.contains(key) ? "# not always the same: " : "")expect \(expectation)")
   }
 
   private mutating func expect(_ field: RecordedAnswer.Field, _ typed: String) {
@@ -95,14 +95,14 @@ struct RecordedScript {
   }
 
   private mutating func expect(_ value: RecordedCommand.Value, _ command: RecordedCommand) {
-    // Twice what it took, as others may be slower; never less than what a script waits anyway.
+    // Twice the time it took, because other machines may be slower, but at least a script's default.
     let seconds = max(5, Int((value.after.inSeconds * 2).rounded(.up)))
     let octets = Hex.encode(value.octets)
     let predicate = value.octets.isEmpty ? "length == 0" : "== \(octets)"
     line("  expect \(ShellWords.quote(value.attribute)) \(predicate) within \(min(seconds, 86_400))s")
   }
 
-  /// What came of commands, by what they were asked.
+  /// The results of a command, with the keys that tell repeated ones apart.
   static func expectations(of command: RecordedCommand) -> [(key: String, value: String)] {
     let typed = typed(command.words)
     return command.reads.compactMap { reading in (try? reading.result.get()).map { (reading.attribute, Hex.encode($0)) } }
@@ -113,7 +113,7 @@ struct RecordedScript {
 
   private static let errors = Set(ScriptLoader.errors)
 
-  /// A device of a vendor has names of its own for what it refuses.
+  /// Adds `fails`. A device file may define its own error names, which the script checks as a field.
   private mutating func fails(_ failure: Failure?) {
     guard let failure else { return }
     let name = failure.kind == .device ? nil : failure.name.flatMap { Self.errors.contains($0) ? $0 : nil }
@@ -122,9 +122,9 @@ struct RecordedScript {
     comment(DisplayText.escape(failure.message))
   }
 
-  /// By the user, or by who read the output.
+  /// Whether the user, or the reader of the output, ended the command.
   private func isInterrupted(_ command: RecordedCommand) -> Bool { [.interrupted, .output].contains(command.failure?.kind) }
 
-  /// As it has to be typed.
+  /// The words as a user types them.
   private static func typed(_ words: [String]) -> String { words.map { ShellWords.quote($0) }.joined(separator: " ") }
 }

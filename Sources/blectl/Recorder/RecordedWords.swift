@@ -2,17 +2,17 @@ import ArgumentParser
 import EventLoop
 import Text
 
-/// The words of a command as a script has them: without PEER, which the whole script is about, and without what belongs to the process; options of
-/// the link go to the command that makes it.
+/// The words of a command in a script: without PEER, which the script names once, and without process options. Connection options move to
+/// `connect`.
 @LoopActor
 struct RecordedWords {
   private enum Part {
     /// The command's name.
     case name(String)
     case argument(String)
-    /// With its value.
+    /// An option with its value.
     case option([String])
-    /// What stands behind it are arguments.
+    /// Only arguments follow.
     case endOfOptions
 
     var words: [String] {
@@ -35,8 +35,8 @@ struct RecordedWords {
   ]
 
   /// - Parameters:
-  ///   - words: the command's name first, or options of every command before it.
-  ///   - hasPeer: whether the first argument is one.
+  ///   - words: the command's name, perhaps after global options.
+  ///   - hasPeer: whether the first argument is PEER.
   init(_ words: [String], of type: any ParsableCommand.Type, hasPeer: Bool) {
     let words = Arguments.commandFirst(words)
     let options = ShellCommands.options(of: type)
@@ -68,7 +68,7 @@ struct RecordedWords {
 
   private static func isVerbose(_ word: String) -> Bool { word.count > 1 && word.dropFirst().allSatisfy { "qv".contains($0) } }
 
-  /// Of `write`, which has ATTR and VALUE: a VALUE that a script cannot have, because it comes from standard input or is no one line, as hex.
+  /// Replaces the VALUE of `write` by hex if it comes from standard input or does not fit one line.
   mutating func writes(_ octets: [UInt8]) {
     let arguments = parts.indices.filter { if case .argument = parts[$0] { true } else { false } }
     guard arguments.count == 2, case .argument(let value) = parts[arguments[1]], value == "-" || !RecordedScript.isOneLine(value) else {

@@ -4,25 +4,25 @@ import Operations
 import Terminal
 import Text
 
-/// `--record`: what is done, as a script that expects what came.
+/// Records commands and their results as a script, for `--record`.
 @LoopActor
 final class ScriptRecorder {
   private let path: String
   private let output: Output
   private let start = EventLoop.shared.wallClock
-  /// Whom the script is about: the first device that was named.
+  /// The device of the script: the first one that was named.
   private var device: PeerSelector?
-  /// The first one that was that device, also when the session has forgotten it.
+  /// The first lane of that device, even if the session has forgotten it.
   private var lane: Lane?
   private var commands: [RecordedCommand] = []
   private var leftOut = 0
-  /// The one that was given last, also when it is left out.
+  /// The latest command, even if it is left out.
   private(set) var last: RecordedCommand?
 
-  /// Commands that are kept.
+  /// The number of commands kept.
   private let limit: Int
 
-  /// - Throws: FileError when the file cannot be written.
+  /// - Throws: FileError if the file cannot be written.
   init(_ path: String, _ output: Output, limit: Int = 100_000) throws(FileError) {
     try OutputFile.check(path)
     self.path = path
@@ -30,7 +30,7 @@ final class ScriptRecorder {
     self.limit = limit
   }
 
-  /// At least one was not refused at once.
+  /// Whether at least one command was run.
   var hasDone: Bool { commands.contains { $0.duration != nil && !($0.failure?.isRefusal ?? false) } }
 
   private func add(
@@ -44,7 +44,7 @@ final class ScriptRecorder {
 
   // MARK: One command
 
-  /// Runs a command of the command line. - Parameter arguments: its words, the command's name first.
+  /// Runs a command of the command line. - Parameter arguments: its words, starting with the command's name.
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
     switch command {
     case let command as Execute:
@@ -67,9 +67,9 @@ final class ScriptRecorder {
     if command is Connect { return try await record(add(["connect"] + words.link, .command), command, context) }
     let recorded = add(words.words, parts: words, Self.kind(command), isEndless: command.runsUntilStopped)
     do { try await record(recorded, command, context) } catch {
-      // Where there was no link, the link is what failed.
+      // Without a link, it was the connection that failed.
       if !recorded.hasLink {
-        recorded.becomes(.comment("not done"))
+        recorded.becomes(.comment("not run"))
         let connection = link ?? add(["connect"], .connection)
         connection.end(error)
       }
@@ -83,7 +83,7 @@ final class ScriptRecorder {
       try await RecordedCommand.$present.withValue(recorded) { try await command.run(in: context) }
       recorded.end(nil)
     } catch {
-      // One that became a session has done its own part.
+      // A command that became a session has ended before.
       recorded.end(last === recorded ? error : nil)
       throw error
     }
@@ -96,14 +96,14 @@ final class ScriptRecorder {
 
   // MARK: A session
 
-  /// - Parameter lane: of the device that it is about; nil: it is about none.
+  /// Adds a line of a session. - Parameter lane: the lane of its device; nil for a command without a device.
   func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> RecordedCommand {
     let named = line.command is any PeerCommand && !line.isAboutCurrent
     let isOther = lane.map { !isOfScript($0) } ?? false
     let parts = RecordedWords(words, of: type(of: line.command), hasPeer: named)
     let kind: RecordedCommand.Kind =
-      if isOther { .comment("about another device") } else if Self.outside.contains(line.name) {
-        .comment("not in a script")
+      if isOther { .comment("for another device") } else if Self.outside.contains(line.name) {
+        .comment("not for scripts")
       } else { Self.kind(line.command) }
     let recorded = add(
       line.command is Sleep ? ["sleep", "\((line.command as? Sleep)?.seconds.plainText ?? "0")s"] : parts.words + parts.link,
@@ -112,7 +112,7 @@ final class ScriptRecorder {
     return recorded
   }
 
-  /// Whether the script is about the device. A session forgets one that it has disconnected, and makes another lane for it later.
+  /// Whether the lane is that of the script's device. A session creates a new lane for a device that it disconnected before.
   private func isOfScript(_ other: Lane) -> Bool {
     let selector = device ?? other.selector
     device = selector
@@ -129,11 +129,11 @@ final class ScriptRecorder {
     return true
   }
 
-  /// What a script does not have.
+  /// Commands that a script cannot contain.
   private static let outside: Set<String> = ["exit", "quit", "help", "source", "alias", "use", "set", "peers", "adapters"]
 
   private func watch(_ recorded: RecordedCommand, _ command: any LoopCommand, _ output: Output) {
-    // What these bring is expected again.
+    // The script states expectations for the results of these.
     let isExpected = command is Read || command is Notify || command is Write || (command as? Call)?.list == false
     if !isExpected, output.onResult == nil {
       output.onResult = { [weak recorded] in recorded?.show($0) }
@@ -146,11 +146,11 @@ final class ScriptRecorder {
   func write() async throws {
     let (text, leftOut) = made()
     try await OutputFile.write(Array(text.utf8), to: path, for: .user)
-    if leftOut > 0 { output.note("\(leftOut) command(s) are not in \(DisplayText.quote(path)): \(Self.reason(limit))") }
+    if leftOut > 0 { output.note("Left \(leftOut) command(s) out of \(DisplayText.quote(path)): \(Self.reason(limit)).") }
   }
 
   private static func reason(_ limit: Int) -> String {
-    "a recorded script has at most \(limit) commands, and \(ScriptLine.maximumLength >> 20) MiB"
+    "a recorded script has at most \(limit) commands and \(ScriptLine.maximumLength >> 20) MiB"
   }
 
   private func made() -> (text: String, leftOut: Int) {
@@ -158,7 +158,7 @@ final class ScriptRecorder {
     var leftOut = leftOut
     var head = RecordedScript()
     head.begin(device?.description, at: Timestamp.text(start))
-    // Room for what is said about the rest.
+    // Leave room for the comment about omitted commands.
     var room = ScriptLine.maximumLength - head.text.utf8.count - 1000
     let volatile = volatile
     for (index, command) in commands.enumerated() {
@@ -171,11 +171,11 @@ final class ScriptRecorder {
       }
       text += part.text
     }
-    if leftOut > 0 { text += "  # \(leftOut) more command(s) were left out: \(Self.reason(limit))\n" }
+    if leftOut > 0 { text += "  # \(leftOut) more command(s) left out: \(Self.reason(limit))\n" }
     return (head.text + text + "end\n", leftOut)
   }
 
-  /// Keys of expectations that had two values.
+  /// The keys of expectations that had different values.
   private var volatile: Set<String> {
     var first: [String: String] = [:]
     var found: Set<String> = []

@@ -5,10 +5,10 @@ import LinuxIO
 import Operations
 import SystemPackage
 
-/// What can be known of `call` with a device file before a script runs.
+/// Checks `call` lines of a script before it runs, as far as their device file allows.
 @LoopActor
 enum CallCheck {
-  /// A line may come again and again.
+  /// Device files that were read, because lines may repeat.
   private static var known: [String: DeviceDescription] = [:]
 
   /// - Parameters:
@@ -36,12 +36,12 @@ enum CallCheck {
     do { try request.check() } catch { throw mistake(error, at: name) }
   }
 
-  /// Where values are known later only.
+  /// Checks the names of parameters whose values are not known yet.
   private static func checkNames(
     _ call: Call, _ request: DeviceRequest, _ typed: ScriptCheck.Command, at name: String
   ) throws(ScriptCheck.CommandMistake) {
     let names = call.parameters.map { DeviceRequest.parts($0).name }
-    // One whose name is a variable may be any.
+    // A parameter whose name is a variable may be any.
     guard names.allSatisfy({ name in request.command.parameters.contains { $0.name == name } }) else { return }
     for parameter in request.command.parameters where parameter.defaultValue == nil && !names.contains(parameter.name) {
       throw mistake(Failure(.usage, "\(name): \(Failure.missing(parameter.name))"), at: name)

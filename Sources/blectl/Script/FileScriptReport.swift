@@ -33,7 +33,7 @@ final class FileScriptReport: ScriptReport {
     }
   }
 
-  /// Before hours of work.
+  /// Checks that the file can be written before the run starts.
   func begin(_ count: Int?) async throws { try OutputFile.check(path) }
 
   func add(_ result: TestResult) async throws { take(result) }

@@ -3,21 +3,21 @@ import EventLoop
 import GATT
 import Operations
 
-/// The ATT PDUs of a test.
+/// Collects the ATT PDUs of a test.
 @LoopActor
 final class PacketLog {
-  /// Whose links a task makes.
+  /// The log for the connections that a task makes.
   @TaskLocal static var present: PacketLog?
-  /// What a test keeps: the last ones.
+  /// The number of packets that a test keeps, the last ones.
   static let limit = 20_000
-  /// What a problem shows.
+  /// The number of packets that a problem shows.
   static let shown = 20
 
   private struct Entry {
     let at: Duration
     let direction: ATT.Direction
     let pdu: [UInt8]
-    /// Of the table that names its attribute.
+    /// The index of the table that names its attribute.
     var table: Int
   }
 
@@ -25,7 +25,7 @@ final class PacketLog {
   private var omitted = 0
   private var start: LoopClock.Instant
   private weak var client: Client?
-  /// What the devices were found to have. The last one is nil until discovery, and then also names what came before.
+  /// The attribute tables of the devices. The last one is nil until discovery, and then also names earlier packets.
   private var tables: [AttributeTable?] = []
 
   init() { start = EventLoop.shared.now }
@@ -50,7 +50,7 @@ final class PacketLog {
     packets.append(Entry(at: start.duration(to: EventLoop.shared.now), direction: direction, pdu: pdu, table: tables.count - 1))
   }
 
-  /// Handles mean something else on another link, and after Service Changed.
+  /// Starts a new table after a reconnect or Service Changed.
   private func follow(_ client: Client) {
     if self.client !== client || tables.isEmpty {
       self.client = client
@@ -76,7 +76,7 @@ final class PacketLog {
     }
   }
 
-  /// All packets of the test so far.
+  /// The number of packets of the test so far.
   var count: Int { omitted + packets.count }
 
   var last: [TestPacket] { shown(packets.suffix(Self.shown)) }

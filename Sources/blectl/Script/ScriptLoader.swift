@@ -6,20 +6,20 @@ import LinuxIO
 import Operations
 import Text
 
-/// Reads scripts with what they include, and checks them.
+/// Reads and checks scripts and their included files.
 @LoopActor
 struct ScriptLoader {
   let variables: [String: String]
   private var octets = 0
-  /// Variables in the names of files.
+  /// The variables in the names of included files.
   private var mentioned: Set<String> = []
   private var mistakes: [ScriptError] = []
 
-  /// How the names of the files end that a folder stands for; those that begin with `_` are there to be included.
+  /// The ending of script names in a folder. Files that start with `_` are only for `include`.
   static let ending = ".blectl"
-  /// Files inside of each other.
+  /// The maximum nesting of included files.
   private static let depth = 16
-  /// Of all files of a script together, those that are included several times so many times.
+  /// The limit for all files of a script together. A file counts each time it is included.
   private static let limit = 16 << 20
 
   init(variables: [String: String]) { self.variables = variables }
@@ -42,21 +42,21 @@ struct ScriptLoader {
     return script
   }
 
-  /// What is wrong with a script as a whole.
+  /// Finds mistakes that concern the whole script.
   private static func whole(_ script: Script, hasPeer: Bool, isEmpty: Bool) -> [ScriptError] {
     var mistakes: [ScriptError] = []
     if let place = script.firstNeed, script.deviceLine == nil, !script.lacksFile, !hasPeer {
-      mistakes.append(ScriptError(place, "this needs a device: `device PEER` in the script names one, or --peer"))
+      mistakes.append(ScriptError(place, noDevice))
     }
     if let device = script.device, PeerArgument(argument: device) == nil {
       mistakes.append(
         ScriptError(
           ScriptPlace(file: script.file, line: script.deviceLine ?? 1),
-          "\(DisplayText.quote(device)) is no device: AA:BB:CC:DD:EE:FF[/random], name:GLOB, mac:MAC, service:UUID, @last or @ALIAS")
+          "Unknown device \(DisplayText.quote(device)). Use AA:BB:CC:DD:EE:FF[/random], name:GLOB, mac:MAC, service:UUID, @last or @ALIAS.")
       )
     }
     if isEmpty {
-      mistakes.append(ScriptError(ScriptPlace(file: script.file, line: 1), "there is nothing to run in it, neither a test nor a command"))
+      mistakes.append(ScriptError(ScriptPlace(file: script.file, line: 1), "The script has no tests and no commands."))
     }
     return mistakes
   }
@@ -64,17 +64,17 @@ struct ScriptLoader {
   /// - Throws: ScriptError for what ends the reading of all files; FileError.
   private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
     let bytes = try await InputFile.read(path, limit: ScriptLine.maximumLength)
-    // Also what is empty takes time.
+    // Empty files take time, too.
     octets += max(bytes.count, 1024)
     guard octets <= Self.limit else {
-      throw ScriptError(ScriptPlace(file: name, line: 1), "with all that is included more than \(Self.limit) octets")
+      throw ScriptError(ScriptPlace(file: name, line: 1), "The script and its included files are too long (maximum \(Self.limit) bytes).")
     }
     let (parsed, found) = try ScriptParser.parse(bytes, file: name, settings: ShellSettings.names)
     mistakes += found
     return try await including(parsed, name, stack + [path])
   }
 
-  /// The files in the places where they are named.
+  /// Replaces `include` lines by the statements of their files.
   private mutating func including(_ statements: [ScriptStatement], _ file: String, _ stack: [String]) async throws -> [ScriptStatement] {
     var all: [ScriptStatement] = []
     for var statement in statements {
@@ -97,7 +97,7 @@ struct ScriptLoader {
     return all
   }
 
-  /// One file is not read; others are.
+  /// A mistake that skips one included file but not the others.
   private struct IncludeMistake: Error { let error: ScriptError }
 
   private mutating func included(_ word: ShellWord, _ line: ScriptLine, _ stack: [String]) async throws -> [ScriptStatement] {
@@ -105,15 +105,15 @@ struct ScriptLoader {
     let known = ScriptVariables(variables)
     mentioned.formUnion(word.variables)
     guard let name = try? known.text(of: word) else {
-      throw mistake("which file is included is known before it runs: of variables only those of --set")
+      throw mistake("The name of an included file must be known before the script runs. Use only variables from --set.")
     }
-    guard !name.isEmpty else { throw mistake("include needs the name of a file") }
+    guard !name.isEmpty else { throw mistake("`include` needs the name of a file.") }
     let path = Self.path(name, in: stack.last ?? "")
     guard !stack.contains(path) else {
-      throw mistake("\(DisplayText.quote(name)) includes itself" + (stack.last == path ? "" : ", by way of other files"))
+      throw mistake("\(DisplayText.quote(name)) includes itself" + (stack.last == path ? "." : " through other files."))
     }
-    // Those around it may be many, and each would tell it again.
-    guard stack.count < Self.depth else { throw line.error(at: word, "more than \(Self.depth) files inside of each other") }
+    // End the reading: many outer files would each report it again.
+    guard stack.count < Self.depth else { throw line.error(at: word, "Includes are nested deeper than \(Self.depth) levels.") }
     do { return try await statements(path, path, inside: stack) } catch let error as FileError { throw mistake(Failure(error).message) }
   }
 
@@ -152,21 +152,24 @@ struct ScriptLoader {
         }
       }
       guard files.count + left.count <= 10_000 else {
-        throw Failure(.input, "\(DisplayText.quote(path)) has more than 10000 scripts and folders")
+        throw Failure(.input, "\(DisplayText.quote(path)) has more than 10,000 scripts and folders.")
       }
     }
-    guard !files.isEmpty else { throw Failure(.input, "there is no script in \(DisplayText.quote(path)): their names end in \(ending)") }
+    guard !files.isEmpty else { throw Failure(.input, "No scripts in \(DisplayText.quote(path)). Their names must end in \(ending).") }
     return files.sorted()
   }
 
   // MARK: Commands
 
-  /// What a script cannot do: it has other words for it, or nobody sits there.
+  /// The commands that scripts cannot use, with the reason or the alternative.
   private static let refused: [String: String] = [
-    "exit": "a script ends with its last line", "quit": "a script ends with its last line", "help": "help is for people",
-    "source": "a script includes another: `include FILE`", "run": "a script includes another: `include FILE`",
-    "alias": "an alias outlives the script; `set NAME VALUE` is a variable",
+    "exit": "A script ends with its last line. Remove this command.", "quit": "A script ends with its last line. Remove this command.",
+    "help": noHelp, "source": "To run another script, use `include FILE`.", "run": "To run another script, use `include FILE`.",
+    "alias": "An alias would outlive the script. Use a variable: `set NAME VALUE`",
   ]
+  private static let noHelp = "Scripts cannot show help."
+  /// The message for a line that needs a device if none is named.
+  static let noDevice = "This line needs a device. Add `device PEER` to the script, or use --peer."
 
   private static var program: ScriptCheck.Program {
     ScriptCheck.Program(
@@ -178,7 +181,7 @@ struct ScriptLoader {
       }, errors: errors, reasons: reasons)
   }
 
-  /// Lines come again and again, and to parse one takes a while.
+  /// The needs of parsed lines. Lines repeat, and parsing takes time.
   private static var known: [[String]: ScriptCheck.Need] = [:]
 
   private static func need(_ words: [String]) throws(ScriptCheck.CommandMistake) -> ScriptCheck.Need {
@@ -196,7 +199,7 @@ struct ScriptLoader {
       let command = line.command
       try Shell.refuseSessionOptions(command.process)
       if command.runsUntilStopped {
-        throw Failure(.usage, "\(line.name) would go on until somebody stops it: it needs a --count or a --duration here")
+        throw Failure(.usage, "\(line.name) would never end. Add --count or --duration.")
       }
       try refuseEndlessWaits(command)
       try checkWords(command)
@@ -205,13 +208,13 @@ struct ScriptLoader {
       if line.isAboutCurrent { return .device }
       return command is Connect || command is Use ? .namesDevice : .nothing
     } catch is HelpText {
-      throw ScriptCheck.CommandMistake("help is for people")
+      throw ScriptCheck.CommandMistake(noHelp)
     } catch {
       throw ScriptCheck.CommandMistake(Failure(error).message)
     }
   }
 
-  /// What the command itself would refuse, before it is sent.
+  /// Checks arguments that the command would only refuse when it runs.
   private static func checkWords(_ command: any LoopCommand) throws {
     switch command {
     case let read as Read: for attribute in read.attributes { _ = try Selector(attribute) }
@@ -221,16 +224,16 @@ struct ScriptLoader {
     case let file as SendFile: _ = try Selector(file.attribute)
     case let write as Write:
       _ = try Selector(write.attribute)
-      if write.value == "-" { throw Failure(.usage, "- is standard input, which a script does not read; name a file instead: @FILE") }
+      if write.value == "-" { throw Failure(.usage, "A script cannot read standard input (-). Use a file: @FILE") }
       if !write.value.hasPrefix("@") {
         let octets = try (write.format ?? .hex).parse(write.value)
-        if octets.isEmpty, !write.empty { throw Failure(.usage, "no octets are to be written, which --empty has to say") }
+        if octets.isEmpty, !write.empty { throw Failure(.usage, "The value is empty. To write an empty value, add --empty.") }
       }
     default: break
     }
   }
 
-  /// With a number of records to wait for, and no time: where nothing comes, nothing would end it.
+  /// Refuses commands that wait for records without a time limit.
   private static func refuseEndlessWaits(_ command: any LoopCommand) throws {
     let isEndless =
       switch command {
@@ -238,19 +241,19 @@ struct ScriptLoader {
       case let search as MacFromAdv: search.duration == 0
       default: false
       }
-    if isEndless { throw Failure(.usage, "it may never end, because nothing has to come: it needs a --duration here") }
+    if isEndless { throw Failure(.usage, "The command may never end. Add --duration.") }
   }
 
   private static func check(_ command: SetSetting) throws {
-    guard let name = command.name, let value = command.value else { throw Failure(.usage, "set needs a name and a value") }
+    guard let name = command.name, let value = command.value else { throw Failure(.usage, "`set` needs a name and a value.") }
     if name == "reconnect" {
-      throw Failure(.usage, "a script connects anew by itself: a test that loses the link fails, and the next connects")
+      throw Failure(.usage, "Scripts reconnect automatically: a test that loses its connection fails, and the next test connects again.")
     }
     var settings = ShellSettings()
     try settings.set(name, to: value)
   }
 
-  /// All that a failure may be called.
+  /// The kinds and names of all failures.
   static var errors: [String] {
     Failure.Kind.allCases.map(\.rawValue) + Set((UInt8.min...UInt8.max).map { ErrorCode(rawValue: $0).snakeName }).sorted() + reasons
   }

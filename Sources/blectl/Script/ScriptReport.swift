@@ -2,14 +2,14 @@ import EventLoop
 import Operations
 import Terminal
 
-/// Where the results of a run go.
+/// A destination for the results of a run.
 @LoopActor
 protocol ScriptReport {
   /// - Parameter count: of the tests that are to be run; nil when that is not known.
   func begin(_ count: Int?) async throws
   /// Once for each test, when it is over.
   func add(_ result: TestResult) async throws
-  /// One that was not begun, because the run ended before.
+  /// Adds a test that did not start because the run ended early.
   func addNotRun(_ result: TestResult) async throws
   /// - Parameter isComplete: the run came to its end.
   func end(_ summary: RunSummary, isComplete: Bool) async throws
@@ -19,7 +19,7 @@ extension ScriptReport {
   func addNotRun(_ result: TestResult) async throws { try await add(result) }
 }
 
-/// For people: a line for each test, and everything about those that did not pass.
+/// Report for people: a line for each test, and all details of tests that did not pass.
 @LoopActor
 final class TextScriptReport: ScriptReport {
   private let output: Output
@@ -27,7 +27,7 @@ final class TextScriptReport: ScriptReport {
 
   init(_ output: Output) {
     self.output = output
-    // A pipe has no width; what is read there later is read on some screen.
+    // A pipe has no width, but its text may be shown on a terminal later.
     report = TextReport(columns: output.outIsTerminal ? output.width : 80, isUTF8: output.isUTF8) { text, role in
       switch role {
       case .file: output.paint(text, .bold)
@@ -41,7 +41,7 @@ final class TextScriptReport: ScriptReport {
 
   func begin(_ count: Int?) async throws {}
 
-  /// At once: beside it runs another test.
+  /// Writes all lines of a test together, because other tests may run in parallel.
   func add(_ result: TestResult) async throws {
     output.clearTransient()
     try await output.write(Output.line(report.test(result).joined(separator: "\n")))
@@ -56,7 +56,7 @@ final class TextScriptReport: ScriptReport {
   }
 }
 
-/// For programs that want to know everything.
+/// Report for programs, with all details.
 @LoopActor
 final class JSONScriptReport: ScriptReport {
   private let output: Output
@@ -70,7 +70,7 @@ final class JSONScriptReport: ScriptReport {
   func end(_ summary: RunSummary, isComplete: Bool) async throws { try await output.record { JSONReport.run(&$0, summary) } }
 }
 
-/// For programs that count tests.
+/// Report for TAP consumers.
 @LoopActor
 final class TAPScriptReport: ScriptReport {
   private let output: Output
@@ -83,7 +83,7 @@ final class TAPScriptReport: ScriptReport {
   func add(_ result: TestResult) async throws { try await write(report.test(result)) }
 
   func end(_ summary: RunSummary, isComplete: Bool) async throws {
-    try await write(isComplete ? report.end(summary) : report.bailOut("the run was interrupted"))
+    try await write(isComplete ? report.end(summary) : report.bailOut("The run was interrupted."))
   }
 
   private func write(_ text: String) async throws { try await output.write(Array(text.utf8)) }

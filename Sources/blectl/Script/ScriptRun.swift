@@ -4,21 +4,21 @@ import Operations
 import Terminal
 import Text
 
-/// Scripts, several at a time where that is wanted, and what their tests came to.
+/// Runs scripts, in parallel if wanted, and reports their results.
 @LoopActor
 final class ScriptRun {
   struct Options {
     var peer: PeerArgument?
     var variables: [String: String] = [:]
-    /// Globs; none: all.
+    /// Globs for the names of the tests to run. Empty for all.
     var only: [String] = []
-    /// None: all.
+    /// Tags of the tests to run. Empty for all.
     var tags: [String] = []
-    /// How many files at a time.
+    /// The number of files that run in parallel.
     var jobs = 1
     var repetitions = 1
     var endsWithFailure = false
-    /// Runs the other tests after a failed setup.
+    /// Whether other tests run after a failed setup.
     var keepsGoing = false
     var timeout: Double?
   }
@@ -27,13 +27,13 @@ final class ScriptRun {
   private let process: ProcessContext
   private let reports: [any ScriptReport]
   private(set) var summary = RunSummary()
-  /// The exit code that the first test with an error has.
+  /// The exit code of the first test with an error.
   private(set) var errorStatus: ExitStatus?
   private var isOver = false
-  /// The failed setups by device; the key of the adapter's, which concerns all of them, is empty.
+  /// The failed setups by device. The empty key is the adapter, which concerns all devices.
   private var setupFailures: [String: SetupFailure] = [:]
   private var reported: Set<Reported> = []
-  /// Standard output cannot be written any more.
+  /// The error that closed standard output.
   private var broken: OutputFailure?
   private var workers: [Task<Void, Never>] = []
 
@@ -48,12 +48,12 @@ final class ScriptRun {
       && (options.tags.isEmpty || options.tags.contains { test.tags.contains($0) })
   }
 
-  /// How many results there will be, unless the file's own lines fail.
+  /// The number of results, unless commands outside of tests fail.
   func count(_ scripts: [Script]) -> Int {
     scripts.reduce(0) { $0 + ($1.tests.isEmpty ? selectsWhole ? 1 : 0 : $1.tests.count(where: selects)) } * options.repetitions
   }
 
-  /// A file without tests is one.
+  /// Whether a file without tests is selected, which counts as one test.
   private var selectsWhole: Bool { options.only.isEmpty && options.tags.isEmpty }
 
   /// - Throws: CancellationError; OutputFailure. The reports are written then, too, as far as they go.
@@ -61,18 +61,18 @@ final class ScriptRun {
     (summary.start, summary.date) = (EventLoop.shared.wallClock, RealTime.now)
     let start = EventLoop.shared.now
     let total = count(scripts)
-    // One more for each file whose own lines fail.
+    // Each file whose lines outside of tests fail adds a result.
     let isKnown = !scripts.contains { !$0.tests.isEmpty && $0.hasOwnSteps }
     for report in reports { try await report.begin(isKnown ? total : nil) }
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await runAll(scripts)) } catch { outcome = .failure(error) }
     summary.duration = start.duration(to: EventLoop.shared.now)
-    // A file's own lines are no test, but have a result when they fail.
+    // Lines outside of tests are not a test, but have a result if they fail.
     summary.notRun = max(summary.notRun, total - summary.passed - summary.failed - summary.errors - summary.skipped)
     let (reports, summary) = (reports, summary)
     var isComplete = true
     if case .failure = outcome { isComplete = false }
-    // Also after Ctrl-C: what was found out is worth having.
+    // Write the reports after Ctrl-C, too.
     let failure = await shielded { [isComplete] () -> (any Error)? in
       var first: (any Error)?
       for report in reports {
@@ -87,13 +87,13 @@ final class ScriptRun {
     if let failure = broken ?? failure { throw failure }
   }
 
-  /// What was not begun.
+  /// Reports the tests that did not start.
   private func addNotRun(_ scripts: [Script], to report: any ScriptReport) async throws {
     guard summary.notRun > 0 else { return }
     for repetition in 1...options.repetitions {
       for script in scripts {
         let outcome: TestResult.Outcome =
-          if let failure = setupFailure(of: script) { .notRun(failure.reason) } else { .skipped("not run, because the run ended before") }
+          if let failure = setupFailure(of: script) { .notRun(failure.reason) } else { .skipped("the run ended early") }
         for test in script.tests where selects(test) {
           let number = options.repetitions > 1 ? repetition : nil
           guard !reported.contains(Reported(file: script.file, line: test.line.place.line, name: test.name, repetition: number)) else {
@@ -125,7 +125,7 @@ final class ScriptRun {
         do { while !self.isOver, let group = queue.popFirst() { try await self.runRepeatedly(group) } } catch {
           failure = failure ?? error
           self.isOver = true
-          // Where nobody takes the results any more, nobody waits for the others.
+          // Without a reader of the results, stop the other workers.
           for worker in self.workers { worker.cancel() }
         }
       }
@@ -147,7 +147,7 @@ final class ScriptRun {
     }
   }
 
-  /// Two files about one device would take it from each other. That two names mean one device is not known before it is found.
+  /// Groups files by device, which cannot run in parallel. Different names of one device are not recognized.
   private func byDevice(_ scripts: [Script]) -> [[Script]] {
     var groups: [[Script]] = []
     var places: [String: Int] = [:]
@@ -169,7 +169,7 @@ final class ScriptRun {
     setupFailures[""] ?? device(of: script).flatMap { setupFailures[$0] }
   }
 
-  /// Scripts about other devices still run: a rig with several loses only what it cannot reach.
+  /// Runs a script. After a failed setup, scripts of other devices still run.
   private func run(_ script: Script, _ repetition: Int?) async throws {
     let device = device(of: script)
     let runner = ScriptRunner(
@@ -187,7 +187,7 @@ final class ScriptRun {
     }
   }
 
-  /// Whoever reads standard output and has had enough does not take the other reports with them.
+  /// Gives a result to all reports. If standard output closes, the other reports continue.
   private func tell(_ result: TestResult) async throws {
     for report in reports {
       do { try await report.add(result) } catch let error as OutputFailure {

@@ -7,7 +7,7 @@ import Operations
 import Terminal
 import Text
 
-/// What a script expects.
+/// The `expect` statements of a script.
 extension ScriptRunner {
   // MARK: The last result
 
@@ -17,10 +17,10 @@ extension ScriptRunner {
     try judge(try verdict(predicate, on: value, line), value, predicate, extraction, line)
   }
 
-  /// What is looked at of the last result.
+  /// The part of the last result that an extraction selects.
   func value(_ extraction: Extraction, _ line: ScriptLine) throws -> ScriptValue {
     guard let result else {
-      throw StepFailure(Failure(.expectation, "the command before this line has no result that could be looked at"), line)
+      throw StepFailure(Failure(.expectation, "The previous command has no result."), line)
     }
     return try value(extraction, of: result, line)
   }
@@ -32,33 +32,31 @@ extension ScriptRunner {
     guard let word = extraction.field else {
       guard let octets = result.octets else {
         throw StepFailure(
-          Failure(.expectation, "the result has no value; name a field: \(Self.list(result.fields))"), line)
+          Failure(.expectation, "The result has no value. Use one of its fields: \(Self.list(result.fields))"), line)
       }
       return format.map { .formatted(octets, $0) } ?? .octets(octets)
     }
     let path = try text(of: word, line)
     guard let tree = result.field(path) else {
       throw StepFailure(
-        Failure(.expectation, "the result has no field \(DisplayText.quote(path)); it has \(Self.list(result.fields))"), line)
+        Failure(.expectation, "The result has no field \(DisplayText.quote(path)). Its fields: \(Self.list(result.fields))"), line)
     }
     guard let format else { return .field(tree) }
     guard let octets = tree.string.flatMap({ Hex.decode($0) }) else {
       throw StepFailure(
-        Failure(.expectation, "\(DisplayText.quote(path)) is \(tree.noun), and no octets that could be read as \(format.name)"), line)
+        Failure(.expectation, "Cannot read field \(DisplayText.quote(path)) as \(format.name): it is \(tree.noun), not hex."), line)
     }
     return .formatted(octets, format)
   }
 
   private static func list(_ names: [String]) -> String {
-    names.isEmpty ? "none" : names.map { DisplayText.escape($0) }.joined(separator: " ")
+    names.isEmpty ? "none" : names.map { DisplayText.escape($0) }.joined(separator: ", ")
   }
 
   private func verdict(_ predicate: Predicate, on value: ScriptValue, _ line: ScriptLine) throws -> Predicate.Verdict {
     do { return try predicate.verdict(on: value) { word throws(MissingVariable) in try variables.text(of: word) } } catch let error
       as PredicateMistake
-    { throw mistake(error.reason, line) } catch let error as MissingVariable {
-      throw mistake("the variable \(error.name) has no value: the line that gives it one did not run", line)
-    }
+    { throw mistake(error.reason, line) } catch let error as MissingVariable { throw mistake(error, line) }
   }
 
   private func judge(
@@ -66,7 +64,7 @@ extension ScriptRunner {
   ) throws {
     guard case .fails(let reason) = verdict else { return }
     var error = StepFailure(
-      Failure(.expectation, "the result is not what was expected" + (reason.map { ": \($0)" } ?? "")), line)
+      Failure(.expectation, "The result does not match" + (reason.map { ": \($0)." } ?? ".")), line)
     error.expected = try expected(predicate, extraction, line)
     error.actual = shown(value, of: result)
     throw error
@@ -74,7 +72,7 @@ extension ScriptRunner {
 
   // MARK: For people
 
-  /// As the line says it, with the values of its variables.
+  /// The condition of the line, with the values of its variables.
   private func expected(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) throws -> String {
     var parts: [String] = []
     if let format = extraction.format { parts += ["as", try text(of: format, line)] }
@@ -101,10 +99,10 @@ extension ScriptRunner {
     }
   }
 
-  /// Its octets, in hex and decoded.
+  /// The value of a result, in hex and decoded.
   func shown(_ result: ScriptResult) -> String { shown(.octets(result.octets ?? []), of: result) }
 
-  /// In hex and decoded.
+  /// A value in hex and decoded.
   private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
     func text(_ octets: [UInt8]) -> String { ValueText.forEyes(octets, meaning(of: octets, in: result?.record)) }
     return switch value {
@@ -130,7 +128,7 @@ extension ScriptRunner {
     return ValueText.forEyes(event.value, shell.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection))
   }
 
-  /// Also for plots.
+  /// Records a value for the report and its plots.
   private func record(_ value: ScriptValue, named name: String) {
     let numbers = value.numbers ?? []
     guard numbers.count == 1, let number = numbers.first else { return }
@@ -152,7 +150,7 @@ extension ScriptRunner {
     let text = try text(of: word, line)
     do {
       let characteristic = try await connection.client.characteristic(try Selector(text))
-      // What came before the link ended counts.
+      // Values that arrived before the connection ended count.
       guard connection.isOpen else { return (characteristic, false) }
       return (characteristic, try await subscriptions.add(characteristic, connection.client))
     } catch {
@@ -216,17 +214,17 @@ extension ScriptRunner {
   ) throws -> StepFailure {
     let name = try text(of: expected.attribute, line)
     let seen = shell.current?.recent.filter { $0.event.handle == characteristic.valueHandle } ?? []
-    let what = count == 1 ? "no such value" : "only \(number) of \(count) values"
-    // What a command in front of it brought about may have come before; or it is the command's own result that was meant.
+    let what = count > 1 ? "Received \(number) of \(count) values" : expected.predicate == nil ? "No value" : "No matching value"
+    // The value may have arrived before, or the user meant the result of the previous command.
     let wasRead =
       seen.isEmpty && result?.record["event"]?.string == "value" && result?.record["uuid"]?.string == characteristic.uuid.description
     let hint =
       wasRead
-      ? "; what was read is looked at without naming it: `expect == …`"
-      : isLate && seen.isEmpty ? "; it was subscribed to only now, because no command stands before this line" : ""
-    let before = shell.current?.takeForgotten().map { "; \($0) values came before those that are kept" } ?? ""
+      ? " To check the value just read, omit the attribute: `expect == …`"
+      : isLate && seen.isEmpty ? " The subscription started only here, because no command precedes this line." : ""
+    let before = shell.current?.takeForgotten().map { " Dropped earlier values: \($0)." } ?? ""
     var error = StepFailure(
-      Failure(.expectation, "\(what) came on \(DisplayText.escape(name)) within \(limit.secondsText) s\(hint)\(before)"), line)
+      Failure(.expectation, "\(what) on \(DisplayText.escape(name)) in \(limit.secondsText) s.\(hint)\(before)"), line)
     let wanted = try expected.predicate.map { try self.expected($0, expected.extraction, line) } ?? "a value"
     error.expected = count == 1 ? "\(name) \(wanted)" : "\(count) of \(name) \(wanted)"
     if let last = seen.last {
@@ -236,7 +234,7 @@ extension ScriptRunner {
     } else {
       error.actual = "nothing"
     }
-    // Those that did not fit are shown by themselves.
+    // Values that did not fit have a row of their own.
     if number > 0 { error.actual = "\(number) of \(count)" }
     return error
   }
@@ -256,12 +254,12 @@ extension ScriptRunner {
     }
     let name = try text(of: attribute, line)
     guard let found else {
-      // One of them may have been it.
+      // One of the dropped values may have been on this characteristic.
       guard let count = lane.takeForgotten() else { return }
       throw StepFailure(
-        Failure(.expectation, "\(count) values came before those that are kept, perhaps also on \(DisplayText.escape(name))"), line)
+        Failure(.expectation, "Dropped \(count) earlier values, possibly also on \(DisplayText.escape(name))."), line)
     }
-    var error = StepFailure(Failure(.expectation, "something came on \(DisplayText.escape(name))"), line)
+    var error = StepFailure(Failure(.expectation, "Unexpected value on \(DisplayText.escape(name))."), line)
     error.expected = "nothing on \(name) within \(limit.secondsText) s"
     error.actual = text(found.event, found.uuid)
     throw error
@@ -271,26 +269,26 @@ extension ScriptRunner {
     let wanted = try reason.map { try text(of: $0, line) }
     let limit = try time(within, line)
     guard let lane = shell.current, let connection = lane.connection else {
-      throw StepFailure(Failure(.expectation, "there is no link that could end"), line)
+      throw StepFailure(Failure(.expectation, "Cannot wait for a disconnection: not connected."), line)
     }
     let end: (any Error)? =
       if let problem = lane.problem { problem } else {
         try await withDeadline(EventLoop.shared.now.advanced(by: limit)) { try await connection.client.untilClosed() }
       }
     guard let end else {
-      var error = StepFailure(Failure(.expectation, "the link is still there after \(limit.secondsText) s"), line)
+      var error = StepFailure(Failure(.expectation, "Still connected after \(limit.secondsText) s."), line)
       error.expected = "disconnect" + (wanted.map { " \($0)" } ?? "")
-      error.actual = "the link stays"
+      error.actual = "connected"
       throw error
     }
     let failure = Failure(end)
-    // A device that does not answer, or an adapter that is gone, has not ended the link.
+    // A silent device or a removed adapter is not a disconnection by the device.
     guard failure.kind == .linkLost, !Self.isOurs(end) else { throw StepFailure(failure, line) }
     expectsLoss = true
     guard let wanted, wanted != failure.name, failure.code == nil || ScriptCheck.number(wanted).map({ Int($0) }) != failure.code else {
       return
     }
-    var error = StepFailure(Failure(.expectation, "the link ended for another reason: \(failure.message)"), line)
+    var error = StepFailure(Failure(.expectation, "Disconnected for a different reason: \(failure.message)"), line)
     error.expected = "disconnect \(wanted)"
     error.actual = failure.name ?? failure.message
     throw error

@@ -3,9 +3,9 @@ import GATT
 import Operations
 import Terminal
 
-/// The one link of a script.
+/// The connection of a script.
 extension ScriptRunner {
-  /// The link that there is, made when there is none.
+  /// The current connection, made if there is none.
   /// - Throws: StepFailure.
   func link(_ line: ScriptLine) async throws -> (lane: Lane, connection: Connection) {
     if shell.current?.connection == nil || expectsLoss { try await connect(line) }
@@ -16,7 +16,7 @@ extension ScriptRunner {
     return (lane, connection)
   }
 
-  /// Open or not.
+  /// The current connection, open or not.
   var presentLink: (lane: Lane, connection: Connection)? {
     guard let lane = shell.current, let connection = lane.connection else { return nil }
     return (lane, connection)
@@ -26,34 +26,34 @@ extension ScriptRunner {
     await dropLostLink()
     guard shell.current?.connection == nil else { return }
     guard let device else {
-      throw StepFailure(Failure(.usage, "no device: the script says `device PEER`, or --peer names one"), line)
+      throw StepFailure(Failure(.usage, ScriptLoader.noDevice), line)
     }
     let before = step
     do { try await twice { try await self.shell.run(["connect", device]) } } catch {
       try Self.passOn(error)
       throw StepFailure.setup(Failure(error), line)
     }
-    // It was not asked for.
+    // Keep the record of the line, which did not ask for this connection.
     step = before
   }
 
-  /// Tries once more what comes before the first request to the device: a radio that was busy, a device that was still starting.
+  /// Retries a failed setup once: the adapter may have been busy, or the device still starting.
   /// - Parameter isConnect: else only the adapter counts; that a device was not heard is what the command has found out.
   func twice(isConnect: Bool = true, _ body: @LoopActor () async throws -> Void) async throws {
     let before = log.count
     do { return try await body() } catch {
       try Self.passOn(error)
       let failure = Failure(error)
-      // Within `retry` it is tried again anyway; in a teardown it was tried before.
+      // `retry` tries again anyway, and the test tried before its teardown.
       guard !keepsGoing, retryDepth == 0, setupFailure == nil,
         isConnect ? failure.isOfSetup : failure.kind == .adapter && log.count == before
       else { throw error }
-      note("the setup failed and is tried once more: \(failure.message)")
+      note("The setup failed, retrying once: \(failure.message)")
     }
     try await body()
   }
 
-  /// What ends the run and not only a test.
+  /// Rethrows errors that end the run, not only a test.
   static func passOn(_ error: any Error) throws {
     if error is CancellationError || error is OutputFailure || Failure(error) == .cancelled { throw error }
   }
@@ -63,7 +63,7 @@ extension ScriptRunner {
     return Failure.notConnected(lane)
   }
 
-  /// A link that is lost leaves nothing behind; the next is made when it is needed.
+  /// Cleans up a lost connection. The next one is made on demand.
   func dropLostLink() async {
     expectsLoss = false
     guard let (lane, connection) = presentLink, !connection.isOpen else { return }
@@ -71,11 +71,11 @@ extension ScriptRunner {
     shell.use(nil)
   }
 
-  /// A test that loses the link fails, also when nothing was asked of it any more.
+  /// Throws if the test lost its connection, even after its last command.
   func checkLink() throws {
     guard !expectsLoss, let (lane, connection) = presentLink, !connection.isOpen, let line = lastLine else { return }
     var failure = loss(of: lane)
-    failure.message = "\(failure.message), after this line"
+    failure.message = "After this line: \(failure.message)"
     throw StepFailure(failure, line)
   }
 }

@@ -4,7 +4,7 @@ import Operations
 import Terminal
 import Text
 
-/// The lines of a script, one after the other.
+/// Runs the lines of a script.
 extension ScriptRunner {
   /// - Throws: StepFailure, SkippedTest; what ends the run.
   /// - Parameter following: what is run after these, from the inside to the outside: values that it expects may come earlier.
@@ -54,7 +54,7 @@ extension ScriptRunner {
       try await run(command, line, before: following)
       let value = try value(extraction, line)
       if case .formatted(let octets, let format) = value, format.numberOctets != nil, value.numbers == nil {
-        throw StepFailure(Failure(.expectation, "\(octets.count) octet(s) do not fit \(format.name): \(Hex.encode(octets))"), line)
+        throw StepFailure(Failure(.expectation, "The result \(Hex.encode(octets)) does not fit \(format.name)."), line)
       }
       variables.capture(name, value.text)
     case .expectResult(let extraction, let predicate): try expectResult(extraction, predicate, line)
@@ -62,7 +62,8 @@ extension ScriptRunner {
     case .expectSilence(let attribute, let within): try await expectSilence(attribute, within, line)
     case .expectDisconnection(let reason, let within): try await expectDisconnection(reason, within, line)
     case .sleep(let word):
-      guard let pause = ScriptCheck.pause(try text(of: word, line)) else { throw mistake("sleep takes a time: 500ms, 2s, 1m", line) }
+      let text = try text(of: word, line)
+      guard let pause = ScriptCheck.pause(text) else { throw mistake(ScriptTime.invalid(text), line) }
       try await EventLoop.shared.sleep(for: pause)
     case .device, .set, .repetition, .include, .skip, .note, .setup, .teardown, .test, .unreadable: break
     }
@@ -75,15 +76,17 @@ extension ScriptRunner {
   // MARK: Words
 
   func text(of word: ShellWord, _ line: ScriptLine) throws -> String {
-    do { return try variables.text(of: word) } catch {
-      throw mistake("the variable \(error.name) has no value: the line that gives it one did not run", line)
-    }
+    do { return try variables.text(of: word) } catch { throw mistake(error, line) }
   }
 
-  /// What is wrong with the script, which could be seen only now.
+  func mistake(_ error: MissingVariable, _ line: ScriptLine) -> StepFailure {
+    mistake("The variable \(error.name) has no value: the line that sets it did not run.", line)
+  }
+
+  /// A mistake in the script that shows only while it runs.
   func mistake(_ sentence: String, _ line: ScriptLine) -> StepFailure { StepFailure(Failure(.usage, sentence), line) }
 
-  /// With the values of its variables.
+  /// The text of a line, with the values of its variables.
   private func shown(_ line: ScriptLine) -> String {
     guard line.words.contains(where: { !$0.variables.isEmpty }) else { return line.source }
     return line.words.map { word in
@@ -96,13 +99,13 @@ extension ScriptRunner {
   func time(_ word: ShellWord?, _ line: ScriptLine, standard: Duration = ScriptTime.standard) throws -> Duration {
     guard let word else { return standard }
     let text = try text(of: word, line)
-    guard let time = ScriptTime.parse(text) else { throw mistake("\(DisplayText.quote(text)) is no time: 500ms, 2s, 1m", line) }
+    guard let time = ScriptTime.parse(text) else { throw mistake(ScriptTime.invalid(text), line) }
     return time
   }
 
   func count(_ word: ShellWord, _ line: ScriptLine) throws -> Int {
     let text = try text(of: word, line)
-    guard let count = ScriptCheck.count(text) else { throw mistake("\(DisplayText.quote(text)) is no number of times", line) }
+    guard let count = ScriptCheck.count(text) else { throw mistake(ScriptCheck.invalidCount(text), line) }
     return count
   }
 
@@ -119,19 +122,19 @@ extension ScriptRunner {
     for number in 1...count {
       if number > 1 {
         try await EventLoop.shared.sleep(until: next)
-        // A body without a wait must not keep the loop from everything else.
+        // A body without waits must not block the event loop.
         await Task.yield()
       }
       next = max(next, EventLoop.shared.now).advanced(by: pause)
       do {
-        // What follows may expect what the last one brings, or the first.
+        // The lines after the block, or its next round, may expect these values.
         try await run(body, then: (number < count ? [body[...]] : []) + following)
         if repetition.endsWithSuccess { return }
       } catch let error as StepFailure where repetition.endsWithSuccess && number < count && mayPass(error, body) { continue }
     }
   }
 
-  /// Whether another try has a chance: a lost link is not made again within a test, unless it says so.
+  /// Whether a retry can pass. A test does not reconnect unless it contains `connect`.
   private func mayPass(_ error: StepFailure, _ body: [ScriptStatement]) -> Bool {
     let connects = body.contains { statement in
       if case .command(let command) = statement.kind { command.words.first?.keyword == "connect" } else { false }
@@ -150,12 +153,12 @@ extension ScriptRunner {
     let isConnect = parsed.command is Connect
     if parsed.isAboutCurrent, !isConnect, !(parsed.command is Disconnect) {
       do { _ = try await link(line) } catch let error as StepFailure {
-        // The link that there was is gone: this is what the command fails with.
+        // The connection was lost before: the command fails with this error.
         guard let expected = command.failure, !error.isAround else { throw error }
         return try judge(error.failure, expected)
       }
     } else if isConnect {
-      // A loss that nothing has expected is not made good by connecting again, but by a further try it may be.
+      // An unexpected loss fails the test even if it connects again, unless `retry` runs it again.
       do { try checkLink() } catch {
         await dropLostLink()
         throw error
@@ -165,7 +168,7 @@ extension ScriptRunner {
         words.insert(device, at: words.firstIndex(of: "connect").map { $0 + 1 } ?? 1)
       }
     }
-    // Those that change which device is meant, or end its link, are followed by others.
+    // Skip commands that change the current device or its connection.
     if !(isConnect || parsed.command is Disconnect || parsed.command is Use) { try await subscribe(for: following) }
     step = StepRecorder()
     var failure: Failure?
@@ -182,17 +185,17 @@ extension ScriptRunner {
       failure = Failure(error)
     }
     result = step.record.map(ScriptResult.init)
-    // That the device's file does not have it is not the device's failure.
+    // A command that the device file lacks is not a failure of the device.
     let isAround = isConnect || parsed.command is Call && (failure?.isRefusal ?? false)
     if let expected = command.failure { return try judge(failure, expected, isAround: isAround) }
     if let failure, isSetup, isConnect || failure.kind == .adapter { throw StepFailure.setup(failure, line) }
     if let failure { throw StepFailure(failure, line, isAround: isAround) }
-    // What comes of a link that a script makes is looked for from its beginning.
+    // Subscribe from the start of the connection.
     if isConnect { try await subscribe(for: following) }
     if parsed.command is Unsubscribe { try await subscriptions.end() }
   }
 
-  /// Of a command that waits for a number of values, and has none of its own: a device that sends none must not keep the others waiting.
+  /// The limit for a command that waits for values without a limit of its own, so that a silent device does not block the run.
   private static func limit(of command: any LoopCommand) -> Duration? {
     guard let notify = command as? Notify, notify.duration ?? 0 == 0, notify.step.timeout == nil else { return nil }
     return .seconds(60)
@@ -202,29 +205,29 @@ extension ScriptRunner {
   private func judge(_ failure: Failure?, _ expected: ExpectedFailure, isAround: Bool = false) throws {
     let kind = try expected.kind.map { try text(of: $0, expected.line) }
     guard let failure else {
-      var error = StepFailure(Failure(.expectation, "the command before this line was to fail, and did not"), expected.line)
-      error.expected = kind.map { "a failure: \($0)" } ?? "a failure"
-      error.actual = result.flatMap { $0.octets == nil ? nil : shown($0) } ?? "it succeeded"
+      var error = StepFailure(Failure(.expectation, "The previous command succeeded instead of failing."), expected.line)
+      error.expected = kind.map { "failure: \($0)" } ?? "failure"
+      error.actual = result.flatMap { $0.octets == nil ? nil : shown($0) } ?? "success"
       throw error
     }
-    // What is wrong with the script or around the device is no answer of the device's.
+    // A mistake in the script or the setup is not a failure of the device.
     if kind == nil, [.adapter, .usage, .input, .output, .notFound, .ambiguous, .internal].contains(failure.kind) {
       throw StepFailure(failure, expected.line, isAround: isAround)
     }
-    // Also after a request without an answer, which ends the link.
+    // A request without an answer ends the connection, too.
     if failure.kind == .linkLost || shell.current?.connection?.isOpen == false { expectsLoss = true }
     result = ScriptResult(Self.record(of: failure))
     guard let kind, kind != failure.kind.rawValue, kind != failure.name else { return }
     if let code = ScriptCheck.number(kind), failure.code == Int(code) { return }
     var error = StepFailure(
-      Failure(.expectation, "the command before this line failed in another way: \(failure.message)"), expected.line)
+      Failure(.expectation, "The previous command failed with a different error: \(failure.message)"), expected.line)
     error.expected = kind
     error.actual = [failure.kind.rawValue, failure.name, failure.code.map { "0x" + Hex.encode([UInt8(truncatingIfNeeded: $0)]) }].compactMap
     { $0 }.joined(separator: " ")
     throw error
   }
 
-  /// As JSON has it.
+  /// The JSON record of a failure.
   private static func record(of failure: Failure) -> JSONTree {
     var json = JSONLine()
     json.string("event", "error")
@@ -234,7 +237,7 @@ extension ScriptRunner {
 
   // MARK: Looking ahead
 
-  /// What the lines up to the next command expect may come before they are looked at. What is wrong with them they say themselves.
+  /// Subscribes for the `expect` lines up to the next command, because their values may arrive early. Ignores errors, which those lines report.
   private func subscribe(for following: [ArraySlice<ScriptStatement>]) async throws {
     var attributes: [String] = []
     for statements in following { if expected(by: statements, &attributes) { break } }
@@ -274,7 +277,7 @@ extension Shell {
     guard let limit else { return try await run(words) }
     let end = EventLoop.shared.now.advanced(by: limit)
     guard try await withDeadline(end, { try await self.run(words) }) != nil else {
-      throw Failure(.timeout, "not all of it came within \(limit.secondsText) s; --duration allows another time")
+      throw Failure(.timeout, "Not all values arrived in \(limit.secondsText) s. To wait longer, use --duration.")
     }
   }
 }

@@ -4,52 +4,52 @@ import Operations
 import Terminal
 import Text
 
-/// Runs one script on one device.
+/// Runs a script on one device.
 @LoopActor
 final class ScriptRunner {
   let script: Script
-  /// Whom it is about, as PEER.
+  /// The device of the script, as PEER.
   let device: String?
   let shell: Shell
   let capture: ShellCapture
   let log: PacketLog
   var variables: ScriptVariables
-  /// What `expect` without ATTR looks at.
+  /// The result that `expect` without ATTR checks.
   var result: ScriptResult?
-  /// What is subscribed to for `expect`, on the link that `client` is of.
+  /// The subscriptions for `expect`.
   let subscriptions = ScriptSubscriptions()
-  /// Of the line that runs.
+  /// The recorder of the current line.
   var step = StepRecorder()
-  /// Of the test that runs.
+  /// The steps of the current test.
   var steps: [StepResult] = []
   var notes: [String] = []
   private var omittedNotes = 0
   private var isInterrupted = false
-  /// The last test has said that the link was lost, or was to be.
+  /// Whether the last test reported or expected a lost connection.
   private var expectedLossBefore = false
-  /// Of lines that have no result of their own.
+  /// Notes of lines outside of tests. The first test reports them.
   private var earlierNotes: [String] = []
   var omittedSteps = 0
   var start: LoopClock.Instant
   var lastLine: ScriptLine?
-  /// In which records are written that nobody sees.
+  /// The output for records that are not shown.
   let jsonOutput: Output
-  /// The device was to end the link.
+  /// Whether the device was expected to disconnect.
   var expectsLoss = false
-  /// No test is run after it.
+  /// The failed setup. No test runs after it.
   private(set) var setupFailure: SetupFailure?
-  /// A failed setup ends only its test, and is not tried again.
+  /// Whether a failed setup ends only its test and is not retried.
   let keepsGoing: Bool
-  /// Blocks of `retry` around the line that runs.
+  /// The number of `retry` blocks around the current line.
   var retryDepth = 0
 
   private let process: ProcessContext
   private let repetition: Int?
 
-  /// Whom the last link was to.
+  /// The device of the last connection.
   var peer: String?
 
-  /// Values since the last command that can be expected later.
+  /// The number of values since the last command that are kept.
   static let valueLimit = 1 << 16
   /// Steps that a result keeps.
   static let limit = 5000
@@ -112,11 +112,11 @@ final class ScriptRunner {
       reason = why
     case .failed, .error:
       guard try await report(own) else { return }
-      if setupFailure == nil { reason = "the file's own lines failed" }
+      if setupFailure == nil { reason = "the commands outside of tests failed" }
     case .notRun: break
     }
     for test in selected {
-      // What a test sets is its own, so that it does not matter which tests run.
+      // Restore variables, so that tests do not depend on each other.
       variables = ownVariables
       if shell.settings != ownSettings { shell.change(ownSettings) }
       let result =
@@ -158,8 +158,8 @@ final class ScriptRunner {
     }
   }
 
-  /// What a test is called whose end nobody waited for.
-  private static let interrupted = "the run was interrupted here"
+  /// The message of an interrupted test.
+  private static let interrupted = "The run was interrupted here."
 
   private func run(
     _ name: String, _ line: Int, _ tags: [String], teardown: [ScriptStatement] = [], _ body: @escaping @LoopActor () async throws -> Void
@@ -168,14 +168,14 @@ final class ScriptRunner {
     process.output.progress("  … \(DisplayText.escape(name))")
     let isLost = presentLink.map { !$0.connection.isOpen } ?? false
     await dropLostLink()
-    // What came before is nothing that this test brought about.
+    // Values that arrived before the test do not belong to it.
     shell.current?.forget()
     let (wallClock, date) = (EventLoop.shared.wallClock, RealTime.now)
     start = EventLoop.shared.now
     log.begin()
     (steps, notes, omittedSteps, expectsLoss) = ([], earlierNotes, 0, false)
     earlierNotes = []
-    if isLost, !expectedLossBefore { notes.append("the link was lost after the test before this one") }
+    if isLost, !expectedLossBefore { notes.append("The connection was lost after the previous test.") }
     expectedLossBefore = false
     (result, lastLine, omittedNotes) = (nil, nil, 0)
     var outcome = try await PacketLog.$present.withValue(log) {
@@ -185,15 +185,15 @@ final class ScriptRunner {
       }
     }
     if !teardown.isEmpty, setupFailure != nil, presentLink == nil, log.count == 0 {
-      notes.append("the teardown was not run, because this test had no link to the device")
+      notes.append("Skipped the teardown: this test had no connection to the device.")
     } else if !teardown.isEmpty {
       await dropLostLink()
       let second = try await PacketLog.$present.withValue(log) { try await self.teardownOutcome(teardown) }
       outcome = Self.joined(outcome, second)
     }
     expectedLossBefore = expectsLoss || outcome.problem != nil
-    if omittedNotes > 0 { notes.append("\(omittedNotes) more note(s) came, which are not kept") }
-    if omittedSteps > 0 { notes.append("\(omittedSteps) more step(s) were run, which are not kept") }
+    if omittedNotes > 0 { notes.append("More notes, not kept: \(omittedNotes)") }
+    if omittedSteps > 0 { notes.append("More steps, not kept: \(omittedSteps)") }
     let (packets, omitted) = log.taken()
     return TestResult(
       file: script.file, line: line, name: name, tags: tags, peer: peer, repetition: repetition, outcome: outcome, start: wallClock,
@@ -220,7 +220,7 @@ final class ScriptRunner {
     }
   }
 
-  /// Also of a test that was interrupted: a door is shut again. That has a moment only.
+  /// Runs the teardown, for up to 3 seconds if the test was interrupted.
   private func teardownOutcome(_ teardown: [ScriptStatement]) async throws -> TestResult.Outcome {
     func outcome() async throws -> TestResult.Outcome {
       try await self.outcome {
@@ -241,7 +241,7 @@ final class ScriptRunner {
       others: error.others, packets: log.last)
   }
 
-  /// What failed after the test is told with what failed in it.
+  /// Joins the outcome of a test with the outcome of its teardown.
   private static func joined(_ first: TestResult.Outcome, _ second: TestResult.Outcome) -> TestResult.Outcome {
     guard case .failed(let later) = second else {
       guard case .error(let later) = second else { return first }
@@ -267,7 +267,6 @@ final class ScriptRunner {
 
   // MARK: What is said
 
-  /// With the test's result.
   func note(_ text: String) {
     guard notes.count < Self.noteLimit else { return omittedNotes += 1 }
     notes.append(text)
@@ -277,7 +276,7 @@ final class ScriptRunner {
     var json = JSONLine()
     json.string("file", script.file)
     json.string("test", name)
-    // Without the brace before and what ends the line.
+    // Drop the opening brace, the closing brace and the line feed.
     return [UInt8(ascii: ",")] + json.finished().dropFirst().dropLast(2)
   }
 }

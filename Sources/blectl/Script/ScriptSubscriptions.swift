@@ -2,7 +2,7 @@ import ATT
 import EventLoop
 import GATT
 
-/// What a script has subscribed to because it expects something of it: until the link ends, or the script says `unsubscribe`.
+/// The subscriptions that a script made for `expect`. They end with the connection, or with `unsubscribe`.
 @LoopActor
 final class ScriptSubscriptions {
   private weak var client: Client?
@@ -12,7 +12,7 @@ final class ScriptSubscriptions {
   /// - Throws: as `Client.subscribe`.
   func add(_ characteristic: Characteristic, _ client: Client) async throws -> Bool {
     if self.client !== client { (self.client, handles) = (client, [:]) }
-    // What is expected may be a field of what it means.
+    // `expect` may look at a field of the decoded value.
     try? await client.readDescription(of: characteristic)
     if client.isSubscribed(to: characteristic) { return false }
     handles[characteristic.valueHandle] = try await client.subscribe(characteristic, keepingValues: false)

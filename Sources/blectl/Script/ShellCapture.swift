@@ -1,14 +1,14 @@
 import EventLoop
 import Terminal
 
-/// Takes what the commands of a session bring, in place of standard output and of whoever reads stderr.
+/// Captures records and messages of the commands of a session.
 @LoopActor
 final class ShellCapture {
-  /// Records are shown besides.
+  /// Whether records are also shown.
   let showsRecords: Bool
-  /// Members that every record has besides its own, each with a comma before it.
+  /// Members to add to every record, each with a leading comma.
   var members: [UInt8] = []
-  /// A record of the command that runs, or what came without one.
+  /// Called for each record, of the current command or unsolicited.
   var onRecord: (@LoopActor (_ bytes: [UInt8], _ isCommand: Bool) -> Void)?
   var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
 

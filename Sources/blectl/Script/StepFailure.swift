@@ -1,19 +1,19 @@
 import Operations
 
-/// Why a line of a script ends its test.
+/// A failed line of a script, which ends its test.
 struct StepFailure: Error {
   var failure: Failure
   let line: ScriptLine
-  /// Not the device but what is around it.
+  /// Whether the setup failed, not the device.
   var isAround = false
-  /// The device, or the adapter, could not be reached: exit code 2 to 4.
+  /// Whether the device or adapter could not be reached (exit code 2 to 4).
   var isSetup = false
   var expected: String?
   var actual: String?
-  /// Of a number of values those that came.
+  /// The values that arrived, if several were expected.
   var arrived: [String] = []
   var took: Duration?
-  /// Values that came, and were not it.
+  /// Other values that arrived.
   var others: [String] = []
 
   init(_ failure: Failure, _ line: ScriptLine, isAround: Bool = false) {
@@ -22,7 +22,7 @@ struct StepFailure: Error {
     self.isAround = isAround || failure.kind == .adapter
   }
 
-  /// The link did not come about.
+  /// A failed connection attempt.
   static func setup(_ failure: Failure, _ line: ScriptLine) -> Self {
     var error = Self(failure, line, isAround: true)
     error.isSetup = failure.isOfSetup
@@ -32,24 +32,24 @@ struct StepFailure: Error {
   /// - Parameter before: how many more came, which are not kept.
   func with(_ arrived: [String], before: Int) -> Self {
     var error = self
-    error.arrived = (before > 0 ? ["(\(before) before these)"] : []) + arrived
+    error.arrived = (before > 0 ? ["(\(before) earlier, not shown)"] : []) + arrived
     return error
   }
 }
 
-/// The test says that it cannot be run here.
+/// Thrown by `skip`.
 struct SkippedTest: Error {
   let reason: String
 }
 
-/// Why the tests behind a failed setup are not run.
+/// The reason why the tests after a failed setup do not run.
 struct SetupFailure {
   let reason: String
-  /// No device can be reached, not only that of the script.
+  /// Whether no device can be reached, because the adapter failed.
   let isOfAdapter: Bool
 }
 
 extension Failure {
-  /// Of a command that makes a link: another try has a chance, and without it no test has.
+  /// Whether a failed connection attempt may succeed on a retry.
   var isOfSetup: Bool { [.notFound, .adapter, .timeout].contains(exitStatus) }
 }

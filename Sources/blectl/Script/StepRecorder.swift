@@ -1,12 +1,12 @@
 import Operations
 import Text
 
-/// What the line of a script that runs has brought so far.
+/// Records the results of the current line of a script.
 struct StepRecorder {
-  /// Of the command, the last one.
+  /// The last record of the command.
   private(set) var record: JSONTree?
   private(set) var values: [StepValue] = []
-  /// How often a value was told of, and has not been expected since.
+  /// The number of times that a value was shown but not yet expected.
   private var told: [String: Int] = [:]
   /// Values of one step that are kept.
   static let limit = 500
@@ -38,7 +38,7 @@ struct StepRecorder {
     guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
     let text = ValueText.forEyes(octets, meaning(octets, record))
     var value = StepValue(name: record["uuid"]?.string ?? "value", at: time, text: text)
-    // What has a unit was measured; flags and counters have none.
+    // Prefer a field with a unit: it was measured, unlike flags and counters.
     if case .object(let members)? = record["decoded"]?.kind, case let numbers = members.filter({ number($0.value) != nil }),
       let measured = numbers.first(where: { $0.value["unit"]?.string != nil }) ?? numbers.first
     {

@@ -67,7 +67,7 @@ struct CommandRequest {
     }
     var id = CommandIdentifier.unknown(line: line)
     func malformed(_ why: String) -> Malformed {
-      Malformed(id: id, failure: Failure(.usage, "\(why); a line is a command, or {\"id\":1,\"command\":\"read ffe1\"}"))
+      Malformed(id: id, failure: Failure(.usage, "\(why.asSentence) Write a command, or {\"id\":1,\"command\":\"read ffe1\"}"))
     }
     let tree: JSONTree
     do { tree = try JSONTree.parse(Array(trimmed.utf8)) } catch { throw malformed("the line is not JSON: \(error.reason)") }

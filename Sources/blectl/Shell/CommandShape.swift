@@ -85,7 +85,7 @@ extension CommandShape {
   init(_ name: String, _ description: CommandDescription) {
     let use = Self.use(name)
     let options = description.options.map {
-      Option(names: $0.names, hint: $0.hint, value: $0.takesValue ? Self.value($0) : nil, isRepeating: $0.isRepeating)
+      Option(names: $0.names, hint: $0.help, value: $0.takesValue ? Self.value($0) : nil, isRepeating: $0.isRepeating)
     }
     let positional = description.arguments.filter(\.names.isEmpty)
     let words: [Word] =

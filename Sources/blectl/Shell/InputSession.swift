@@ -142,7 +142,7 @@ final class InputSession {
       shell.endInput()
     case .tooLong?:
       try await answer(
-        .unknown(line: number), number, Failure(.usage, "the line has more than \(Self.lineLimit) octets; it was passed over"))
+        .unknown(line: number), number, Failure(.usage, "The line is longer than \(Self.lineLimit) bytes and was skipped."))
     case .octets(var octets)?:
       // A byte order mark is no part of the text.
       if number == 1, octets.starts(with: [0xEF, 0xBB, 0xBF]) { octets.removeFirst(3) }
@@ -156,7 +156,7 @@ final class InputSession {
           try await answer(error.id, number, error.failure)
         }
       } else {
-        try await answer(.unknown(line: number), number, Failure(.usage, "the line is not UTF-8"))
+        try await answer(.unknown(line: number), number, Failure(.usage, "The line is not UTF-8."))
       }
     }
     settle()
@@ -172,7 +172,7 @@ final class InputSession {
     while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await untilSettled() }
     guard octets + line.octets <= Self.octetLimit else {
       return try await answer(
-        line.id, number, Failure(.usage, "lines of \(Self.octetLimit >> 20) MiB wait already; say it again when some are done"))
+        line.id, number, Failure(.usage, "Too many commands are waiting (\(Self.octetLimit >> 20) MiB). Send it again when some are done."))
     }
     waiting.append(line)
     octets += line.octets
@@ -228,8 +228,8 @@ final class InputSession {
   static let cancel = "cancel"
 
   private func cancel(_ words: [String]) async throws -> Failure? {
-    guard isJSON else { return Failure(.usage, "cancel is for programs: commands run one after the other here; Ctrl-C ends the session") }
-    guard words.count == 2 else { return Failure(.usage, "cancel takes one ID: that of a command that has not been answered") }
+    guard isJSON else { return Failure(.usage, "cancel needs repl --json: here, one command runs at a time. Press Ctrl-C to stop it.") }
+    guard words.count == 2 else { return Failure(.usage, "cancel takes the ID of a command that is running or waiting.") }
     let isMeant = { (id: CommandIdentifier) in id.text == words[1] }
     var isKnown = false
     if let id = beginning?.id, isMeant(id) {
@@ -247,7 +247,7 @@ final class InputSession {
       try await answer(line.id, line.number, CancellationError())
     }
     guard isKnown || !lines.isEmpty else {
-      return Failure(.notFound, "no command with the ID \(DisplayText.quote(words[1])) is running or waiting")
+      return Failure(.notFound, "No command with the ID \(DisplayText.quote(words[1])) is running or waiting.")
     }
     return nil
   }

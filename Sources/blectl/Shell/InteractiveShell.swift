@@ -60,7 +60,7 @@ final class InteractiveShell {
       switch line.trimmed {
       case "": continue
       case "history": for line in lines { try await output.line(DisplayText.escape(line)) }
-      case let text where text.hasPrefix("history "): output.failure("history takes no argument; it shows all lines")
+      case let text where text.hasPrefix("history "): output.failure("history takes no argument. It prints all lines.")
       case let text:
         try await runInForeground { try await self.execute(text) }
         if shell.isOver { return }
@@ -83,7 +83,7 @@ final class InteractiveShell {
 
   private func dropAhead() {
     let count = editor.forgetAhead()
-    if count > 0 { output.note("\(count) line(s) that were to follow are dropped") }
+    if count > 0 { output.note("Dropped \(count) line(s) that were waiting.") }
   }
 
   /// Ctrl-C ends it, and nothing else.
@@ -141,7 +141,7 @@ final class InteractiveShell {
       // A home that cannot be written to is told of once.
       do throws(FileError) { try history.append(line) } catch {
         isBroken = true
-        self?.output.note("\(Failure(error).message); lines are not kept for the next time")
+        self?.output.note("\(Failure(error).message.asSentence) The history is not saved.")
       }
     }
   }

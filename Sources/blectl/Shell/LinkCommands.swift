@@ -10,19 +10,20 @@ import Text
 
 struct Rssi: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rssi", _superCommandName: "blectl",
-    abstract: "Show how strong the peer's signal is.", discussion: "One reading, unless --count or --every ask for more.")
+    commandName: "rssi", _superCommandName: "blectl", abstract: "Show the signal strength of a connection.",
+    discussion: "Prints one reading, unless --count or --every ask for more.")
+  static let examples = ["rssi", "rssi --every 500ms -n 3"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Option(
     name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Stop after this many readings; 0 is until Ctrl-C.", valueName: "n"))
+    help: ArgumentHelp("Stop after N readings; 0 continues until Ctrl-C", valueName: "n"))
   var count: Int?
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("From one reading to the next; 1 unless given.", valueName: "seconds"),
+    parsing: .unconditional, help: ArgumentHelp("Pause between readings (default: 1)", valueName: "seconds"),
     transform: TimeText.seconds)
   var every: Double?
 
@@ -44,7 +45,7 @@ struct Rssi: PeerCommand {
       var number = 0
       while true {
         guard let rssi = try await connection.link.parameters().rssi else {
-          throw Failure(.adapter, "the adapter does not tell how strong the signal of \(connection.peer) is")
+          throw Failure(.adapter, "Cannot read the signal strength of \(connection.peer): this adapter does not report it.")
         }
         if output.style.json {
           try await output.record {
@@ -67,24 +68,23 @@ struct Rssi: PeerCommand {
 
 struct Params: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "params", _superCommandName: "blectl",
-    abstract: "Show the parameters of the link, or ask for others.",
+    commandName: "params", _superCommandName: "blectl", abstract: "Show or change the connection parameters.",
     discussion: """
-      --interval, --phy and --data-length are asked for, and what was agreed is shown: the peer and its controller have a say. Several are \
-      asked for one after the other; the first that is refused ends it.
+      Requests --interval, --phy and --data-length in turn, then shows what the device and its controller agreed to. The first refusal stops the command.
       """)
+  static let examples = ["params", "params --phy 2m", "params --interval 30ms --data-length 251"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Ask for link-layer packets with this many octets of data, 27 to 251.", valueName: "n"))
+    parsing: .unconditional, help: ArgumentHelp("Request this Link Layer data length, 27-251", valueName: "n"))
   var dataLength: Int?
 
   var usesNames: Bool { false }
 
   func validate() throws {
-    if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 octets, not \(dataLength)") }
+    if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 bytes, not \(dataLength)") }
   }
 
   func run(in context: Context) async throws {
@@ -102,21 +102,22 @@ struct Params: PeerCommand {
 
 struct MTU: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "mtu", _superCommandName: "blectl",
-    abstract: "Show the MTU of the link, or exchange it.",
-    discussion:
-      "A client may exchange the MTU once on each link; most commands do so when they connect, and --mtu tells them what to offer.")
+    commandName: "mtu", _superCommandName: "blectl", abstract: "Show the MTU of a connection, or exchange it.",
+    discussion: """
+      A client may exchange the MTU only once per connection. Most commands do so when they connect; set it with their option --mtu.
+      """)
+  static let examples = ["mtu", "mtu --json"]
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "The ATT_MTU to offer, 23 to 517.")
+  @Argument(help: "The MTU to offer, 23-517")
   var wanted: Int?
 
   var usesNames: Bool { false }
 
   func validate() throws {
-    if let wanted, !(23...517).contains(wanted) { throw ValidationError("An MTU has 23 to 517 octets, not \(wanted).") }
+    if let wanted, !(23...517).contains(wanted) { throw ValidationError("mtu takes 23 to 517 bytes, not \(wanted)") }
   }
 
   func run(in context: Context) async throws {
@@ -127,11 +128,11 @@ struct MTU: PeerCommand {
         guard client.requestedMTU == nil else {
           throw Failure(
             .usage,
-            "the MTU was exchanged on this link already, \(Quantity.octets(client.mtu)), and a client does so only once (Vol 3 Part F §3.4.2.1); "
-              + "disconnect, and connect with --mtu \(wanted)")
+            "The MTU is \(client.mtu) already. A client may exchange it only once per connection (Vol 3 Part F §3.4.2.1). "
+              + "Disconnect, then connect with --mtu \(wanted)")
         }
         let agreed = try await client.exchangeMTU(wanted)
-        if agreed != wanted { output.note("MTU: \(agreed) octets were agreed on, not \(wanted)") }
+        if agreed != wanted { output.note("The device agreed to an MTU of \(agreed), not \(wanted).") }
       }
       if output.style.json {
         try await output.record {

@@ -1,10 +1,38 @@
+import ArgumentParser
 import Bluetooth
 import EventLoop
+import GATT
 import Operations
 import Terminal
+import Text
 
 /// Which device a command is about.
 extension Shell {
+  /// The words of a command with `name:` before its device, if that is the name of a device that this session has heard, or the beginning
+  /// of one. A word that may be an attribute is left alone.
+  /// - Throws: Failure(.notFound) if several names begin so.
+  func withFullName(_ words: [String]) throws -> [String] {
+    guard let name = words.first, let type = ShellCommands.type(named: name), type is any PeerCommand.Type || type == Use.self else {
+      return words
+    }
+    let options = ShellCommands.options(of: type)
+    let rest = Array(words.dropFirst())
+    guard let index = options.firstArgument(in: rest), PeerArgument(form: rest[index]) == nil else { return words }
+    let word = rest[index]
+    let isOnly = options.firstArgument(in: Array(rest[(index + 1)...])) == nil
+    guard options.arguments == 1 || type == Connect.self || !isOnly && (try? Selector(word)) == nil else { return words }
+    let heard = Set(process.memory.names + lanes.compactMap { $0.connection?.name })
+    let same = heard.filter { $0.lowercased() == word.lowercased() }
+    let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.lowercased().hasPrefix(word.lowercased()) } : same
+    guard let full = names.first else { return words }
+    guard names.count == 1 else {
+      let list = names.sorted().map { DisplayText.escape($0) }.joined(separator: ", ")
+      throw Failure(.notFound, "\(names.count) devices that this session has heard start with \(DisplayText.quote(word)): \(list)")
+    }
+    if same.isEmpty { process.output.note("\(DisplayText.escape(word)) means \(DisplayText.escape(full))") }
+    return words[...index] + ["name:\(full)"] + words[(index + 2)...]
+  }
+
   func lane(for line: ShellLine) async throws -> Lane? {
     guard let command = line.command as? any PeerCommand else {
       if let command = line.command as? any SessionCommand, type(of: command).turn == .ofDevice { return current }
@@ -38,7 +66,7 @@ extension Shell {
     // Their names may be the same.
     let others = linked.filter { $0 !== taken }.compactMap { $0.connection.map { "\($0.peer)" } }.joined(separator: ", ")
     process.output.note(
-      "\(selector) means \(linked.count) connected devices: taking \(taken.connection.map { "\($0.peer)" } ?? ""), not \(others)")
+      "\(selector) matches \(linked.count) connected devices. Using \(taken.connection.map { "\($0.peer)" } ?? ""), not \(others).")
     return taken
   }
 

@@ -61,7 +61,7 @@ extension Shell {
     for task in tasks { if let background = await task.value { backgrounds.append(background) } }
     // Nothing else says why the program does not end.
     let note = EventLoop.shared.schedule(after: .seconds(2)) { [process] in
-      process.output.note("done; values that came wait for whoever reads standard output. Ctrl-C ends without them")
+      process.output.note("Done. Values are waiting for a program to read standard output. To discard them, press Ctrl-C.")
     }
     defer { note.cancel() }
     for background in backgrounds { await background.untilShown() }
@@ -98,7 +98,7 @@ extension Shell {
         try await connection.untilRestored()
         let restoration = try await process.session.restore(connection) { [weak self] event in
           if case .trying(let number, let pause, let error?) = event, let self {
-            process.output.status("\(connection.title): \(Failure(error).message); try \(number) in \(pause.secondsText) s")
+            process.output.status("\(connection.title): \(Failure(error).message.asSentence) Attempt \(number) in \(pause.secondsText) s")
           }
         }
         // It may have been taken down in the turn in which it succeeded.
@@ -118,11 +118,11 @@ extension Shell {
 
   private func tell(_ restoration: Restoration, _ lane: Lane) {
     let missing = restoration.missing.map {
-      "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "it is not there any more")"
+      "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "no longer exists")"
     }
     let restored = "\(restoration.subscriptions) subscription(s) restored"
-    let lost = missing.isEmpty ? "" : "; not restored: \(missing.joined(separator: ", "))"
-    tell(lane, "reconnected", "back after \(restoration.time.secondsText) s, \(restored)\(lost)") { json in
+    let lost = missing.isEmpty ? "" : ". Not restored: \(missing.joined(separator: ", "))"
+    tell(lane, "reconnected", "Reconnected after \(restoration.time.secondsText) s, \(restored)\(lost)") { json in
       json.number("seconds", restoration.time.inSeconds)
       json.integer("tries", restoration.tries)
       json.integer("subscriptions", restoration.subscriptions)

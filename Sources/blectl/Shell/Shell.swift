@@ -49,6 +49,7 @@ final class Shell {
   /// - Parameter members: for each of its JSON records.
   /// - Throws: Failure for what is no command; OutputFailure.
   func start(_ words: [String], members: [UInt8] = []) async throws -> ShellJob {
+    let words = try withFullName(words)
     let line: ShellLine
     do { line = try parse(words) } catch let help as HelpText {
       let output = Output(process.output.style, sharing: process.output)
@@ -128,7 +129,7 @@ final class Shell {
 
   /// - Throws: Failure when it is inside of so many of its kind already.
   func nested(atMost depth: Int, _ what: String, _ body: @LoopActor () async throws -> Void) async throws {
-    guard nesting < depth else { throw Failure(.input, "\(what): \(depth) files inside of each other are enough; does one name itself?") }
+    guard nesting < depth else { throw Failure(.input, "\(what): more than \(depth) files inside of each other. Does one name itself?") }
     nesting += 1
     defer { nesting -= 1 }
     try await body()
@@ -145,7 +146,7 @@ final class Shell {
         try await process.output.write([0x0A])
         throw CancellationError()
       }
-      if status != 0 { process.output.status("!\(DisplayText.escape(command)) ended with \(status)") }
+      if status != 0 { process.output.status("!\(DisplayText.escape(command)) exited with \(status)") }
       return
     }
     try await CommandList(line: line).run(in: self, keepGoing: false, process.output)
@@ -195,10 +196,13 @@ final class Shell {
   /// - Throws: CancellationError.
   func untilChanged() async throws { try await change.value() }
 
+  /// The options that a session takes when it starts, and its commands refuse.
+  nonisolated static let sessionOptions = ["--adapter", "--trace", "--record"]
+
   static func refuseSessionOptions(_ options: ProcessOptions) throws {
-    guard let option = options.adapter != nil ? "--adapter" : options.trace != nil ? "--trace" : options.record != nil ? "--record" : nil
-    else { return }
-    throw Failure(.usage, "\(option) belongs to the session, which has one radio: give it when you start")
+    let given = zip(sessionOptions, [options.adapter, options.trace, options.record])
+    guard let (option, _) = given.first(where: { $0.1 != nil }) else { return }
+    throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
   }
 
   /// In the style of the session, or of the command's own options.
@@ -248,11 +252,12 @@ final class Shell {
     let output = output(of: lane)
     return lane.backgroundValues {
       BackgroundValues(connection) { count in
-        if !output.isBroken { output.note("\(count) value(s) were not shown, because nobody read the output") }
+        if !output.isBroken { output.note("Dropped \(count) value(s): the output was not read in time.") }
       } onMissing: { [weak lane] missing in
         let device = lane.map { "\($0.title): " } ?? ""
         for (uuid, reason) in missing.map({ ($0.characteristic.uuid, $0.reason) }) {
-          output.note("\(device)\(uuid) is not subscribed to any more: \(reason.map { Failure($0).message } ?? "it is not there any more")")
+          output.note(
+            "\(device)The subscription to \(uuid) ended: \(reason.map { Failure($0).message } ?? "the characteristic no longer exists.")")
         }
       } show: { [weak self, weak lane, memory = process.memory] event, uuid, format in
         // Also on the next link, and when the services have changed.

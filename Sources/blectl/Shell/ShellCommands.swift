@@ -29,8 +29,8 @@ enum ShellCommands {
   }
 
   static func unknown(_ name: String) -> Failure {
-    let meant = Likeness.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
-    return Failure(.usage, "there is no command \(DisplayText.quote(name)); \(meant)`help` lists them")
+    let meant = Likeness.nearest(to: name, among: names).map { "Did you mean \($0)? " } ?? ""
+    return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(meant)List the commands: `help`")
   }
 
   /// The parser's description of a command takes a millisecond to ask for: kept.

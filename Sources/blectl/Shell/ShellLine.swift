@@ -60,11 +60,13 @@ struct ShellLine {
     do {
       try Arguments.refuseRepeated([name] + rest, of: type)
       // What the parser gives for --help is a command of its own.
-      guard let command = try type.parseAsRoot(rest) as? any LoopCommand else { throw HelpText(text: type.helpMessage()) }
+      guard let command = try type.parseAsRoot(rest) as? any LoopCommand else { throw HelpText(type, rest) }
       self.command = command
     } catch {
       if error is Failure || error is HelpText { throw error }
-      if type.exitCode(for: error) == .success { throw HelpText(text: type.fullMessage(for: error)) }
+      if type.exitCode(for: error) == .success {
+        throw rest.contains("--version") ? HelpText(text: type.fullMessage(for: error)) : HelpText(type, rest)
+      }
       throw Failure(.usage, UsageText(error, [name] + typed, of: type).sentence)
     }
   }
@@ -90,4 +92,10 @@ struct ShellLine {
 /// What was asked for is help.
 struct HelpText: Error {
   let text: String
+
+  init(text: String) { self.text = text }
+
+  init(_ type: any ParsableCommand.Type, _ words: [String]) {
+    text = HelpPage(of: type, isSession: true).text(isShort: words.contains("-h") && !words.contains("--help"))
+  }
 }

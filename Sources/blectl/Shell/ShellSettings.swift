@@ -18,7 +18,7 @@ struct ShellSettings: Equatable {
     switch name {
     case "format":
       guard let format = try? ValueFormat(value) else {
-        throw Failure(.usage, "format does not take \(DisplayText.quote(value)); it takes \(ValueFormat.choices)")
+        throw Failure(.usage, "Invalid format \(DisplayText.quote(value)). Use one of: \(ValueFormat.choices)")
       }
       self.format = format == .auto ? nil : format
     case "timeout":
@@ -27,16 +27,18 @@ struct ShellSettings: Equatable {
         return
       }
       guard let seconds = try? TimeText.seconds(value), seconds > 0, seconds <= 86_400 else {
-        throw Failure(.usage, "timeout takes seconds, more than 0 and up to 86400, or default, not \(DisplayText.quote(value))")
+        throw Failure(
+          .usage, "Invalid timeout \(DisplayText.quote(value)). Use seconds, more than 0 and up to 86400, a time such as 500ms, or default."
+        )
       }
       timeout = seconds
     case "reconnect":
-      guard value == "on" || value == "off" else { throw Failure(.usage, "reconnect is on or off, not \(DisplayText.quote(value))") }
+      guard value == "on" || value == "off" else { throw Failure(.usage, "Invalid reconnect \(DisplayText.quote(value)). Use on or off.") }
       reconnect = value == "on"
     default:
       let meant = Likeness.nearest(to: name, among: Self.names).map { " Did you mean \($0)?" } ?? ""
       throw Failure(
-        .usage, "there is no setting \(DisplayText.quote(name)).\(meant) The settings are \(Self.names.joined(separator: ", ")).")
+        .usage, "Unknown setting \(DisplayText.quote(name)).\(meant) The settings are \(Self.names.joined(separator: ", ")).")
     }
   }
 

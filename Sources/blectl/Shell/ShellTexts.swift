@@ -9,13 +9,13 @@ extension Failure {
   @LoopActor
   static func notConnected(_ lane: Lane?) -> Failure {
     guard let lane, let problem = lane.problem else {
-      return Failure(.notFound, "no device is connected; `connect PEER` first, or name the PEER")
+      return Failure(.notFound, "No device is connected. Connect one: `connect PEER`")
     }
     var failure = Failure(problem)
-    if failure.message.hasPrefix("not connected: ") { return failure }
+    if failure.message.hasPrefix("Not connected: ") { return failure }
     // One that never was is not the current device.
     let again = lane.lastPeer == nil ? "connect \(ShellWords.quote("\(lane.selector)"))" : "connect"
-    failure.message = "not connected: \(failure.message); `\(DisplayText.escape(again))` tries again"
+    failure.message = "Not connected: \(failure.message.asSentence) To try again: `\(DisplayText.escape(again))`"
     return failure
   }
 
@@ -23,15 +23,15 @@ extension Failure {
   static var nothingToConnect: Failure {
     Failure(
       .notFound,
-      "there is no current device to connect again: name one, as in `connect name:GLOB`, `connect @last`; `scan` and `peers` list some")
+      "There is no current device. Name one, as in `connect Band-7` or `connect @last`. List devices: `scan`, `peers`")
   }
 
   init(_ error: ShellWordsError) {
     switch error {
-    case .unterminated(let mark): self.init(.usage, "a \(mark) is not closed: it begins text that goes on to the next \(mark)")
-    case .endsInBackslash: self.init(.usage, "it ends in a \\, and nothing follows that it could stand before")
-    case .notAVariable(let name): self.init(.usage, "${\(DisplayText.escape(name))} is no variable")
-    case .severalCommands: self.init(.usage, "one command a line: put the one behind the ; on a line of its own, or the ; in quotes")
+    case .unterminated(let mark): self.init(.usage, "A quote \(mark) is not closed. Add the closing \(mark)")
+    case .endsInBackslash: self.init(.usage, "The line ends in \\, but no line follows.")
+    case .notAVariable(let name): self.init(.usage, "${\(DisplayText.escape(name))} is not a valid variable.")
+    case .severalCommands: self.init(.usage, "Write one command per line. Put the command after the ; on a new line, or quote the ;.")
     }
   }
 }

@@ -7,33 +7,34 @@ import Text
 
 struct Alias: SessionCommand, PeerNamingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "alias", _superCommandName: "blectl",
-    abstract: "Give a device a name of your own: @NAME, here and on every command line.",
-    discussion: "Without NAME the names are listed; without PEER the current device gets it.")
+    commandName: "alias", _superCommandName: "blectl", abstract: "Name a device @NAME, here and on every command line.",
+    discussion: "Without NAME, lists the aliases. Without PEER, names the current device.")
+  static let examples = ["alias band", "alias band Band-7; read @band 2a19"]
+  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.ofDevice
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "1 to 64 characters.")
+  @Argument(help: "1 to 64 characters")
   var name: String?
 
-  @Argument(help: "The device.")
+  @Argument(help: "The device (default: the current one)")
   var peer: PeerArgument?
 
-  @Flag(help: "The name means nothing any more.")
+  @Flag(help: "Remove the alias")
   var delete = false
 
   var usesNames: Bool { false }
 
   func validate() throws {
-    if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME, and no PEER.") }
+    if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }
   }
 
   func run(in context: Context) async throws {
     guard let name else { return try await list(context) }
     if delete {
       guard try context.configuration.knownDevices().aliases[name] != nil else {
-        throw Failure(.notFound, "@\(DisplayText.escape(name)): no such alias")
+        throw Failure(.notFound, "Unknown alias @\(DisplayText.escape(name)). List the aliases: `alias`")
       }
       return try context.configuration.setAlias(name, to: nil)
     }

@@ -5,11 +5,11 @@ import Text
 
 struct Disconnect: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "disconnect", _superCommandName: "blectl",
-    abstract: "Take the link down. After that of the current device there is no current one.")
+    commandName: "disconnect", _superCommandName: "blectl", abstract: "Disconnect a device (default: the current one).")
+  static let examples = ["connect Band-7; disconnect Band-7", "connect Panel; disconnect"]
   static let turn = ShellTurn.ofDevice
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   var usesNames: Bool { false }
@@ -26,7 +26,8 @@ struct Disconnect: SessionCommand, PeerCommand {
       }
     } else {
       try await context.output.line(
-        isOpen ? "disconnected from \(connection.title)" : "the link to \(connection.title) was lost before; it is not made again")
+        isOpen
+          ? "disconnected from \(connection.title)" : "The connection to \(connection.title) was lost before. blectl does not restore it.")
     }
   }
 }

@@ -5,12 +5,13 @@ import Text
 
 struct Help: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "help", _superCommandName: "blectl", abstract: "List the commands, or say all about one.")
+    commandName: "help", _superCommandName: "blectl", abstract: "List the commands, or explain one.")
+  static let examples = ["help", "help read"]
   static let turn = ShellTurn.atOnce
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "A command.")
+  @Argument(help: "A command")
   var name: String?
 
   var usesNames: Bool { false }
@@ -22,7 +23,7 @@ struct Help: SessionCommand {
       return
     }
     guard let type = ShellCommands.type(named: name) else { throw ShellCommands.unknown(name) }
-    try await HelpText(text: type.helpMessage()).show(context.output)
+    try await HelpText(text: HelpPage(of: type, isSession: true).text(isShort: false)).show(context.output)
   }
 
   @LoopActor
@@ -30,19 +31,9 @@ struct Help: SessionCommand {
     let isTyped = context.shell?.isTyped ?? false
     var commands = ShellCommands.all.map { (name: $0.configuration.commandName ?? "", what: $0.configuration.abstract) }
     if isTyped { commands += InteractiveShell.ownCommands.map { ($0.name, $0.hint + ".") } }
-    let column = (commands.map(\.name.count).max() ?? 0) + 2
     let width = context.output.outIsTerminal ? context.output.width : .max
-    let lines = commands.flatMap { name, what in
-      DisplayText.wrap(what, to: max(20, width - column)).enumerated().map { index, line in
-        (index == 0 ? name : "").padding(column) + line
-      }
-    }
     let isProgram = context.output.style.json
-    let more = "PEER may be left out: then the current device is meant, which was connected last or named by use. help COMMAND says more"
-    return lines + DisplayText.wrap(more + (isProgram ? "." : "; !COMMAND is for the shell."), to: width)
+    let more = "Without PEER, commands use the current device: the last one connected, or chosen with use. More: help COMMAND"
+    return ProgramHelp.rows(commands) + DisplayText.wrap(more + (isProgram ? "" : ". !COMMAND runs a shell command."), to: width)
   }
-}
-
-extension String {
-  fileprivate func padding(_ count: Int) -> String { self + String(repeating: " ", count: max(0, count - self.count)) }
 }

@@ -4,20 +4,20 @@ import Text
 
 struct SetSetting: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", _superCommandName: "blectl",
-    abstract: "Show or change what commands do where their own options do not say.",
+    commandName: "set", _superCommandName: "blectl", abstract: "Show or change the defaults of this session.",
     discussion: """
-      set format FORMAT: how values are shown, as --as. set timeout SECONDS|default: as --timeout. set reconnect on|off: whether a link that \
-      is lost is made again, with what was subscribed to.
+      set format FORMAT: as --as of every command. set timeout SECONDS|default: as --timeout. set reconnect on|off: whether blectl restores lost connections and their subscriptions.
       """)
+  static let examples = ["set", "set format hex", "set timeout 5s", "set reconnect on"]
+  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.atOnce
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "format, timeout or reconnect; without it all are shown.", completion: .list(ShellSettings.names))
+  @Argument(help: "format, timeout or reconnect (default: show all)", completion: .list(ShellSettings.names))
   var name: String?
 
-  @Argument(help: "The new value; without it the present one is shown.")
+  @Argument(help: "The new value (default: show the current one)")
   var value: String?
 
   var usesNames: Bool { false }

@@ -3,12 +3,14 @@ import EventLoop
 
 struct Sleep: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sleep", _superCommandName: "blectl", abstract: "Do nothing for some seconds; what is subscribed to goes on.")
+    commandName: "sleep", _superCommandName: "blectl", abstract: "Wait. Subscriptions keep running.")
+  static let examples = ["sleep 2", "sleep 500ms"]
+  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.ofDevice
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "Seconds, up to a year; or a time such as 500ms or 2m.", transform: TimeText.seconds)
+  @Argument(help: "Seconds, or a time with its unit: 500ms, 2m", transform: TimeText.seconds)
   var seconds: Double
 
   var usesNames: Bool { false }

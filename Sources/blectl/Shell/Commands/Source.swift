@@ -5,16 +5,18 @@ import Text
 
 struct Source: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "source", _superCommandName: "blectl",
-    abstract: "Run the commands of a file, one a line; stops at the first that fails.")
+    commandName: "source", _superCommandName: "blectl", abstract: "Run the commands in a file, one per line.",
+    discussion: "The first command that fails stops the run. # starts a comment. A line that ends in \\ continues on the next line.")
+  static let examples = ["source setup.blectl", "source setup.blectl --keep-going"]
+  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.beforeOthers
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "The file. # begins a comment; a line that ends in \\ goes on.", completion: .file())
+  @Argument(help: "The file", completion: .file())
   var file: String
 
-  @Flag(name: .shortAndLong, help: "Go on after a command that failed.")
+  @Flag(name: .shortAndLong, help: "Continue after failures")
   var keepGoing = false
 
   var usesNames: Bool { false }
@@ -29,7 +31,7 @@ struct Source: SessionCommand {
     guard let shell = context.shell else { return }
     if file == "-" { try context.refuseInput() }
     let octets = try await InputFile.read(file, limit: Self.limit)
-    guard let text = String(validating: octets, as: UTF8.self) else { throw Failure(.input, "\(DisplayText.quote(file)) is not UTF-8") }
+    guard let text = String(validating: octets, as: UTF8.self) else { throw Failure(.input, "\(DisplayText.quote(file)) is not UTF-8.") }
     try await shell.nested(atMost: Self.depth, "\(DisplayText.quote(file))") {
       try await CommandList(text, name: file).run(in: shell, keepGoing: keepGoing, members: context.members, context.output)
     }

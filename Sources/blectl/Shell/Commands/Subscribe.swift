@@ -5,19 +5,23 @@ import Text
 
 struct Subscribe: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "subscribe", _superCommandName: "blectl",
-    abstract: "Show notifications and indications as they come, while other commands run.",
-    discussion: "Until unsubscribe, or until the link is down. A PEER that is not connected is connected, and its link stays.")
+    commandName: "subscribe", _superCommandName: "blectl", abstract: "Show notifications and indications while other commands run.",
+    discussion: """
+      They are shown until unsubscribe, or until the connection ends. A PEER that is not connected is connected, and stays connected.
+      """)
+  static let examples = ["subscribe heart_rate_measurement", "subscribe ff01 --as hex"]
   static let turn = ShellTurn.ofDevice
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "What to subscribe to (default: everything that notifies or indicates, as '*').")
+  @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
   var attributes: [String] = []
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "Format: hex, utf8, u8, i16le, ... (default: auto)", discussion: "All: \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
   var format: ValueFormat = .auto
 
@@ -46,21 +50,21 @@ struct Subscribe: SessionCommand, PeerCommand {
 
 struct Unsubscribe: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unsubscribe", _superCommandName: "blectl",
-    abstract: "End what subscribe has begun; without ATTR all of it.")
+    commandName: "unsubscribe", _superCommandName: "blectl", abstract: "Stop showing values that subscribe shows; without ATTR, all.")
+  static let examples = ["subscribe ff01; unsubscribe ff01", "subscribe; unsubscribe"]
   static let turn = ShellTurn.ofDevice
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "What not to show any more.")
+  @Argument(help: ArgumentHelp("Characteristics (default: all)", valueName: "attribute"))
   var attributes: [String] = []
 
   func run(in context: Context) async throws {
     let selectors = try attributes.map { try Selector($0) }
     let connection = try await context.liveConnection(who.target)
     guard let background = context.lane?.background else {
-      throw Failure(.notFound, "nothing is subscribed to on \(connection.title); `subscribe ATTR` does")
+      throw Failure(.notFound, "Nothing is subscribed to on \(connection.title). To subscribe: `subscribe ATTR`")
     }
     if selectors.isEmpty { try await background.removeEach() }
     for (selector, typed) in zip(selectors, attributes) {

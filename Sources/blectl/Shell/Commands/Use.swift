@@ -3,13 +3,14 @@ import Text
 
 struct Use: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "use", _superCommandName: "blectl",
-    abstract: "Say which of the connected devices commands without a PEER are about.")
+    commandName: "use", _superCommandName: "blectl", abstract: "Choose the device for commands without a PEER.")
+  static let examples = ["connect Band-7; use Band-7", "connect Panel; use Panel"]
+  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.atOnce
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "A device that this session has connected.")
+  @Argument(help: "A device that this session has connected")
   var peer: PeerArgument
 
   var usesNames: Bool { false }
@@ -20,8 +21,8 @@ struct Use: SessionCommand {
       let known = shell.lanes.compactMap { $0.connection?.title }
       throw Failure(
         .notFound,
-        "\(peer) is not connected" + (known.isEmpty ? "" : "; connected: \(known.joined(separator: ", "))")
-          + "; `connect \(ShellWords.quote("\(peer)"))` does")
+        "\(peer) is not connected." + (known.isEmpty ? "" : " Connected: \(known.joined(separator: ", ")).")
+          + " To connect: `connect \(ShellWords.quote("\(peer)"))`")
     }
     shell.use(lane)
   }

@@ -8,28 +8,30 @@ import Text
 
 struct WaitForValue: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "wait", _superCommandName: "blectl",
-    abstract: "Wait for a notification or indication: the first that fits since the last command.",
+    commandName: "wait", _superCommandName: "blectl", abstract: "Wait for a notification or indication since the last command.",
     discussion: """
-      Values that came since then count when the characteristic was subscribed to: by subscribe, or because wait is on the same line, as in \
-      'write ff02 01; wait ff01'. A note names the packets that wait cannot have seen. \
-      --timeout is how long to wait for each, 10 seconds unless given; exits 4 when it is over.
+      Finds the first value that matches. Values that arrived since the last command count if blectl was subscribed to them. It is, after subscribe and in 'write ff02 01; wait ff01'. A note names the packets that wait cannot have seen.
+
+      --timeout limits the wait for each value (default: 10 seconds). Exits 4 after it.
       """)
+  static let examples = ["write ff02 1b9901; wait ff01", "subscribe ff01; write ff02 1b9902; wait ff01=567c -n 3"]
   static let turn = ShellTurn.ofDevice
 
-  @OptionGroup var process: ProcessOptions
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: ArgumentHelp("The characteristic, and what the value begins with.", valueName: "attr[=hex|=\"text\"]"))
+  @Argument(help: ArgumentHelp("The characteristic, and the first bytes of the value", valueName: "attr[=hex]"))
   var pattern: PatternArgument
 
   @Option(
     name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
-    help: ArgumentHelp("Wait for so many.", valueName: "n"))
+    help: ArgumentHelp("Wait for N values (default: 1)", valueName: "n"))
   var count: Int = 1
 
   @Option(
-    name: .customLong("as"), help: ArgumentHelp("How to show values: \(ValueFormat.choices).", valueName: "format"),
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "Format: hex, utf8, u8, i16le, ... (default: auto)", discussion: "All: \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
   var format: ValueFormat = .auto
 
@@ -49,7 +51,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
     try pattern.check("wait")
     try await context.withLane(who.target) { connection, lane in
       if let count = lane.takeForgotten() {
-        context.output.note("wait looks back at some \(lane.recentLimit) values; \(count) came before them")
+        context.output.note("wait only checks the last \(lane.recentLimit) values. It misses \(count) earlier ones.")
       }
       let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
       await context.describe(characteristic, on: connection)
@@ -76,7 +78,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
       return "wait cannot see what \(attribute) sent before now: it was not subscribed to. Run `subscribe \(attribute)` first."
     }
     return lane.takePassed(characteristic.valueHandle).map {
-      "wait does not look at \($0) value(s) that \(attribute) sent before `\(command)` began. Put wait right behind the command that it is for."
+      "wait ignores \($0) value(s) that \(attribute) sent before `\(command)`. Put wait directly after the command that it is for."
     }
   }
 
@@ -90,21 +92,21 @@ struct WaitForValue: SessionCommand, PeerCommand {
         $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
       }
       guard let found else {
-        let what = pattern.typed.map { " beginning with \(DisplayText.escape($0))" } ?? ""
+        let what = pattern.typed.map { " that start with \(DisplayText.escape($0))" } ?? ""
         let attribute = DisplayText.escape(pattern.attribute)
         let typed = ShellWords.quote(pattern.attribute)
         // What a write in front of it brought about may have come before.
         let hint =
           isLate && number == 0
-          ? "; \(attribute) was subscribed to only now: `subscribe \(typed)` first, or `write … --expect \(typed)`" : ""
+          ? " \(attribute) was not subscribed to before. Run `subscribe \(typed)` first, or use `write … --expect \(typed)`" : ""
         let others =
           lane.recent.last.map { event, uuid in
             let meaning = context.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
-            return "; the last value was \(ValueText.forEyes(event.value, meaning)) (\(uuid?.description ?? "?"))"
-          } ?? "; nothing came"
+            return " Last value: \(ValueText.forEyes(event.value, meaning)) (\(uuid?.description ?? "?"))."
+          } ?? ""
         throw Failure(
           .timeout,
-          "\(number) of \(count) value(s)\(what) came on \(attribute) within \(limit.secondsText) s\(others)\(hint)")
+          "Received \(number) of \(count) value(s)\(what) on \(attribute) in \(limit.secondsText) s.\(others)\(hint)")
       }
       if !context.isShownBeside(found.event) {
         try await NotificationRecord.show(

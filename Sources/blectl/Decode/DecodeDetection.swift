@@ -1,0 +1,52 @@
+import Bluetooth
+import Decoding
+import EventLoop
+import GAP
+import HCI
+import Operations
+import Terminal
+import Text
+
+/// Finds out what `decode` was given when its first word does not say so.
+@LoopActor
+enum DecodeDetection {
+  /// - Parameter words: hex, or one file.
+  /// - Throws: Failure(.usage) unless exactly one kind fits; FileError.
+  static func kind(of words: [String], _ context: Context) async throws -> Decode.What {
+    let shown = DisplayText.clip(DisplayText.escape(words.joined(separator: " ")), to: 60)
+    let octets: [UInt8]
+    if let typed = Hex.decode(words.joined(separator: " ")), !typed.isEmpty {
+      octets = typed
+    } else if let name = words.first, words.count == 1, name != "-" {
+      let file = try await DecodedInput.file(name, Decode.limit, context)
+      if TraceReader.isTrace(file) { return note(.trace, shown, context) }
+      let line = file.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first ?? []
+      if line.first == UInt8(ascii: "{") { return note(.adv, shown, context) }
+      octets = Hex.decode(String(decoding: line, as: UTF8.self).trimmed) ?? []
+    } else {
+      octets = []
+    }
+    let fits = kinds(of: octets)
+    if fits.count == 1, let only = fits.first { return note(only, shown, context) }
+    let command = "blectl decode \(fits.first?.rawValue ?? "KIND") \(shown)"
+    guard !fits.isEmpty else {
+      throw Failure(.usage, "Cannot tell what \(shown) is. Name its kind (adv, att, hci, value UUID or trace): \(command)")
+    }
+    throw Failure(.usage, "\(shown) may be \(fits.map(\.rawValue).joined(separator: " or ")). Name its kind: \(command)")
+  }
+
+  private static func kinds(of octets: [UInt8]) -> [Decode.What] {
+    guard !octets.isEmpty else { return [] }
+    var kinds: [Decode.What] = []
+    if Advertisement(octets).error == nil { kinds.append(.adv) }
+    let att = DecodedPacket(att: octets)
+    if att.anyProblem == nil, !att.name.hasPrefix("Opcode ") { kinds.append(.att) }
+    if DecodedPacket(hci: octets).anyProblem == nil { kinds.append(.hci) }
+    return kinds
+  }
+
+  private static func note(_ kind: Decode.What, _ shown: String, _ context: Context) -> Decode.What {
+    context.output.note("decoding \(shown) as \(kind.rawValue)")
+    return kind
+  }
+}

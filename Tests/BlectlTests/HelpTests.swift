@@ -1,0 +1,119 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Help: `-h` is a screen, `--help` is everything, and every example runs.
+@Suite(.timeLimit(.minutes(5))) struct HelpTests {
+  /// The commands, and `-e`.
+  static func names() throws -> [String] { try ManualTests.commands().keys.sorted() + ["-e"] }
+
+  static func help(_ name: String, _ option: String) throws -> String {
+    // The words after this name are gatttool's own.
+    try name == "gatttool" ? Blectl.run("help", name, option == "-h" ? option : "--help").text : Blectl.run(name, option).text
+  }
+
+  static func examples(_ help: String) -> [String] {
+    let lines = help.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return lines.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { $0.hasPrefix("  ") }.map { String($0.dropFirst(2)) }
+  }
+
+  static let sessionCommands = [
+    "rssi", "params", "mtu", "alias", "disconnect", "use", "subscribe", "unsubscribe", "wait", "sleep", "set", "help", "source", "exit",
+  ]
+
+  @Test func theShortHelpFitsOneScreen() throws {
+    for name in try Self.names() {
+      let text = try Self.help(name, "-h")
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      #expect(lines.count <= 24, "\(name) -h has \(lines.count) lines")
+      #expect(lines.allSatisfy { $0.count <= 80 }, "\(name): \(lines.filter { $0.count > 80 })")
+      #expect((2...4).contains(Self.examples(text).count), "\(name) -h has no examples")
+      #expect(!text.contains("GLOBAL OPTIONS") && text.contains("--help"))
+    }
+    #expect(try Blectl.run("-h").text.split(separator: "\n").count <= 24)
+  }
+
+  @Test func ownOptionsComeFirst() throws {
+    for name in try Self.names() where name != "gatttool" {
+      let text = try Self.help(name, "--help")
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      #expect(lines.allSatisfy { $0.count <= 80 }, "\(name): \(lines.filter { $0.count > 80 })")
+      let headings = lines.filter { $0.hasSuffix("OPTIONS:") }
+      #expect(headings == ["OPTIONS:", "CONNECTION OPTIONS:", "GLOBAL OPTIONS:"].filter(headings.contains), "\(name): \(headings)")
+      #expect(headings.last == "GLOBAL OPTIONS:")
+      let short = try Self.help(name, "-h")
+      #expect(Self.examples(text) == Self.examples(short))
+    }
+  }
+
+  @Test func everyDefaultIsNamed() throws {
+    let dump = try JSONSerialization.jsonObject(with: Data(try Blectl.run("--experimental-dump-help").output)) as? [String: Any]
+    for command in (dump?["command"] as? [String: Any])?["subcommands"] as? [[String: Any]] ?? [] {
+      for argument in command["arguments"] as? [[String: Any]] ?? [] where argument["defaultValue"] != nil {
+        let text = "\(argument["abstract"] ?? "") \(argument["discussion"] ?? "")"
+        #expect(text.contains("(default: "), "\(command["commandName"] ?? ""): \(text)")
+      }
+    }
+  }
+
+  @Test func everyExampleRuns() throws {
+    let folder = try Self.folder([
+      "tests/band.blectl": "device Band-7\ntest battery\n  read battery_level\nend\n",
+      "devices.json": #"{"peripherals":[{"address":"C0:FF:EE:00:00:07/random","name":"Made"}]}"#,
+    ])
+    _ = try Blectl.run(["--trace", "capture.btsnoop", "read", "Band-7", "2a19"], folder: folder.path)
+    let programs = URL(fileURLWithPath: Blectl.path).deletingLastPathComponent().path
+    for name in try Self.names() where !["browse", "sim"].contains(name) {
+      for example in Self.examples(try Self.help(name, "-h")) {
+        let result = try Shell.run(
+          "cd '\(folder.path)' && export PATH='\(programs)':\"$PATH\" BLECTL_CLOCK=virtual && set -o pipefail && { \(example); }")
+        #expect(result.status == 0 || example == "blectl adapters", "\(example): \(result.status) \(result.errors)")
+      }
+    }
+  }
+
+  /// A folder with these files.
+  private static func folder(_ files: [String: String]) throws -> URL {
+    let folder = URL(fileURLWithPath: TemporaryFolder.path())
+    for (name, text) in files {
+      let file = folder.appendingPathComponent(name)
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: file)
+    }
+    return folder
+  }
+
+  @Test func everyExampleOfASessionRuns() throws {
+    let folder = try Self.folder(["setup.blectl": "read 2a19\n"])
+    for name in Self.sessionCommands {
+      let help = try Blectl.run(["repl"], input: Array("help \(name)\n".utf8)).text
+      #expect((2...4).contains(Self.examples(help).count) && help.contains("USAGE: \(name)"), "\(help)")
+      for option in ["--adapter", "--trace", "--record", "--version"] { #expect(!help.contains(option), "\(name) takes no \(option)") }
+      for example in Self.examples(help) {
+        let result = try Blectl.run(
+          ["repl", "Band-7"], input: Array("\(example)\n".utf8), environment: ["XDG_STATE_HOME": folder.path], folder: folder.path)
+        #expect(result.status == 0, "\(name): \(example): \(result.errors)")
+      }
+    }
+  }
+
+  @Test func aSessionsHelpIsAboutTheSession() throws {
+    let help = try Blectl.run(["repl"], input: Array("help wait\nread -h\n".utf8)).text
+    #expect(help.contains("USAGE: wait [<options>] [<peer>] <attr[=hex]>") && help.contains("--timeout"), "\(help)")
+    #expect(help.contains("USAGE: read [<options>] [<peer>] <attribute> ...\n") && !help.contains("-i, "))
+    #expect(help.components(separatedBy: "USAGE: read").last?.contains("GLOBAL OPTIONS") == false)
+  }
+
+  /// Those that last until they are stopped.
+  @Test func theSharedSimulatorAndTheBrowserRun() throws {
+    for example in Self.examples(try Self.help("sim", "-h")) {
+      #expect(example.hasPrefix("blectl sim --listen "), "\(example)")
+    }
+    #expect(Self.examples(try Self.help("browse", "-h")) == ["blectl -i sim browse", "blectl -i sim browse Band-7"])
+    for arguments in [[], ["Band-7"]] {
+      let browser = try BrowserTerminal(arguments)
+      try browser.see("Band-7")
+      browser.quit()
+    }
+  }
+}
