@@ -17,9 +17,9 @@ struct CommandReader {
 
   func command(_ name: String, _ entry: FileEntry) throws(FileEntryError) -> DeviceCommand {
     let fields = try entry.object(Self.keys)
-    guard let request = fields["request"] else { throw entry.error("Missing request, the frame to write.") }
+    guard let request = fields["request"] else { throw entry.error("Missing key \"request\": the frame to write.") }
     guard let to = try fields["to"].map(characteristics.find) ?? to else {
-      throw entry.error("Missing to, the characteristic to write. Set it here or for the whole file.")
+      throw entry.error("Missing key \"to\": the characteristic to write. Set it here or for the whole file.")
     }
     var command = DeviceCommand(name: name, to: to, request: try frames.frame(request, called: name))
     command.summary = try fields["summary"]?.words()
@@ -34,7 +34,7 @@ struct CommandReader {
     if let value = fields["counter"] {
       let name = try value.string()
       guard case .number(let field)? = command.request.field(name), field.layout.kind == .unsigned else {
-        throw value.error("The request has no unsigned number \(DisplayText.quote(name)).")
+        throw value.error("The request has no unsigned-number field \(DisplayText.quote(name)).")
       }
       command.counter = name
     }
@@ -64,7 +64,7 @@ struct CommandReader {
         throw value.error("The field holds \(text(span.lowerBound)) to \(text(span.upperBound)).")
       }
     }
-    if let least = parameter.least, let greatest = parameter.greatest, least > greatest { throw entry.error("least is above greatest.") }
+    if let low = parameter.least, let high = parameter.greatest, low > high { throw entry.error("\"least\" is above \"greatest\".") }
     parameter.summary = try fields["summary"]?.words()
     if let value = fields["default"] {
       let literal = try value.value(of: field)
@@ -76,12 +76,12 @@ struct CommandReader {
 
   func event(_ name: String, _ entry: FileEntry) throws(FileEntryError) -> DeviceEvent {
     let fields = try entry.object(["summary", "from", "frame"])
-    guard let frame = fields["frame"] else { throw entry.error("Missing frame, the layout of the packet.") }
+    guard let frame = fields["frame"] else { throw entry.error("Missing key \"frame\": the layout of the packet.") }
     guard let from = try fields["from"].map(characteristics.find) ?? from else { throw entry.error(Self.needsFrom) }
     return DeviceEvent(name: name, summary: try fields["summary"]?.words(), from: from, frame: try frames.frame(frame, called: name))
   }
 
-  private static let needsFrom = "Missing from, the characteristic that sends it. Set it here or for the whole file."
+  private static let needsFrom = "Missing key \"from\": the characteristic that sends the packets. Set it here or for the whole file."
 
   // MARK: Answers
 
@@ -92,13 +92,13 @@ struct CommandReader {
     guard let from = try fields["from"].map(characteristics.find) ?? from else { throw entry.error(Self.needsFrom) }
     var parts: [DeviceCommand.Part] = []
     if let packets = fields["packets"] {
-      for key in Self.partKeys { if let other = fields[key] { throw other.error("Set this in each item of packets.") } }
+      for key in Self.partKeys { if let other = fields[key] { throw other.error("Set this in each item of \"packets\".") } }
       for item in try packets.bounded() {
         parts.append(try part(item, try item.object(Self.partKeys), command.name, after: parts))
       }
       guard !parts.isEmpty else { throw packets.error("Add at least one packet.") }
       for (part, item) in zip(parts.dropLast(), try packets.list()) {
-        if case .silence = part.end { throw item.error("Only the last packet can end with silence.") }
+        if case .silence = part.end { throw item.error("Only the last packet can have \"silence_ms\".") }
       }
     } else {
       parts = [try part(entry, fields, command.name, after: [])]
@@ -126,7 +126,7 @@ struct CommandReader {
       let plumbing = AnswerReader.plumbing(part, of: answer)
       let own = part.group.map { [$0] } ?? part.frame.fields.map(\.name).filter { !plumbing.contains($0) && $0 != answer.errors?.field }
       for name in own where !names.insert(name).inserted {
-        throw entry.error("Two packets have a field \(DisplayText.quote(name)). Rename one, or group its packet with as.")
+        throw entry.error("Two packets have a field \(DisplayText.quote(name)). Rename one, or group its packet with \"as\".")
       }
     }
   }
@@ -134,10 +134,10 @@ struct CommandReader {
   private func part(
     _ entry: FileEntry, _ fields: [String: FileEntry], _ name: String, after parts: [DeviceCommand.Part]
   ) throws(FileEntryError) -> DeviceCommand.Part {
-    guard let frame = fields["frame"] else { throw entry.error("Missing frame, the layout of the packet.") }
+    guard let frame = fields["frame"] else { throw entry.error("Missing key \"frame\": the layout of the packet.") }
     var part = DeviceCommand.Part(frame: try frames.frame(frame, called: "the answer to \(name)"))
     let ends = ["count", "until", "silence_ms"].compactMap { fields[$0] }
-    if let second = ends.dropFirst().first { throw second.error("Use only one of count, until and silence_ms.") }
+    if let second = ends.dropFirst().first { throw second.error("Use only one of \"count\", \"until\" and \"silence_ms\".") }
     if let value = fields["count"] {
       part.end =
         try value.isObject ? .field(countField(value, part.frame, parts)) : .count(value.integer(1...DeviceCommand.Answer.maximumPackets))
@@ -155,20 +155,20 @@ struct CommandReader {
 
   /// `{"field": "total"}`
   private func countField(_ entry: FileEntry, _ frame: Frame, _ parts: [DeviceCommand.Part]) throws(FileEntryError) -> String {
-    let (key, value) = try entry.onlyMember("field, the name of the field that holds the number of packets")
+    let (key, value) = try entry.onlyMember("\"field\", the name of the field that holds the number of packets")
     guard key == "field" else { throw value.unknownKey(["field"]) }
     let name = try value.string()
     guard ([frame] + parts.map(\.frame)).contains(where: { Self.isWhole($0.field(name)) }) else {
-      throw value.error("No whole number \(DisplayText.quote(name)) in this or an earlier packet.")
+      throw value.error("No whole-number field \(DisplayText.quote(name)) in this or an earlier packet.")
     }
     return name
   }
 
   private func index(_ entry: FileEntry, _ frame: Frame) throws(FileEntryError) -> DeviceCommand.Part.Index {
     let fields = entry.isObject ? try entry.object(["field", "first"]) : ["field": entry]
-    guard let field = fields["field"] else { throw entry.error("Missing field, which numbers the packets.") }
+    guard let field = fields["field"] else { throw entry.error("Missing key \"field\": the field that numbers the packets.") }
     let name = try field.string()
-    guard Self.isWhole(frame.field(name)) else { throw field.error("The frame has no whole number \(DisplayText.quote(name)).") }
+    guard Self.isWhole(frame.field(name)) else { throw field.error("The frame has no whole-number field \(DisplayText.quote(name)).") }
     return .init(field: name, first: try fields["first"]?.integer(0...65_536) ?? 1)
   }
 
@@ -185,19 +185,19 @@ struct CommandReader {
   /// - Parameter answers: the frames that say it, where there is none of its own.
   func errors(_ entry: FileEntry, answers: [Frame]) throws(FileEntryError) -> DeviceCommand.Errors {
     let fields = try entry.object(["frame", "field", "ok", "codes"])
-    guard let name = fields["field"] else { throw entry.error("Missing field, which holds the error code.") }
+    guard let name = fields["field"] else { throw entry.error("Missing key \"field\": the field that holds the error code.") }
     let frame = try fields["frame"].map { value throws(FileEntryError) in try frames.frame(value, called: "the error") }
     let wanted = try name.string()
     guard let field = (frame.map { [$0] } ?? answers).compactMap({ $0.field(wanted) }).first else {
       throw name.error(
         frame == nil && answers.isEmpty
-          ? "Errors of the whole file need a frame." : "The frame has no field \(DisplayText.quote(wanted)).")
+          ? "Errors of the whole file need the key \"frame\"." : "The frame has no field \(DisplayText.quote(wanted)).")
     }
     var errors = DeviceCommand.Errors(frame: frame, field: field.name)
     if let value = fields["ok"] {
       for item in value.isList ? try value.bounded() : [value] { errors.fine.append(try item.value(of: field)) }
     } else if frame == nil {
-      throw entry.error("Missing ok, the value that means no error.")
+      throw entry.error("Missing key \"ok\": the value that means no error.")
     }
     for (key, value) in try fields["codes"]?.namedMembers(limit: 256) ?? [] {
       do { errors.meanings[DeviceCommand.Errors.key(try field.canonical(try field.parse(key)))] = try value.words() } catch let fault

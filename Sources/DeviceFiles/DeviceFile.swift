@@ -39,7 +39,7 @@ package enum DeviceFile {
 
   package static func parse(_ entry: FileEntry) throws(FileEntryError) -> DeviceDescription {
     let fields = try entry.object(keys)
-    guard let name = fields["device"] else { throw entry.error("Missing device, the name of the device.") }
+    guard let name = fields["device"] else { throw entry.error("Missing key \"device\": the name of the device.") }
     var device = DeviceDescription(name: try name.words(limit: 64), file: entry.file)
     device.summary = try fields["summary"]?.words()
     if let value = fields["match"] { device.match = try match(value) }
@@ -76,7 +76,7 @@ package enum DeviceFile {
     for (key, value) in try fields["manufacturer_data"]?.namedMembers(limit: 16) ?? [] {
       match.manufacturerData.append(.init(company: try company(key, value), prefix: try prefix(value)))
     }
-    if match.isEmpty { throw entry.error("The match is empty. Use name, services or manufacturer_data.") }
+    if match.isEmpty { throw entry.error("The match is empty. Use \"name\", \"services\" or \"manufacturer_data\".") }
     return match
   }
 

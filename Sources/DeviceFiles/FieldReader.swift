@@ -5,7 +5,7 @@ enum FieldReader {
   private static let types = ValueFormat.names.filter { NumberLayout(named: $0) != nil } + ["text", "bytes"]
 
   static func layout(_ kind: FileEntry.Kind) throws(FileEntryError) -> NumberLayout {
-    guard let entry = kind.fields["type"] else { throw kind.entry.error("Missing type: u8, u16le, …") }
+    guard let entry = kind.fields["type"] else { throw kind.entry.error("Missing key \"type\": u8, u16le, …") }
     return try layout(entry)
   }
 
@@ -27,7 +27,7 @@ enum FieldReader {
       return .list(
         .init(name: name, item: .group(try group(value)), extent: try count(kind.fields["count"], isSized), note: try note(kind)))
     }
-    guard let type = kind.fields["type"] else { throw entry.error("Missing type: u8, u16le, text, bytes, …") }
+    guard let type = kind.fields["type"] else { throw entry.error("Missing key \"type\": u8, u16le, text, bytes, …") }
     switch try type.string() {
     case "text", "bytes": return .string(try string(kind, name, isSized))
     default: break
@@ -106,7 +106,7 @@ enum FieldReader {
     var bits: [BitsField.Bit] = []
     for item in try kind.entry.bounded() {
       let fields = try item.object(["name", "bit", "width", "values", "unit", "summary"])
-      guard let name = fields["name"], let low = fields["bit"] else { throw item.error("Missing name or bit (0 is the lowest bit).") }
+      guard let name = fields["name"], let low = fields["bit"] else { throw item.error("Missing \"name\" or \"bit\" (0 is the lowest).") }
       let top = 8 * layout.width
       var bit = BitsField.Bit(name: try name.name(), low: try low.integer(0...top - 1), width: 1)
       if let width = fields["width"] { bit.width = try width.integer(1...min(32, top - bit.low)) }
@@ -131,7 +131,7 @@ enum FieldReader {
     let items = try entry.bounded()
     for item in items {
       for (key, value) in try item.members() where ["list", "checksum", "length_of", "count_of", "at", "count"].contains(key) {
-        throw value.error("A list item cannot have \(key).")
+        throw value.error("A list item cannot have \"\(key)\".")
       }
       try builder.add(item, nil)
     }

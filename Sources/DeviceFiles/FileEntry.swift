@@ -154,7 +154,7 @@ package struct FileEntry: Sendable {
     }
     var fields: [String: FileEntry] = [:]
     for (key, entry) in members where key != first.key {
-      guard takes(first.key).contains(key) else { throw entry.error("\(first.key) takes no \(key).") }
+      guard takes(first.key).contains(key) else { throw entry.error("\"\(first.key)\" takes no \"\(key)\".") }
       fields[key] = entry
     }
     return Kind(name: first.key, entry: first.entry, fields: fields)

@@ -79,8 +79,8 @@ struct FrameBuilder {
   }
 
   private mutating func advance(to place: Int, _ entry: FileEntry) throws(FileEntryError) {
-    guard let offset else { throw entry.error("The fields before have no fixed size. Remove at.") }
-    guard place >= offset else { throw entry.error("The fields before take \(offset) bytes.") }
+    guard let offset else { throw entry.error("An earlier field has no fixed size. Remove \"at\".") }
+    guard place >= offset else { throw entry.error("The earlier fields take \(offset) bytes.") }
     if place > offset { try add(.skip(place - offset), entry) }
   }
 
@@ -129,12 +129,12 @@ struct FrameBuilder {
 
   private mutating func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ fixed: FileEntry?) throws(FileEntryError) {
     let name = try kind.entry.name()
-    guard !["all", "rest"].contains(name) else { throw kind.entry.error("Choose another name. \(name) has a meaning in length_of.") }
+    guard !["all", "rest"].contains(name) else { throw kind.entry.error("Choose another name. \(name) has a meaning in \"length_of\".") }
     let size = sized.firstIndex { $0.name == name }.map { sized.remove(at: $0) }
     let piece = try FieldReader.field(kind, entry, name, isSized: size != nil)
     if let size {
       guard case .sized? = Self.extent(piece) else { throw entry.error("Remove the fixed size, or the earlier size field.") }
-      if size.countsItems, case .string = piece { throw size.entry.error("\(name) is not a list. To count bytes, use length_of.") }
+      if size.countsItems, case .string = piece { throw size.entry.error("\(name) is not a list. To count bytes, use \"length_of\".") }
     }
     guard let value = fixed ?? kind.fields["value"] else { return try add(piece, entry) }
     guard let field = Frame.fields(piece).first, Frame.fixedSize(piece) != nil else {

@@ -48,7 +48,7 @@ struct FrameReader {
   private func named(_ entry: FileEntry) throws(FileEntryError) -> [Item] {
     guard let items = items[try entry.string()] else {
       throw entry.error(
-        names.isEmpty ? "Unknown frame. No frame is defined before." : "Unknown frame. Use \(names.prefix(20).joined(separator: ", ")).")
+        names.isEmpty ? "Unknown frame. No earlier frame is defined." : "Unknown frame. Use \(names.prefix(20).joined(separator: ", ")).")
     }
     return items
   }
@@ -67,7 +67,7 @@ struct FrameReader {
     let bodies = items.filter { if case .body = $0 { true } else { false } }
     if case .body(let second)? = bodies.dropFirst().first { throw second.error("A frame can have only one body.") }
     guard let around = fields["in"] else {
-      if let value = fields["with"] { throw value.error("with needs in, the name of the outer frame.") }
+      if let value = fields["with"] { throw value.error("\"with\" needs the key \"in\": the name of the outer frame.") }
       return items
     }
     var fixed: [String: FileEntry] = [:]
@@ -117,7 +117,7 @@ struct FrameReader {
       switch item {
       case .octets(let octets, let entry): try builder.add(.octets(octets), entry)
       case .field(let entry, let fixed): try builder.add(entry, fixed)
-      case .body(let entry): throw entry.error("A frame with a body can only be an outer frame (in).")
+      case .body(let entry): throw entry.error("A frame with a body can only be an outer frame (\"in\").")
       }
     }
     return try builder.finished(entry)

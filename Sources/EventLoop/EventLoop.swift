@@ -17,9 +17,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var waitingForTurn: [LightContinuation<Void>] = [], resuming: [LightContinuation<Void>] = []
   /// What is due before the descriptors are looked at.
   private var deferred: [TurnEnd] = [], running: [TurnEnd] = []
-  /// Jobs and steps that this turn, and steps that this job, may still take.
-  private var turnLeft = 0
-  private var shareLeft = share
+  /// Jobs and steps that this turn, and steps that this job, may still take, and turns that `deferred` may wait.
+  private var turnLeft = 0, shareLeft = share, batchesLeft = 64
   private var timers = TimerQueue()
   private var watches: [Int: Watch] = [:]
   private var nextWatch = 0
@@ -197,8 +196,6 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     for continuation in resuming { continuation.resume(returning: ()) }
     resuming.removeAll(keepingCapacity: true)
   }
-
-  private var batchesLeft = 64
 
   func atEndOfTurn(_ action: TurnEnd) { deferred.append(action) }
 

@@ -83,13 +83,13 @@ package struct AttributeTable: Hashable, Sendable {
     case .uuid(let part):
       var within = services
       if let service = selector.service {
-        within = try Self.pick(services.filter { service.matches($0.uuid) }, service, selector)
+        within = try Self.pick(service.pick(services) { $0.uuid }, service, selector)
         if within.isEmpty { return [] }
       }
       let all = within.flatMap { service in service.characteristics.map { ($0, service) } }
-      found = all.filter { part.matches($0.0.uuid) }.map { .characteristic($0.0, $0.1) }
+      found = part.pick(all) { $0.0.uuid }.map { .characteristic($0.0, $0.1) }
       if found.isEmpty, selector.descriptor == nil {
-        found = all.flatMap { item, service in item.descriptors.filter { part.matches($0.uuid) }.map { .descriptor($0, of: item, service) }
+        found = all.flatMap { item, service in part.pick(item.descriptors) { $0.uuid }.map { .descriptor($0, of: item, service) }
         }
       }
       found = try Self.pick(found, part, selector)
@@ -97,7 +97,7 @@ package struct AttributeTable: Hashable, Sendable {
     guard let part = selector.descriptor else { return found }
     let descriptors: [Attribute] = found.flatMap { attribute -> [Attribute] in
       guard case .characteristic(let item, let service) = attribute else { return [] }
-      return item.descriptors.filter { part.matches($0.uuid) }.map { .descriptor($0, of: item, service) }
+      return part.pick(item.descriptors) { $0.uuid }.map { .descriptor($0, of: item, service) }
     }
     return try Self.pick(descriptors, part, selector)
   }
@@ -105,17 +105,25 @@ package struct AttributeTable: Hashable, Sendable {
   private static func pick<T>(_ items: [T], _ part: Selector.Part, _ selector: Selector) throws(GATTError) -> [T] {
     guard let index = part.index, !items.isEmpty else { return items }
     guard index <= items.count else {
-      throw .notFound(selector, .only(items.count, of: part.uuid))
+      throw .notFound(selector, .only(items.count, of: "\(part)"))
     }
     return [items[index - 1]]
   }
 
   private func missing(_ selector: Selector) -> GATTError.Missing {
-    if case .uuid(let part) = selector.main, selector.service == nil, let service = services.first(where: { part.matches($0.uuid) }) {
+    if case .uuid(let part) = selector.main, selector.service == nil, let service = part.pick(services, { $0.uuid }).first {
       return .isService(service)
     }
     if selector.isAbbreviated { return .attribute }
-    if let part = selector.service, !services.contains(where: { $0.uuid == part.uuid }) { return .service(part.uuid) }
+    if let part = selector.service, case .uuid(let main) = selector.main {
+      if let item = characteristics.first(where: { $0.uuid == part.uuid }), item.descriptors.contains(where: { $0.uuid == main.uuid }) {
+        return .isCharacteristic("\(part.uuid)@\(main.uuid)")
+      }
+      guard services.contains(where: { $0.uuid == part.uuid }) else { return .service(part.uuid) }
+      if let other = services.first(where: { $0.characteristics.contains { $0.uuid == main.uuid } }), selector.descriptor == nil {
+        return .elsewhere("\(other.uuid)/\(main.uuid)")
+      }
+    }
     if let part = selector.descriptor { return .descriptor(part.uuid) }
     return .attribute
   }

@@ -29,12 +29,16 @@ package enum GATTError: Error, Equatable, Sendable {
     case attribute
     /// The UUID is that of a service.
     case isService(Service)
+    /// The service does not have it, but another one does, at this path.
+    case elsewhere(String)
+    /// What was named as a service is a characteristic, and has the descriptor at this path.
+    case isCharacteristic(String)
     /// No service with this UUID.
     case service(UUID)
     /// No such descriptor there.
     case descriptor(UUID)
     /// Less of this type than the index asks for.
-    case only(Int, of: UUID)
+    case only(Int, of: String)
   }
 
   /// One of several attributes that a selector may mean.

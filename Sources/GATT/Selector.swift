@@ -5,16 +5,22 @@ import Text
 /// How users name an attribute: `0x0012`, `ffe1`, `ffe0/ffe1`, `ffe1[2]`, `ffe1@2901`, `battery_level`, and combinations.
 package struct Selector: Hashable, Sendable, CustomStringConvertible {
   /// A type, and which of several: `ffe1[2]`, counted from 1 in the order of handles.
-  package struct Part: Hashable, Sendable {
-    /// The type; of an abbreviation, one of the types that it may mean.
+  package struct Part: Hashable, Sendable, CustomStringConvertible {
+    /// The type; zero for an abbreviation that is no UUID itself.
     package let uuid: UUID
     package let index: Int?
     /// The beginning of a UUID (`7a1e0002`) or of a name that the Bluetooth SIG assigned (`batt`); nil if the type was typed in full.
     package let abbreviation: String?
 
-    package func matches(_ other: UUID) -> Bool {
-      guard let abbreviation else { return uuid == other }
-      return other == uuid || "\(other)".hasPrefix(abbreviation) || AssignedNumbers.snakeName(of: other)?.hasPrefix(abbreviation) ?? false
+    package var description: String { abbreviation ?? "\(uuid)" }
+
+    /// Those of `items` that have this type, or else those whose types it abbreviates.
+    package func pick<T>(_ items: [T], _ uuid: (T) -> UUID) -> [T] {
+      let exact = items.filter { uuid($0) == self.uuid }
+      guard exact.isEmpty, let abbreviation else { return exact }
+      return items.filter {
+        uuid($0).fullDescription.hasPrefix(abbreviation) || AssignedNumbers.snakeName(of: uuid($0))?.hasPrefix(abbreviation) ?? false
+      }
     }
   }
 
@@ -42,19 +48,20 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     case unknownName(String)
   }
 
+  /// - Parameter abbreviating: whether the beginning of a type is enough.
   /// - Throws: GATTError.invalidSelector.
-  package init(_ text: String) throws(GATTError) {
+  package init(_ text: String, abbreviating: Bool = true) throws(GATTError) {
     description = text
     let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     let path = (halves.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
     guard let name = path.last, path.count <= 2 else { throw .invalidSelector(text, .tooManyParts) }
-    descriptor = halves.count == 2 ? try Self.part(halves[1], text) : nil
-    service = path.count == 2 ? try Self.part(path[0], text) : nil
+    descriptor = halves.count == 2 ? try Self.part(halves[1], text, abbreviating) : nil
+    service = path.count == 2 ? try Self.part(path[0], text, abbreviating) : nil
     if let handle = try Self.handle(name, text) {
       guard service == nil else { throw .invalidSelector(text, .handleInService) }
       main = .handle(handle)
     } else {
-      main = .uuid(try Self.part(name, text))
+      main = .uuid(try Self.part(name, text, abbreviating))
     }
   }
 
@@ -75,16 +82,15 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     return (0x2800...0x2803).contains(part.uuid.short ?? 0) ? nil : part.uuid
   }
 
-  /// A type that this may be the beginning of: five or more digits of a UUID, or three or more letters of a name; nil for another text.
-  private static func abbreviated(_ text: String) -> UUID? {
+  /// What this is the beginning of, as UUIDs and names are compared: 5 to 23 characters of a UUID, or three or more letters of a name. Nil for
+  /// another text.
+  private static func abbreviation(_ text: String) -> String? {
     let pattern = "00000000-0000-0000-0000-000000000000"
-    if (5..<36).contains(text.utf8.count),
-      zip(text, pattern).allSatisfy({ $1 == "-" ? $0 == "-" : $0.isASCII && $0.isHexDigit })
-    {
-      return UUID(text + pattern.dropFirst(text.utf8.count))
+    if (5..<24).contains(text.utf8.count), zip(text, pattern).allSatisfy({ $1 == "-" ? $0 == "-" : $0.isASCII && $0.isHexDigit }) {
+      return text.lowercased()
     }
-    guard text.utf8.count >= 3 else { return nil }
-    return AssignedNumbers.snakeNames.first { $0.name.hasPrefix(text) }?.uuid
+    let name = AssignedNumbers.snake(text)
+    return name.utf8.count >= 3 && AssignedNumbers.snakeNames.contains { $0.name.hasPrefix(name) } ? name : nil
   }
 
   private static func handle(_ text: Substring, _ whole: String) throws(GATTError) -> AttributeHandle? {
@@ -101,7 +107,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     return AttributeHandle(rawValue: value)
   }
 
-  private static func part(_ text: Substring, _ whole: String) throws(GATTError) -> Part {
+  private static func part(_ text: Substring, _ whole: String, _ abbreviating: Bool) throws(GATTError) -> Part {
     var name = text
     var index: Int?
     if let open = text.firstIndex(of: "[") {
@@ -116,9 +122,11 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     if let uuid = UUID(name) ?? AssignedNumbers.uuid(named: String(name)) {
       // Eight digits are a UUID of 32 bits, and more often the beginning of a longer one.
       let isLong = name.utf8.count == 8 && uuid.short == nil && Hex.number(name) != nil
-      return Part(uuid: uuid, index: index, abbreviation: isLong ? name.lowercased() : nil)
+      return Part(uuid: uuid, index: index, abbreviation: isLong && abbreviating ? name.lowercased() : nil)
     }
-    if let uuid = abbreviated(name.lowercased()) { return Part(uuid: uuid, index: index, abbreviation: name.lowercased()) }
+    if abbreviating, let beginning = abbreviation(String(name)) {
+      return Part(uuid: UUID(high: 0, low: 0), index: index, abbreviation: beginning)
+    }
     throw .invalidSelector(whole, .unknownName(String(name)))
   }
 }

@@ -7,6 +7,12 @@ import SystemPackage
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// Whether it is a file that can be read twice, which a pipe is not.
+  package nonisolated static func isRegular(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// A small file of the user's, at once: nil when there is none, or in a folder that may not be entered. Nothing but a regular file, which
   /// never makes its reader wait.
   /// - Throws: FileError.

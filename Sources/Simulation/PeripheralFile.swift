@@ -52,8 +52,8 @@ package enum PeripheralFile {
   /// - Parameter device: The device file whose commands the peripheral answers.
   private static func peripheral(_ entry: FileEntry, _ device: DeviceDescription?) throws(FileEntryError) -> PeripheralDescription {
     let fields = try entry.object(device == nil ? keys : keys + ["answers"])
-    guard let nameEntry = fields["name"] else { throw entry.error("Missing name.") }
-    guard let addressEntry = fields["address"] else { throw entry.error("Missing address.") }
+    guard let nameEntry = fields["name"] else { throw entry.error("Missing key \"name\".") }
+    guard let addressEntry = fields["address"] else { throw entry.error("Missing key \"address\".") }
     let name = try nameEntry.string()
     guard name.utf8.count <= 248 else { throw nameEntry.error("The name is too long: \(name.utf8.count) bytes (maximum 248).") }
     let appearance = UInt16(clamping: try fields["appearance"]?.integer(0...0xFFFF) ?? 0)

@@ -33,7 +33,7 @@ struct ActionReader {
     if let value = fields["sum8"] { reaction.condition.sum8 = UInt8(clamping: try value.integer(0...255)) }
     if let value = fields["if"] { reaction.condition.state = try expressions.condition(value) }
     if case .write(isCollected: true) = occasion, let key = Self.answerKeys.first(where: { fields[$0] != nil }), let value = fields[key] {
-      throw value.error("No effect with collect, which answers each write before the reactions run.")
+      throw value.error("No effect with \"collect\", which answers each write before the reactions run.")
     }
     if let value = fields["error"] { reaction.answer.error = ErrorCode(rawValue: UInt8(clamping: try value.integer(1...255))) }
     if let value = fields["answer"] { reaction.answer.isSent = try value.bool() }
@@ -41,16 +41,16 @@ struct ActionReader {
     if let then = fields["then"] {
       reaction.actions = try list(then)
     } else if reaction.answer == Reaction.Answer() {
-      throw entry.error("Missing then, the list of actions.")
+      throw entry.error("Missing key \"then\": the list of actions.")
     }
     return reaction
   }
 
   func timer(_ entry: FileEntry) throws(FileEntryError) -> PeripheralDescription.Timer {
     let fields = try entry.object(["after_ms", "every_ms", "then"])
-    guard let then = fields["then"] else { throw entry.error("Missing then, the list of actions.") }
+    guard let then = fields["then"] else { throw entry.error("Missing key \"then\": the list of actions.") }
     guard let interval = fields["after_ms"] ?? fields["every_ms"], fields.count == 2 else {
-      throw entry.error("Use either after_ms (fires once) or every_ms (repeats).")
+      throw entry.error("Use either \"after_ms\" (fires once) or \"every_ms\" (repeats).")
     }
     return PeripheralDescription.Timer(
       interval: try interval.milliseconds(Self.shortestTimer...86_400_000), isPeriodic: fields["every_ms"] != nil, actions: try list(then))
@@ -94,7 +94,7 @@ struct ActionReader {
     case "let": return try assignment(kind)
     case "count":
       let variable = try names.variable(target)
-      guard variable.isNumber else { throw target.error("The variable holds bytes. count needs a number.") }
+      guard variable.isNumber else { throw target.error("The variable holds bytes. \"count\" needs a number.") }
       let step = try kind.fields["by"].map(expressions.number) ?? .literal(1)
       return .assignNumber(variable: variable.index, .arithmetic(.sum, [.variable(variable.index), step]))
     case "send": return try send(kind.entry, kind.fields["values"])
@@ -104,11 +104,11 @@ struct ActionReader {
     case "advertise": return .advertise(try target.bool())
     case "disconnect": return .disconnect(try hangUp(target))
     case "busy_ms":
-      guard names.hasFirmware else { throw target.error("No effect without firmware: the device processes each packet immediately.") }
+      guard names.hasFirmware else { throw target.error("No effect without \"firmware\": the device processes each packet immediately.") }
       return .busy(try target.milliseconds(1...Self.longest))
     case "controller_error": return .failController(UInt8(clamping: try target.integer(0...255)))
     case "do":
-      if let value = kind.fields["else"], kind.fields["if"] == nil { throw value.error("else needs if.") }
+      if let value = kind.fields["else"], kind.fields["if"] == nil { throw value.error("\"else\" needs \"if\".") }
       return .block(
         try list(target), times: try kind.fields["times"].map(expressions.number) ?? .literal(1),
         otherwise: try kind.fields["else"].map(list) ?? [])
@@ -118,7 +118,7 @@ struct ActionReader {
 
   private func assignment(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let variable = try names.variable(kind.entry)
-    guard let value = kind.fields["value"] else { throw kind.entry.error("let needs a value.") }
+    guard let value = kind.fields["value"] else { throw kind.entry.error("\"let\" needs the key \"value\".") }
     return variable.isNumber
       ? .assignNumber(variable: variable.index, try expressions.number(value))
       : .assignOctets(variable: variable.index, try expressions.template(value))
@@ -128,7 +128,7 @@ struct ActionReader {
   private func value(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let target = kind.entry
     let row = try names.characteristics.find(target)
-    if kind.name == "set", kind.fields["value"] == nil { throw target.error("set needs a value.") }
+    if kind.name == "set", kind.fields["value"] == nil { throw target.error("\"set\" needs the key \"value\".") }
     // Without a value, send the current one.
     let template = try kind.fields["value"].map(expressions.template) ?? Template(parts: [.valueOf(row.handle)])
     switch kind.name {
@@ -139,7 +139,7 @@ struct ActionReader {
       guard row.properties.contains(.indicate) else { throw target.error("The characteristic has no indicate property.") }
       return .indicate(row.handle, template)
     case "reset":
-      guard row.isSink else { throw target.error("The characteristic has no sink.") }
+      guard row.isSink else { throw target.error("The characteristic has no \"sink\".") }
       return .reset(sink: row.handle)
     default: return .set(row.handle, template)
     }

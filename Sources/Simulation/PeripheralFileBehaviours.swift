@@ -32,7 +32,7 @@ struct BehaviourReader {
     }
     for key in ["on_subscribe", "on_unsubscribe"] {
       guard let value = fields[key], !properties.isDisjoint(with: [.notify, .indicate]), row?.isSubscribable == false else { continue }
-      throw value.error("Clients cannot subscribe: unasked removes the 2902 unless the descriptors list it.")
+      throw value.error("Clients cannot subscribe: \"unasked\" removes the 2902 unless \"descriptors\" lists it.")
     }
     for key in ["on_subscribe", "on_unsubscribe", "periodic", "unasked"] {
       guard let value = fields[key], properties.isDisjoint(with: [.notify, .indicate]) else { continue }
@@ -53,7 +53,7 @@ struct BehaviourReader {
     if let value = fields["periodic"] {
       let fields = try value.object(["every_ms", "values"])
       guard let interval = fields["every_ms"], let values = fields["values"] else {
-        throw value.error("periodic needs every_ms and values.")
+        throw value.error("\"periodic\" needs \"every_ms\" and \"values\".")
       }
       var templates: [Template] = []
       for item in try values.bounded() { templates.append(try actions.expressions.template(item)) }
@@ -62,7 +62,7 @@ struct BehaviourReader {
     }
     if let value = fields["sink"] {
       let fields = try value.object(["report", "pause_ms"])
-      guard let report = fields["report"] else { throw value.error("Missing report, the characteristic that holds the count.") }
+      guard let report = fields["report"] else { throw value.error("Missing key \"report\": the characteristic that holds the count.") }
       let target = try characteristics.find(report)
       guard target.handle != own else { throw report.error("The report must be another characteristic.") }
       behaviour.sink = PeripheralDescription.Sink(

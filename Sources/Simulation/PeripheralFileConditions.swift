@@ -39,8 +39,8 @@ extension ExpressionReader {
   }
 
   private func numbers(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(FileEntryError) -> Condition {
-    for cut in ["from", "octets"] { if let entry = kind.fields[cut] { throw entry.error("\(cut) needs bytes, not a number.") } }
-    guard let comparison = Condition.Comparison(rawValue: key) else { throw value.error("matches compares bytes, not numbers.") }
+    for cut in ["from", "octets"] { if let entry = kind.fields[cut] { throw entry.error("\"\(cut)\" needs bytes, not a number.") } }
+    guard let comparison = Condition.Comparison(rawValue: key) else { throw value.error("\"matches\" compares bytes, not numbers.") }
     return .number(try number(kind), comparison, try number(value))
   }
 
@@ -49,7 +49,7 @@ extension ExpressionReader {
     switch key {
     case "is", "is_not": return .octets(operand, isEqual: key == "is", try template(value))
     case "matches": return .matches(operand, try pattern(value))
-    default: throw value.error("\(key) compares numbers. To convert bytes: {\"number\": {…}, \"as\": \"u16le\"}")
+    default: throw value.error("\"\(key)\" compares numbers. To convert bytes: {\"number\": {…}, \"as\": \"u16le\"}")
     }
   }
 

@@ -75,7 +75,7 @@ struct ExpressionReader {
     case "aes_cmac": return [try authentication(.aesCMAC, kind)]
     case "hmac_sha256": return [try authentication(.hmacSHA256, kind)]
     case "xor":
-      guard let with = kind.fields["with"] else { throw entry.error("xor needs with, the bytes to combine with these.") }
+      guard let with = kind.fields["with"] else { throw entry.error("\"xor\" needs the key \"with\": the bytes to combine with these.") }
       return [.exclusiveOr(try template(entry), with: try template(with))]
     default: return try formatted(kind)
     }
@@ -95,15 +95,15 @@ struct ExpressionReader {
   }
 
   private func authentication(_ algorithm: MessageAuthentication, _ kind: FileEntry.Kind) throws(FileEntryError) -> Template.Part {
-    guard let value = kind.fields["key"] else { throw kind.entry.error("\(kind.name) needs a key.") }
+    guard let value = kind.fields["key"] else { throw kind.entry.error("\"\(kind.name)\" needs the key \"key\".") }
     let key = try template(value)
     if let count = key.literal?.count, !algorithm.keyLengths.contains(count) {
       let lengths = algorithm.keyLengths
       let wanted = lengths.count == 1 ? "\(lengths.lowerBound)" : "\(lengths.lowerBound)–\(lengths.upperBound)"
-      throw value.error("\(kind.name) needs a key of \(wanted) bytes, not \(count).")
+      throw value.error("\"\(kind.name)\" needs a key of \(wanted) bytes, not \(count).")
     }
     guard MessageAuthentication.isAvailable else {
-      throw kind.entry.error("\(kind.name) needs \(MessageAuthentication.library) (OpenSSL 3), which is not installed.")
+      throw kind.entry.error("\"\(kind.name)\" needs \(MessageAuthentication.library) (OpenSSL 3), which is not installed.")
     }
     return .authentication(algorithm, of: try template(kind.entry), key: key)
   }
@@ -117,7 +117,7 @@ struct ExpressionReader {
         continue
       }
       guard let format = try? ValueFormat(kind.name), format.numberOctets != nil else {
-        throw item.error("\(kind.name) takes a string. Only number formats take computed numbers.")
+        throw item.error("\"\(kind.name)\" takes a string. Only number formats take computed numbers.")
       }
       parts.append(.number(try number(item), format))
     }
@@ -127,7 +127,7 @@ struct ExpressionReader {
   /// Returns the named field of the request that is being answered, and the request.
   func parameter(_ entry: FileEntry) throws(FileEntryError) -> (Frame.Field, Frame) {
     let name = try entry.string()
-    guard let command = names.command else { throw entry.error("parameter works only in the answers of a device file.") }
+    guard let command = names.command else { throw entry.error("\"parameter\" works only in the answers of a device file.") }
     guard let field = command.request.field(name) else {
       let names = command.request.fields.map(\.name)
       throw entry.error(

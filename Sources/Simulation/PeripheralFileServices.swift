@@ -30,7 +30,7 @@ struct PeripheralServices {
 
   mutating func add(_ entry: FileEntry) throws(FileEntryError) {
     let fields = try entry.object(["uuid", "primary", "handle", "includes", "characteristics"])
-    guard let uuid = fields["uuid"] else { throw entry.error("Missing uuid.") }
+    guard let uuid = fields["uuid"] else { throw entry.error("Missing key \"uuid\".") }
     var service = Database.ServiceDescription(try uuid.uuid())
     if let value = fields["primary"] { service.isPrimary = try value.bool() }
     if let value = fields["handle"] { service.handle = try value.handle() }
@@ -58,8 +58,8 @@ struct PeripheralServices {
   private func characteristic(
     _ entry: FileEntry, _ fields: [String: FileEntry], _ descriptors: [FileEntry]
   ) throws(FileEntryError) -> Database.CharacteristicDescription {
-    guard let uuid = fields["uuid"] else { throw entry.error("Missing uuid.") }
-    guard let list = fields["properties"] else { throw entry.error("Missing properties.") }
+    guard let uuid = fields["uuid"] else { throw entry.error("Missing key \"uuid\".") }
+    guard let list = fields["properties"] else { throw entry.error("Missing key \"properties\".") }
     var properties: Properties = []
     for item in try list.list() {
       guard let property = Properties(name: try item.string()) else {
@@ -79,7 +79,7 @@ struct PeripheralServices {
 
   private func descriptor(_ entry: FileEntry) throws(FileEntryError) -> Database.DescriptorDescription {
     let fields = try entry.object(["uuid", "handle", "value", "permissions", "max_length"])
-    guard let uuid = fields["uuid"] else { throw entry.error("Missing uuid.") }
+    guard let uuid = fields["uuid"] else { throw entry.error("Missing key \"uuid\".") }
     var descriptor = Database.DescriptorDescription(try uuid.uuid())
     if let value = fields["handle"] { descriptor.handle = try value.handle() }
     if let value = fields["permissions"] { descriptor.permissions = try permissions(value) }

@@ -9,9 +9,7 @@ enum SimulatedDevice {
   static func entries(_ entry: FileEntry) throws(FileEntryError) -> [(FileEntry, DeviceDescription?)] {
     guard DeviceFile.isDevice(entry.tree) else { return [(entry, nil)] }
     let device = try DeviceFile.parse(entry)
-    guard let simulation = device.simulation else {
-      throw entry.error("The device file cannot be simulated: it has no simulate.")
-    }
+    guard let simulation = device.simulation else { throw entry.error("Cannot simulate this device: its file has no key \"simulate\".") }
     let members = try simulation.members()
     let base = members.filter { $0.key != "others" }
     var entries = [(copy(of: base, besides: [], simulation), device as DeviceDescription?)]
@@ -97,7 +95,7 @@ extension ActionReader {
 
   /// Returns the frame, the characteristic that sends it, and default values of fields.
   private func sent(_ name: String, _ entry: FileEntry) throws(FileEntryError) -> (Frame, DeviceCharacteristic, [String: DeviceValue]) {
-    guard let device = expressions.names.device else { throw entry.error("send works only in a device file.") }
+    guard let device = expressions.names.device else { throw entry.error("\"send\" works only in a device file.") }
     let answer = expressions.names.command?.answer
     if let answer, let frame = frame(name, of: answer) {
       var fixed: [String: DeviceValue] = [:]

@@ -199,7 +199,7 @@ package final class Output {
   package func note(_ text: String) {
     guard !style.quiet || onMessage != nil else { return }
     let text = DisplayText.visible(text)
-    say(text, isNote: true, (colorErr ? Paint.yellow.apply("note:") : "note:") + " " + text)
+    say(text, isNote: true, (colorErr ? Paint.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
   }
 
   /// Shows progress on a terminal, or if verbose.
@@ -217,7 +217,17 @@ package final class Output {
 
   package func failure(_ text: String) {
     let name = style.program + ":"
-    put(message: (colorErr ? Paint.red.apply(name) : name) + " " + forEyes(DisplayText.visible(text)))
+    put(message: (colorErr ? Paint.red.apply(name) : name) + folded(" " + forEyes(DisplayText.visible(text)), after: name))
+  }
+
+  /// Folds a text at its words on a terminal. A command at its end stays on one line, to be copied.
+  private func folded(_ text: String, after name: String) -> String {
+    guard errIsTerminal, !style.json, DisplayText.width(name + text) > width else { return text }
+    let start = text.ranges(of: ": \(style.program) ").last?.lowerBound ?? text.endIndex
+    let blank = "\u{A0}"
+    let command = text[start...].dropFirst(2).replacing(" ", with: blank)
+    let words = name.replacing(" ", with: blank) + text[..<start] + (command.isEmpty ? "" : ": \(command)")
+    return DisplayText.wrap(words, to: width).joined(separator: "\n").replacing(blank, with: " ").dropFirst(name.count).description
   }
 
   private func say(_ text: String, isNote: Bool, _ plain: String) {

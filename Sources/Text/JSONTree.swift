@@ -237,13 +237,13 @@ private struct Parser {
       var code = try codeUnit()
       if (0xD800..<0xDC00).contains(code), current == 0x5C {
         position += 1
-        guard current == 0x75 else { throw failure("Half of a surrogate pair") }
+        guard current == 0x75 else { throw failure("Unpaired surrogate in a \\u escape") }
         position += 1
         let low = try codeUnit()
-        guard (0xDC00..<0xE000).contains(low) else { throw failure("Half of a surrogate pair") }
+        guard (0xDC00..<0xE000).contains(low) else { throw failure("Unpaired surrogate in a \\u escape") }
         code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
       }
-      guard let scalar = UnicodeScalar(code) else { throw failure("Half of a surrogate pair") }
+      guard let scalar = UnicodeScalar(code) else { throw failure("Unpaired surrogate in a \\u escape") }
       return Array(String(Character(scalar)).utf8)
     default: throw failure("Unknown escape in a string: use \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
     }

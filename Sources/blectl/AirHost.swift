@@ -46,9 +46,9 @@ final class AirHost {
       $0.string("address", address.description)
     }
     if !output.style.json, !output.style.quiet {
-      let end = stays ? "on Ctrl-C" : "when the last client disconnects, or on Ctrl-C"
+      let end = stays ? "" : " Stops when the last client disconnects."
       let variable = "BLECTL_ADAPTER=\(ShellWords.quoteForShell("\(address)"))"
-      output.message(output.forEyes("Listening on \(address). Stops \(end). Try: \(variable) blectl scan"))
+      output.message(output.forEyes("Listening on \(address).\(end) Press Ctrl-C to stop. Try: \(variable) blectl scan"))
     }
     if case .tcp(let host, _) = address, !Self.isLoopback(host) {
       output.note("Any host that reaches this machine can use \(address). To allow only local programs, use tcp:localhost:PORT.")

@@ -9,7 +9,7 @@ struct Blectl: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "blectl",
-    abstract: "Scan, read, write and test Bluetooth LE devices, and send files to them.",
+    abstract: "Scan, read, write and test Bluetooth LE devices, and send files.",
     version: version,
     // `map` converts the elements. Converting the array would look up each conformance.
     subcommands: commands.map { $0 })
@@ -51,7 +51,12 @@ struct Blectl: ParsableCommand {
       return noCommand(name)
     }
     if !first.hasPrefix("-") {
-      return commandNames.contains(first) ? nil : misplacedOption(in: arguments.dropFirst()) ?? noCommand(first)
+      if commandNames.contains(first) { return nil }
+      if arguments.count > 1, commandNames.contains(arguments[1]) {
+        let words = [arguments[1], first] + arguments.dropFirst(2)
+        return ValidationError("The command comes first: blectl \(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))")
+      }
+      return misplacedOption(in: arguments.dropFirst()) ?? noCommand(first)
     }
     let standing = ["--version", "-h", "--help", "--experimental-dump-help", "--generate-completion-script"]
     if arguments.contains(where: { word in standing.contains { word == $0 || word.hasPrefix($0 + "=") } }) { return nil }
@@ -61,7 +66,8 @@ struct Blectl: ParsableCommand {
   static var missingCommand: ValidationError { ValidationError("Name a command: \(commandNames.joined(separator: ", ")).") }
 
   private static func noCommand(_ name: String) -> ValidationError {
-    let meant = Likeness.nearest(to: name, among: commandNames).map { "Did you mean \($0)?" }
+    if let advice = FamiliarWords.advice[name] { return ValidationError("Unknown command \(name). \(advice)") }
+    let meant = (FamiliarWords.commands[name] ?? Likeness.nearest(to: name, among: commandNames)).map { "Did you mean \($0)?" }
     return ValidationError(
       "Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(commandNames.joined(separator: ", ")).")")
   }

@@ -1,3 +1,4 @@
+import Bluetooth
 import EventLoop
 import GAP
 import GATT
@@ -89,11 +90,19 @@ struct Context {
     do {
       var search = PeerSearch(selector, takesFirst: takingFirst, demandsOne: demandingOne, limit: limit)
       search.isUrgent = isUrgent
-      match = try await radio().find(search, onDevice: { heard.count = $0 }) { [process] in process.memory.hear($0) }
+      match = try await radio().find(search, onDevice: { heard.count = $0 }) { [process] in
+        heard.devices = $0
+        process.memory.hear($0)
+      }
     } catch let error as PeerSearchError {
       if case .replay? = try? process.adapter() { throw Failure(error, isRecorded: true) }
       guard case .notFound = error else { throw error }
       var failure = Failure(error)
+      if case .address(let address, _) = selector, let other = heard.devices.first(where: { PeerSelector.mac(address).matches($0) }) {
+        failure.add("\(other.peer) advertises this MAC. Use mac:\(address)")
+      } else if case .mac(let address) = selector, heard.devices.contains(where: { $0.peer.address == address }) {
+        failure.add("A device has this address, so leave out mac:")
+      }
       failure.add("To listen longer, use \(longer) SECONDS or --wait.")
       throw failure
     }
@@ -110,12 +119,16 @@ struct Context {
     let end = EventLoop.shared.now.advanced(by: limit)
     return EventLoop.shared.spawn { [output] in
       while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
-        let left = EventLoop.shared.now.duration(to: end).components.seconds
+        let left = max(0, EventLoop.shared.now.duration(to: end).components.seconds)
         output.progress("Looking for \(selector): \(left) s left, \(heard.count) device\(heard.count == 1 ? "" : "s") heard")
       }
     }
   }
 }
 
-/// The number of devices that a search has heard.
-@LoopActor private final class HeardCount { var count = 0 }
+/// The devices that a search has heard.
+@LoopActor private final class HeardCount {
+  var count = 0
+  /// Known at its end.
+  var devices: [DeviceView] = []
+}

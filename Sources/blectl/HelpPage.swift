@@ -38,7 +38,7 @@ struct HelpPage {
 
   func text(isShort: Bool) -> String {
     let configuration = type.configuration
-    var parts = [DisplayText.wrap("OVERVIEW: \(configuration.abstract)" + (isShort ? " All options: --help" : ""), to: Self.width)]
+    var parts = [DisplayText.wrap("OVERVIEW: \(configuration.abstract)", to: Self.width)]
     if !isShort, !configuration.discussion.isEmpty { parts.append(Self.paragraphs(configuration.discussion)) }
     parts.append(DisplayText.wrap("USAGE: \(usage)", to: Self.width))
     var titles: [String] = []
@@ -50,8 +50,11 @@ struct HelpPage {
       let listed = arguments.filter { Self.title($0) == title }
       if !listed.isEmpty || title == Self.globalTitle { parts.append(section(title, listed, isShort: isShort)) }
     }
-    let examples = (type as? any LoopCommand.Type)?.examples ?? []
+    var examples = (type as? any LoopCommand.Type)?.examples ?? []
+    // Those of the command line, without what a session has already.
+    if isSession { examples = examples.compactMap { $0.after("blectl -i sim ") ?? ($0.hasPrefix("blectl") || $0.contains("| ") ? nil : $0) } }
     if !examples.isEmpty { parts.append(["EXAMPLES:"] + examples.map { "  \($0)" }) }
+    if isShort { parts.append(["All options: \(isSession ? "" : "blectl ")\(configuration.commandName ?? "") --help"]) }
     return parts.map { $0.joined(separator: "\n") }.joined(separator: isShort ? "\n" : "\n\n")
   }
 
@@ -75,7 +78,7 @@ struct HelpPage {
       if !isSession { rows.append(("--version", "Print the version")) }
       rows.append(("-h, --help", "Print a summary (-h) or everything (--help)"))
     }
-    let column = 4 + (rows.map(\.0.count).filter { $0 <= 24 }.max() ?? 0)
+    let column = 4 + (rows.map(\.0.count).filter { $0 <= 25 }.max() ?? 0)
     // A screen has no room for what USAGE shows.
     return (isShort && title == "Arguments" ? [] : ["\(title.uppercased()):"])
       + rows.flatMap { label, text in

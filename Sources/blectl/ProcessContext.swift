@@ -91,6 +91,7 @@ final class ProcessContext {
   /// Runs the command of the command line. - Throws: FileError, of the file of `--record`; what the command throws.
   func run(_ command: any LoopCommand, in context: Context) async throws {
     try checkFiles(of: command)
+    noteUnused(by: command, output)
     guard let path = options.record else { return try await command.run(in: context) }
     if command is Browse || command is Sim || command is Run || command is Gatttool {
       let name = type(of: command).configuration.commandName ?? ""
@@ -99,6 +100,15 @@ final class ProcessContext {
     let recorder = try ScriptRecorder(path, output)
     self.recorder = recorder
     try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
+  }
+
+  /// Names the options of the command that have no effect.
+  func noteUnused(by command: any LoopCommand, _ output: Output) {
+    let options = command.process
+    let given = ["--adapter": options.adapter != nil, "--timeout": options.timeout != nil, "--record": options.record != nil]
+    for option in type(of: command).unusedOptions where given[option] ?? false {
+      output.note("\(option) has no effect on \(type(of: command).configuration.commandName ?? "this command").")
+    }
   }
 
   /// Checks the files before any is opened. - Throws: Failure(.usage) if one would overwrite another.

@@ -134,7 +134,7 @@ enum Program {
     if !output.isFlushed, !interrupted.isSettled {
       // Without a note, a user would not see why the program does not end.
       let note = EventLoop.shared.schedule(after: .seconds(2)) {
-        output.note("Waiting for the reader of standard output to take \(output.unwrittenLines) line(s). Ctrl-C discards them.")
+        output.note("Waiting for the reader of standard output to take \(output.unwrittenLines) line(s). Press Ctrl-C to discard them.")
       }
       defer { note.cancel() }
       try await race({ try await output.flush(until: nil) }, { try await interrupted.value() })
@@ -196,7 +196,7 @@ enum Program {
     let isShort = words.contains("-h") && !words.contains("--help")
     let isAsked = words.first == "help"
     guard isAsked || isShort || words.contains("--help") else { return nil }
-    let name = isAsked ? words.dropFirst().first { !$0.hasPrefix("-") } : words.first { !$0.hasPrefix("-") || $0 == Execute.word }
+    let name = isAsked ? words.dropFirst().first { !$0.hasPrefix("-") || $0 == Execute.word } : Arguments.leading(arguments).rest.first
     guard let name, name != "help" else { return ProgramHelp.text(isShort: isShort) }
     return Blectl.command(named: name).map { HelpPage(of: $0, isSession: false).text(isShort: isShort) }
   }

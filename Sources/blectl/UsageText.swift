@@ -1,5 +1,7 @@
 import ArgumentParser
 import Bluetooth
+import GATT
+import LinuxIO
 import Operations
 import Text
 
@@ -19,45 +21,55 @@ struct UsageText {
     // What was found out before the parser's turn is about that command all the same.
     let whole = error is ValidationError ? (command ?? root).fullMessage(for: error) : root.fullMessage(for: error)
     let reported = root.message(for: error)
-    // A name that is no command's is part of it, too.
     usage =
-      "Usage: "
-      + DisplayText.visible(
-        command.map { "\(HelpPage(of: $0, isSession: false).usage)\n  See 'blectl \($0.configuration.commandName ?? "") -h'." }
-          ?? "blectl [<options>] <command> [<arguments>]\n  See 'blectl -h'.")
+      command.map { "Usage: \(HelpPage(of: $0, isSession: false).usage)\n  See 'blectl \($0.configuration.commandName ?? "") -h'." }
+      ?? "Usage: blectl [<options>] <command> [<arguments>]\n  See 'blectl -h'."
     let rest = whole.dropFirst(min(whole.count, "Error: ".count + reported.count + 1))
     let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
-    // The parser reports a missing argument before an unknown option, which is the likelier mistake.
-    let message = Self.unknownOption(reported, arguments, command).map { "Unknown option '\($0)'" } ?? reported
+    // The parser reports missing and wrong arguments before an unknown option, which is the likelier mistake.
+    let unknown = error is ValidationError ? nil : Self.unknownOption(arguments, command)
+    let message = unknown.map { "Unknown option '\($0)'" } ?? reported
     let words =
       Self.deviceFirst(message, arguments, command, isSession: type != nil)
-      ?? (command == Write.self ? Self.answer(message, arguments) ?? Self.quotedValue(message, arguments) : nil)
+      ?? Self.answer(message, arguments, command) ?? (command == Write.self ? Self.quotedValue(message, arguments) : nil)
     // A line feed in what was typed must not make two lines.
     sentence = DisplayText.visible((words ?? Self.words(message, help, command)).replacing("\n", with: " "))
   }
 
-  /// Returns the first option that `command` does not have, if the parser reports a missing argument.
-  private static func unknownOption(_ message: String, _ arguments: [String], _ command: (any ParsableCommand.Type)?) -> String? {
-    guard message.hasPrefix("Missing"), let command else { return nil }
-    let known = CommandDescription(of: command).options.flatMap(\.names) + ["--help", "--version"]
-    return arguments.prefix { $0 != "--" }.lazy.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
-      .first { !known.contains($0) }
+  /// Returns the first option that `command` does not have.
+  private static func unknownOption(_ arguments: [String], _ command: (any ParsableCommand.Type)?) -> String? {
+    guard let command else { return nil }
+    let options = CommandDescription(of: command).options
+    let known = options.flatMap(\.names) + ["--help", "--version", "-h"]
+    var isValue = false
+    for word in arguments.dropFirst().prefix(while: { $0 != "--" }) {
+      let name = String(word.prefix { $0 != "=" })
+      let isOption = name.hasPrefix("--") || name.utf8.count == 2 && name.hasPrefix("-") && name.last?.isLetter == true
+      if isOption || known.contains("-\(name)"), !isValue, !known.contains(name) { return name }
+      isValue = options.contains { $0.takesValue && $0.names.contains(word) }
+    }
+    return nil
   }
 
   /// Advises to put the PEER first. Returns nil if no later word is a PEER.
   private static func deviceFirst(
     _ message: String, _ arguments: [String], _ command: (any ParsableCommand.Type)?, isSession: Bool
   ) -> String? {
-    func isPeer(_ word: String) -> Bool {
+    let options = command.map { CommandDescription(of: $0).options.filter(\.takesValue).flatMap(\.names) } ?? []
+    func isPeer(_ index: Int) -> Bool {
+      let word = arguments[index]
+      if index > 0, options.contains(arguments[index - 1]) { return false }
       // The VALUE of a write may have six bytes, with colons between them.
-      if case .address(_, nil)? = PeerSelector(word) { command != Write.self } else { PeerSelector(word) != nil }
+      if case .address(_, nil)? = PeerSelector(word) { return command != Write.self }
+      let isName = command != Write.self && !word.hasPrefix("-") && PeerArgument.mistake(in: word) == nil
+      return PeerSelector(word) != nil || isName && (try? Selector(word, abbreviating: false)) == nil
     }
     let wrong: String? =
       if let (value, place, _) = invalidValue(message), place == "<peer>" { value } else {
         message.contains("nexpected argument") ? PeerArgument.current.description : nil
       }
     guard let wrong, let index = arguments.firstIndex(of: wrong),
-      let place = arguments[(index + 1)...].firstIndex(where: isPeer)
+      let place = arguments.indices[(index + 1)...].first(where: isPeer)
     else { return nil }
     var words = arguments
     let peer = words.remove(at: place)
@@ -66,10 +78,17 @@ struct UsageText {
     return "The device comes first: \(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
   }
 
-  /// `--wait ff01`: advises to use `--expect`. Returns nil for other mistakes.
-  private static func answer(_ message: String, _ arguments: [String]) -> String? {
-    guard message.contains("nexpected argument"), let index = arguments.firstIndex(of: "--wait"), index + 1 < arguments.count,
-      message.contains("'\(arguments[index + 1])'")
+  /// `--wait ff01` and `wait ff01 567b`: how to wait for an answer. Returns nil for other mistakes.
+  private static func answer(_ message: String, _ arguments: [String], _ command: (any ParsableCommand.Type)?) -> String? {
+    if command == WaitForValue.self, let value = message.after("Unexpected argument '")?.prefix(while: { $0 != "'" }) {
+      let attribute = arguments.dropFirst().first { $0 != PeerArgument.current.description } ?? ""
+      return "Write the first bytes of the value after =: wait \(DisplayText.escape("\(attribute)=\(value)"))"
+    }
+    if command == SendFile.self, message.contains("<file>"), let file = arguments.last, InputFile.exists(file) {
+      return "\(DisplayText.quote(file)) is a file. The attribute comes before it: send-file PEER ATTR \(DisplayText.escape(file))"
+    }
+    guard command == Write.self, message.contains("nexpected argument"), let index = arguments.firstIndex(of: "--wait"),
+      index + 1 < arguments.count, message.contains("'\(arguments[index + 1])'")
     else { return nil }
     let answer = DisplayText.clip(ShellWords.quoteForShell(arguments[index + 1]), to: 60)
     return "--wait waits for the device and takes no value. To wait for an answer: --expect \(answer)"
@@ -98,9 +117,11 @@ struct UsageText {
     }
     if let option = message.after("Unknown option '") {
       let name = String(option.prefix { $0 != "'" })
+      if let advice = FamiliarWords.advice[name] { return "Unknown option \(name). \(advice)" }
       let known = command.map { Arguments.options(of: $0).map(\.name) } ?? []
+      let familiar = FamiliarWords.options[name].flatMap { known.contains(String($0.prefix { $0 != " " })) ? $0 : nil }
       let meant =
-        known.first { $0 == Self.synonyms[name] || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
+        familiar ?? known.first { $0 == "-\(name)" || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
         ?? (name.hasPrefix("--") ? Likeness.nearest(to: name, among: known) : nil)
       return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
     }
@@ -121,14 +142,11 @@ struct UsageText {
   /// What an option or an argument takes, as a sentence: `Bytes per segment, 1-512 (default: auto).` of `--chunk <n>  Bytes per segment, …`.
   private static func taken(_ help: String) -> String {
     let text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
-    return text.isEmpty ? "" : text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    guard !text.isEmpty else { return "" }
+    // A form to type stays as it is: `notify:ATTR`.
+    let isForm = text.prefix { $0 != " " }.contains { ":,".contains($0) } || text.hasPrefix("read-back")
+    return (isForm ? "Use \(text.hasPrefix("Address") ? "a" + text.dropFirst() : text)" : text.prefix(1).uppercased() + text.dropFirst()).asSentence
   }
-
-  /// The names that other programs give to our options.
-  private static let synonyms = [
-    "--limit": "--count", "-o": "--log", "--output": "--log", "--filter": "--name", "--time": "--duration", "--seconds": "--duration",
-    "--format": "--as", "--type": "--as", "--hci": "--adapter", "--interface": "--adapter", "--sec": "--timeout",
-  ]
 
   /// The kinds of values that several options take.
   private static func kind(of place: String) -> String? {

@@ -25,7 +25,7 @@ struct ValueSenders {
       let table = try await client.discover()
       let added = try await Self.addAll(on: client, output, add)
       let names = added.map { table.name(at: $0.valueHandle) ?? "\($0.valueHandle)" }
-      return output.note("Subscribing to all that send values: \(names.joined(separator: ", "))")
+      return output.note("Subscribing to all characteristics that send values: \(names.joined(separator: ", "))")
     }
     for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
   }

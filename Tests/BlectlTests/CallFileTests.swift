@@ -124,7 +124,7 @@ import Testing
     #expect(
       other.status == 2
         && other.errors.contains(
-          "Made has no attribute ee02, which w.json names. Its match does not fit: it describes another device."
+          "Made has no attribute ee02, which w.json names. The file's \"match\" does not fit this device. Use another file: --device FILE"
         ),
       "\(other.errors)")
     // It is that command's file only.

@@ -152,7 +152,7 @@ import Testing
   @Test(
     arguments: [
       (up, [], "Not running."),
-      (up, [612], "Running (pid 612). Cannot tell whether it scans: neither busctl nor dbus-send gets an answer. It adopts"),
+      (up, [612], "Running (pid 612). Cannot tell whether it is scanning: neither busctl nor dbus-send gets an answer. It adopts"),
       (
         up, [612],
         " It adopts connections that no other program uses. Only root can list the devices that it connects to automatically: `sudo '/opt/my tools/b"

@@ -133,7 +133,7 @@ import Text
     try Data().write(to: folder.appendingPathComponent("libcrypto.so.3"))
     let result = try Blectl.run(["scan"], environment: ["LD_LIBRARY_PATH": folder.path], adapter: "sim:\(path)")
     #expect(
-      result.status == 66 && result.errors.contains("aes_cmac needs libcrypto.so.3 (OpenSSL 3), which is not installed."),
+      result.status == 66 && result.errors.contains("\"aes_cmac\" needs libcrypto.so.3 (OpenSSL 3), which is not installed."),
       "\(result.errors)")
     #expect(result.errors.contains("challenge-lock.json:") && result.errors.contains("services[0].characteristics[0].reactions["))
   }

@@ -29,7 +29,7 @@ import Testing
     (["connect", "AA:AA:AA:AA:AA:AA"], 2, "AA:AA:AA:AA:AA:AA"), (["connect", "AA:AA:AA:AA:AA:AA/public"], 4, "AA:AA:AA:AA:AA:AA"),
     (["read", "name:Band-7", "ff02"], 5, "ff02"), (["notify", "name:Band-7", "0x0001"], 2, "not the value of a characteristic"),
     (["mac-from-adv", "--hex", "020106"], 2, "No MAC in 1 advertisement(s)"),
-    (["mac-from-adv", "--hex", "1a1695fe4855c211165068b6fe3c878095c8a5834f000000463221c6"], 2, "This frame has no MAC"),
+    (["mac-from-adv", "--hex", "1a1695fe4855c211165068b6fe3c878095c8a5834f000000463221c6"], 2, "This advertisement has no MAC"),
     (["-i", "sim:/nonexistent", "scan"], 66, "/nonexistent"), (["-i", "tcp:127.0.0.1:1", "scan"], 3, "127.0.0.1"),
     (["-i", "unix:/nonexistent", "scan"], 3, "/nonexistent"),
     (["-i", "serial:/nonexistent", "scan"], 3, "serial:/nonexistent: "),

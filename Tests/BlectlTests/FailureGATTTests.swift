@@ -95,7 +95,7 @@ import Text
         "The device has no attribute ffe0: ffe0 is a service. Use one of its characteristics: ffe0/ffe1, ffe0/ffe1"
       ),
       (
-        .notFound(try Selector("ffe1[3]"), .only(2, of: UUID(0xFFE1))), "not_found",
+        .notFound(try Selector("ffe1[3]"), .only(2, of: "ffe1")), "not_found",
         "The device has no attribute ffe1[3]: it has only 2 of ffe1."
       ),
       (
@@ -184,11 +184,11 @@ import Text
       ),
       (
         .irregular(IrregularEntry(.characteristic, 9, nil, .notAdvancing(HandleRange(0x10, 0xFFFF)))),
-        "The search for characteristics ended at 0x0010: the device returned nothing from the requested range 0x0010-0xffff."
+        "The search for characteristics ended at 0x0010: the device returned nothing in the requested range 0x0010-0xffff."
       ),
       (
         .irregular(IrregularEntry(.characteristic, 9, UUID(0x2A00), .outsideServices(UUID(0x1800), 1))),
-        "Kept characteristic 2a00 (handle 0x0009), which is in no service, with 1800 (handle 0x0001)."
+        "Kept characteristic 2a00 (handle 0x0009) in service 1800 (handle 0x0001), but it is outside its range."
       ),
       (.longNotification(0x16, attribute), "ffe1 (handle 0x0016) sent more bytes than an attribute can hold. Kept the first 512."),
       (

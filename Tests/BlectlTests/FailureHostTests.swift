@@ -100,7 +100,7 @@ import Testing
       ),
       (
         .lost(.terminatedByLocalHost), 0x16, "connection_terminated_by_local_host",
-        "Connection to D1:00:00:00:00:02 lost: this side closed it (HCI 0x16)"
+        "Connection to D1:00:00:00:00:02 lost: blectl closed it (HCI 0x16)"
       ),
       (
         .lost(.connectionFailedToBeEstablished), 0x3E, "connection_failed_to_be_established",
@@ -108,12 +108,12 @@ import Testing
       ),
       (
         .endedHere(.terminatedByLocalHost), 0x16, "connection_terminated_by_local_host",
-        "Connection to D1:00:00:00:00:02 closed by this side"
+        "Connection to D1:00:00:00:00:02 closed by blectl"
       ),
       (.endedHere(nil), nil, nil, "Connection to D1:00:00:00:00:02 closed. The controller did not confirm it"),
       (
         .handleReused(adapter: "sim"), nil, nil, "Connection to D1:00:00:00:00:02 lost: sim gave its handle to another connection"
-      ), (.channelClosed, nil, nil, "ATT bearer closed by this side"),
+      ), (.channelClosed, nil, nil, "ATT bearer closed by blectl"),
     ] as [(LinkEnd.Cause, Int?, String?, String)]) func links(_ cause: LinkEnd.Cause, _ code: Int?, _ name: String?, _ sentence: String)
   { #expect(Failure(LinkEnd(Self.peer, cause)) == Failure(.linkLost, sentence, code: code, name: name)) }
 

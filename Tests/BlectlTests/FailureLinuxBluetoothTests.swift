@@ -62,15 +62,15 @@ import Testing
       "Bluetooth LE is off on hci0. Run: sudo btmgmt -i hci0 le on"),
     Row(
       AdapterProblem.notPermitted("hci0", to: .scanning), .adapter, 1, "eperm",
-      "Cannot scan on hci0: this needs CAP_NET_RAW (for user:N also CAP_NET_ADMIN). If setcap does not help, see blectl doctor. Run once: sudo "
-        + "setcap cap_net_raw,cap_net_admin=p \(program)"),
+      "Cannot scan on hci0: this needs CAP_NET_RAW (for user:N also CAP_NET_ADMIN). Run once: `sudo setcap cap_net_raw,cap_net_admin=p "
+        + "\(program)`. If that does not help: blectl doctor"),
     Row(
       AdapterProblem.taken("hci0"), .adapter, 87, "eusers",
       "hci0 is in use: another program owns its HCI user channel. Stop that program. To find it: sudo btmon"),
     Row(
       AdapterProblem.inUse("hci0"), .adapter, 16, "ebusy",
-      "Cannot open the HCI user channel of hci0: the kernel's Bluetooth stack uses it. If bluetoothd switches it on again, stop bluetoothd. "
-        + "Run: sudo hciconfig hci0 down"),
+      "Cannot open the HCI user channel of hci0: the kernel's Bluetooth stack uses it. Run: `sudo hciconfig hci0 down`. "
+        + "If bluetoothd switches it on again, stop bluetoothd."),
     Row(AdapterProblem.unplugged("hci0"), .adapter, 19, "enodev", "hci0 was unplugged or reset."),
     Row(
       AdapterProblem.silent("hci0", LESetScanParameters.opcode, after: .seconds(3)), .adapter, nil, nil,
@@ -101,7 +101,7 @@ import Testing
       "Cannot connect to F0:F1:F2:F3:F4:F5/random: it closed the connection immediately"),
     Row(
       none(.givenUpHere, .connectionAbort), .linkLost, 103, "econnaborted",
-      "Cannot connect to F0:F1:F2:F3:F4:F5/random: this side canceled the connection, perhaps for another program"),
+      "Cannot connect to F0:F1:F2:F3:F4:F5/random: this computer canceled the connection, perhaps for another program"),
     Row(
       none(.notEstablished, .noFunction), .linkLost, 38, "enosys",
       "Cannot connect to F0:F1:F2:F3:F4:F5/random: the device did not answer the first packets. Move closer, or use --retries N"),
@@ -121,7 +121,7 @@ import Testing
     return [
       row(.errno(.timedOut), 110, "etimedout", "the device stopped answering, and may be off or out of range"),
       row(.errno(.connectionReset), 104, "econnreset", "the device closed it"),
-      row(.errno(.connectionAbort), 103, "econnaborted", "this side closed it, perhaps for another program"),
+      row(.errno(.connectionAbort), 103, "econnaborted", "this computer closed it, perhaps for another program"),
       row(.errno(.noFunction), 38, "enosys", "the Link Layer failed (encryption, or an update that the device did not follow)"),
       row(.errno(.networkDown), 100, "enetdown", "the adapter was switched off or unplugged"),
       row(.errno(.ioError), 5, "eio", "Input/output error (EIO)"), row(.errno(nil), nil, nil, "it was closed"),

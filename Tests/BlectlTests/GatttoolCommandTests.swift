@@ -49,7 +49,7 @@ import Testing
       ("--primary -b D1:00:00:00:00:09", "", "connect to D1:00:00:00:00:09: Connection refused (111)\n"),
       (
         "--primary -b D1:00:00:00:00:01 -p 31", "",
-        "connect to D1:00:00:00:00:01: GATT over BR/EDR is not supported: blectl does Bluetooth LE only; leave out --psm\n"
+        "connect to D1:00:00:00:00:01: GATT over BR/EDR is not supported: blectl supports only Bluetooth LE. Leave out --psm\n"
       ),
       ("-b D1:00:00:00:00:01", "Usage:", ""), ("--primary --foo", "Usage:", "Unknown option --foo\n"),
     ]

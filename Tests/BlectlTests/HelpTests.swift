@@ -38,11 +38,20 @@ import Testing
       let text = try Self.help(name, "--help")
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
       #expect(lines.allSatisfy { $0.count <= 80 }, "\(name): \(lines.filter { $0.count > 80 })")
-      let headings = lines.filter { $0.hasSuffix("OPTIONS:") }
-      #expect(headings == ["OPTIONS:", "CONNECTION OPTIONS:", "GLOBAL OPTIONS:"].filter(headings.contains), "\(name): \(headings)")
+      let headings = lines.filter { $0.hasSuffix("OPTIONS:") || $0 == "VERIFICATION:" }
+      #expect(
+        headings == ["OPTIONS:", "VERIFICATION:", "CONNECTION OPTIONS:", "GLOBAL OPTIONS:"].filter(headings.contains),
+        "\(name): \(headings)")
       #expect(headings.last == "GLOBAL OPTIONS:")
       let short = try Self.help(name, "-h")
       #expect(Self.examples(text) == Self.examples(short))
+    }
+  }
+
+  /// Options before it are not the command, nor are their values.
+  @Test func theHelpOfTheProgramAfterOptions() throws {
+    for words in [["-i", "sim", "-h"], ["--color", "always", "-h"], ["-t", "5", "-h"]] {
+      #expect(try Blectl.run(words, adapter: nil).text == Blectl.run("-h").text, "\(words)")
     }
   }
 
@@ -58,8 +67,7 @@ import Testing
 
   @Test func everyExampleRuns() throws {
     let folder = try Self.folder([
-      "tests/band.blectl": "device Band-7\ntest battery\n  read battery_level\nend\n",
-      "devices.json": #"{"peripherals":[{"address":"C0:FF:EE:00:00:07/random","name":"Made"}]}"#,
+      "tests/band.blectl": "device Band-7\ntest battery\n  read battery_level\nend\n"
     ])
     _ = try Blectl.run(["--trace", "capture.btsnoop", "read", "Band-7", "2a19"], folder: folder.path)
     let programs = URL(fileURLWithPath: Blectl.path).deletingLastPathComponent().path
@@ -98,20 +106,26 @@ import Testing
   }
 
   @Test func aSessionsHelpIsAboutTheSession() throws {
-    let help = try Blectl.run(["repl"], input: Array("help wait\nread -h\n".utf8)).text
+    let help = try Blectl.run(["repl"], input: Array("wait --help\nread -h\n".utf8)).text
     #expect(help.contains("USAGE: wait [<options>] [<peer>] <attr[=hex]>") && help.contains("--timeout"), "\(help)")
     #expect(help.contains("USAGE: read [<options>] [<peer>] <attribute> ...\n") && !help.contains("-i, "))
     #expect(help.components(separatedBy: "USAGE: read").last?.contains("GLOBAL OPTIONS") == false)
+    #expect(help.contains("\n  read Band-7 battery_level\n") && !help.contains("blectl -i"), "\(help)")
   }
 
   /// Those that last until they are stopped.
   @Test func theSharedSimulatorAndTheBrowserRun() throws {
+    let folder = try Self.folder(["devices.json": #"[{"address":"C0:FF:EE:00:00:07/random","name":"Made"}]"#])
     for example in Self.examples(try Self.help("sim", "-h")) {
-      #expect(example.hasPrefix("blectl sim --listen "), "\(example)")
+      let words = example.replacingOccurrences(of: "/tmp/air", with: folder.appendingPathComponent("air").path)
+        .replacingOccurrences(of: "devices.json", with: folder.appendingPathComponent("devices.json").path)
+      let simulator = try Blectl.start(words.components(separatedBy: " ").dropFirst().map { $0 }, adapter: nil, virtual: false)
+      #expect(simulator.waitForOutput(containing: "Listening on "), "\(example)")
+      simulator.signal(SIGINT)
+      #expect(simulator.wait().status == 130)
     }
-    #expect(Self.examples(try Self.help("browse", "-h")) == ["blectl -i sim browse", "blectl -i sim browse Band-7"])
-    for arguments in [[], ["Band-7"]] {
-      let browser = try BrowserTerminal(arguments)
+    for example in Self.examples(try Self.help("browse", "-h")) {
+      let browser = try BrowserTerminal(Array(example.components(separatedBy: " ").drop { $0 != "browse" }.dropFirst()))
       try browser.see("Band-7")
       browser.quit()
     }

@@ -106,10 +106,10 @@ import Testing
       _ = try await shell.connect("panel")
       let lines = try await shell.run(Params.self, "name:panel")
       #expect(
-        lines.first == "link to D1:00:00:00:00:10/random (Panel)" && lines.contains("  PHY: 1m") && lines.contains("  MTU: 23 bytes"),
+        lines.first == "Connection to D1:00:00:00:00:10/random (Panel)" && lines.contains("  PHY: 1m") && lines.contains("  MTU: 23 bytes"),
         "\(lines)")
       #expect(try await shell.run(Rssi.self, "name:panel").first?.hasSuffix(" dBm") == true)
-      #expect(try await shell.run(MTU.self, "name:panel") == ["23 bytes, not exchanged on this link"])
+      #expect(try await shell.run(MTU.self, "name:panel") == ["23 bytes, not exchanged on this connection"])
       await shell.process.session.close()
     }
   }

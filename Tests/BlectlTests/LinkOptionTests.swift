@@ -114,8 +114,8 @@ import Testing
     #expect(result.status == 0 && result.text == "01\n", "\(result.errors)")
     // It is silent again when a stronger one would have turned up.
     let late = try Blectl.run(words + ["-t", "25"], adapter: "sim:" + file)
-    #expect(late.status == 4 && late.errors.contains("It was last heard 25."), "\(late.errors)")
-    #expect(late.errors.contains(" s ago, over 0."), "\(late.errors)")
+    #expect(late.status == 4 && late.errors.contains("It advertised for 0."), "\(late.errors)")
+    #expect(late.errors.contains(" s, until 25."), "\(late.errors)")
   }
 
   @Test func aFailedConnectionSaysWhenTheDeviceWasHeard() throws {

@@ -52,14 +52,16 @@ import Text
     }
     let lines = result.errors.split(separator: "\n")
     #expect(lines.first?.hasPrefix("blectl: ") == true, "\(result.errors)")
-    #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("Usage: ") || $0.hasPrefix("  See ") }, "\(result.errors)")
+    #expect(
+      [1, 3].contains(lines.count) && lines.dropFirst().allSatisfy { $0.hasPrefix("Usage: ") || $0.hasPrefix("  See ") }, "\(result.errors)"
+    )
     for mention in mentions { #expect(result.errors.contains(mention), "\(mention): \(result.errors)") }
   }
 
   static let more: [([String], [String])] = [
     (["write", "name:Band-7", "ff02", "-5"], ["Invalid hex \"-5\"", "another format"]),
     (["write", "name:Band-7", "ff02", "0-1"], ["Invalid hex \"0-1\""]),
-    (["write", "name:Band-7", "ff02", "OPEN"], ["another format (utf8"]),
+    (["write", "name:Band-7", "ff02", "OPEN"], ["another format, use --as: utf8"]),
     (["write", "name:Band-7", "ff02", "00", "--read-back"], ["it is not readable. Nothing was written."]),
     (["notify", "name:Band-7", "2a37", "-n", "-1"], ["--count takes 1 or more, not -1"]),
     (["read", "name:Band-7", "2a19", "-t", "-1"], ["--timeout takes seconds"]),
@@ -171,7 +173,7 @@ import Text
   }
 
   @Test func aTimeoutOfAScanIsNoDuration() throws {
-    #expect(try Blectl.run("scan", "-t", "2", "-d", "1").errors.contains("use --duration"))
+    #expect(try Blectl.run("scan", "-t", "2", "-d", "1").errors.contains("--timeout has no effect on scan."))
   }
 
   /// Far from everything is no suggestion.

@@ -26,7 +26,7 @@ import Testing
     #"{"connected":"2026-01-03T03:04:05.678Z","peer":"D1:00:00:00:00:01/random","found_by":"mac:A4:C1:38:00:11:22","air":"sim"}"#
 
   @Test func whoWasConnectedIsKnown() throws {
-    #expect(try blectl("peers").errors.contains("No connection, and no earlier one is known"))
+    #expect(try blectl("peers").errors.contains("No connections. No earlier connections are known."))
     #expect(try blectl("connect", "name:band-7").status == 0)
     #expect(try blectl("read", "mac:A4:C1:38:00:11:22", "ffe2").status == 0)
     // Once more, by its address: nothing is heard of it, and its name is still known.

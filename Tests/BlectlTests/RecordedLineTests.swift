@@ -190,6 +190,6 @@ extension RecordTests {
       lines == [
         "  sleep 1s", "  sleep 2s", "  # 3 more command(s) left out: a recorded script has at most 2 commands and 4 MiB", "end",
       ])
-    #expect(try text(errors).hasPrefix("note: Left 3 command(s) out of "))
+    #expect(try text(errors).hasPrefix("note: Omitted 3 command(s) from "))
   }
 }

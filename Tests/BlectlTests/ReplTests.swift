@@ -180,7 +180,7 @@ import Testing
     repl.type("connect d1\t")
     try repl.shows("blectl> connect D1:00:00:00:00:01/random")
     try repl.enter("")
-    try repl.says { $0.hasPrefix("connected to D1:00:00:00:00:01") }
+    try repl.says { $0.hasPrefix("Connected to D1:00:00:00:00:01") }
     repl.type("use \t")
     try repl.says { $0.contains("\\x1b]0;x\\x07\\u{202e}Evil") }
     repl.type("\u{15}")

@@ -55,7 +55,7 @@ import Testing
     #expect(result.status == 7 && result.errors.contains(mention), "\(result.errors)")
     #expect(result.lines.count == values, "\(result.text)")
     let isOver = mention.hasPrefix("The recording")
-    #expect(result.errors.contains("the next values after a request that was not sent") != isOver, "\(result.errors)")
+    #expect(result.errors.contains("next recorded values follow a request that you did not send") != isOver, "\(result.errors)")
   }
 
   /// A filtered log has the connection, and nothing that tells the type of the address.

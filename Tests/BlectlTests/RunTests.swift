@@ -122,6 +122,16 @@ struct RunTests {
     #expect(result.text.contains("3 passed"))
   }
 
+  @Test("A name without quotes is a note, tags are not")
+  func missingQuotes() throws {
+    let script = "device name:Band-7\ntest battery is fine\nread 2a19\nend\ntest other smoke nightly\nread 2a19\nend\n"
+    let result = try run([script], ["--dry-run"])
+    #expect(result.status == 0 && result.errors.components(separatedBy: "are tags").count == 2, "\(result.errors)")
+    #expect(
+      result.errors.contains(":2: 2 words after the name are tags. If they belong to the name: test \"battery is fine\""),
+      "\(result.errors)")
+  }
+
   @Test("--dry-run lists the tests and opens no adapter")
   func dryRun() throws {
     let result = try run([Self.passing, Self.failing], ["--dry-run"], adapter: "tcp:127.0.0.1:1")

@@ -156,15 +156,15 @@ import Testing
   @Test func waitThatSubscribesTooLateSaysSo() throws {
     let result = try text(["connect name:Band-C", "write ff02 1b9901", "sleep 1", "wait ff01=567b -t 3"], adapter: Self.band)
     #expect(
-      result.errors.contains("ff01 was not subscribed to before. Run `subscribe ff01` first, or use `write … --expect ff01`"),
+      result.errors.contains("blectl was not subscribed to ff01 before. Run `subscribe ff01` first, or use `write … --expect ff01`"),
       "\(result.errors)")
     let early = try text(["connect name:Band-C", "subscribe ff01", "wait ff01=ff -t 3"], adapter: Self.band)
-    #expect(early.status == 4 && !early.errors.contains("was not subscribed to before"), "\(early.errors)")
+    #expect(early.status == 4 && !early.errors.contains("was not subscribed to ff01 before"), "\(early.errors)")
   }
 
   @Test func waitSaysWhatItCannotSee() throws {
     let late = try json(["connect name:Band-C", "write ff02 1b9901", "sleep 1", "wait ff01 -t 3"])
-    let note = "wait cannot see what ff01 sent before now: it was not subscribed to. Run `subscribe ff01` first."
+    let note = "wait cannot see earlier values of ff01: blectl was not subscribed to it. Run `subscribe ff01` first."
     #expect(late.errors.contains(#"{"note":"\#(note)","id":4"#), "\(late.errors)")
     #expect(late.status == 4)
     let wait = "wait ff01 -t 3"
@@ -218,7 +218,7 @@ import Testing
     _ = try text(["connect name:Band-7", "alias mine"], state: state)
     for line in ["connect @last", "connect @mine", "connect C0:FF:EE:00:00:07/public"] {
       let result = try text([line], state: state)
-      #expect(result.lines.first?.hasPrefix("connected to Band-7 (C0:FF:EE:00:00:07)") == true, "\(result.text)\(result.errors)")
+      #expect(result.lines.first?.hasPrefix("Connected to Band-7 (C0:FF:EE:00:00:07)") == true, "\(result.text)\(result.errors)")
     }
     let read = try Blectl.run(["read", "@mine", "2a19", "--json"], environment: ["XDG_STATE_HOME": state])
     #expect(try read.records.first?.string("name") == "Band-7")

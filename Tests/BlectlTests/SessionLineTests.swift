@@ -93,7 +93,7 @@ import Testing
 
   @Test func anIdIsWhole() throws {
     let done = try run([#"{"id":1.5,"command":"sleep 0"}"#], ["repl", "--json"]).records.first
-    #expect(done?["error"]?.string("message")?.hasPrefix("id is a string or a whole number, not 1.5. ") == true)
+    #expect(done?["error"]?.string("message")?.hasPrefix("\"id\" must be a string or a whole number, not 1.5. ") == true)
   }
 
   // MARK: Examples

@@ -87,7 +87,7 @@ import Testing
     let killed = try Blectl.start(arguments, hasInput: false)
     #expect(
       killed.waitForOutput(
-        containing: "Listening on unix:\(file.path). Stops on Ctrl-C. Try: BLECTL_ADAPTER="
+        containing: "Listening on unix:\(file.path). Press Ctrl-C to stop. Try: BLECTL_ADAPTER="
           + "unix:\(file.path) blectl scan"))
     killed.signal(SIGKILL)
     _ = killed.wait()

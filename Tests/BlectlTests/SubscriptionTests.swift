@@ -52,7 +52,8 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     #expect(try Set(result.records.compactMap { $0.string("uuid") }) == ["2a6e", "fff3"], "\(result.text)")
     #expect(
-      result.errors.contains("Subscribing to all that send values: service_changed, temperature[3], fff3"), "\(result.errors)")
+      result.errors.contains("Subscribing to all characteristics that send values: service_changed, temperature[3], fff3"),
+      "\(result.errors)")
     #expect(result.errors.contains("Skipped fff4: "), "\(result.errors)")
   }
 

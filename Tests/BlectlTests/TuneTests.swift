@@ -37,6 +37,16 @@ import Testing
     #expect(result.lines.allSatisfy { $0.count <= 80 } && result.text.contains("fastest without loss: command"), "\(result.text)")
   }
 
+  @Test func ctrlCShowsWhatWasMeasured() throws {
+    let running = try Blectl.start(
+      ["tune", "name:Panel", "fff6", "--verify", "notify:fff7", "--size", "2000", "--gap", "0,8", "--mode", "command", "-v"], virtual: false
+    )
+    #expect(running.waitForOutput(containing: "2 of "))
+    running.signal(SIGINT)
+    let result = running.wait()
+    #expect(result.status == 130 && result.lines.count > 1 && result.errors.contains("Measured "), "\(result.text)\(result.errors)")
+  }
+
   @Test(arguments: [
     (["--verify", "read-back"], 64), ([], 64), (["--verify", "notify:fff8"], 64), (["--verify", "notify:fff7", "--gap", "x"], 64),
     (["--verify", "notify:fff7", "--window", "0"], 64), (["--verify", "notify:fff7", "--chunk", "600"], 64),

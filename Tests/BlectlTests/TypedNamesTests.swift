@@ -50,9 +50,9 @@ import Testing
   // MARK: Abbreviations
 
   @Test(arguments: [
-    (["read", "Band-7", "batt"], "3c  60 %\n", "batt means 2a19 (handle 0x0011)"),
-    (["read", "Band-7", "180f/battery_lev"], "3c  60 %\n", "180f/battery_lev means 2a19 (handle 0x0011)"),
-    (["read", "Band-7", "device_inf/manuf"], nil, "device_inf/manuf means 2a29"),
+    (["read", "Band-7", "batt"], "3c  60 %\n", "batt means battery_level, 2a19 (handle 0x0011)"),
+    (["read", "Band-7", "180f/battery_lev"], "3c  60 %\n", "180f/battery_lev means battery_level, 2a19 (handle 0x0011)"),
+    (["read", "Band-7", "device_inf/manuf"], nil, "device_inf/manuf means manufacturer_name_string, 2a29"),
   ])
   func theBeginningOfAName(_ arguments: [String], _ text: String?, _ note: String) throws {
     let result = try Blectl.run(arguments)
@@ -81,20 +81,45 @@ import Testing
 
   @Test func severalNamesBeginSo() throws {
     let result = try Blectl.run("scan", "--service", "device", "-d", "1")
-    #expect(result.status == 2 && result.errors.contains("services start with device: device_information, "), "\(result.errors)")
+    #expect(result.status == 2 && result.errors.contains("services: device_information, "), "\(result.errors)")
     let one = try Blectl.run("scan", "--service", "heart", "-d", "1", "--json")
     #expect(try one.records.compactMap { $0.string("name") }.contains("Band-7"), "\(one.text)")
     #expect(one.errors.contains("heart means heart_rate (180d)"), "\(one.errors)")
   }
 
   @Test func theBeginningOfADeviceThatTheSessionHasHeard() throws {
-    let lines = "scan -d 2 --json\nconnect ban\nread Pan fff7 -t 20\nread Band-7 2a19\nconnect gate\nconnect Nobody -t 1\n"
-    let result = try Blectl.run(["repl"], input: Array(lines.utf8))
-    #expect(result.errors.contains("note: ban means Band-7") && result.errors.contains("note: Pan means Panel"), "\(result.errors)")
-    #expect(result.errors.contains("note: gate means GateLock") && result.text.contains("3c  60 %\n"), "\(result.text)")
-    #expect(result.errors.contains("line 6: Cannot find name:Nobody"), "\(result.errors)")
-    let several = try Blectl.run(["repl"], input: Array("scan -d 2 --json\nconnect x\nconnect \"\"\n".utf8))
-    #expect(!several.errors.contains("means"), "\(several.errors)")
+    let repl = try ReplTerminal()
+    try repl.enter("scan -d 2 --json -q")
+    try repl.enter("connect ban")
+    try repl.says { $0.hasPrefix("note: ban means Band-7") }
+    try repl.says { $0.hasPrefix("Connected to Band-7") }
+    try repl.enter("-v read Pan fff7 -t 20")
+    try repl.says { $0.hasPrefix("note: Pan means Panel") }
+    try repl.enter("use gate")
+    try repl.says { $0.contains("name:gate is not connected") }
+    _ = repl.leave()
+  }
+
+  @Test func severalDevicesThatTheSessionHasHeard() throws {
+    let devices = ["Sensor10", "Sensor2", "Lamp[1]*", "Lamp1 x"].enumerated().map {
+      #"{"name": "\#($0.element)", "address": "D1:00:00:00:01:0\#($0.offset)/random", "advertisement": {"name": "\#($0.element)"}}"#
+    }
+    let repl = try ReplTerminal(adapter: "sim:\(try TemporaryFolder.file(Array("[\(devices.joined(separator: ", "))]".utf8)))")
+    try repl.enter("scan -d 2 --json -q")
+    try repl.enter("connect sens")
+    try repl.says { $0.hasPrefix("blectl: \"sens\" matches 2 devices: Sensor10, Sensor2.") }
+    try repl.enter("connect Lamp[")
+    try repl.says { $0.hasPrefix("Connected to Lamp[1]*") }
+    _ = repl.leave()
+  }
+
+  /// What a program writes does not depend on what else was heard.
+  @Test func inProgramsNamesAreWhole() throws {
+    let result = try Blectl.run(["repl"], input: Array("scan -d 2 --json\nconnect ban -t 1\nconnect Band-7\n".utf8))
+    #expect(result.errors.contains("line 2: Cannot find name:ban") && !result.errors.contains("means"), "\(result.errors)")
+    let script = try TemporaryFolder.file(Array("device Band-7\ntest \"t\"\nread batt\nend\n".utf8))
+    let checked = try Blectl.run("run", "--dry-run", script)
+    #expect(checked.status == 64 && checked.errors.contains("Unknown attribute \"batt\""), "\(checked.errors)")
   }
 
   // MARK: What is meant
@@ -108,12 +133,34 @@ import Testing
   }
 
   @Test(arguments: [
-    (["decode", "0a1100"], "decoding 0a1100 as att", "Read Request"), (["decode", "0201060302f0ff"], "as adv", "fff0"),
+    (["decode", "0a1100"], "Decoding 0a1100 as att.", "Read Request"), (["decode", "0201060302f0ff"], "as adv", "fff0"),
     (["decode", "04", "0e", "04", "01", "03", "0c", "00"], "as hci", "Command Complete"),
   ])
   func whatIsDecodedIsDetected(_ arguments: [String], _ note: String, _ text: String) throws {
     let result = try Blectl.run(arguments)
     #expect(result.status == 0 && result.errors.contains(note) && result.text.contains(text), "\(result.text) \(result.errors)")
+  }
+
+  @Test func theExactUUIDComesFirst() throws {
+    let file = try TemporaryFolder.file(
+      Array(
+        """
+        [{"name": "Two", "address": "C0:00:00:00:00:01/random", "advertisement": {"name": "Two"}, "services": [{"uuid": "fff0", "characteristics": [
+          {"uuid": "12345678", "properties": ["read"], "value": "01"},
+          {"uuid": "12345678-1111-4a2b-9f00-000000000001", "properties": ["read"], "value": "02"}]}]}]
+        """.utf8))
+    let result = try Blectl.run(["read", "Two", "12345678"], adapter: "sim:\(file)")
+    #expect(result.status == 0 && result.text.hasPrefix("01"), "\(result.text)\(result.errors)")
+    let none = try Blectl.run(["read", "Two", "1234567[3]"], adapter: "sim:\(file)")
+    #expect(none.status == 2 && none.errors.contains("only 2 of 1234567"), "\(none.errors)")
+  }
+
+  @Test func whatDoesNotFitTheKindThatIsDetected() throws {
+    #expect(try Blectl.run("decode", "0a1100", "--summary").status == 64)
+    #expect(try Blectl.run("decode", "0").status == 64)
+    let commented = try TemporaryFolder.file(Array("# a comment\n0a1100\n".utf8))
+    #expect(try Blectl.run("decode", commented).errors.contains(" as att"))
+    #expect(try Blectl.run("decode", "0201060302f0ff", "-t", "3").errors.contains("--timeout has no effect on decode."))
   }
 
   @Test func aFileToDecodeIsDetected() throws {
@@ -134,6 +181,23 @@ import Testing
     (["read", "unknown", "name:Band-7"], "The device comes first: read name:Band-7 unknown"),
     (["write", "Band-7", "ff02", "01", "--wait", "ff01"], "To wait for an answer: --expect ff01"),
     (["read", "Bend-7", "2a19", "-t", "2"], "Did you mean Band-7?"),
+    (["read", "battery_level", "Band-7"], "blectl read Band-7 battery_level"),
+    (["Band-7", "read", "2a19"], "The command comes first: blectl read Band-7 2a19"), (["devices"], "Did you mean scan?"),
+    (["write", "Panel", "fff6", "01", "--no-response"], "Did you mean --mode command?"),
+    (["connect", "Band-7", "--conn-interval", "30"], "Did you mean --interval?"), (["scan", "--active"], "unless you add --passive"),
+    (["write", "Band-7", "010203", "ff02"], "write name:Band-7 ff02 010203"), (["read", "Band-7", "17"], "0x0011 is 17"),
+    (["-e", "Band-7", "read 2a19"], "blectl -e 'read 2a19' Band-7"),
+    (["read", "C0:FF:EE:OO:OO:07", "2a19"], "six bytes of two hex digits"),
+    (["read", "addr:C0:FF:EE:00:00:07", "2a19"], "Did you mean C0:FF:EE:00:00:07?"),
+    (["services", "uuid:180d"], "Did you mean service:180d?"),
+    (["read", "A4:C1:38:00:11:22", "ffe2"], "Use mac:A4:C1:38:00:11:22"), (["services", "mac:D1:00:00:00:00:01"], "leave out mac:"),
+    (["read", "Band-7", "180d/2a19"], "in another service: 180f/2a19"), (["read", "Panel", "fff7/2901"], "Its descriptor is fff7@2901"),
+    (["-e", "write ff02 1b9901; wait ff01 567b", "Band-7"], "wait ff01=567b"), (["-e", "wait 2s", "Band-7"], "To pause: sleep 2s"),
+    (["-e", "read 2a19, write ff02 01", "Band-7"], "Separate commands with a semicolon"),
+    (["decode", "2a19", "3c"], "decode value 2a19 3c"),
+    (["write", "Panel", "fff8", "\\x1b"], "without \\x"), (["write", "Panel", "fff8", "300", "--as", "u8"], "use u16le or u16be"),
+    (["write", "Band-7", "ff02", "01", "--expect", "ff01:567b"], "ff01=567b"), (["scan", "--min-rssi", "60"], "Did you mean -60?"),
+    (["scan", "Band-7", "D1:00:00:00:00:02"], "Give names or addresses, not both."), (["scan", "AA:BB"], "Invalid address"),
   ])
   func whatWasMeant(_ arguments: [String], _ mention: String) throws {
     let result = try Blectl.run(arguments)

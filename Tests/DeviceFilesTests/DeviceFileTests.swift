@@ -63,7 +63,7 @@ import Text
     (#""frames": {"a b": {}}"#, "Invalid name \"a b\""),
     (#""frames": {"a": {}}"#, "frames.a: The frame is empty"),
     (#""frames": {"a": {"header": "0"}}"#, ""),
-    (#""frames": {"a": {"in": "a", "header": "00"}}"#, "Unknown frame. No frame is defined before."),
+    (#""frames": {"a": {"in": "a", "header": "00"}}"#, "Unknown frame. No earlier frame is defined."),
     (#""frames": {"a": {"header": "00"}, "b": {"in": "a", "header": "00"}}"#, "The outer frame has no {\"body\": true}"),
     (#""frames": {"a": {"fields": [{"body": true}, {"body": true}]}}"#, "A frame can have only one body"),
     (
@@ -76,10 +76,10 @@ import Text
     ),
     (#""frames": {"a": {"fields": [{"name": "k", "type": "u16"}]}}"#, "u16 needs a byte order: u16le or u16be"),
     (#""frames": {"a": {"fields": [{"name": "k", "type": "u7"}]}}"#, "Unknown type \"u7\""),
-    (#""frames": {"a": {"fields": [{"name": "k"}]}}"#, "frames.a.fields[0]: Missing type"),
+    (#""frames": {"a": {"fields": [{"name": "k"}]}}"#, "frames.a.fields[0]: Missing key \"type\""),
     (#""frames": {"a": {"fields": [{"type": "u8"}]}}"#, "Expected exactly one key of a field"),
     (#""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"name": "k", "type": "u8"}]}}"#, "The packet already has a field \"k\""),
-    (#""frames": {"a": {"fields": [{"name": "all", "type": "u8"}]}}"#, "all has a meaning in length_of"),
+    (#""frames": {"a": {"fields": [{"name": "all", "type": "u8"}]}}"#, "all has a meaning in \"length_of\""),
     (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "bytes"}]}}"#, "The field needs a fixed size"),
     (#""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}]}}"#, "No later field is called \"k\""),
     (
@@ -94,9 +94,9 @@ import Text
     (#""frames": {"a": {"fields": [{"length_of": "k", "type": "i8"}]}}"#, "A size must be an unsigned number"),
     (
       #""frames": {"a": {"fields": [{"name": "k", "type": "u8", "at": 3}, {"name": "l", "type": "u8", "at": 3}]}}"#,
-      "The fields before take 4 bytes"
+      "The earlier fields take 4 bytes"
     ),
-    (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "u8", "at": 3}]}}"#, "Remove at"),
+    (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "u8", "at": 3}]}}"#, "Remove \"at\""),
     (#""frames": {"a": {"fields": [{"checksum": "md5"}]}}"#, "Unknown checksum \"md5\". Use sum8, sum8_complement, xor8, CRC-8"),
     (#""frames": {"a": {"fields": [{"checksum": "sum8", "xor": 256}]}}"#, "256 is not in 0…255"),
     (
@@ -114,21 +114,21 @@ import Text
     (#""frames": {"a": {"fields": [{"name": "k", "type": "u8", "values": {"1": 1}}]}}"#, "A name cannot be a number"),
     (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "x", "type": "bytes"}]}]}}"#, "A list item needs a fixed size"),
     (#""frames": {"a": {"fields": [{"name": "k", "list": []}]}}"#, "The frame is empty"),
-    (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "y", "list": []}]}]}}"#, "A list item cannot have list"),
+    (#""frames": {"a": {"fields": [{"name": "k", "list": [{"name": "y", "list": []}]}]}}"#, "A list item cannot have \"list\""),
     (
       #""frames": {"a": {"fields": [{"name": "k", "type": "u8", "count": 99999999999999999999}]}}"#,
       "is not a whole number, or is too large"
     ),
-    (#""commands": {"c": {}}"#, "commands.c: Missing request"),
-    (#""commands": {"c": {"request": {"header": "00"}}}"#, "Missing to, the characteristic to write"),
+    (#""commands": {"c": {}}"#, "commands.c: Missing key \"request\""),
+    (#""commands": {"c": {"request": {"header": "00"}}}"#, "Missing key \"to\": the characteristic to write"),
     (#""to": "ff02", "commands": {"c=": {"request": {"header": "00"}}}"#, "Invalid name \"c=\""),
-    (#""to": "ff02", "commands": {"c": {"request": "nope"}}"#, "Unknown frame. No frame is defined before."),
+    (#""to": "ff02", "commands": {"c": {"request": "nope"}}"#, "Unknown frame. No earlier frame is defined."),
     (#""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "mode": "fast"}}"#, "Unknown mode. Use auto, request, command"),
     (
       #""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "parameters": {"x": {}}}}"#,
       "The request has no field \"x\""
     ),
-    (#""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "counter": "x"}}"#, "no unsigned number \"x\""),
+    (#""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "counter": "x"}}"#, "no unsigned-number field \"x\""),
     (
       #""to": "ff02", "commands": {"c": {"request": {"fields": [{"name": "x", "type": "u8"}]}, "parameters": {"x": {"default": 9, "greatest": 8}}}}"#,
       "x: 9 is out of range (at most 8)"
@@ -147,16 +147,16 @@ import Text
     ),
     (
       #""to": "ff02", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}}}}"#,
-      "Missing from, the characteristic that sends it"
+      "Missing key \"from\": the characteristic that sends the packets"
     ),
-    (#""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {}}}"#, "Missing frame"),
+    (#""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {}}}"#, "Missing key \"frame\""),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "count": 2, "silence_ms": 3}}}"#,
-      "Use only one of count, until and silence_ms"
+      "Use only one of \"count\", \"until\" and \"silence_ms\""
     ),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "count": {"field": "n"}}}}"#,
-      "No whole number \"n\" in this or an earlier packet"
+      "No whole-number field \"n\" in this or an earlier packet"
     ),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"frame": {"header": "01"}, "errors": {"field": "x", "ok": 0}}}}"#,
@@ -172,10 +172,10 @@ import Text
     ),
     (
       #""to": "ff02", "from": "ff01", "commands": {"c": {"request": {"header": "00"}, "answer": {"packets": [{"frame": {"header": "01"}, "silence_ms": 3}, {"frame": {"header": "02"}}]}}}"#,
-      "Only the last packet can end with silence"
+      "Only the last packet can have \"silence_ms\""
     ),
-    (#""errors": {"field": "x"}"#, "Errors of the whole file need a frame"),
-    (#""events": {"e": {"frame": {"header": "00"}}}"#, "Missing from, the characteristic that sends it"),
+    (#""errors": {"field": "x"}"#, "Errors of the whole file need the key \"frame\""),
+    (#""events": {"e": {"frame": {"header": "00"}}}"#, "Missing key \"from\": the characteristic that sends the packets"),
   ]
 
   @Test(arguments: refused.indices) func refusal(_ index: Int) {

@@ -67,10 +67,10 @@ import Testing
 
   @Test(
     arguments: [
-      ("ffe9", .attribute), ("ffe0", .isService(table.services[0])), ("ffe1[3]", .only(2, of: UUID(0xFFE1))),
+      ("ffe9", .attribute), ("ffe0", .isService(table.services[0])), ("ffe1[3]", .only(2, of: "ffe1")),
       ("fff0/ffe1", .service(UUID(0xFFF0))),
-      ("ffe2@2904", .descriptor(UUID(0x2904))), ("180f/ffe1", .attribute), ("0x7fff@2902", .descriptor(UUID(0x2902))),
-      ("ffe0[3]/ffe1", .only(2, of: UUID(0xFFE0))),
+      ("ffe2@2904", .descriptor(UUID(0x2904))), ("180f/ffe1", .elsewhere("ffe0/ffe1")), ("0x7fff@2902", .descriptor(UUID(0x2902))),
+      ("ffe0[3]/ffe1", .only(2, of: "ffe0")),
     ] as [(String, GATTError.Missing)]) func missingOnesSayWhatThereIs(_ text: String, _ missing: GATTError.Missing) throws
   {
     let selector = try Selector(text)

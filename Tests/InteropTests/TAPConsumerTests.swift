@@ -46,7 +46,7 @@ import Text
     result.outcome = .notRun("no device matches name:Nobody")
     let said = try ReportJudges.prove(Self.tap([ReportSamples.each()[2], result, ReportSamples.passed()], count: 3))
     let text = said.text + said.errors
-    #expect(said.status != 0 && text.contains("Further testing stopped: The setup failed: Cannot find name:Nobody"), "\(text)")
+    #expect(said.status != 0 && text.contains("Further testing stopped: The setup failed: no device matches name:Nobody"), "\(text)")
     let (tests, whole) = try ReportJudges.understood(Self.tap([ReportSamples.passed(), result], count: 2))
     #expect(tests.map { $0.bool("ok") } == [true] && whole.int("run") == 1)
   }

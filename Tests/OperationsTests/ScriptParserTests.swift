@@ -130,7 +130,7 @@ import Text
     ("read a\nexpect matches $A", 2, 16, "cannot contain variables"),
     ("read a\nexpect matches /a{9999}/", 2, 16, "too long after expanding its repetitions"),
     ("read a\nexpect length", 2, 8, "`length` needs a condition"), ("read a\nexpect length starts 1", 2, 8, "A length is a number"),
-    ("read a\nexpect length length == 1", 2, 15, "A length has no length"), ("read a\nexpect length == x", 2, 18, "A length is a number"),
+    ("read a\nexpect length length == 1", 2, 15, "Write `length` only once"), ("read a\nexpect length == x", 2, 18, "A length is a number"),
     ("read a\nexpect is", 2, 8, "needs a format"), ("read a\nexpect is blue", 2, 11, "Unknown format"),
     ("read a\nexpect is u8 x", 2, 14, "Unexpected word \"x\""),
     ("read a\nexpect == 1 within 5s", 2, 20, "needs a characteristic"), ("expect ffe2 within", 1, 1, "`within` needs a time"),

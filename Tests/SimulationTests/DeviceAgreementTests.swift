@@ -160,7 +160,7 @@ import Text
     (#""answers": {"go": [{"send": "answer", "values": {"level": {"parameter": "x"}}}]}"#, "go has no parameter \"x\". Use n."),
     (#""answers": {"go": [{"set": "ff02", "value": {"parameter": "n"}}]}"#, "n does not hold bytes."),
     (#""on_connect": [{"send": "go"}]"#, "Cannot send \"go\"."),
-    (#""on_connect": [{"set": "ff02", "value": {"u8": {"parameter": "n"}}}]"#, "parameter works only in the answers of a device file."),
+    (#""on_connect": [{"set": "ff02", "value": {"u8": {"parameter": "n"}}}]"#, "\"parameter\" works only in the answers of a device file."),
     (#""others": [{"colour": 1}]"#, "simulate.others[0].colour: Unknown key"),
     (#""answers": {"data": {"values": {"d": {"parameter": "b"}}}}"#, "d cannot hold the parameter b."),
     (#""answers": {"data": {"values": {}}}"#, "Missing value for d."),
@@ -186,6 +186,6 @@ import Text
     let error = #expect(throws: FileEntryError.self) {
       try PeripheralFile.parse(Array(#"{"device": "D", "commands": {}}"#.utf8), name: "x")
     }
-    #expect(error?.reason.contains("The device file cannot be simulated") == true)
+    #expect(error?.reason.contains("Cannot simulate this device: its file has no key \"simulate\"") == true)
   }
 }

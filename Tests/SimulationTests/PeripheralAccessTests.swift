@@ -97,7 +97,7 @@ import Testing
     ),
     (
       service(#"{"uuid": "aa01", "properties": ["notify"], "unasked": true, "on_subscribe": [{"disconnect": true}]}"#),
-      "on_subscribe: Clients cannot subscribe: unasked removes the 2902"
+      "on_subscribe: Clients cannot subscribe: \"unasked\" removes the 2902"
     ),
     (
       service(#"{"uuid": "aa01", "properties": ["read"], "unasked": true}"#),
@@ -117,10 +117,11 @@ import Testing
       "characteristics[1].value: No effect: the characteristic holds the count of a sink."
     ),
     (
-      service(#"{"uuid": "aa01", "properties": ["read"]}"#) + #", "on_connect": [{"set": "aa01"}]"#, "on_connect[0].set: set needs a value."
+      service(#"{"uuid": "aa01", "properties": ["read"]}"#) + #", "on_connect": [{"set": "aa01"}]"#,
+      "on_connect[0].set: \"set\" needs the key \"value\"."
     ),
-    (#""link": {"seed": 3}"#, "link.seed: No effect without packet_error_rate or firmware"),
-    (#""link": {"coded": "s2"}"#, "link.coded: No effect without coded in the device's phys."),
+    (#""link": {"seed": 3}"#, "link.seed: No effect without \"packet_error_rate\" or \"firmware\""),
+    (#""link": {"coded": "s2"}"#, "link.coded: No effect without coded in the device's \"phys\"."),
   ]) func whatHasNoEffectIsRefused(_ inside: String, _ message: String) {
     #expect { try Self.peripheral(inside) } throws: { "\($0)".contains(message) }
   }

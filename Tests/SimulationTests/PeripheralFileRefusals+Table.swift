@@ -21,8 +21,8 @@ extension PeripheralFileRefusalTests {
     ("{\"name\": \"A\", \"name\": \"B\"}", "Duplicate key \"name\""),
     (String(repeating: "[", count: 100_000), "More than 32 nested levels"),
     (String(repeating: "{\"a\":", count: 100_000), "More than 32 nested levels"),
-    ("{\"address\": \"D1:00:00:00:00:09/random\"}", "Missing name."),
-    ("{\"name\": \"N\"}", "Missing address."),
+    ("{\"address\": \"D1:00:00:00:00:09/random\"}", "Missing key \"name\"."),
+    ("{\"name\": \"N\"}", "Missing key \"address\"."),
     ("{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09\"}", "address: Invalid address \"D1:00:00:00:00:09\". Include its type:"),
     ("{\"name\": \"N\", \"address\": \"D1:00:00:00:00:09/static\"}", "Invalid address \"D1:00:00:00:00:09/static\". Include its type:"),
     (
@@ -54,20 +54,20 @@ extension PeripheralFileRefusalTests {
     (#""link": {"speed": 1}"#, "link.speed: Unknown key. Use packet_error_rate"),
     (#""link": {"coded": "s4"}"#, "link.coded: Use s2 or s8."),
     (#""link": {"encrypted": 1}"#, "link.encrypted: Expected true or false, found a number"),
-    (#""link": {"cuts": 1}"#, "link.cuts: No effect without cut_after_octets."),
+    (#""link": {"cuts": 1}"#, "link.cuts: No effect without \"cut_after_octets\"."),
     (#""link": {"cut_after_octets": 0}"#, "link.cut_after_octets: 0"),
     (#""link": {"controller_buffers": 0}"#, "link.controller_buffers: 0"),
     (#""link": {"controller_buffer_length": 26}"#, "link.controller_buffer_length: 26"),
-    (#""link": {"changes": [{"data_length": 27}]}"#, "link.changes[0]: Use either after_ms or after_octets."),
+    (#""link": {"changes": [{"data_length": 27}]}"#, "link.changes[0]: Use either \"after_ms\" or \"after_octets\"."),
     (#""link": {"changes": [{"after_ms": 1, "after_octets": 1, "data_length": 27}]}"#, "link.changes[0]: Use either"),
     (#""link": {"changes": [{"after_ms": 1}]}"#, "link.changes[0]: Nothing changes."),
-    (#""link": {"changes": [{"after_ms": 1, "phy": "coded"}]}"#, "link.changes[0].phy: Use one of the device's phys."),
+    (#""link": {"changes": [{"after_ms": 1, "phy": "coded"}]}"#, "link.changes[0].phy: Use a value of \"phys\"."),
     (#""link": {"changes": [{"after_ms": 1, "data_length": 26}]}"#, "link.changes[0].data_length: 26"),
     (#""link": {"changes": [{"after_ms": 1, "interval_ms": 7.4}]}"#, "link.changes[0].interval_ms: 7.4"),
-    (#""link": {"changes": [{"after_ms": 1, "phy": "1m", "latency": 1}]}"#, "link.changes[0].latency: No effect without interval_ms."),
+    (#""link": {"changes": [{"after_ms": 1, "phy": "1m", "latency": 1}]}"#, "link.changes[0].latency: No effect without \"interval_ms\"."),
     (
       #""link": {"changes": [{"after_ms": 1, "interval_ms": 4000, "timeout_ms": 4000}]}"#,
-      "link.changes[0]: timeout_ms must be above 2 · (1 + latency) · interval_ms"
+      "link.changes[0]: \"timeout_ms\" must be above 2 · (1 + latency) · interval_ms"
     ),
     (#""firmware": 5"#, "firmware: Expected an object, found a number"),
     (#""firmware": {"buffers": 0}"#, "firmware.buffers: 0 is not in 1…1024"),
@@ -75,10 +75,10 @@ extension PeripheralFileRefusalTests {
     (#""firmware": {"ms_per_packet": -0.1}"#, "firmware.ms_per_packet: -0.1"),
     (#""firmware": {"ms_per_packet": "5"}"#, "firmware.ms_per_packet: Expected a number, found a string"),
     (#""firmware": {"slow_every": 0, "slow_ms": 1}"#, "firmware.slow_every: 0"),
-    (#""firmware": {"slow_every": 3}"#, "firmware.slow_every: No effect without slow_ms."),
+    (#""firmware": {"slow_every": 3}"#, "firmware.slow_every: No effect without \"slow_ms\"."),
     (#""firmware": {"when_full": "explode"}"#, "firmware.when_full: Use hold or drop."),
-    (#""firmware": {"ms_per_drop": 2}"#, "firmware.ms_per_drop: No effect without drops_after"),
-    (#""firmware": {"drops": 2}"#, "firmware.drops: No effect without drops_after."),
+    (#""firmware": {"ms_per_drop": 2}"#, "firmware.ms_per_drop: No effect without \"drops_after\""),
+    (#""firmware": {"drops": 2}"#, "firmware.drops: No effect without \"drops_after\"."),
     (#""connectable": 1"#, "connectable: Expected true or false, found a number"),
     (#""advertisement": {"name": "123456789012345678901234567890"}"#, "advertisement: Too long: 32 bytes (maximum 31)."),
     (
@@ -90,7 +90,7 @@ extension PeripheralFileRefusalTests {
     (#""advertisement": {"uuid": "fe95"}"#, "advertisement.uuid: Unknown key"),
     (#""advertisement": "0x""#, "advertisement: Invalid hex \"0x\""),
     (#""services": {}"#, "services: Expected a list, found an object"),
-    (#""services": [{}]"#, "services[0]: Missing uuid."),
+    (#""services": [{}]"#, "services[0]: Missing key \"uuid\"."),
     (#""services": [{"uuid": "ffe"}]"#, "services[0].uuid: Invalid UUID \"ffe\""),
     (#""services": [{"uuid": "ffe0", "includes": ["ffe1"]}]"#, "services[0].includes[0]: The peripheral has no other service"),
     (#""services": [{"uuid": "ffe0", "includes": ["ffe0"]}]"#, "services[0].includes[0]: The peripheral has no other service"),
@@ -104,8 +104,8 @@ extension PeripheralFileRefusalTests {
       #""services": [{"uuid": "ffe0", "handle": 32}, {"uuid": "ffe1", "handle": 16}]"#,
       "services[1]: Handle 0x0010 is taken or out of order"
     ),
-    (characteristic(#""uuid": "ffe1""#), "characteristics[0]: Missing properties."),
-    (characteristic(#""properties": []"#), "characteristics[0]: Missing uuid."),
+    (characteristic(#""uuid": "ffe1""#), "characteristics[0]: Missing key \"properties\"."),
+    (characteristic(#""properties": []"#), "characteristics[0]: Missing key \"uuid\"."),
     (
       characteristic(#""uuid": "ffe1", "properties": ["reed"]"#),
       "characteristics[0].properties[0]: Unknown property \"reed\". Use broadcast, read"
@@ -143,7 +143,7 @@ extension PeripheralFileRefusalTests {
     ),
     (
       characteristic(#""uuid": "ffe1", "properties": ["read"], "descriptors": [{"uuid": "2901"}, {"value": "00"}]"#),
-      "descriptors[1]: Missing uuid."
+      "descriptors[1]: Missing key \"uuid\"."
     ),
     (
       characteristic(#""uuid": "ffe1", "properties": ["extended_properties"]"#),
@@ -155,7 +155,7 @@ extension PeripheralFileRefusalTests {
       characteristic(#""uuid": "ffe1", "properties": ["write"], "sink": {"report": "ffe1"}"#),
       "sink.report: The report must be another characteristic."
     ),
-    (characteristic(#""uuid": "ffe1", "properties": ["write"], "sink": {}"#), "sink: Missing report"),
+    (characteristic(#""uuid": "ffe1", "properties": ["write"], "sink": {}"#), "sink: Missing key \"report\""),
     (
       characteristic(#""uuid": "ffe1", "properties": ["read"], "periodic": {"every_ms": 5, "values": ["00"]}"#),
       "periodic: Clients cannot subscribe"
@@ -169,7 +169,7 @@ extension PeripheralFileRefusalTests {
       "periodic.values: Add at least one value."
     ),
     (reaction(#"{"when": "1b9", "then": []}"#), "reactions[0].when: Invalid pattern \"1b9\"."),
-    (reaction(#"{"when": "1b99"}"#), "reactions[0]: Missing then"),
+    (reaction(#"{"when": "1b99"}"#), "reactions[0]: Missing key \"then\""),
     (reaction(#"{"then": [{}]}"#), "reactions[0].then[0]: Expected exactly one key of an action: notify, indicate"),
     (reaction(#"{"then": [{"notify": "ffe2", "set": "ffe2"}]}"#), "then[0]: Expected exactly one key of an action:"),
     (reaction(#"{"then": [{"notify": "ffe9"}]}"#), "then[0].notify: The services of this peripheral have no characteristic \"ffe9\""),
@@ -177,8 +177,8 @@ extension PeripheralFileRefusalTests {
     (reaction(#"{"then": [{"indicate": "ffe1"}]}"#), "then[0].indicate: The characteristic has no indicate property"),
     (reaction(#"{"then": [{"set": "a/b/c"}]}"#), "then[0].set: Invalid characteristic \"a/b/c\"."),
     (reaction(#"{"then": [{"set": "ffe2"}]}"#), "then[0].set: 2 characteristics match \"ffe2\"."),
-    (reaction(#"{"then": [{"reset": "ffe1"}]}"#), "then[0].reset: The characteristic has no sink."),
-    (reaction(#"{"then": [{"disconnect": true, "value": "00"}]}"#), "then[0].value: disconnect takes no value"),
+    (reaction(#"{"then": [{"reset": "ffe1"}]}"#), "then[0].reset: The characteristic has no \"sink\"."),
+    (reaction(#"{"then": [{"disconnect": true, "value": "00"}]}"#), "then[0].value: \"disconnect\" takes no \"value\""),
     (reaction(#"{"then": [{"set": "ffe1", "value": {"checksum": "crc"}}]}"#), "then[0].value.checksum: Unknown checksum \"crc\"."),
     (reaction(#"{"then": [{"set": "ffe1", "value": {"written": false}}]}"#), "then[0].value.written: Use true."),
     (reaction(#"{"then": [{"set": "ffe1", "value": "\#(String(repeating: "00", count: 513))"}]}"#), "then[0].value: Too long: 513 bytes"),
@@ -188,17 +188,17 @@ extension PeripheralFileRefusalTests {
     (#""variables": {"a": true}"#, "variables.a: Expected a string, found true or false"),
     (#""variables": {"a": 1.5}"#, "\"1.5\" is not a whole number"),
     (#""timers": {"t": {"after_ms": 9, "then": []}}"#, "timers.t.after_ms: 9 is not in 10…"),
-    (#""timers": {"t": {"after_ms": 10, "every_ms": 10, "then": []}}"#, "timers.t: Use either after_ms"),
-    (#""timers": {"t": {"every_ms": 10}}"#, "timers.t: Missing then"),
+    (#""timers": {"t": {"after_ms": 10, "every_ms": 10, "then": []}}"#, "timers.t: Use either \"after_ms\""),
+    (#""timers": {"t": {"every_ms": 10}}"#, "timers.t: Missing key \"then\""),
     (#""on_connect": [{"start": "t"}]"#, "on_connect[0].start: The peripheral has no timers."),
     (#""variables": {"a": 1}, "on_connect": [{"let": "b", "value": 1}]"#, "on_connect[0].let: Unknown variable. Use a."),
-    (#""variables": {"a": 1}, "on_connect": [{"let": "a"}]"#, "on_connect[0].let: let needs a value."),
+    (#""variables": {"a": 1}, "on_connect": [{"let": "a"}]"#, "on_connect[0].let: \"let\" needs the key \"value\"."),
     (#""variables": {"a": 1}, "on_connect": [{"let": "a", "value": "01"}]"#, "value: Expected a number, found a string"),
     (#""variables": {"a": ""}, "on_connect": [{"let": "a", "value": 1}]"#, "value: Expected a string, found a number"),
     (#""variables": {"a": ""}, "on_connect": [{"count": "a"}]"#, "on_connect[0].count: The variable holds bytes."),
-    (#""variables": {"a": 1}, "on_connect": [{"count": "a", "value": 2}]"#, "on_connect[0].value: count takes no value"),
-    (#""on_connect": [{"do": [], "else": []}]"#, "on_connect[0].else: else needs if."),
-    (#""on_connect": [{"busy_ms": 5}]"#, "on_connect[0].busy_ms: No effect without firmware"),
+    (#""variables": {"a": 1}, "on_connect": [{"count": "a", "value": 2}]"#, "on_connect[0].value: \"count\" takes no \"value\""),
+    (#""on_connect": [{"do": [], "else": []}]"#, "on_connect[0].else: \"else\" needs \"if\"."),
+    (#""on_connect": [{"busy_ms": 5}]"#, "on_connect[0].busy_ms: No effect without \"firmware\""),
     (#""firmware": {}, "on_connect": [{"busy_ms": 0}]"#, "on_connect[0].busy_ms: 0 is not in 1…3600000"),
     (#""on_connect": [{"controller_error": 256}]"#, "on_connect[0].controller_error: 256 is not in 0…255"),
     (#""on_connect": [{"disconnect": 256}]"#, "on_connect[0].disconnect: 256 is not in 1…255"),
@@ -207,14 +207,14 @@ extension PeripheralFileRefusalTests {
     (#""on_connect": [{"set": "2a00"}]"#, "on_connect[0].set: The services of this peripheral have no characteristic"),
     (#""on_connect": [{"do": [], "if": {"clock": "unix"}}]"#, "if: Missing comparison. Use is, is_not"),
     (#""on_connect": [{"do": [], "if": {"clock": "noon", "is": 1}}]"#, "if.clock: Unknown clock field. Use unix, year"),
-    (#""on_connect": [{"do": [], "if": {"clock": "hour", "matches": "*"}}]"#, "if.matches: matches compares bytes"),
+    (#""on_connect": [{"do": [], "if": {"clock": "hour", "matches": "*"}}]"#, "if.matches: \"matches\" compares bytes"),
     (#""on_connect": [{"do": [], "if": {"clock": "hour", "is": "01"}}]"#, "if.is: Expected a number, found a string"),
-    (#""on_connect": [{"do": [], "if": {"clock": "hour", "from": 1, "is": 1}}]"#, "if.from: from needs bytes, not a number."),
+    (#""on_connect": [{"do": [], "if": {"clock": "hour", "from": 1, "is": 1}}]"#, "if.from: \"from\" needs bytes, not a number."),
     (
       #""variables": {"a": 1}, "on_connect": [{"do": [], "if": {"variable": "a", "from": 1, "is": 1}}]"#,
-      "if.from: from needs bytes, not a number."
+      "if.from: \"from\" needs bytes, not a number."
     ),
-    (#""on_connect": [{"do": [], "if": {"written": true, "below": 1}}]"#, "if.below: below compares numbers"),
+    (#""on_connect": [{"do": [], "if": {"written": true, "below": 1}}]"#, "if.below: \"below\" compares numbers"),
     (#""on_connect": [{"do": [], "if": {"is": "01"}}]"#, "if: Expected exactly one key of a condition: variable, random"),
     (#""on_connect": [{"do": [], "if": {"all": []}}]"#, "if.all: Unknown key"),
     (#""on_connect": [{"do": [], "times": {"random": [6, 1]}}]"#, "times.random[1]: 1 is not in 6…"),
@@ -229,20 +229,20 @@ extension PeripheralFileRefusalTests {
       #""variables": {"x": ""}, "advertisement": {"name": "1234567890123456789012345678", "manufacturer_data": {"ffff": {"variable": "x"}}}"#,
       "advertisement: Too long: 34 bytes (maximum 31)."
     ),
-    (reaction(#"{"if": {"written": true, "is": {"aes_cmac": "00"}}, "then": []}"#), "if.is.aes_cmac: aes_cmac needs a key."),
+    (reaction(#"{"if": {"written": true, "is": {"aes_cmac": "00"}}, "then": []}"#), "if.is.aes_cmac: \"aes_cmac\" needs the key \"key\"."),
     (
       reaction(#"{"if": {"written": true, "is": {"aes_cmac": "00", "key": "00"}}, "then": []}"#),
-      "if.is.key: aes_cmac needs a key of 16 bytes, not 1."
+      "if.is.key: \"aes_cmac\" needs a key of 16 bytes, not 1."
     ),
-    (reaction(#"{"if": {"written": true, "is": {"xor": "00"}}, "then": []}"#), "if.is.xor: xor needs with,"),
-    (reaction(#"{"then": [{"set": "ffe1", "value": {"u8": 1, "key": "00"}}]}"#), "then[0].value.key: u8 takes no key"),
-    (reaction(#"{"then": [{"set": "ffe1", "value": {"utf8": {"clock": "hour"}}}]}"#), "then[0].value.utf8: utf8 takes a string"),
+    (reaction(#"{"if": {"written": true, "is": {"xor": "00"}}, "then": []}"#), "if.is.xor: \"xor\" needs the key \"with\":"),
+    (reaction(#"{"then": [{"set": "ffe1", "value": {"u8": 1, "key": "00"}}]}"#), "then[0].value.key: \"u8\" takes no \"key\""),
+    (reaction(#"{"then": [{"set": "ffe1", "value": {"utf8": {"clock": "hour"}}}]}"#), "then[0].value.utf8: \"utf8\" takes a string"),
     (reaction(#"{"then": [{"set": "ffe1", "value": {"checksum": "sum8", "order": "middle"}}]}"#), "value.order: Use little or big."),
     (reaction(#"{"error": 0}"#), "reactions[0].error: 0 is not in 1…255"),
     (reaction(#"{"error": 1}], "collect": {"octets": 3}, "x": [{}"#), "Unknown key"),
     (
       reaction(#"{"error": 1}], "collect": {"octets": 3}, "descriptors": [{"uuid": "2901"}"#),
-      "reactions[0].error: No effect with collect"
+      "reactions[0].error: No effect with \"collect\""
     ),
     (
       characteristic(#""uuid": "ffe1", "properties": ["write"], "read_reactions": []"#), "read_reactions: The characteristic cannot be read"

@@ -103,7 +103,7 @@ struct ExpectationParser {
       return .isOf(sort)
     case "matches": return .matches(try expression(try takeOne(first, "a regular expression: `matches /^OPEN/`")))
     case "length":
-      guard depth == 0 else { throw line.error(at: first, "A length has no length.") }
+      guard depth == 0 else { throw line.error(at: first, "Write `length` only once.") }
       guard let predicate = try takePredicate(depth: 1) else {
         throw line.error(at: first, "`length` needs a condition: `length == 20`")
       }

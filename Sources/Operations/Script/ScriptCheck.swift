@@ -179,7 +179,7 @@ package struct ScriptCheck {
     case .skip(let word): if let word { _ = text(of: word, line) }
     case .note(let word): _ = text(of: word, line)
     case .device: note(line, "`device` must be outside of blocks.")
-    case .include: note(line, "The file was not read.")
+    case .include: note(line, "The included file was not read.")
     case .setup, .teardown, .test:
       note(line, "`\(line.words.first?.text ?? "this")` must be outside of blocks, even in an included file.")
     case .unreadable(let body):

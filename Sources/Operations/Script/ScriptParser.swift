@@ -147,7 +147,7 @@ package struct ScriptParser {
     case "note": return .note(try only(line, "note \"door is open\""))
     default:
       if word.hasPrefix("!") {
-        throw line.error("Scripts cannot run other programs. Let a program drive a session instead.")
+        throw line.error("Scripts cannot run other programs. Instead, control a session from a program.")
       }
       return .command(ScriptCommand(words: line.words))
     }
@@ -206,7 +206,7 @@ package struct ScriptParser {
       words.removeLast(2)
     }
     if let first = words.first?.keyword, Self.words.contains(first) {
-      throw line.error(at: words[0], "`let` needs the result of a command, and `\(first)` has no result.")
+      throw line.error(at: words[0], "`let` needs the result of a command, but `\(first)` has no result.")
     }
     return .capture(name: name, ScriptCommand(words: words), extraction)
   }

@@ -77,7 +77,7 @@ extension Browser {
     }
     if devices.isEmpty {
       lines = [
-        pen.line([Span(filter.isEmpty ? "listening …" : "none with “\(pen.safe(filter))”. Esc shows all.", .dim)], width: box.width - 2)
+        pen.line([Span(filter.isEmpty ? "listening …" : "No match for “\(pen.safe(filter))”. Esc shows all.", .dim)], width: box.width - 2)
       ]
     }
     let count =

@@ -12,7 +12,7 @@ import Text
 struct Adapters: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "adapters", _superCommandName: "blectl", abstract: "List the Bluetooth adapters of this machine.",
-    discussion: "Shows address, state, bus and features of each. With --adapter, describes that one.")
+    discussion: "Shows address, state, bus and features of each. With --adapter, describes only that adapter.")
   static let examples = ["blectl adapters", "blectl -i sim adapters", "blectl -i sim adapters --json"]
   static let unusedOptions = ["--timeout", "--record"]
 

@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct Browse: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "browse", _superCommandName: "blectl", abstract: "Look around, full screen: devices, services, live values.",
+    commandName: "browse", _superCommandName: "blectl", abstract: "Explore devices, services and live values on a full screen.",
     discussion: """
       Shows the devices in range. Enter connects and shows services, characteristics, descriptors and their values. Several devices may stay connected.
 

@@ -11,7 +11,7 @@ struct Call: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "call", _superCommandName: "blectl", abstract: "Run a command that a device file describes.",
     discussion: """
-      Without --device, blectl searches for a file that describes this device. It looks in the folder devices of the configuration, in the file of the simulator, then among its own. See blectl-device(5).
+      Without --device, blectl searches for a file that describes this device. It looks in ~/.config/blectl/devices, in the simulator's file, then in the files that blectl includes. See blectl-device(5).
       """)
   static let examples = [
     "blectl -i sim call Band-7 --list", "blectl -i sim call Band-7 battery", "blectl -i sim call Band-7 history --json",
@@ -32,7 +32,7 @@ struct Call: PeerCommand {
   var list = false
 
   func validate() throws {
-    if list, command != nil { throw ValidationError("--list takes no command. Leave out one of them.") }
+    if list, command != nil { throw ValidationError("--list takes no command. Omit --list or the command.") }
     if !list, command == nil { throw ValidationError("Name a command of the device. List them: blectl call PEER --list") }
     for word in parameters where !word.contains("=") {
       throw ValidationError("\(DisplayText.quote(word)) is not a parameter. Write parameters as name=value.")

@@ -17,7 +17,7 @@ struct Connect: PeerCommand {
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "-  Read commands from standard input")
+  @Argument(help: "Use - to read commands from standard input")
   var input: InputArgument?
 
   enum InputArgument: String, ExpressibleByArgument, Sendable {
@@ -63,12 +63,12 @@ struct Connect: PeerCommand {
     guard !output.style.json else { return try await report(connection, output) }
     let name = connection.name.map { $0.isEmpty ? "" : "\(DisplayText.escape($0)) " } ?? ""
     try await output.line(
-      "connected to \(name)\(name.isEmpty ? "\(connection.peer)" : "(\(connection.peer.address))"), \(try await LinkFacts(of: connection).short)"
+      "Connected to \(name)\(name.isEmpty ? "\(connection.peer)" : "(\(connection.peer.address))"), \(try await LinkFacts(of: connection).short)"
     )
   }
 
   @LoopActor
   private func report(_ connection: Connection, _ output: Output) async throws {
-    try await LinkFacts(of: connection).show("connected", "connected to ", of: connection, output)
+    try await LinkFacts(of: connection).show("connected", "Connected to ", of: connection, output)
   }
 }

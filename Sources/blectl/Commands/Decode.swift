@@ -10,15 +10,15 @@ import Text
 
 struct Decode: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "decode", _superCommandName: "blectl", abstract: "Decode advertising data, ATT PDUs, HCI packets, values or traces.",
+    commandName: "decode", _superCommandName: "blectl", abstract: "Decode advertising data, ATT PDUs, HCI packets or traces.",
     discussion: """
-      WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace (btsnoop, pcap, pcapng). Without it, blectl detects what it is given.
+      WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace (btsnoop, pcap, pcapng). Without WHAT, blectl detects the kind of the input.
 
-      Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too. Data that are not text are decoded as bytes.
+      Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too. blectl decodes input that is not text as bytes.
 
       trace prints the packets with the names of attributes, then a summary of each connection: requests, timing, errors.
 
-      Exits 5 if something is malformed; blectl shows what it could read. Exits 66 if a line is not hex.
+      Exits 5 if something is malformed, but shows what it could read. Exits 66 if a line is not hex.
       """)
   static let examples = [
     "blectl decode adv 0201060302f0ff", "blectl decode value battery_level 3c", "blectl decode att 0a1100",
@@ -29,13 +29,11 @@ struct Decode: LoopCommand {
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   @Argument(
-    help: ArgumentHelp("adv, att, hci, value or trace; may be left out", valueName: "what"),
+    help: ArgumentHelp("adv, att, hci, value or trace (default: detected)", valueName: "what"),
     completion: .list(What.allCases.map(\.rawValue)))
   var first: String
 
-  @Argument(
-    help: ArgumentHelp("Hex, a file, or - for stdin; after value, first a UUID", valueName: "input"),
-    completion: .file())
+  @Argument(help: ArgumentHelp("Hex, a file, or - for stdin (for value: a UUID, then hex)", valueName: "input"), completion: .file())
   var others: [String] = []
 
   /// What was named; nil if blectl has to find out.
@@ -45,7 +43,7 @@ struct Decode: LoopCommand {
   @Option(
     help: ArgumentHelp(
       "Decrypt BTHome with this 16-byte key; repeatable",
-      discussion: "With an address, only what this device sends.", valueName: "[address=]hex"))
+      discussion: "With an address, decrypt only data from this device.", valueName: "[address=]hex"))
   var key: [KeyArgument] = []
 
   @Flag(help: "Print only the summary of a trace")
@@ -60,9 +58,13 @@ struct Decode: LoopCommand {
   static let traceLimit = 256 << 20
 
   func validate() throws {
-    if summary, what != .trace, what != nil { throw ValidationError("--summary is an option of decode trace.") }
-    if !key.isEmpty, what != .adv, what != nil { throw ValidationError("--key is an option of decode adv.") }
+    if let what { try check(what) }
     if process.trace != nil { throw ValidationError("decode uses no radio, so there is nothing for --trace to record.") }
+  }
+
+  private func check(_ kind: What) throws {
+    if summary, kind != .trace { throw ValidationError("--summary is an option of decode trace.") }
+    if !key.isEmpty, kind != .adv { throw ValidationError("--key is an option of decode adv.") }
   }
 
   var usesAdapter: Bool { false }
@@ -74,6 +76,7 @@ struct Decode: LoopCommand {
 
   func run(in context: Context) async throws {
     let kind = if let what { what } else { try await DecodeDetection.kind(of: input, context) }
+    do { try check(kind) } catch let error as ValidationError { throw Failure(.usage, error.message) }
     switch kind {
     case .adv: try await advertisements(context)
     case .att:
@@ -134,7 +137,7 @@ struct Decode: LoopCommand {
     func show(_ data: [UInt8], _ sender: PeerAddress?, line: Int?) async throws {
       if sender == nil, isSenderNeeded {
         isSenderNeeded = false
-        context.output.note("a --key without an address needs a sender, which not every advertisement here has: give it as ADDRESS=HEX")
+        context.output.note("Cannot decrypt some advertisements: they have no sender. Give the key its address: --key ADDRESS=HEX")
       }
       try await self.show(data, sender, line: line, &problems, context)
     }
@@ -180,7 +183,9 @@ struct Decode: LoopCommand {
     }
     guard let uuid = UUID(name) ?? AssignedNumbers.uuid(named: name) else {
       throw Failure(
-        .usage, "\(DisplayText.quote(name)) is neither a UUID nor the name of one; names are written like heart_rate_measurement")
+        .usage,
+        "\(DisplayText.quote(name)) is neither a UUID nor a name such as heart_rate_measurement. The UUID comes before the value: "
+          + "blectl decode value UUID \(DisplayText.escape(input.last ?? ""))")
     }
     let input = try await DecodedInput(Array(input.dropFirst()), limit: Self.limit, context)
     var problems = DecodeProblems("value", of: input, context.output)

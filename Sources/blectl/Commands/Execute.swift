@@ -1,4 +1,5 @@
 import ArgumentParser
+import Text
 
 /// `-e`: no name among the commands, because it is how `sed` and `perl` take theirs.
 struct Execute: LoopCommand {
@@ -7,7 +8,7 @@ struct Execute: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: word, _superCommandName: "blectl", abstract: "Run several commands over one connection.",
     discussion: """
-      The first command that fails stops the run. Separate commands with ; or line feeds. They are commands without PEER, and those of a session (wait, sleep, subscribe, ...). blectl subscribes for a wait before it runs the command ahead of it.
+      The first command that fails stops the run. Separate commands with ; or line feeds, and omit PEER. Session commands (wait, sleep, subscribe, ...) work, too. blectl subscribes for `wait` before it runs the preceding command.
       """)
   static let examples = ["blectl -i sim -e 'read 2a00; read 2a19' Band-7", "blectl -i sim -e 'write ff02 1b9901; wait ff01' Band-7"]
 
@@ -16,7 +17,7 @@ struct Execute: LoopCommand {
   @Argument(help: "The commands in quotes: 'read 2a19; write ffe1 01'")
   var commands: String
 
-  @Argument(help: "The device for commands that name none")
+  @Argument(help: "The device for commands without PEER")
   var peer: PeerArgument?
 
   @Flag(name: .shortAndLong, help: "Continue after failures; exit with the first status")
@@ -27,6 +28,10 @@ struct Execute: LoopCommand {
   @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
 
   func validate() throws {
+    if let peer, !ShellCommands.isCommand(commands), let line = peer.description.after("name:"), ShellCommands.isCommand(line) {
+      throw ValidationError(
+        "The commands come before the device: blectl -e \(ShellWords.quoteForShell(line)) \(ShellWords.quoteForShell(commands))")
+    }
     guard peer == nil, choice.first || choice.unique || link.isGiven else { return }
     throw ValidationError("--first, --unique and the connection options need a PEER.")
   }

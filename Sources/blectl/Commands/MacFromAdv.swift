@@ -13,9 +13,9 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   static let configuration = CommandConfiguration(
     commandName: "mac-from-adv", _superCommandName: "blectl", abstract: "Find the MAC address inside advertisements.",
     discussion: """
-      Listens to PEER, or to all devices. Or decodes --hex, or the lines of standard input. A line is hex, optionally after the sender's address, or a record of scan --json or --raw. Exits 2 if there is no MAC.
+      Listens to PEER, or to all devices. With --hex, or with lines on standard input, decodes these instead. A line is hex, optionally after the sender's address, or a record of scan --json or --raw. Exits 2 if there is no MAC.
 
-      --rule describes where the MAC is. mfg:0x0305@-6:le means the last six bytes of company 0x0305's data, little-endian. svc:fe95@5:le means byte 5 of service data fe95; svc:*@5:le, of any service data.
+      --rule describes where the MAC is. mfg:0x0305@-6:le means the last six bytes of company 0x0305's data, little-endian. svc:fe95@5:le means the six bytes from offset 5 of service fe95's data. svc:*@5:le means the same for any service.
       """)
   static let examples = [
     "blectl -i sim mac-from-adv GateLock", "blectl -i sim mac-from-adv --first", "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
@@ -34,7 +34,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
 
   @OptionGroup var file: DeviceOptions
 
-  @Flag(help: "Show where the sender's own address occurs, as rules")
+  @Flag(help: "Show the rules that find the sender's own address")
   var learn = false
 
   @Option(help: ArgumentHelp("The sender's address, for --hex", valueName: "address"))
@@ -43,7 +43,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   @Option(
     help: ArgumentHelp(
       "low, medium or high (default: medium)",
-      discussion: "low: any bytes in the right place. medium: other data may look the same.", valueName: "level"))
+      discussion: "low: bytes in the right place. medium: other data may look the same. high: a documented layout.", valueName: "level"))
   var minConfidence: FoundMAC.Confidence = .medium
 
   @Flag(help: "Connect and read the System ID (2a23) if no MAC is found")
@@ -77,7 +77,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
       throw ValidationError("--device and \(learn ? "--learn" : "--rule") exclude each other: the file has a rule.")
     }
     if learn, !rule.isEmpty { throw ValidationError("--learn and --rule exclude each other.") }
-    if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs the --sender's address.") }
+    if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs --sender ADDRESS.") }
   }
 
   var hasTimeLimit: Bool { duration > 0 || hex != nil }

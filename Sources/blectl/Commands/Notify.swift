@@ -35,19 +35,13 @@ struct Notify: PeerCommand {
     help: ArgumentHelp("Stop after SECONDS; 0 runs until Ctrl-C", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double?
 
-  @Option(
-    help: ArgumentHelp(
-      "Write this value after subscribing; repeatable", valueName: "attr=hex"))
+  @Option(help: ArgumentHelp("Write this value after subscribing; repeatable", valueName: "attr=hex"))
   var write: [AssignmentArgument] = []
 
   @Flag(help: "Reconnect and continue after a lost connection")
   var reconnect = false
 
-  @Option(
-    name: .customLong("as"),
-    help: ArgumentHelp(
-      "Format: hex, utf8, u8, i16le, f32be, ... (default: auto)", discussion: "All: \(ValueFormat.choices).", valueName: "format"),
-    completion: .list(ValueFormat.names))
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
   /// A default value would cost a search of all that conforms to anything at each start.
@@ -158,8 +152,8 @@ struct Notify: PeerCommand {
     case .silence:
       throw Failure(
         .timeout,
-        "Received no value for \((patience ?? .zero).secondsText) s, and \(state.values)\(count.map { " of \($0)" } ?? "") value(s) before. "
-          + "To wait longer: --duration SECONDS, or 0 for no limit")
+        "Received \(state.values)\(count.map { " of \($0)" } ?? "") value(s), then none for \((patience ?? .zero).secondsText) s. "
+          + "To wait longer, use --duration SECONDS (0: no limit)")
     }
   }
 }

@@ -10,7 +10,7 @@ struct Peers: PeerNamingCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers", _superCommandName: "blectl", abstract: "List connections, and devices that were connected before.",
     discussion: """
-      Kernel adapters list the connections of all programs. Other radios list those of this session. blectl does not scan, so a listed device may be out of range.
+      With a kernel adapter, lists the connections of all programs. With another radio, lists only the connections of this session. blectl does not scan, so a listed device may be out of range.
       """)
   static let examples = ["blectl -i sim peers", "blectl -i sim peers --json"]
   static let unusedOptions = ["--timeout"]
@@ -39,7 +39,7 @@ struct Peers: PeerNamingCommand {
       }
       return
     }
-    guard !peers.isEmpty else { return output.note("No connection, and no earlier one is known.") }
+    guard !peers.isEmpty else { return output.note("No connections. No earlier connections are known.") }
     var table = Table(["PEER", "NAME", "ALIASES", "STATE", "LAST CONNECTED (UTC)"])
     for peer in peers {
       table.add([

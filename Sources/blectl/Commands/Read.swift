@@ -27,11 +27,7 @@ struct Read: PeerCommand {
       "Handle (0x0011), UUID (2a19), SERVICE/UUID, UUID[N], descriptor (fff6@2901) or name (battery_level)", valueName: "attribute"))
   var attributes: [String]
 
-  @Option(
-    name: .customLong("as"),
-    help: ArgumentHelp(
-      "Format: hex, utf8, u8, i16le, f32be, ... (default: auto)", discussion: "All: \(ValueFormat.choices).", valueName: "format"),
-    completion: .list(ValueFormat.names))
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
   /// A default value would cost a search of all that conforms to anything at each start.
@@ -43,7 +39,10 @@ struct Read: PeerCommand {
   func validate() throws {
     if attributes.isEmpty { throw ValidationError("Name at least one attribute to read, as in: blectl read Band-7 battery_level") }
     try who.checkOrder("read", attributes)
-    if attributes == ["all"] { throw ValidationError("To read all values: blectl services \(who.peer) --values") }
+    if attributes == ["all"] {
+      throw ValidationError(
+        "To read all values: \(who.peer == .current ? "services" : "blectl services \(who.peer)") --values")
+    }
     if attributes.contains("as") { throw ValidationError("Use --as FORMAT. Only `let` and `expect` in scripts take the word as.") }
     if raw, format != .auto { throw ValidationError("--raw and --as exclude each other.") }
     if raw, process.json { throw ValidationError("--raw and --json exclude each other.") }

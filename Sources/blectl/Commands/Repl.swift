@@ -4,7 +4,7 @@ import Terminal
 
 struct Repl: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "repl", _superCommandName: "blectl", abstract: "Start an interactive session, or with --json one for programs.",
+    commandName: "repl", _superCommandName: "blectl", abstract: "Start a session, interactive or for programs (--json).",
     discussion: """
       On a terminal, lines are edited with completion and history. Otherwise blectl reads one command per line from standard input. With --json, it answers each with records and {"event":"done","id":...,"status":...,"peer":...}.
       """)

@@ -25,9 +25,7 @@ struct Run: LoopCommand {
   @Option(help: ArgumentHelp("The device (default: the one in the script)", valueName: "peer"))
   var peer: PeerArgument?
 
-  @Option(
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Set a variable of the script; repeatable", valueName: "name=value"))
+  @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Set a variable of the script; repeatable", valueName: "name=value"))
   var set: [VariableArgument] = []
 
   @Option(help: ArgumentHelp("Run only tests whose name matches; repeatable", valueName: "glob"))
@@ -42,7 +40,7 @@ struct Run: LoopCommand {
   @Option(name: .customLong("repeat"), parsing: .unconditional, help: ArgumentHelp("Run everything N times (default: 1)", valueName: "n"))
   var repetitions: Int = 1
 
-  @Flag(help: "Print Test Anything Protocol (TAP)")
+  @Flag(help: "Print results in TAP format (Test Anything Protocol)")
   var tap = false
 
   @Option(help: ArgumentHelp("Also write JUnit XML to FILE", valueName: "file"), completion: .file())
@@ -137,7 +135,7 @@ struct Run: LoopCommand {
       throw Failure(.usage, "--set \(assignment.name): no script has a variable of this name.")
     }
     for script in scripts {
-      for test in script.tests where !Self.sentenceWords.isDisjoint(with: test.tags) {
+      for test in script.tests where test.tags.count > 1 && !Self.sentenceWords.isDisjoint(with: test.tags) {
         let name = ([test.name] + test.tags).joined(separator: " ")
         output.note(
           "\(DisplayText.escape(script.file)):\(test.line.place.line): \(test.tags.count) words after the name are tags. "
@@ -148,7 +146,9 @@ struct Run: LoopCommand {
   }
 
   /// Words that are no tags: the quotes of the test's name are missing.
-  private static let sentenceWords: Set = ["a", "an", "and", "are", "at", "by", "for", "from", "in", "is", "not", "of", "on", "the", "to", "with"]
+  private static let sentenceWords: Set = [
+    "a", "an", "and", "are", "at", "by", "for", "from", "in", "is", "not", "of", "on", "the", "to", "with",
+  ]
 
   @LoopActor
   private func list(_ scripts: [Script], _ run: ScriptRun, _ context: Context) async throws {

@@ -36,8 +36,7 @@ struct Scan: ListeningCommand, PeerNamingCommand {
   @Flag(help: "Send no scan requests, so get no scan responses")
   var passive = false
 
-  @Option(
-    help: ArgumentHelp("A word of the name, or a glob for the whole name", valueName: "word|glob"))
+  @Option(help: ArgumentHelp("Part of the name, or a glob for the whole name", valueName: "word|glob"))
   var name: [String] = []
 
   @Option(help: ArgumentHelp("An advertised service: UUID or name", valueName: "uuid"))
@@ -46,14 +45,10 @@ struct Scan: ListeningCommand, PeerNamingCommand {
   @Option(help: ArgumentHelp("An address, @last or @ALIAS", valueName: "address"))
   var address: [ScannedPeerArgument] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "A company and its first bytes: apple, 0305:01", valueName: "id[:hex]"))
+  @Option(help: ArgumentHelp("A company and its first bytes: apple, 0305:01", valueName: "id[:hex]"))
   var manufacturer: [ManufacturerArgument] = []
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The weakest signal, -127 to 20 dBm", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The weakest signal, -127 to 20 dBm", valueName: "n"))
   var minRssi: Int?
 
   @Flag(help: "Print every report, not only new ones")
@@ -67,9 +62,7 @@ struct Scan: ListeningCommand, PeerNamingCommand {
     help: ArgumentHelp("Stop after N records; exit 2 if time runs out", valueName: "n"))
   var count: Int?
 
-  @Option(
-    help: ArgumentHelp(
-      "rssi, name, last or first (default: rssi)", valueName: "key"))
+  @Option(help: ArgumentHelp("rssi, name, last or first (default: rssi)", valueName: "key"))
   var sort: DeviceOrder.Key?
 
   @Option(help: ArgumentHelp("Append JSON records to FILE", valueName: "file"), completion: .file())
@@ -78,7 +71,7 @@ struct Scan: ListeningCommand, PeerNamingCommand {
   @Option(
     help: ArgumentHelp(
       "Decrypt BTHome with this 16-byte key; repeatable",
-      discussion: "With an address, only what this device sends.", valueName: "[address=]hex"))
+      discussion: "With an address, decrypt only data from this device.", valueName: "[address=]hex"))
   var key: [KeyArgument] = []
 
   @OptionGroup var file: DeviceOptions
@@ -90,11 +83,20 @@ struct Scan: ListeningCommand, PeerNamingCommand {
     if !(duration >= 0 && duration <= 31_536_000) {
       throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
     }
-    if let minRssi, !(-127...20).contains(minRssi) { throw ValidationError("--min-rssi takes -127 to 20 dBm, not \(minRssi)") }
+    if let minRssi, !(-127...20).contains(minRssi) {
+      throw ValidationError("--min-rssi takes -127 to 20 dBm, not \(minRssi)." + (minRssi > 0 ? " Did you mean -\(minRssi)?" : ""))
+    }
     if (name + names).contains("") { throw ValidationError("The name is empty. Is a variable unset? To show all devices, leave it out.") }
+    if let word = names.first(where: { $0.contains(":") && PeerArgument(form: $0) == nil }) {
+      throw ValidationError("Invalid address \(DisplayText.quote(word)). Use AA:BB:CC:DD:EE:FF, or name:GLOB")
+    }
+    if Set(names.map { ScannedPeerArgument(argument: $0) == nil }).count > 1 { throw ValidationError("Give names or addresses, not both.") }
     if let word = names.first(where: { $0.hasPrefix("mac:") || $0.hasPrefix("service:") }) {
-      let command = word.hasPrefix("mac:") ? "blectl mac-from-adv \(word)" : "blectl scan --service \(word.dropFirst(8))"
-      throw ValidationError("scan takes names and addresses. Use: \(ShellWords.quoteForShell(command))")
+      let command =
+        word.hasPrefix("mac:")
+        ? "blectl mac-from-adv \(ShellWords.quoteForShell(word))"
+        : "blectl scan --service \(ShellWords.quoteForShell(String(word.dropFirst(8))))"
+      throw ValidationError("scan takes names and addresses. Use: \(command)")
     }
     if log == "-" { throw ValidationError("--log takes the name of a file. For records on standard output, use --json.") }
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
@@ -132,12 +134,11 @@ struct Scan: ListeningCommand, PeerNamingCommand {
     if let device, device.advertisement?.manufacturerData.isEmpty ?? true {
       context.output.note("\(DisplayText.escape(device.file)) describes no manufacturer data: advertisement.manufacturer_data is missing")
     }
-    if step.timeout != nil { context.output.note("--timeout has no effect on scan. To limit the scan, use --duration.") }
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(
       options, sort: sort ?? .rssi, showsOctets: raw, formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
     if sort != nil, !view.isLive {
-      context.output.note("--sort has no effect here. It orders the table on a terminal; records appear as they arrive.")
+      context.output.note("--sort has no effect here. It sorts the table on a terminal. These records appear as they arrive.")
     }
     defer { context.process.memory.hear(view.heard) }
     do { try await listen(view, in: context) } catch {
@@ -189,7 +190,8 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
     if let uuid = AssignedNumbers.uuid(named: argument) ?? UUID(argument) {
       services = [(argument, uuid)]
     } else {
-      services = Self.all.filter { argument.utf8.count >= 3 && $0.name.hasPrefix(argument.lowercased()) }
+      var seen: Set<UUID> = []
+      services = Self.all.filter { argument.utf8.count >= 3 && $0.name.hasPrefix(argument.lowercased()) && seen.insert($0.uuid).inserted }
       if services.isEmpty { return nil }
     }
   }
@@ -198,12 +200,14 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
     AssignedNumbers.snakeNames.filter { (0x1800...0x18FF).contains($0.uuid.short ?? 0) }
   }
 
-  /// - Throws: Failure(.notFound) if several services are meant.
+  /// - Throws: Failure(.ambiguous) if several services are meant.
   @LoopActor
   func uuid(_ output: Output) throws -> UUID {
     guard services.count == 1, let service = services.first else {
       throw Failure(
-        .notFound, "\(services.count) services start with \(DisplayText.escape(text)): \(services.map(\.name).joined(separator: ", "))")
+        .ambiguous,
+        "\(DisplayText.quote(text)) matches \(services.count) services: \(services.map(\.name).joined(separator: ", ")). "
+          + "Type more of the name.")
     }
     if service.name != text { output.note("\(DisplayText.escape(text)) means \(service.name) (\(service.uuid))") }
     return service.uuid

@@ -15,7 +15,7 @@ struct SendFile: PeerCommand {
     discussion: """
       blectl picks the segment size that fills the link and sends as fast as the controller accepts. A request at the end confirms that the device received everything.
 
-      --verify also asks the application. read-back reads and compares the value. notify:ATTR waits for a notification with the number of bytes and their CRC-32 (both u32le).
+      --verify also checks what the device's application received. read-back reads and compares the value. notify:ATTR waits for a notification with the number of bytes and their CRC-32 (both u32le).
       """)
   static let examples = [
     "seq 2000 | blectl -i sim send-file Panel fff6 -", "seq 2000 | blectl -i sim send-file Panel fff6 - --verify notify:fff7",
@@ -50,7 +50,7 @@ struct SendFile: PeerCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Confirm delivery every N segments (default: auto)", discussion: "auto: every 24 KiB, or 0.4 s of a fast connection.",
+      "Confirm delivery every N segments (default: auto)", discussion: "auto means every 24 KiB, or every 0.4 s on a fast link.",
       valueName: "n"))
   var ackEvery: Int?
 
@@ -60,9 +60,7 @@ struct SendFile: PeerCommand {
   @Flag(help: "Continue the last transfer of this file")
   var resume = false
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Reconnect up to N times and continue, 0-1000 (default: 0)", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Reconnect up to N times and continue, 0-1000 (default: 0)", valueName: "n"))
   var reconnect = 0
 
   @Option(help: ArgumentHelp("read-back or notify:ATTR", valueName: "how"), completion: .list(["read-back", "notify:"]))
@@ -94,6 +92,10 @@ struct SendFile: PeerCommand {
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
 
   func run(in context: Context) async throws {
+    if (try? Selector(attribute)) == nil, InputFile.exists(attribute) {
+      let words = ["send-file", "\(who.peer)", file, attribute].map { ShellWords.quoteForShell($0) }.joined(separator: " ")
+      throw Failure(.usage, "\(DisplayText.quote(attribute)) is a file. The attribute comes first: \(words)")
+    }
     let selector = try Selector(attribute)
     let report = try verify?.notifying.map { try Selector($0) }
     if file == "-" { try context.refuseInput() }
@@ -286,7 +288,7 @@ struct SendFile: PeerCommand {
       )
     case .notify(let attribute):
       let outcome = try await transfer.verify(until: EventLoop.shared.now.advanced(by: step.limits.transaction)) {
-        context.output.note("Ignored a value that is no report of count and CRC-32: \(ValueText.forEyes($0.value))")
+        context.output.note("Ignored a value that is not a report of count and CRC-32: \(ValueText.forEyes($0.value))")
       }
       if case .proven(let beginning)? = outcome { return (.passed(from: beginning), nil) }
       guard case .contradicted(let report)? = outcome else { return (.notAsked, nil) }
@@ -303,8 +305,10 @@ struct SendFile: PeerCommand {
         let isRemembered = context.configuration.remember(.point(place, point))
         failure.goesOn(at: known, of: transfer.progress.sent, isRemembered: isRemembered)
       } else if transfer.mode == .command {
-        failure.message +=
-          " This is not the start of the file. Send it again. If the device drops segments again: --mode request"
+        failure.add(
+          report.map { $0.count > transfer.progress.sent } ?? false
+            ? "The device also counted earlier bytes. Reset its counter, then send the file again."
+            : "This does not match the start of the file. Send it again. If the device drops segments again: --mode request")
       }
       return (.failed, failure)
     }

@@ -11,14 +11,12 @@ struct Sim: LoopCommand {
         blectl sim --listen unix:/tmp/air &
         BLECTL_ADAPTER=unix:/tmp/air blectl scan
 
-      Time is real, whatever BLECTL_CLOCK is.
+      sim runs in real time and ignores BLECTL_CLOCK.
       """)
   static let examples = ["blectl sim --listen unix:/tmp/air", "blectl sim --listen tcp:localhost:0 --once devices.json"]
   static let unusedOptions = ["--adapter", "--timeout", "--record"]
 
-  @Option(
-    help: ArgumentHelp(
-      "unix:PATH or tcp:HOST:PORT; port 0 picks one; repeatable", valueName: "address"))
+  @Option(help: ArgumentHelp("unix:PATH or tcp:HOST:PORT (0: any free port); repeatable", valueName: "address"))
   var listen: [String]
 
   @Flag(help: "Stop when the last program disconnects")
@@ -28,7 +26,7 @@ struct Sim: LoopCommand {
   @Flag(help: ArgumentHelp("Run until Ctrl-C", visibility: .hidden))
   var stay = false
 
-  @Argument(help: "Devices, see blectl-peripheral(5) (default: as -i sim)", completion: .file())
+  @Argument(help: "Devices, see blectl-peripheral(5) (default: as with -i sim)", completion: .file())
   var file: String?
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions

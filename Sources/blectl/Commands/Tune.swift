@@ -62,7 +62,7 @@ struct Tune: PeerCommand {
   }
 
   private func modes() throws -> [TransferOptions.Mode] {
-    try Self.list(mode, "--mode", "command and request") { TransferOptions.Mode(rawValue: String($0)) }
+    try Self.list(mode, "--mode", "command, request or both") { TransferOptions.Mode(rawValue: String($0)) }
   }
 
   private func chunks() throws -> [Int]? {

@@ -28,7 +28,7 @@ struct Write: PeerCommand {
     name: .customLong("as"),
     help: ArgumentHelp(
       "Format of VALUE: hex, utf8, u8, i16le, ... (default: hex)",
-      discussion: "Without it, @FILE and - are sent as they are. All: \(ValueFormat.choices).", valueName: "format"),
+      discussion: "Without --as, blectl sends @FILE and - unchanged. All: \(ValueFormat.choices).", valueName: "format"),
     completion: .list(ValueFormat.names))
   var format: ValueFormat?
 
@@ -43,7 +43,7 @@ struct Write: PeerCommand {
     transform: TimeText.milliseconds)
   var gap: Double = 0
 
-  @Flag(help: ArgumentHelp("Allow an empty value", discussion: "Otherwise it is an error, because a variable may be unset."))
+  @Flag(help: ArgumentHelp("Allow an empty value", discussion: "Without --empty, it is an error, because a variable may be unset."))
   var empty = false
 
   @Flag(help: ArgumentHelp("Read the value back and compare", discussion: "Exit 7 if it differs."))
@@ -77,7 +77,13 @@ struct Write: PeerCommand {
   ) async throws {
     let (client, output) = (connection.client, context.output)
     // An explicit mode on a plain handle needs nothing from discovery.
-    let target = try await client.attribute(selector, discovering: mode == .auto || readBack)
+    let target: Attribute
+    do { target = try await client.attribute(selector, discovering: mode == .auto || readBack) } catch let error as GATTError {
+      guard case .notFound = error, let other = try? Selector(value), (try? client.table?.resolve(other)) != nil else { throw error }
+      var failure = Failure(error)
+      failure.add("The attribute comes before the value: write \(ShellWords.quoteForShell("\(who.peer)")) \(value) \(attribute)")
+      throw failure
+    }
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
       throw Failure(.usage, "Cannot read back \(characteristic.uuid): it is not readable. Nothing was written.")
     }

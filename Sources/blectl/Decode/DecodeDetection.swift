@@ -3,6 +3,7 @@ import Decoding
 import EventLoop
 import GAP
 import HCI
+import LinuxIO
 import Operations
 import Terminal
 import Text
@@ -17,16 +18,20 @@ enum DecodeDetection {
     let octets: [UInt8]
     if let typed = Hex.decode(words.joined(separator: " ")), !typed.isEmpty {
       octets = typed
-    } else if let name = words.first, words.count == 1, name != "-" {
-      let file = try await DecodedInput.file(name, Decode.limit, context)
+    } else if let name = words.first, words.count == 1, name != "-", InputFile.isRegular(name) || !InputFile.exists(name) {
+      let file = try await DecodedInput.file(name, Decode.traceLimit, context)
       if TraceReader.isTrace(file) { return note(.trace, shown, context) }
-      let line = file.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first ?? []
-      if line.first == UInt8(ascii: "{") { return note(.adv, shown, context) }
-      octets = Hex.decode(String(decoding: line, as: UTF8.self).trimmed) ?? []
+      let lines = String(decoding: file.prefix(4096), as: UTF8.self).split(separator: "\n").map { String($0).trimmed }
+      let line = lines.first { !$0.isEmpty && !$0.hasPrefix("#") } ?? ""
+      octets = Hex.decode(line) ?? []
+      if octets.isEmpty, (try? OfflineAdvertisement.parse(line.utf8, number: 1)) != nil { return note(.adv, shown, context) }
     } else {
       octets = []
     }
     let fits = kinds(of: octets)
+    if let uuid = words.first.flatMap({ UUID($0) }), let name = AssignedNumbers.name(of: uuid), words.count > 1, fits.isEmpty {
+      throw Failure(.usage, "Cannot tell what \(shown) is. To decode a value of \(name): blectl decode value \(shown)")
+    }
     if fits.count == 1, let only = fits.first { return note(only, shown, context) }
     let command = "blectl decode \(fits.first?.rawValue ?? "KIND") \(shown)"
     guard !fits.isEmpty else {
@@ -38,7 +43,8 @@ enum DecodeDetection {
   private static func kinds(of octets: [UInt8]) -> [Decode.What] {
     guard !octets.isEmpty else { return [] }
     var kinds: [Decode.What] = []
-    if Advertisement(octets).error == nil { kinds.append(.adv) }
+    let advertisement = Advertisement(octets)
+    if advertisement.error == nil, !advertisement.structures.isEmpty { kinds.append(.adv) }
     let att = DecodedPacket(att: octets)
     if att.anyProblem == nil, !att.name.hasPrefix("Opcode ") { kinds.append(.att) }
     if DecodedPacket(hci: octets).anyProblem == nil { kinds.append(.hci) }
@@ -46,7 +52,7 @@ enum DecodeDetection {
   }
 
   private static func note(_ kind: Decode.What, _ shown: String, _ context: Context) -> Decode.What {
-    context.output.note("decoding \(shown) as \(kind.rawValue)")
+    context.output.note("Decoding \(shown) as \(kind.rawValue).")
     return kind
   }
 }

@@ -111,7 +111,7 @@ struct DecodedInput {
   }
 
   private static func tellOfWaiting(_ path: String, _ output: Output) {
-    output.note("Waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)). Ctrl-C cancels.")
+    output.note("Waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)). Press Ctrl-C to cancel.")
   }
 
   /// Whether bytes are printable UTF-8.

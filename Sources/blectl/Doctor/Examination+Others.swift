@@ -25,7 +25,7 @@ extension Examination {
     let answers = chosen.compactMap(\.isDiscovering)
     message += answers.isEmpty || answers.contains(true) ? "." : ", not scanning."
     if answers.isEmpty, !chosen.isEmpty {
-      message += " Cannot tell whether it scans: neither busctl nor dbus-send gets an answer."
+      message += " Cannot tell whether it is scanning: neither busctl nor dbus-send gets an answer."
     }
     message += " It adopts connections that no other program uses."
     if chosen.contains(where: { $0.autoConnections == nil }) {

@@ -17,7 +17,7 @@ extension ClientNote {
     case .ignored(.stray(let opcode)): "Ignored a \(opcode) without a request."
     case .ignored(.unknownCommand(let opcode)): "Ignored an unknown command, \(opcode)."
     case .ignored(.lost(let count)), .lost(let count): "Lost \(count) received PDUs so far: they arrived too fast."
-    case .discovering(let requests): "Still discovering: \(requests) requests so far. To stop, press Ctrl-C."
+    case .discovering(let requests): "Still discovering: \(requests) requests so far. Press Ctrl-C to stop."
     case .includeWithoutUUID(let handle, let uuid): "The include at \(handle) omits its 16-bit UUID. Using \(uuid)."
     case .irregular(let entry): entry.text
     case .cutNotification: "A Multiple Handle Value Notification was cut. Its last value is lost."
@@ -30,7 +30,9 @@ extension ClientNote {
       "\(item.uuid) (handle \(item.valueHandle)) has no Client Characteristic Configuration (2902). Listening without subscribing."
     case .onlySender(let selector, let item, of: let count):
       "\(selector): using \(item.selector) (handle \(item.handle)), the only one of \(count) that can notify or indicate."
-    case .abbreviation(let selector, let attribute): "\(DisplayText.escape("\(selector)")) means \(attribute.shortName)."
+    case .abbreviation(let selector, let attribute):
+      "\(DisplayText.escape("\(selector)")) means "
+        + (attribute.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.map { "\($0), " } ?? "") + "\(attribute.shortName)."
     case .servicesChanged: "The services of the device changed. blectl will discover them again."
     case .wrongEcho: "The device echoed a part of the long write incorrectly. To stop in this case: --mode reliable"
     case .last(let note): "\(note.text) Further notes of this kind are not shown."

@@ -37,7 +37,7 @@ extension Failure {
     case .notFound(let selector, _):
       failure.message = "\(connection.title) has no attribute \(selector), which \(file) names."
       let fits = device.match.isEmpty ? nil : (try? await connection.fitting([device])).map { !$0.isEmpty }
-      failure.add(fits == false ? "Its match does not fit: it describes another device." : listing)
+      failure.add(fits == false ? "The file's \"match\" does not fit this device. Use another file: --device FILE" : listing)
     case .ambiguous(let selector, let found):
       failure.message = "\(found.count) attributes match \(selector) in \(file). Name the service there: SERVICE/\(selector)"
     case .tooLongForWriteRequest(let count, let limit, let mtu):

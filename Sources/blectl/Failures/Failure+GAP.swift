@@ -45,10 +45,10 @@ extension Failure {
     switch error.cause {
     case .lost(let reason): self.init(.linkLost, "\(link) lost: \(Self.words(reason))", status: reason)
     // We asked for it, whatever reason the controller gives.
-    case .endedHere(let reason?): self.init(.linkLost, "\(link) closed by this side", status: reason)
+    case .endedHere(let reason?): self.init(.linkLost, "\(link) closed by blectl", status: reason)
     case .endedHere(nil): self.init(.linkLost, "\(link) closed. The controller did not confirm it")
     case .handleReused(let adapter): self.init(.linkLost, "\(link) lost: \(adapter) gave its handle to another connection")
-    case .channelClosed: self.init(.linkLost, "ATT bearer closed by this side")
+    case .channelClosed: self.init(.linkLost, "ATT bearer closed by blectl")
     }
   }
 
@@ -60,7 +60,7 @@ extension Failure {
       case .remoteUserTerminated: "the device closed it"
       case .remoteLowResources: "the device closed it for lack of resources"
       case .remotePowerOff: "the device switched off"
-      case .terminatedByLocalHost: "this side closed it"
+      case .terminatedByLocalHost: "blectl closed it"
       case .connectionFailedToBeEstablished: notEstablished
       default: status.name
       }

@@ -59,7 +59,7 @@ extension Failure {
       self.init(.usage, "--chunk \(octets) is too large: a segment has at most \(limit) bytes at MTU \(mtu).")
     case .segmentTooShort(let octets): self.init(.usage, "--chunk \(octets) is too small: a segment has at least 1 byte.")
     case .planMismatch(let planned, let count):
-      self.init(.internal, "Cannot write \(count) bytes by a plan for \(planned) bytes, a bug in blectl.")
+      self.init(.internal, "Cannot write \(count) bytes with a plan for \(planned) bytes, a bug in blectl.")
     }
   }
 
@@ -134,8 +134,17 @@ extension Failure {
     case .emptyPart: "Invalid attribute \"\(text)\": a part is empty"
     case .unknownName(let name):
       "Unknown attribute \"\(text)\"" + (head(name) == text ? "" : ": \(head(name)) is neither a UUID nor a name from the Bluetooth SIG")
-        + (Likeness.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name)).map { ". Did you mean \($0)?" } ?? "")
+        + (Self.advice(for: name).map { ". \($0)" } ?? "")
     }
+  }
+
+  /// What an unknown name of an attribute may mean.
+  private static func advice(for name: String) -> String? {
+    if let number = UInt16(name) { return "A handle is hex after 0x: 0x\(Hex.encode(number)) is \(number)." }
+    if name.hasSuffix(",") || ShellCommands.type(named: name) != nil { return "Separate commands with a semicolon." }
+    let digits = name.count { $0 != "-" }
+    if digits > 4, name.allSatisfy({ $0.isHexDigit || $0 == "-" }) { return "It has \(digits) hex digits. A UUID has 4, 8 or 32." }
+    return Likeness.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name)).map { "Did you mean \($0)?" }
   }
 
   private static func hint(_ missing: GATTError.Missing) -> String {
@@ -145,6 +154,8 @@ extension Failure {
     case .isService(let service):
       let names = service.characteristics.map { "\(service.uuid)/\($0.uuid)" }.joined(separator: ", ")
       return ": \(service.uuid) is a service" + (names.isEmpty ? " without characteristics." : ". Use one of its characteristics: \(names)")
+    case .elsewhere(let path): return ". It is in another service: \(path)"
+    case .isCharacteristic(let path): return ": \(path.prefix { $0 != "@" }) is a characteristic. Its descriptor is \(path)"
     case .service(let uuid): return ": it has no service \(uuid). \(listing)"
     case .descriptor(let uuid): return ": the characteristic has no descriptor \(uuid). \(listing)"
     }

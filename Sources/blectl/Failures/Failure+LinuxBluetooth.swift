@@ -37,16 +37,16 @@ extension Failure {
     case .notPermitted(let name, let use):
       self.init(
         .adapter,
-        "\(Self.words(use, name)): this needs CAP_NET_RAW (for user:N also CAP_NET_ADMIN). If setcap does not help, see blectl doctor. "
-          + "Run once: \(Self.setcap(ThisProcess.executable() ?? "blectl"))", .notPermitted)
+        "\(Self.words(use, name)): this needs CAP_NET_RAW (for user:N also CAP_NET_ADMIN). "
+          + "Run once: `\(Self.setcap(ThisProcess.executable() ?? "blectl"))`. If that does not help: blectl doctor", .notPermitted)
     case .taken(let name):
       self.init(
         .adapter, "\(name) is in use: another program owns its HCI user channel. Stop that program. To find it: sudo btmon", .tooManyUsers)
     case .inUse(let name):
       self.init(
         .adapter,
-        "Cannot open the HCI user channel of \(name): the kernel's Bluetooth stack uses it. If bluetoothd switches it on again, stop "
-          + "bluetoothd. Run: sudo hciconfig \(name) down", .resourceBusy)
+        "Cannot open the HCI user channel of \(name): the kernel's Bluetooth stack uses it. Run: `sudo hciconfig \(name) down`. "
+          + "If bluetoothd switches it on again, stop bluetoothd.", .resourceBusy)
     case .unplugged(let name): self.init(.adapter, "\(name) was unplugged or reset.", .operationNotSupportedByDevice)
     case .silent(let name, let opcode, let limit):
       self.init(
@@ -64,7 +64,7 @@ extension Failure {
         (.adapter, "another program is using or making this connection. If it is bluetoothd, run: bluetoothctl disconnect \(peer.address)")
       case .tooManyLinks: (.adapter, "\(error.adapter) has reached its connection limit. End a connection first. To list them: hcitool con")
       case .endedByPeer: (.linkLost, "it closed the connection immediately")
-      case .givenUpHere: (.linkLost, "this side canceled the connection, perhaps for another program")
+      case .givenUpHere: (.linkLost, "this computer canceled the connection, perhaps for another program")
       case .notEstablished:
         (.linkLost, "\(error.status.map { Self.words($0) } ?? Self.notEstablished). Move closer, or use --retries N")
       case .security: (.linkLost, "it refused for security reasons. If it was paired, remove the pairing on both sides, then pair again")
@@ -87,7 +87,7 @@ extension Failure {
     switch errno {
     case .timedOut: "the device stopped answering, and may be off or out of range"
     case .connectionReset: "the device closed it"
-    case .connectionAbort: "this side closed it, perhaps for another program"
+    case .connectionAbort: "this computer closed it, perhaps for another program"
     case .noFunction: "the Link Layer failed (encryption, or an update that the device did not follow)"
     case .operationNotSupportedByDevice, .networkDown, .brokenPipe: "the adapter was switched off or unplugged"
     default: errno.words

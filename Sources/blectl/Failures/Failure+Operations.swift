@@ -23,7 +23,7 @@ extension Failure {
           ? "Cannot find \(selector): the recording has \(devices) other device(s)\(heard)".asSentence
             + " Record again while it advertises."
           : "Cannot find \(selector): heard \(devices) other device(s) in \(limit.secondsText) s\(heard)".asSentence
-            + " Check that it is on, in range and not connected elsewhere. To see all devices: blectl scan")
+            + (heard.contains(". ") ? "" : " Check that it is on, in range and not connected elsewhere. To see all devices: blectl scan"))
     case .several(let candidates, let selector):
       let list = candidates.map { "\($0.peer)" + ($0.rssi.map { " (\($0) dBm)" } ?? "") }.joined(separator: ", ")
       self.init(.ambiguous, "\(candidates.count) devices match \(selector): \(list). Use an address, or omit --unique.")
@@ -59,7 +59,7 @@ extension Failure {
     let message =
       switch error {
       case .nothingHeard: "No advertisement was heard or given."
-      case .noneInThisFrame(let reason): "This frame has no MAC: \(reason)"
+      case .noneInThisFrame(let reason): "This advertisement has no MAC: \(reason)"
       case .noRuleFits([], let count):
         "No MAC in \(count) advertisement(s): no known layout fits. To name the place, use --rule. To find the sender's address: --learn"
       case .noRuleFits(let rules, let count):
@@ -70,7 +70,7 @@ extension Failure {
           + mac.confidence.name
       case .malformed(let error, let line):
         "No MAC: \(line.map { "line \($0)" } ?? "an advertisement") is malformed (\(error)), and no layout fits the rest."
-      case .senderUnknown: "This frame has no MAC: --learn needs the sender's address before the data."
+      case .senderUnknown: "Cannot learn a rule: the sender's address is missing. Write it before the data: ADDRESS HEX"
       case .senderNotInData(let count): "The sender's address is not in its \(count) advertisement(s), neither forward nor reversed."
       case .noneInSystemID(let value, let peer): "The System ID \(Hex.encode(value)) of \(peer) has no MAC."
       }
@@ -80,17 +80,17 @@ extension Failure {
   init(_ error: MACRuleError) {
     let reason =
       switch error.part {
-      case .halves: "it needs one @ between place and offset"
-      case .length: "the length after / is a number of bytes or a range such as 11-24"
-      case .nameDigits: "a name ends with 4, 6, 8 or 12 hex digits: name@-4"
-      case .place: "the place is mfg:COMPANY, svc:UUID or ad:TYPE"
-      case .kind: "the place starts with mfg:, svc:, ad: or name"
-      case .company: "the company is a hex number up to ffff"
-      case .service: "the service is a UUID of 4, 8 or 32 hex digits, or * for any"
-      case .type: "the AD type is a hex number up to ff"
-      case .offset: "an offset and a byte order follow the @, such as 5:le"
-      case .offsetFromEnd: "an address has 6 bytes, so an offset from the end is -6 or less"
-      case .order: "the byte order is le (least significant byte first) or be"
+      case .halves: "there must be one @ between place and offset"
+      case .length: "the length after / must be a number of bytes or a range such as 11-24"
+      case .nameDigits: "a name must end with 4, 6, 8 or 12 hex digits, as in name@-4"
+      case .place: "the place must be mfg:COMPANY, svc:UUID or ad:TYPE"
+      case .kind: "the place must start with mfg:, svc:, ad: or name"
+      case .company: "the company must be a hex number up to ffff"
+      case .service: "the service must be a UUID of 4, 8 or 32 hex digits, or * for any"
+      case .type: "the AD type must be a hex number up to ff"
+      case .offset: "after the @, a rule needs an offset and a byte order, such as 5:le"
+      case .offsetFromEnd: "an offset from the end must be -6 or less, because an address has 6 bytes"
+      case .order: "the byte order must be le (least significant byte first) or be"
       }
     self.init(
       .usage,
@@ -198,7 +198,8 @@ extension Failure {
   /// Adds the confirmed bytes and the way to resume.
   mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true) {
     add("At least \(confirmed) of \(total) bytes arrived\(more)")
-    if advises { add("To continue, run again with \(isRemembered ? "--resume, or with " : "")--offset \(confirmed).") }
+    if advises, confirmed < total { add("To continue, run again with \(isRemembered ? "--resume, or with " : "")--offset \(confirmed).") }
+    if advises, confirmed == total, isRemembered { add("To verify them, run again with --resume.") }
     resumeOffset = confirmed
   }
 }

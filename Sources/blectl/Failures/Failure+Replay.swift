@@ -14,8 +14,8 @@ extension Failure {
       case .cut(let asked):
         "The recording ends before the answer to this request: \(Self.text(asked)). Record it again, with the device and --trace."
       case .unasked(let asked, let packet):
-        "The recording has the next values after a request that was not sent: \(Self.text(asked)) (packet \(packet)). "
-          + "Send that too, or record again, with the device and --trace."
+        "The next recorded values follow a request that you did not send: \(Self.text(asked)) (packet \(packet)). "
+          + "Send it too. Or record again, with the device and --trace."
       case .ended: "The recording ends here and has no more values. Record for longer, with the device and --trace."
       }
     self.init(.expectation, message)

@@ -93,7 +93,10 @@ struct Failure: Error, Equatable {
     case let error as GATTError: self.init(error)
     case ValueFormatError.notHex(let text):
       self.init(.usage, "\(ValueFormatError.notHex(text))")
-      add("For another format (utf8, i8, u16le, …), name it. For a value: --as FORMAT")
+      add(text.contains("\\x") ? "Write the bytes without \\x: 1b9901" : "For a value in another format, use --as: utf8, i8, u16le, …")
+    case ValueFormatError.outOfRange(let text, let column, let format) where format.name.hasSuffix("8"):
+      self.init(.usage, "\(ValueFormatError.outOfRange(text, column: column, format))")
+      add("For larger values, use \(format.name.prefix(1))16le or \(format.name.prefix(1))16be.")
     case let error as ValueFormatError: self.init(.usage, "\(error)")
     case let error as GAPError: self.init(error)
     case let error as LinkEnd: self.init(error)

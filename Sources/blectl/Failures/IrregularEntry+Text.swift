@@ -13,7 +13,7 @@ extension IrregularEntry {
     case .outOfOrder(let other): "Kept \(name), which is out of order: it follows \(other)."
     case .repeated: "Kept \(name) once: the device lists it twice."
     case .notAdvancing(let asked):
-      "The search for \(plural) ended at \(asked.start): the device returned nothing from the requested range \(range(asked))."
+      "The search for \(plural) ended at \(asked.start): the device returned nothing in the requested range \(range(asked))."
     case .malformed(let value): "Ignored \(name): its value is malformed (\(value.isEmpty ? "no bytes" : Hex.encode(value.prefix(32))))."
     case .uuidLength(let octets): "Kept \(name): its UUID has \(octets) bytes, which is not allowed here."
     case .endsBefore(let end) where kind == .include: "Kept \(name): its handles are not a range (end \(end))."
@@ -22,11 +22,11 @@ extension IrregularEntry {
     case .value(let value, let place, let found):
       "\(found == nil ? "Kept" : "Corrected") \(name): its value is at \(value), \(Self.text(place))."
         + (found.map { " Using \($0), which has its type." } ?? "")
-    case .outsideServices(let uuid?, let service?): "Kept \(name), which is in no service, with \(uuid) (handle \(service))."
+    case .outsideServices(let uuid?, let service?): "Kept \(name) in service \(uuid) (handle \(service)), but it is outside its range."
     case .outsideServices: "Ignored \(name), which is in no service."
     case .noCharacteristic: "Kept \(name), which belongs to no characteristic. Use its handle."
     case .unlisted: "Ignored \(name): the device does not list it with the others."
-    case .tooMany: "Ignored \(name): it is one of more than 65,535."
+    case .tooMany: "Ignored \(name): the device lists more than 65,535 \(plural)."
     }
   }
 

@@ -17,9 +17,9 @@ enum GatttoolLink {
     -> Connection
   {
     guard let address = Address(destination) else {
-      throw Failure(.usage, "\(DisplayText.quote(destination)) is not an address: it has six octets of two hex digits, AA:BB:CC:DD:EE:FF")
+      throw Failure(.usage, "\(DisplayText.quote(destination)) is not an address. Use six bytes of two hex digits, AA:BB:CC:DD:EE:FF")
     }
-    if isOverClassic { throw Failure(.usage, "GATT over BR/EDR is not supported: blectl does Bluetooth LE only; leave out --psm") }
+    if isOverClassic { throw Failure(.usage, "GATT over BR/EDR is not supported: blectl supports only Bluetooth LE. Leave out --psm") }
     if ["medium", "high"].contains(securityLevel.lowercased()) { throw unsafeLevel(securityLevel) }
     let connection = try await context.session.connect(PeerAddress(address, type), limits: context.step.limits) { _ in }
     // Whatever the peer asks for: results are cut where they have always been.
@@ -30,7 +30,7 @@ enum GatttoolLink {
   static func unsafeLevel(_ level: String) -> Failure {
     Failure(
       .usage,
-      "security level \(level) is not supported: blectl does not pair or encrypt by itself yet; bluetoothctl does both (pair ADDRESS)")
+      "security level \(level) is not supported: blectl cannot pair or encrypt yet. Use bluetoothctl for both: pair ADDRESS")
   }
 
   /// What is said of a connection that did not come about: the errno that the kernel would have given, where there is one.

@@ -66,7 +66,7 @@ struct GatttoolRequest {
   /// A command is not answered: the link stays until the peer has it.
   private func finish(_ handle: AttributeHandle, _ value: [UInt8], _ client: Client) async throws {
     let limit = client.mtu - 3
-    if value.count > limit { output.message("only the first \(limit) of \(value.count) octets were sent: ATT_MTU is \(client.mtu)") }
+    if value.count > limit { output.message("only the first \(limit) of \(value.count) bytes were sent: ATT_MTU is \(client.mtu)") }
     _ = try? await withDeadline(EventLoop.shared.now.advanced(by: .seconds(2))) { try await client.barrier(after: handle) }
     try Task.checkCancellation()
   }

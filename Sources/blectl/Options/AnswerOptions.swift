@@ -1,5 +1,6 @@
 import ArgumentParser
 import GATT
+import Operations
 import Text
 
 /// What is waited for after a write.
@@ -23,7 +24,7 @@ struct AnswerOptions: ParsableArguments {
     parsing: .unconditional,
     help: ArgumentHelp(
       "Print all notifications for SECONDS",
-      discussion: "Of the --expect and --fail-on attributes, or else of the whole device.", valueName: "seconds"),
+      discussion: "Listens to the --expect and --fail-on attributes, or else to the whole device.", valueName: "seconds"),
     transform: TimeText.seconds)
   var collect: Double?
 
@@ -78,6 +79,9 @@ struct PatternArgument: ExpressibleByArgument, Sendable {
     do { _ = try Selector(attribute) } catch {
       var failure = Failure(error)
       failure.message = "\(option): \(failure.message)"
+      if option == "wait", ScriptTime.parse(attribute) != nil { failure.add("To pause: sleep \(attribute)") }
+      let parts = attribute.split(separator: ":", maxSplits: 1)
+      if parts.count == 2 { failure.add("Write = before the first bytes: \(DisplayText.escape("\(parts[0])=\(parts[1])"))") }
       throw failure
     }
   }

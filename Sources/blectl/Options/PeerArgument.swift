@@ -57,14 +57,18 @@ extension PeerArgument: ExpressibleByArgument {
     if let kind = ["name:", "mac:", "service:"].first(where: { text.lowercased().hasPrefix($0) && !text.hasPrefix($0) }) {
       return "write \(kind) in lower case"
     }
+    if let (wrong, right) = FamiliarWords.prefixes.first(where: { text.lowercased().hasPrefix($0.key) }) {
+      return "there is no prefix \(wrong). Did you mean \(DisplayText.escape(right + text.dropFirst(wrong.count)))?"
+    }
     if let slash = text.firstIndex(of: "/"), Address(text[..<slash]) != nil { return "the type of an address is public or random" }
     if text.hasPrefix("service:") { return "unknown service. Use a UUID or a name, as in service:heart_rate" }
     let parts = text.split(whereSeparator: { ":-".contains($0) })
-    if text.hasPrefix("mac:") || parts.count > 2 && parts.allSatisfy({ $0.utf8.count < 3 && Hex.number($0) != nil }) {
+    if text.hasPrefix("mac:") || parts.count > 2 && parts.allSatisfy({ $0.utf8.count < 3 && (text.contains(":") || Hex.number($0) != nil) })
+    {
       return "an address has six bytes of two hex digits: AA:BB:CC:DD:EE:FF"
     }
     if text.hasPrefix("@") { return "the name of the alias is missing" }
-    guard let selector = try? Selector(text), !selector.isAbbreviated else { return nil }
+    guard (try? Selector(text, abbreviating: false)) != nil else { return nil }
     return "it names an attribute. For a device with that name, use name:\(DisplayText.clip(ShellWords.quoteForShell(text), to: 60))"
   }
 }

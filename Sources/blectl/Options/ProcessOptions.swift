@@ -24,23 +24,21 @@ struct ProcessOptions: ParsableArguments {
   @Option(help: ArgumentHelp("auto, always or never (default: auto)", valueName: "when"))
   var color: ColorChoice?
 
-  @Option(
-    help: ArgumentHelp("Capture HCI traffic to FILE (btsnoop); - writes pcapng to stdout", valueName: "file"),
-    completion: .file())
+  @Option(help: ArgumentHelp("Capture HCI traffic to FILE (btsnoop); - writes pcapng to stdout", valueName: "file"), completion: .file())
   var trace: String?
 
   @Flag(help: "Keep the keys of your own connections in the capture")
   var traceSecrets = false
 
-  @Option(
-    help: ArgumentHelp("Record this session as a script for blectl run", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Record this session as a script for blectl run", valueName: "file"), completion: .file())
   var record: String?
 
   // Of one command, and not of the process: see `step`. A group of its own would cost each start ten times what the option does.
   @Option(
     name: [.customShort("t", allowingJoined: true), .long], parsing: .unconditional,
     help: ArgumentHelp(
-      "Limit for each step that waits for the device (default: 11 to find it, 20 to connect, 30 for an ATT answer)", valueName: "seconds"),
+      "Limit for each step that waits for the device (default: 11 s to find it, 20 s to connect, 30 s for an ATT answer)",
+      valueName: "seconds"),
     transform: TimeText.seconds)
   var timeout: Double?
 

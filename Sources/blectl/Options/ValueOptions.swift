@@ -5,6 +5,10 @@ import Terminal
 import Text
 
 extension ValueFormat: ExpressibleByArgument {
+  static var help: ArgumentHelp {
+    ArgumentHelp("Format: hex, utf8, u8, i16le, f32be, ... (default: auto)", discussion: "All: \(choices).", valueName: "format")
+  }
+
   init?(argument: String) {
     guard let format = try? ValueFormat(argument) else { return nil }
     self = format
@@ -69,5 +73,5 @@ enum ValueArgument {
 
 extension Output {
   /// For octets on standard input.
-  func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it, or Ctrl-C to cancel.") }
+  func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it. Press Ctrl-C to cancel.") }
 }

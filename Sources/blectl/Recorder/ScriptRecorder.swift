@@ -146,7 +146,7 @@ final class ScriptRecorder {
   func write() async throws {
     let (text, leftOut) = made()
     try await OutputFile.write(Array(text.utf8), to: path, for: .user)
-    if leftOut > 0 { output.note("Left \(leftOut) command(s) out of \(DisplayText.quote(path)): \(Self.reason(limit)).") }
+    if leftOut > 0 { output.note("Omitted \(leftOut) command(s) from \(DisplayText.quote(path)): \(Self.reason(limit)).") }
   }
 
   private static func reason(_ limit: Int) -> String {

@@ -31,6 +31,9 @@ struct ScriptLoader {
   static func load(_ path: String, variables: [String: String], hasPeer: Bool) async throws -> Script {
     var loader = ScriptLoader(variables: variables)
     let name = path == "-" ? "standard input" : path
+    if path.hasSuffix(".json") {
+      throw Failure(.usage, "\(DisplayText.quote(path)) describes devices, it is not a script. Use it as a simulator: -i sim:FILE")
+    }
     let statements: [ScriptStatement]
     do { statements = try await loader.statements(path, name, inside: []) } catch let error as ScriptError {
       throw ScriptErrors(loader.mistakes + [error], of: name)
@@ -194,6 +197,9 @@ struct ScriptLoader {
   private static func newNeed(_ words: [String]) throws(ScriptCheck.CommandMistake) -> ScriptCheck.Need {
     do {
       if let reason = words.first.flatMap({ refused[$0] }) { throw Failure(.usage, reason) }
+      if let word = words.first, ShellCommands.type(named: word) == nil, let meant = Likeness.nearest(to: word, among: ScriptParser.words) {
+        throw Failure(.usage, "Unknown command \(DisplayText.quote(word)). Did you mean \(meant)?")
+      }
       let line = try ShellLine(words, ShellSettings())
       if let reason = refused[line.name] { throw Failure(.usage, reason) }
       let command = line.command
@@ -217,13 +223,13 @@ struct ScriptLoader {
   /// Checks arguments that the command would only refuse when it runs.
   private static func checkWords(_ command: any LoopCommand) throws {
     switch command {
-    case let read as Read: for attribute in read.attributes { _ = try Selector(attribute) }
-    case let notify as Notify: for attribute in notify.attributes { _ = try Selector(attribute) }
-    case let subscribe as Subscribe: for attribute in subscribe.attributes { _ = try Selector(attribute) }
-    case let wait as WaitForValue: _ = try Selector(wait.pattern.attribute)
-    case let file as SendFile: _ = try Selector(file.attribute)
+    case let read as Read: for attribute in read.attributes { _ = try Selector(attribute, abbreviating: false) }
+    case let notify as Notify: for attribute in notify.attributes { _ = try Selector(attribute, abbreviating: false) }
+    case let subscribe as Subscribe: for attribute in subscribe.attributes { _ = try Selector(attribute, abbreviating: false) }
+    case let wait as WaitForValue: _ = try Selector(wait.pattern.attribute, abbreviating: false)
+    case let file as SendFile: _ = try Selector(file.attribute, abbreviating: false)
     case let write as Write:
-      _ = try Selector(write.attribute)
+      _ = try Selector(write.attribute, abbreviating: false)
       if write.value == "-" { throw Failure(.usage, "A script cannot read standard input (-). Use a file: @FILE") }
       if !write.value.hasPrefix("@") {
         let octets = try (write.format ?? .hex).parse(write.value)

@@ -75,14 +75,14 @@ struct CommandRequest {
     case nil, .null?: break
     case .string(let text)?: id = .string(text)
     case .number(let digits)? where Int(digits).map { "\($0)" } == digits: id = .number(digits)
-    case .number(let text)?: throw malformed("id is a string or a whole number, not \(DisplayText.escape(text))")
-    default: throw malformed("id is a string or a whole number, not \(tree["id"]?.noun ?? "nothing")")
+    case .number(let text)?: throw malformed("\"id\" must be a string or a whole number, not \(DisplayText.escape(text))")
+    default: throw malformed("\"id\" must be a string or a whole number, not \(tree["id"]?.noun ?? "nothing")")
     }
     guard case .object(let members) = tree.kind else { throw malformed("the line is \(tree.noun)") }
     if let stranger = members.first(where: { !["id", "command"].contains($0.key) }) {
-      throw malformed("there is no member \(DisplayText.quote(stranger.key))")
+      throw malformed("unknown key \(DisplayText.quote(stranger.key))")
     }
-    guard let command = tree["command"]?.string else { throw malformed("command is missing, or no string") }
+    guard let command = tree["command"]?.string else { throw malformed("\"command\" is missing or not a string") }
     self.id = if case .unknown = id { .line(line) } else { id }
     self.command = command
   }

@@ -172,7 +172,7 @@ final class InputSession {
     while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await untilSettled() }
     guard octets + line.octets <= Self.octetLimit else {
       return try await answer(
-        line.id, number, Failure(.usage, "Too many commands are waiting (\(Self.octetLimit >> 20) MiB). Send it again when some are done."))
+        line.id, number, Failure(.usage, "Too many commands are waiting (\(Self.octetLimit >> 20) MiB). Send this one again later."))
     }
     waiting.append(line)
     octets += line.octets

@@ -70,15 +70,14 @@ struct Params: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "params", _superCommandName: "blectl", abstract: "Show or change the connection parameters.",
     discussion: """
-      Requests --interval, --phy and --data-length in turn, then shows what the device and its controller agreed to. The first refusal stops the command.
+      Requests --interval, --phy and --data-length in turn, then shows the resulting parameters. The first refusal stops the command.
       """)
   static let examples = ["params", "params --phy 2m", "params --interval 30ms --data-length 251"]
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Request this Link Layer data length, 27-251", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Request this Link Layer data length, 27-251", valueName: "n"))
   var dataLength: Int?
 
   var usesNames: Bool { false }
@@ -95,7 +94,7 @@ struct Params: PeerCommand {
     target.requested = RequestedParameters()
     try await context.withPeer(target, exchangingMTU: false) { [requested] connection in
       try await requested.demand(connection.link, context.output)
-      try await LinkFacts(of: connection).show("link", "link to ", of: connection, context.output)
+      try await LinkFacts(of: connection).show("link", "Connection to ", of: connection, context.output)
     }
   }
 }
@@ -104,7 +103,7 @@ struct MTU: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "mtu", _superCommandName: "blectl", abstract: "Show the MTU of a connection, or exchange it.",
     discussion: """
-      A client may exchange the MTU only once per connection. Most commands do so when they connect; set it with their option --mtu.
+      A client may exchange the MTU only once per connection. Most commands do so when they connect. Set it with their option --mtu.
       """)
   static let examples = ["mtu", "mtu --json"]
 
@@ -142,7 +141,7 @@ struct MTU: PeerCommand {
           connection.identify(in: &$0)
         }
       } else {
-        try await output.line(Quantity.octets(client.mtu) + (client.requestedMTU == nil ? ", not exchanged on this link" : ""))
+        try await output.line(Quantity.octets(client.mtu) + (client.requestedMTU == nil ? ", not exchanged on this connection" : ""))
       }
     }
   }

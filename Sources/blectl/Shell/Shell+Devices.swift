@@ -8,29 +8,32 @@ import Text
 
 /// Which device a command is about.
 extension Shell {
-  /// The words of a command with `name:` before its device, if that is the name of a device that this session has heard, or the beginning
-  /// of one. A word that may be an attribute is left alone.
-  /// - Throws: Failure(.notFound) if several names begin so.
-  func withFullName(_ words: [String]) throws -> [String] {
-    guard let name = words.first, let type = ShellCommands.type(named: name), type is any PeerCommand.Type || type == Use.self else {
-      return words
-    }
+  /// The words of a typed command with the full name of its device, if that is the beginning of the name of one that this session has heard.
+  /// A word that may be an attribute, or a command of `call`, stays as it is; what a program writes does not depend on what was heard.
+  /// - Throws: Failure(.ambiguous) if several names begin so.
+  func withFullName(_ typed: [String]) throws -> [String] {
+    let words = Arguments.commandFirst(typed)
+    guard isTyped, let name = words.first, let type = ShellCommands.type(named: name), type != Call.self,
+      type is any PeerCommand.Type || type == Use.self
+    else { return typed }
     let options = ShellCommands.options(of: type)
     let rest = Array(words.dropFirst())
-    guard let index = options.firstArgument(in: rest), PeerArgument(form: rest[index]) == nil else { return words }
-    let word = rest[index]
+    guard let index = options.firstArgument(in: rest), PeerArgument(form: rest[index]) == nil else { return typed }
+    let word = rest[index].lowercased()
     let isOnly = options.firstArgument(in: Array(rest[(index + 1)...])) == nil
-    guard options.arguments == 1 || type == Connect.self || !isOnly && (try? Selector(word)) == nil else { return words }
-    let heard = Set(process.memory.names + lanes.compactMap { $0.connection?.name })
-    let same = heard.filter { $0.lowercased() == word.lowercased() }
-    let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.lowercased().hasPrefix(word.lowercased()) } : same
-    guard let full = names.first else { return words }
+    let isPeer = options.arguments == 1 || type == Connect.self
+    guard isPeer || !isOnly && (try? Selector(word, abbreviating: false)) == nil else { return typed }
+    let connected = lanes.compactMap { $0.connection?.name }
+    let heard = Set(type == Use.self || type == Disconnect.self ? connected : connected + process.memory.names)
+    let same = heard.filter { $0.lowercased() == word }
+    let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.lowercased().hasPrefix(word) } : same
+    guard let full = names.first else { return typed }
     guard names.count == 1 else {
       let list = names.sorted().map { DisplayText.escape($0) }.joined(separator: ", ")
-      throw Failure(.notFound, "\(names.count) devices that this session has heard start with \(DisplayText.quote(word)): \(list)")
+      throw Failure(.ambiguous, "\(DisplayText.quote(rest[index])) matches \(names.count) devices: \(list). Type more of the name.")
     }
-    if same.isEmpty { process.output.note("\(DisplayText.escape(word)) means \(DisplayText.escape(full))") }
-    return words[...index] + ["name:\(full)"] + words[(index + 2)...]
+    if same.isEmpty { process.output.note("\(DisplayText.escape(rest[index])) means \(DisplayText.escape(full))") }
+    return words[...index] + ["name:\(Glob.literal(full))"] + words[(index + 2)...]
   }
 
   func lane(for line: ShellLine) async throws -> Lane? {

@@ -61,7 +61,7 @@ extension Shell {
     for task in tasks { if let background = await task.value { backgrounds.append(background) } }
     // Nothing else says why the program does not end.
     let note = EventLoop.shared.schedule(after: .seconds(2)) { [process] in
-      process.output.note("Done. Values are waiting for a program to read standard output. To discard them, press Ctrl-C.")
+      process.output.note("Done. Values are waiting for a program to read standard output. Press Ctrl-C to discard them.")
     }
     defer { note.cancel() }
     for background in backgrounds { await background.untilShown() }

@@ -63,6 +63,7 @@ final class Shell {
     // One that only waits for its turn among those of a device is not about it.
     let subject = command is any PeerCommand ? lane : nil
     let output = output(for: command, members, subject)
+    process.noteUnused(by: command, output)
     var context = Context(process, command.step, output)
     context.shell = self
     context.lane = lane
@@ -129,7 +130,7 @@ final class Shell {
 
   /// - Throws: Failure when it is inside of so many of its kind already.
   func nested(atMost depth: Int, _ what: String, _ body: @LoopActor () async throws -> Void) async throws {
-    guard nesting < depth else { throw Failure(.input, "\(what): more than \(depth) files inside of each other. Does one name itself?") }
+    guard nesting < depth else { throw Failure(.input, "\(what): files are nested deeper than \(depth) levels. Does a file run itself?") }
     nesting += 1
     defer { nesting -= 1 }
     try await body()

@@ -18,6 +18,11 @@ protocol SessionCommand: LoopCommand {
   static var turn: ShellTurn { get }
 }
 
+extension SessionCommand {
+  /// Only commands about a device wait for one.
+  static var unusedOptions: [String] { self is any PeerCommand.Type ? [] : ["--timeout"] }
+}
+
 /// When a command of a session runs.
 enum ShellTurn {
   /// Before the next line is looked at.
@@ -84,7 +89,8 @@ struct ShellLine {
     // What write's names is how its VALUE is read.
     if let format = settings.format, type != Write.self, !words.contains("--raw") { add("--as", format.name) }
     // A scan waits for nobody, and says so to whoever gives it one.
-    if let timeout = settings.timeout, type != Scan.self, !words.contains(where: { $0.hasPrefix("-t") }) { add("--timeout", "\(timeout)") }
+    let isUsed = !((type as? any LoopCommand.Type)?.unusedOptions.contains("--timeout") ?? false)
+    if let timeout = settings.timeout, isUsed, !words.contains(where: { $0.hasPrefix("-t") }) { add("--timeout", "\(timeout)") }
     return words
   }
 }

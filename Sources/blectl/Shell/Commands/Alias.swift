@@ -10,7 +10,6 @@ struct Alias: SessionCommand, PeerNamingCommand {
     commandName: "alias", _superCommandName: "blectl", abstract: "Name a device @NAME, here and on every command line.",
     discussion: "Without NAME, lists the aliases. Without PEER, names the current device.")
   static let examples = ["alias band", "alias band Band-7; read @band 2a19"]
-  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions

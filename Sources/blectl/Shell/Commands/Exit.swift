@@ -3,9 +3,8 @@ import ArgumentParser
 struct Exit: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "exit", _superCommandName: "blectl", abstract: "End the session. Also: quit.",
-    discussion: "Commands after it are not run, also in a file.")
+    discussion: "blectl ignores later commands, even in a file.")
   static let examples = ["read 2a19; exit", "write ff02 1b9901; wait ff01; exit"]
-  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.atOnce
   /// As people say it too.
   static let otherName = "quit"
@@ -18,7 +17,7 @@ struct Exit: SessionCommand {
   var usesNames: Bool { false }
 
   func validate() throws {
-    if !words.isEmpty { throw ValidationError("exit takes no argument. The first command that failed decides the exit status.") }
+    if !words.isEmpty { throw ValidationError("exit takes no argument. The first command that failed determines the exit status.") }
   }
 
   func run(in context: Context) async throws { context.shell?.exit() }

@@ -23,7 +23,7 @@ struct Help: SessionCommand {
       return
     }
     guard let type = ShellCommands.type(named: name) else { throw ShellCommands.unknown(name) }
-    try await HelpText(text: HelpPage(of: type, isSession: true).text(isShort: false)).show(context.output)
+    try await HelpText(text: HelpPage(of: type, isSession: true).text(isShort: true)).show(context.output)
   }
 
   @LoopActor

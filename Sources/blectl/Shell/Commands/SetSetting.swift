@@ -6,10 +6,9 @@ struct SetSetting: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", _superCommandName: "blectl", abstract: "Show or change the defaults of this session.",
     discussion: """
-      set format FORMAT: as --as of every command. set timeout SECONDS|default: as --timeout. set reconnect on|off: whether blectl restores lost connections and their subscriptions.
+      `set format FORMAT` sets the default of --as. `set timeout SECONDS` sets the default of --timeout, and `set timeout default` resets it. After `set reconnect on`, blectl restores lost connections and their subscriptions.
       """)
   static let examples = ["set", "set format hex", "set timeout 5s", "set reconnect on"]
-  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.atOnce
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions

@@ -5,7 +5,6 @@ struct Sleep: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "sleep", _superCommandName: "blectl", abstract: "Wait. Subscriptions keep running.")
   static let examples = ["sleep 2", "sleep 500ms"]
-  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.ofDevice
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions

@@ -8,7 +8,6 @@ struct Source: SessionCommand {
     commandName: "source", _superCommandName: "blectl", abstract: "Run the commands in a file, one per line.",
     discussion: "The first command that fails stops the run. # starts a comment. A line that ends in \\ continues on the next line.")
   static let examples = ["source setup.blectl", "source setup.blectl --keep-going"]
-  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.beforeOthers
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions

@@ -7,7 +7,7 @@ struct Subscribe: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscribe", _superCommandName: "blectl", abstract: "Show notifications and indications while other commands run.",
     discussion: """
-      They are shown until unsubscribe, or until the connection ends. A PEER that is not connected is connected, and stays connected.
+      blectl shows them until `unsubscribe` or the end of the connection. If PEER is not connected, blectl connects to it and stays connected.
       """)
   static let examples = ["subscribe heart_rate_measurement", "subscribe ff01 --as hex"]
   static let turn = ShellTurn.ofDevice
@@ -18,11 +18,7 @@ struct Subscribe: SessionCommand, PeerCommand {
   @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
   var attributes: [String] = []
 
-  @Option(
-    name: .customLong("as"),
-    help: ArgumentHelp(
-      "Format: hex, utf8, u8, i16le, ... (default: auto)", discussion: "All: \(ValueFormat.choices).", valueName: "format"),
-    completion: .list(ValueFormat.names))
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var format: ValueFormat = .auto
 
   func run(in context: Context) async throws {
@@ -50,7 +46,7 @@ struct Subscribe: SessionCommand, PeerCommand {
 
 struct Unsubscribe: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unsubscribe", _superCommandName: "blectl", abstract: "Stop showing values that subscribe shows; without ATTR, all.")
+    commandName: "unsubscribe", _superCommandName: "blectl", abstract: "End subscriptions (default: all).")
   static let examples = ["subscribe ff01; unsubscribe ff01", "subscribe; unsubscribe"]
   static let turn = ShellTurn.ofDevice
 
@@ -64,13 +60,13 @@ struct Unsubscribe: SessionCommand, PeerCommand {
     let selectors = try attributes.map { try Selector($0) }
     let connection = try await context.liveConnection(who.target)
     guard let background = context.lane?.background else {
-      throw Failure(.notFound, "Nothing is subscribed to on \(connection.title). To subscribe: `subscribe ATTR`")
+      throw Failure(.notFound, "No subscription on \(connection.title). To subscribe: `subscribe ATTR`")
     }
     if selectors.isEmpty { try await background.removeEach() }
     for (selector, typed) in zip(selectors, attributes) {
       let characteristic = try await connection.client.characteristic(selector)
       guard background.contains(characteristic) else {
-        throw Failure(.notFound, "\(DisplayText.clip(DisplayText.escape(typed), to: 60)) is not subscribed to on \(connection.title)")
+        throw Failure(.notFound, "No subscription to \(DisplayText.clip(DisplayText.escape(typed), to: 60)) on \(connection.title)")
       }
       try await background.remove(characteristic)
     }

@@ -5,12 +5,11 @@ struct Use: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "use", _superCommandName: "blectl", abstract: "Choose the device for commands without a PEER.")
   static let examples = ["connect Band-7; use Band-7", "connect Panel; use Panel"]
-  static let unusedOptions = ["--timeout"]
   static let turn = ShellTurn.atOnce
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: "A device that this session has connected")
+  @Argument(help: "A connected device of this session")
   var peer: PeerArgument
 
   var usesNames: Bool { false }

@@ -10,9 +10,9 @@ struct WaitForValue: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait", _superCommandName: "blectl", abstract: "Wait for a notification or indication since the last command.",
     discussion: """
-      Finds the first value that matches. Values that arrived since the last command count if blectl was subscribed to them. It is, after subscribe and in 'write ff02 01; wait ff01'. A note names the packets that wait cannot have seen.
+      Finds the first value that matches. Values that arrived since the last command count if blectl was subscribed to them. It is subscribed after `subscribe`, and if wait is on the same line as the command: 'write ff02 01; wait ff01'. A note says if wait missed earlier values.
 
-      --timeout limits the wait for each value (default: 10 seconds). Exits 4 after it.
+      --timeout limits the wait for each value (default: 10 seconds). Exits 4 if a value does not arrive in time.
       """)
   static let examples = ["write ff02 1b9901; wait ff01", "subscribe ff01; write ff02 1b9902; wait ff01=567c -n 3"]
   static let turn = ShellTurn.ofDevice
@@ -28,11 +28,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
     help: ArgumentHelp("Wait for N values (default: 1)", valueName: "n"))
   var count: Int = 1
 
-  @Option(
-    name: .customLong("as"),
-    help: ArgumentHelp(
-      "Format: hex, utf8, u8, i16le, ... (default: auto)", discussion: "All: \(ValueFormat.choices).", valueName: "format"),
-    completion: .list(ValueFormat.names))
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var format: ValueFormat = .auto
 
   func validate() throws {
@@ -75,10 +71,10 @@ struct WaitForValue: SessionCommand, PeerCommand {
     guard let command = lane.lastCommand else { return nil }
     let attribute = DisplayText.escape(pattern.attribute)
     if isLate {
-      return "wait cannot see what \(attribute) sent before now: it was not subscribed to. Run `subscribe \(attribute)` first."
+      return "wait cannot see earlier values of \(attribute): blectl was not subscribed to it. Run `subscribe \(attribute)` first."
     }
     return lane.takePassed(characteristic.valueHandle).map {
-      "wait ignores \($0) value(s) that \(attribute) sent before `\(command)`. Put wait directly after the command that it is for."
+      "wait ignores \($0) value(s) that \(attribute) sent before `\(command)`. Put wait directly after its command."
     }
   }
 
@@ -98,7 +94,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
         // What a write in front of it brought about may have come before.
         let hint =
           isLate && number == 0
-          ? " \(attribute) was not subscribed to before. Run `subscribe \(typed)` first, or use `write … --expect \(typed)`" : ""
+          ? " blectl was not subscribed to \(attribute) before. Run `subscribe \(typed)` first, or use `write … --expect \(typed)`" : ""
         let others =
           lane.recent.last.map { event, uuid in
             let meaning = context.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
