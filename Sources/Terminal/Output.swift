@@ -88,9 +88,7 @@ package final class Output {
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
 
   /// Writes a JSON record. Waits for room.
-  package func record(_ build: (inout JSONLine) -> Void) async throws {
-    try await write(Self.record(build))
-  }
+  package func record(_ build: (inout JSONLine) -> Void) async throws { try await write(Self.record(build)) }
 
   /// Octets as they are; waits for room.
   package func write(_ bytes: [UInt8]) async throws {
@@ -220,14 +218,24 @@ package final class Output {
     put(message: (colorErr ? Paint.red.apply(name) : name) + folded(" " + forEyes(DisplayText.visible(text)), after: name))
   }
 
-  /// Folds a text at its words on a terminal. A command at its end stays on one line, to be copied.
   private func folded(_ text: String, after name: String) -> String {
-    guard errIsTerminal, !style.json, DisplayText.width(name + text) > width else { return text }
-    let start = text.ranges(of: ": \(style.program) ").last?.lowerBound ?? text.endIndex
-    let blank = "\u{A0}"
-    let command = text[start...].dropFirst(2).replacing(" ", with: blank)
-    let words = name.replacing(" ", with: blank) + text[..<start] + (command.isEmpty ? "" : ": \(command)")
-    return DisplayText.wrap(words, to: width).joined(separator: "\n").replacing(blank, with: " ").dropFirst(name.count).description
+    errIsTerminal && !style.json ? String(Self.fold(name + text, of: style.program, to: width).dropFirst(name.count)) : text
+  }
+
+  /// The columns of the terminal that standard error is; nil if it is none.
+  package nonisolated static var errorWidth: Int? {
+    var window = winsize()
+    guard isatty(STDERR_FILENO) == 1 else { return nil }
+    return unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0 ? Int(window.ws_col) : 80
+  }
+
+  /// Folds a line at its words. A command of the program at its end stays on one line, to be copied.
+  package nonisolated static func fold(_ line: String, of program: String, to width: Int) -> String {
+    guard DisplayText.width(line) > width else { return line }
+    let start = line.ranges(of: ": \(program) ").last?.lowerBound ?? line.endIndex
+    let command = line[start...].dropFirst(2).replacing(" ", with: "\u{A0}")
+    let words = line[..<start] + (command.isEmpty ? "" : ": \(command)")
+    return DisplayText.wrap(String(words), to: width).joined(separator: "\n").replacing("\u{A0}", with: " ")
   }
 
   private func say(_ text: String, isNote: Bool, _ plain: String) {

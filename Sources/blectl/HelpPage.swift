@@ -52,7 +52,9 @@ struct HelpPage {
     }
     var examples = (type as? any LoopCommand.Type)?.examples ?? []
     // Those of the command line, without what a session has already.
-    if isSession { examples = examples.compactMap { $0.after("blectl -i sim ") ?? ($0.hasPrefix("blectl") || $0.contains("| ") ? nil : $0) } }
+    if isSession {
+      examples = examples.compactMap { $0.after("blectl -i sim ") ?? ($0.hasPrefix("blectl") || $0.contains("| ") ? nil : $0) }
+    }
     if !examples.isEmpty { parts.append(["EXAMPLES:"] + examples.map { "  \($0)" }) }
     if isShort { parts.append(["All options: \(isSession ? "" : "blectl ")\(configuration.commandName ?? "") --help"]) }
     return parts.map { $0.joined(separator: "\n") }.joined(separator: isShort ? "\n" : "\n\n")

@@ -214,7 +214,8 @@ enum Program {
       return failure.exitStatus.rawValue
     }
     let usage = UsageText(error, arguments, of: type)
-    let text = arguments.contains("--json") ? json(Failure(.usage, usage.sentence)) : "blectl: \(usage.sentence)\n\(usage.usage)"
+    let sentence = Output.fold("blectl: \(usage.sentence)", of: "blectl", to: Output.errorWidth ?? .max)
+    let text = arguments.contains("--json") ? json(Failure(.usage, usage.sentence)) : "\(sentence)\n\(usage.usage)"
     Output.writeWaiting(.error, text + "\n")
     return ExitStatus.usage.rawValue
   }

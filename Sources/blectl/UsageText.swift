@@ -145,7 +145,8 @@ struct UsageText {
     guard !text.isEmpty else { return "" }
     // A form to type stays as it is: `notify:ATTR`.
     let isForm = text.prefix { $0 != " " }.contains { ":,".contains($0) } || text.hasPrefix("read-back")
-    return (isForm ? "Use \(text.hasPrefix("Address") ? "a" + text.dropFirst() : text)" : text.prefix(1).uppercased() + text.dropFirst()).asSentence
+    return (isForm ? "Use \(text.hasPrefix("Address") ? "a" + text.dropFirst() : text)" : text.prefix(1).uppercased() + text.dropFirst())
+      .asSentence
   }
 
   /// The kinds of values that several options take.

@@ -135,4 +135,14 @@ import Text
       #expect(text(out.read()) == "\u{1B}[1A\rd\u{1B}[K\n\u{1B}[J")
     }
   }
+
+  /// Long messages are folded at their words; a command to copy stays on one line.
+  @Test(arguments: [
+    ("x: one two", 20, ["x: one two"]), ("x: one two three", 10, ["x: one two", "three"]),
+    ("x: not found. List them: x services name:Band-7 --values", 24, ["x: not found. List them:", "x services name:Band-7 --values"]),
+    ("x: ünbreakable", 6, ["x:", "ünbreakable"]),
+  ])
+  func messagesFoldAtWords(_ line: String, _ width: Int, _ lines: [String]) {
+    #expect(Output.fold(line, of: "x", to: width).split(separator: "\n").map(String.init) == lines)
+  }
 }
