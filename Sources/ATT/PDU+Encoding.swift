@@ -49,8 +49,7 @@ extension Request {
     case .readBlob(let handle, let offset):
       writer.handle(handle)
       writer.uint16(offset)
-    case .readMultiple(let handles), .readMultipleVariable(let handles):
-      for handle in handles { writer.handle(handle) }
+    case .readMultiple(let handles), .readMultipleVariable(let handles): for handle in handles { writer.handle(handle) }
     case .write(let handle, let value):
       writer.handle(handle)
       writer.append(value)
@@ -100,8 +99,7 @@ extension Response {
         writer.handle(item.handle)
         writer.append(item.type.attBytes)
       }
-    case .findByTypeValue(let ranges):
-      for range in ranges { writer.range(range) }
+    case .findByTypeValue(let ranges): for range in ranges { writer.range(range) }
     case .readByType(let items):
       let count = items.first?.value.count ?? 0
       writer.uint8(UInt8(clamping: count + 2))

@@ -80,9 +80,7 @@ extension DecodedPacket {
     guard problem == nil else { return }
     // What comes with an error says nothing, whatever its length; and what later versions return besides is not wrong.
     let format = UInt16(exactly: opcode).flatMap { HCITable.commands[$0]?.returned }
-    if let format, status.first?.value == .status(.success) {
-      problem = format.read(&reader, name, into: &fields)
-    }
+    if let format, status.first?.value == .status(.success) { problem = format.read(&reader, name, into: &fields) }
     if problem == nil { rest(&reader, "returned") }
   }
 

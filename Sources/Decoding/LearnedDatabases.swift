@@ -61,9 +61,7 @@ package struct LearnedDatabases: Sendable {
     return Server(adapter: link.adapter, peer: link.peer, link: link.peer == nil ? link.firstPacket : nil)
   }
 
-  package func name(_ handle: UInt16, of server: Server) -> AttributeName? {
-    databases[server]?.attribute(Int(handle))
-  }
+  package func name(_ handle: UInt16, of server: Server) -> AttributeName? { databases[server]?.attribute(Int(handle)) }
 }
 
 /// What an attribute is, where the trace has told it; of a descriptor also the characteristic that it belongs to.

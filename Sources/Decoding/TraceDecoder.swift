@@ -64,12 +64,9 @@ package struct TraceDecoder: Sendable {
     if let air = record.air, frame == nil { return item(air: air, record, index) }
     guard let frame, let index, let link else {
       var packet = DecodedPacket(hci: record.packet, isVendorData: isVendorData)
-      if record.missing > 0 {
-        packet.problem = Self.cut(record.missing, at: record.packet.count)
-      }
+      if record.missing > 0 { packet.problem = Self.cut(record.missing, at: record.packet.count) }
       summary.add(packet, record, index)
-      return Item(
-        number: number, record: record, layer: .hci, packet: packet, octets: nil, link: link, server: nil, answers: nil)
+      return Item(number: number, record: record, layer: .hci, packet: packet, octets: nil, link: link, server: nil, answers: nil)
     }
     let octets = frame.frame.payload
     if frame.frame.channel == .att { return decode(att: octets, record, index, isHost: frame.isFromHost) }
@@ -120,9 +117,7 @@ package struct TraceDecoder: Sendable {
           number: number, time: record.wallClock, request: request, attribute: subject)
       case .command, .unsolicited: summary.asked(index, subject, isHost, at: record.wallClock, packet)
       case .response, .error, .confirmation:
-        if let answered {
-          summary.answered(index, answered.attribute, !isHost, after: max(0, record.wallClock &- answered.time), packet)
-        }
+        if let answered { summary.answered(index, answered.attribute, !isHost, after: max(0, record.wallClock &- answered.time), packet) }
       case .unknown: break
       }
     }

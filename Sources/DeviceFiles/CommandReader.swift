@@ -93,9 +93,7 @@ struct CommandReader {
     var parts: [DeviceCommand.Part] = []
     if let packets = fields["packets"] {
       for key in Self.partKeys { if let other = fields[key] { throw other.error("Set this in each item of \"packets\".") } }
-      for item in try packets.bounded() {
-        parts.append(try part(item, try item.object(Self.partKeys), command.name, after: parts))
-      }
+      for item in try packets.bounded() { parts.append(try part(item, try item.object(Self.partKeys), command.name, after: parts)) }
       guard !parts.isEmpty else { throw packets.error("Add at least one packet.") }
       for (part, item) in zip(parts.dropLast(), try packets.list()) {
         if case .silence = part.end { throw item.error("Only the last packet can have \"silence_ms\".") }

@@ -95,9 +95,7 @@ package struct DeviceCommand: Sendable, Equatable {
   package func encode(_ values: [NamedValue], number: Int64 = 0) throws(FieldFault) -> (octets: [UInt8], values: [NamedValue]) {
     var all: [NamedValue] = []
     for parameter in parameters {
-      guard let value = values[parameter.name] ?? parameter.defaultValue else {
-        throw FieldFault(field: parameter.name, reason: .missing)
-      }
+      guard let value = values[parameter.name] ?? parameter.defaultValue else { throw FieldFault(field: parameter.name, reason: .missing) }
       // Use the value as it is sent, because an answer echoes that.
       let canonical = try parameter.field.canonical(value)
       try parameter.check(canonical)

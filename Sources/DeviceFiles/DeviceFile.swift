@@ -25,9 +25,7 @@ package enum DeviceFile {
   package static func devices(among bytes: [UInt8], name: String) throws(FileEntryError) -> [DeviceDescription] {
     guard let tree = try? JSONTree.parse(bytes) else { return [] }
     let root = FileEntry(file: name, path: "", tree: tree)
-    var devices: [DeviceDescription] = []
-    for entry in root.isList ? try root.list() : [root] where isDevice(entry.tree) { devices.append(try parse(entry)) }
-    return devices
+    return try (root.isList ? root.list() : [root]).filter { isDevice($0.tree) }.map(parse)
   }
 
   /// Whether a file describes a device, not a peripheral.

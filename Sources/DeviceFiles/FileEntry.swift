@@ -145,9 +145,7 @@ package struct FileEntry: Sendable {
   package func kind(of kinds: [String], _ noun: String, takes: (String) -> [String]) throws(FileEntryError) -> Kind {
     let members = try members()
     let others = Set(kinds.flatMap(takes))
-    for (key, entry) in members where !kinds.contains(key) && !others.contains(key) {
-      throw entry.unknownKey(kinds)
-    }
+    for (key, entry) in members where !kinds.contains(key) && !others.contains(key) { throw entry.unknownKey(kinds) }
     let found = members.filter { kinds.contains($0.key) }
     guard let first = found.first, found.count == 1 else {
       throw error("Expected exactly one key of \(noun): \(kinds.joined(separator: ", ")).")

@@ -38,9 +38,7 @@ extension Frame {
   }
 
   /// - Parameter room: what is left of the packet; may be negative.
-  private func length(
-    _ piece: Piece, _ sizes: [String: Int], room: Int, at position: Int, _ behind: Int
-  ) throws(PacketFault) -> Int {
+  private func length(_ piece: Piece, _ sizes: [String: Int], room: Int, at position: Int, _ behind: Int) throws(PacketFault) -> Int {
     if let fixed = Self.fixedSize(piece) { return fixed }
     let (name, extent, stride) =
       switch piece {

@@ -51,8 +51,7 @@ package struct ExtendedReportReassembler: Sendable {
     // The common case: nothing is chained anywhere.
     if report.dataStatus != .more, pending.isEmpty { return [report.report] }
     var done = expire(at: now)
-    let key = Key(
-      addressType: report.addressType, address: report.address, sid: report.sid, isScanResponse: report.isScanResponse)
+    let key = Key(addressType: report.addressType, address: report.address, sid: report.sid, isScanResponse: report.isScanResponse)
     // Legacy PDUs are never chained: one in between belongs to another set of the same device.
     guard !report.isLegacy else { return done + [report.report] }
     var joined = report

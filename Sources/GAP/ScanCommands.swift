@@ -16,9 +16,7 @@ package struct ScanCommands: Sendable, Equatable {
   ///   - controller: what it can do. When it has the extended commands they are used: the kernel does so, and a controller refuses to mix.
   ///   - sharing: whether links need their share of the radio.
   /// - Throws: GAPError.noPrimaryPHY, .cannotScan.
-  package init(
-    _ parameters: ScanParameters, adapter: String, _ controller: ControllerInfo, sharing: Bool = false
-  ) throws(GAPError) {
+  package init(_ parameters: ScanParameters, adapter: String, _ controller: ControllerInfo, sharing: Bool = false) throws(GAPError) {
     let phys = PHYMask(parameters.phys).intersection([.le1M, .coded])
     guard !phys.isEmpty else { throw .noPrimaryPHY }
     isExtended = controller.supported.scansExtended

@@ -102,8 +102,7 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
 
   package init(
     eventType: UInt16, peer: PeerAddress?, primaryPHY: UInt8 = 1, secondaryPHY: UInt8 = 0, sid: UInt8 = 0xFF, txPower: Int8 = 127,
-    rssi: Int8,
-    data: [UInt8]
+    rssi: Int8, data: [UInt8]
   ) {
     self.eventType = eventType
     addressType = peer?.type.hciValue ?? 0xFF

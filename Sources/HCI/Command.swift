@@ -32,9 +32,7 @@ extension Command {
 }
 
 /// A command without parameters.
-package protocol ParameterlessCommand: Command {
-  init()
-}
+package protocol ParameterlessCommand: Command { init() }
 
 extension ParameterlessCommand {
   package init(parsing reader: inout ByteReader) throws(MalformedPacket) { self.init() }
@@ -53,4 +51,42 @@ extension HandleCommand {
   package init(parsing reader: inout ByteReader) throws(MalformedPacket) { self.init(handle: try reader.handle()) }
 
   package func encode(into writer: inout ByteWriter) { writer.handle(handle) }
+}
+
+/// A command whose parameters are a link and why.
+package protocol HandleReasonCommand: Command {
+  var handle: ConnectionHandle { get }
+  var reason: ControllerErrorCode { get }
+
+  init(handle: ConnectionHandle, reason: ControllerErrorCode)
+}
+
+extension HandleReasonCommand {
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    self.init(handle: try reader.handle(), reason: ControllerErrorCode(rawValue: try reader.uint8("reason")))
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.handle(handle)
+    writer.uint8(reason.rawValue)
+  }
+}
+
+/// A command whose parameters are a link and what is wanted of it.
+package protocol ConnectionParametersCommand: Command {
+  var handle: ConnectionHandle { get }
+  var parameters: ConnectionParameters { get }
+
+  init(handle: ConnectionHandle, _ parameters: ConnectionParameters)
+}
+
+extension ConnectionParametersCommand {
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    self.init(handle: try reader.handle(), try ConnectionParameters(parsing: &reader))
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.handle(handle)
+    parameters.encode(into: &writer)
+  }
 }

@@ -10,8 +10,7 @@ extension Event {
     let subevent = try reader.uint8("LE Meta: subevent")
     switch subevent {
     case 0x01, 0x0A, 0x29:
-      self = .leConnectionComplete(
-        try ConnectionComplete(ConnectionComplete.Form(rawValue: subevent) ?? .plain, parsing: &reader))
+      self = .leConnectionComplete(try ConnectionComplete(ConnectionComplete.Form(rawValue: subevent) ?? .plain, parsing: &reader))
     case 0x02: self = .leAdvertisingReports(try AdvertisingReports(parsing: &reader))
     case 0x03:
       self = .leConnectionUpdateComplete(

@@ -91,8 +91,7 @@ package enum Event: Sendable, Equatable {
 
     package init(
       form: Form = .plain, status: ControllerErrorCode, handle: ConnectionHandle, role: UInt8 = 0, peer: PeerAddress, interval: UInt16,
-      latency: UInt16,
-      supervisionTimeout: UInt16, clockAccuracy: UInt8 = 0
+      latency: UInt16, supervisionTimeout: UInt16, clockAccuracy: UInt8 = 0
     ) {
       self.form = form
       self.status = status

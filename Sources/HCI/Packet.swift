@@ -20,14 +20,10 @@ package enum Packet: Sendable, Equatable {
     var reader = ByteReader(octets)
     let indicator = try reader.uint8("HCI packet: indicator")
     switch indicator {
-    case Self.commandIndicator:
-      self = .command(try CommandPacket(parsing: &reader))
-    case Self.eventIndicator:
-      self = .event(try Event(parsing: &reader))
-    case Self.aclIndicator:
-      self = .acl(try ACLData(parsing: &reader))
-    default:
-      self = .unknown(indicator: indicator, octets: reader.rest())
+    case Self.commandIndicator: self = .command(try CommandPacket(parsing: &reader))
+    case Self.eventIndicator: self = .event(try Event(parsing: &reader))
+    case Self.aclIndicator: self = .acl(try ACLData(parsing: &reader))
+    default: self = .unknown(indicator: indicator, octets: reader.rest())
     }
   }
 

@@ -34,9 +34,7 @@ extension ReturnParameters {
 }
 
 /// Nothing comes back but the status.
-package protocol EmptyReturnParameters: ReturnParameters {
-  init()
-}
+package protocol EmptyReturnParameters: ReturnParameters { init() }
 
 extension EmptyReturnParameters {
   package init(parsing reader: inout ByteReader) throws(MalformedPacket) { self.init() }
@@ -45,9 +43,7 @@ extension EmptyReturnParameters {
 }
 
 /// Command Complete with a status.
-package struct NoReturnParameters: EmptyReturnParameters {
-  package init() {}
-}
+package struct NoReturnParameters: EmptyReturnParameters { package init() {} }
 
 /// Command Status: the controller has begun; another event says later how it went.
 package struct AnsweredByStatus: EmptyReturnParameters {

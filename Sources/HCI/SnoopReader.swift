@@ -54,8 +54,7 @@ package struct SnoopReader: Sendable {
     case .unencapsulated:
       guard flags & 2 != 0 else { return ([Packet.aclIndicator], direction) }
       return ([direction == .hostToController ? Packet.commandIndicator : Packet.eventIndicator], direction)
-    case .monitor:
-      return Snoop.monitorKind(flags & 0xFFFF).map { ([$0], $1) }
+    case .monitor: return Snoop.monitorKind(flags & 0xFFFF).map { ([$0], $1) }
     }
   }
 }

@@ -197,9 +197,7 @@ final class Controller {
 
   private func settle(_ id: Int, _ answer: Result<[UInt8], any Error>) { pending.removeValue(forKey: id)?.then(answer) }
 
-  private static func decode<R: ReturnParameters>(
-    _: R.Type, _ octets: [UInt8], _ opcode: Opcode, _ name: String
-  ) -> Result<R, any Error> {
+  private static func decode<R: ReturnParameters>(_: R.Type, _ octets: [UInt8], _ opcode: Opcode, _ name: String) -> Result<R, any Error> {
     do throws(MalformedPacket) {
       return try R.decode(octets).mapError { ControllerError(name, .refused(opcode, $0)) }
     } catch {

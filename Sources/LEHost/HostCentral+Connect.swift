@@ -128,9 +128,7 @@ extension HostCentral {
     if adapterInfo.leFeatures.contains(.phy2M) { phys.insert(.le2M) }
     return LEExtendedCreateConnection(
       ownAddressType: own, peer: peer, phys: phys,
-      initiating: phys.phys.map { _ in
-        LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: parameters)
-      })
+      initiating: phys.phys.map { _ in LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: parameters) })
   }
 
   /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5): the peer's features are the first
@@ -155,9 +153,7 @@ extension HostCentral {
     }
     // Reserved handles cannot carry data.
     guard !complete.handle.isReserved else { return }
-    if let old = links[complete.handle] {
-      drop(old, LinkEnd(old.peer, .handleReused(adapter: name)))
-    }
+    if let old = links[complete.handle] { drop(old, LinkEnd(old.peer, .handleReused(adapter: name))) }
     guard let initiation, initiation.isAccepted, initiation.outcome == nil, complete.role == 0,
       initiation.peer.address == complete.peer.address
     else {

@@ -46,9 +46,7 @@ extension HostCentral {
     }
     // Shared with Classic (Vol 4 Part E §4.1.1).
     let size = try await controller.perform(ReadBufferSize())
-    guard size.aclLength > 0, size.aclCount > 0 else {
-      throw ControllerError(name, .withoutBuffers)
-    }
+    guard size.aclLength > 0, size.aclCount > 0 else { throw ControllerError(name, .withoutBuffers) }
     (info.aclLength, info.aclCount) = (Int(size.aclLength), Int(size.aclCount))
   }
 

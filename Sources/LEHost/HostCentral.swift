@@ -117,9 +117,7 @@ package final class HostCentral: GAP.Central, LinkController {
     pump()
   }
 
-  private func pump() {
-    while sendQueue.next(&fragment) { controller.send(data: fragment) }
-  }
+  private func pump() { while sendQueue.next(&fragment) { controller.send(data: fragment) } }
 
   private func fail(_ error: any Error) {
     for link in openLinks { drop(link, error) }
@@ -146,8 +144,7 @@ package final class HostCentral: GAP.Central, LinkController {
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       answer(
         handle,
-        ConnectionParameters(
-          intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: supervisionTimeout))
+        ConnectionParameters(intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: supervisionTimeout))
     // Data Buffer Overflow (Vol 4 Part E §7.7.26) of ACL data.
     case .other(code: 0x1A, [0x01]): for link in openLinks { link.loseData(ControllerError(name, .overflow)) }
     case .readRemoteVersionComplete, .leOther, .other, .commandComplete, .commandStatus, .hardwareError: break

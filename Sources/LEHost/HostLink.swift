@@ -65,9 +65,7 @@ package final class HostLink: GAP.Link {
     return procedures.state.parameters
   }
 
-  package func disconnect() async {
-    await shielded { await self.hangUp(within: .seconds(3)) }
-  }
+  package func disconnect() async { await shielded { await self.hangUp(within: .seconds(3)) } }
 
   // MARK: For the host
 

@@ -9,9 +9,7 @@ package final class LinkChannel: ATT.Channel {
   /// What arrives before there is a handler; more than this is dropped and counted.
   static let earlyLimit = 256
 
-  package var handler: (@LoopActor (ChannelEvent) -> Void)? {
-    didSet { deliverEarly() }
-  }
+  package var handler: (@LoopActor (ChannelEvent) -> Void)? { didSet { deliverEarly() } }
 
   package var onAcknowledgement: (@LoopActor () -> Void)?
 

@@ -61,9 +61,7 @@ package struct SendQueue {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     lines[index].makeRoom()
     let count = L2CAPFrame.append(channel, payload, to: &lines[index].octets)
-    for start in stride(from: 0, to: count, by: length) {
-      lines[index].fragments.append((min(length, count - start), start == 0))
-    }
+    for start in stride(from: 0, to: count, by: length) { lines[index].fragments.append((min(length, count - start), start == 0)) }
     lines[index].frames.append((count + length - 1) / length)
   }
 

@@ -17,9 +17,7 @@ package struct AdapterInfo: Sendable, Equatable {
   /// A program owns it through the HCI user channel.
   package var isTaken: Bool
 
-  package init(
-    index: Int, address: Address?, isUp: Bool, bus: String, le: Bool, block: RFKill.Switch? = nil, isTaken: Bool = false
-  ) {
+  package init(index: Int, address: Address?, isUp: Bool, bus: String, le: Bool, block: RFKill.Switch? = nil, isTaken: Bool = false) {
     self.index = index
     self.address = address
     self.isUp = isUp

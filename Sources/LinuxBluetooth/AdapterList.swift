@@ -24,9 +24,7 @@ package enum AdapterList {
   /// The adapter that a command should use.
   /// - Parameter index: nil for the first that can be used now.
   /// - Throws: what is wrong with the one asked for, or with the first.
-  package static func choose(_ index: Int?) throws(AdapterProblem) -> AdapterInfo {
-    try choose(index, from: try adapters(), RFKill())
-  }
+  package static func choose(_ index: Int?) throws(AdapterProblem) -> AdapterInfo { try choose(index, from: try adapters(), RFKill()) }
 
   static func choose(_ index: Int?, from all: [AdapterInfo], _ switches: RFKill) throws(AdapterProblem) -> AdapterInfo {
     guard let index else {

@@ -33,9 +33,7 @@ struct ConnectFailure: ConnectionError, Equatable {
   /// - Parameters:
   ///   - limit: what the connection attempt had.
   func error(_ peer: PeerAddress, adapter: String, limit: Duration) -> any Error {
-    func none(_ cause: NoConnection.Cause) -> NoConnection {
-      NoConnection(peer, adapter: adapter, cause, errno: errno, status: status)
-    }
+    func none(_ cause: NoConnection.Cause) -> NoConnection { NoConnection(peer, adapter: adapter, cause, errno: errno, status: status) }
     return switch (stage, errno) {
     case (.starting, .connectionRefused): AdapterProblem.leDisabled(adapter)
     case (.starting, .noRouteToHost): AdapterProblem.down(adapter)
@@ -53,7 +51,6 @@ struct ConnectFailure: ConnectionError, Equatable {
     default: AdapterProblem.of(errno, adapter: adapter, .connecting(peer))
     }
   }
-
 }
 
 /// Why the kernel made no link to a peer.

@@ -52,8 +52,7 @@ package final class KernelCentral: GAP.Central, LinkController {
       self.scan = nil
       scan.over.resume(returning: ())
     }
-    let commands = try ScanCommands(
-      parameters, adapter: adapter.name, try await abilities(for: parameters.phys), sharing: !links.isEmpty)
+    let commands = try ScanCommands(parameters, adapter: adapter.name, try await abilities(for: parameters.phys), sharing: !links.isEmpty)
     let procedure = ScanProcedure(commands, wantsScanResponses: parameters.isActive)
     try await scan.run(procedure, started: started, report: report)
   }

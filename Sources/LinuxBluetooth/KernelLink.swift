@@ -33,18 +33,11 @@ package final class KernelLink: GAP.Link {
     self.handle = handle
     self.madeByUs = madeByUs
     procedures = handle.map { LinkProcedures(peer, handle: $0, central.table.entries[$0]?.state ?? LinkState(), central) }
-    observer = central.hci.addObserver {
-      [weak self] in
-      self?.procedures?.end($0)
-    } _: { [weak self] in
-      self?.receive($0)
-    }
+    observer = central.hci.addObserver(ended: { [weak self] in self?.procedures?.end($0) }, { [weak self] in self?.receive($0) })
     socket.explain = { [weak central] error in
       // The raw socket knows the reason, but may not have been read yet.
       central?.hci.pump()
-      if let central, !central.isUp(central.adapter.index) {
-        return SocketEnd(peer, .adapterGone(central.adapter.name))
-      }
+      if let central, !central.isUp(central.adapter.index) { return SocketEnd(peer, .adapterGone(central.adapter.name)) }
       let reason = handle.flatMap { central?.table.entries[$0]?.state.reason }
       return SocketEnd(peer, reason.map { .reason($0) } ?? .errno(error))
     }
@@ -61,9 +54,7 @@ package final class KernelLink: GAP.Link {
 
   private func receive(_ event: HCI.Event) {
     procedures?.receive(event)
-    if case .disconnectionComplete(.success, handle, let reason) = event {
-      procedures?.end(SocketEnd(peer, .reason(reason)))
-    }
+    if case .disconnectionComplete(.success, handle, let reason) = event { procedures?.end(SocketEnd(peer, .reason(reason))) }
   }
 
   // MARK: Parameters

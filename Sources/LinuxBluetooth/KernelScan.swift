@@ -28,8 +28,7 @@ final class KernelScan {
   ) async throws {
     self.procedure = procedure
     let hci = central.hci
-    let reader = AdvertisingReportReader(
-      onUnreadable: { [central] in central.onNote?(.unreadableReports(adapter: hci.name, $0)) }, report)
+    let reader = AdvertisingReportReader(onUnreadable: { [central] in central.onNote?(.unreadableReports(adapter: hci.name, $0)) }, report)
     // All that the procedure is told, it is told while the packet is handled that says so: a task that waits resumes only after the
     // packets behind it.
     hci.onOthersCommand = { [self] command in
@@ -81,8 +80,7 @@ final class KernelScan {
         tell { $0.discovery(isActive, at: now) }
       case .started: started()
       case .note(let note): central.onNote?(.scan(adapter: hci.name, note))
-      case .failed(let opcode, let status):
-        throw ControllerError(hci.name, .refused(opcode, status))
+      case .failed(let opcode, let status): throw ControllerError(hci.name, .refused(opcode, status))
       case .wait(let time): try await waitForChange(until: time)
       }
     }

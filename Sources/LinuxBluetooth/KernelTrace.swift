@@ -87,9 +87,7 @@ final class KernelTrace {
     forget(complete.handle)
     new[complete.handle] = attempt
     held[complete.handle] = nil
-    if attempt == nil, !attempts.isEmpty, !recordsAll {
-      held[complete.handle] = [(packet, .controllerToHost)]
-    }
+    if attempt == nil, !attempts.isEmpty, !recordsAll { held[complete.handle] = [(packet, .controllerToHost)] }
     return attempt != nil
   }
 

@@ -28,9 +28,7 @@ final class L2CAPSocket: ATT.Channel {
   }
 
   /// - Throws: ConnectFailure, with ETIMEDOUT at `deadline`; CancellationError. The kernel gives up when the socket is closed.
-  static func connect(
-    _ adapter: AdapterInfo, _ peer: PeerAddress, until deadline: LoopClock.Instant
-  ) async throws -> L2CAPSocket {
+  static func connect(_ adapter: AdapterInfo, _ peer: PeerAddress, until deadline: LoopClock.Instant) async throws -> L2CAPSocket {
     let descriptor = try starting { () throws(Errno) in try prepared(adapter, limit: deadline) }
     let number = descriptor.rawValue
     do throws(Errno) { try SystemCall.connect(number, .att(peer.address, peer.type)) } catch {

@@ -9,9 +9,7 @@ package enum Capabilities {
   private static let ours = bit(.netAdmin) | bit(.netRaw)
 
   /// Runs `body` with a capability effective, if it is permitted. Only the calling thread gets it.
-  package static func raised<T: ~Copyable, E: Error>(
-    _ capability: ProcessRights.Capability, _ body: () throws(E) -> T
-  ) throws(E) -> T {
+  package static func raised<T: ~Copyable, E: Error>(_ capability: ProcessRights.Capability, _ body: () throws(E) -> T) throws(E) -> T {
     let bit = bit(capability)
     let isRaised = change { $0.effective |= $0.permitted & bit }
     defer { if isRaised { change { $0.effective &= ~bit } } }

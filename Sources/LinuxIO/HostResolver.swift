@@ -20,9 +20,7 @@ enum HostResolver {
         }
       }
     }
-    guard let addresses = try await answer.value(until: deadline) else {
-      throw TransportError.unresolvedHost(host)
-    }
+    guard let addresses = try await answer.value(until: deadline) else { throw TransportError.unresolvedHost(host) }
     return addresses
   }
 

@@ -88,9 +88,7 @@ package final class Listener {
   /// The connection still waits, and the socket stays readable: watching it would make the loop spin.
   private func wait(_ error: Errno) {
     watch?.setInterest([])
-    retry = EventLoop.shared.schedule(after: Self.pause) { [weak self] in
-      self?.watch?.setInterest(.readable)
-    }
+    retry = EventLoop.shared.schedule(after: Self.pause) { [weak self] in self?.watch?.setInterest(.readable) }
     if !isExhausted { handler?(.exhausted(error)) }
     isExhausted = true
   }

@@ -116,8 +116,7 @@ package final class PacketSocket {
     guard !isOver else { return }
     let interest = Interest(isReading: handler != nil, isWriting: !queue.isEmpty)
     if watch.set(interest) { return }
-    watch.open(
-      descriptor.rawValue, interest, flush: { [weak self] in self?.flush() }, receive: { [weak self] in self?.receive() })
+    watch.open(descriptor.rawValue, interest, flush: { [weak self] in self?.flush() }, receive: { [weak self] in self?.receive() })
   }
 
   private func flush() {

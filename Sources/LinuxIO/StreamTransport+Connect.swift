@@ -11,9 +11,7 @@ extension StreamTransport {
     switch address {
     case .serial(let path, let baud): return try SerialPort.open(path, baud: baud)
     case .unix(let path):
-      guard let socketAddress = SocketAddress.unix(path) else {
-        throw TransportError.pathTooLong(path)
-      }
+      guard let socketAddress = SocketAddress.unix(path) else { throw TransportError.pathTooLong(path) }
       return try await connect([socketAddress], address, deadline)
     case .tcp(let host, let port):
       return try await connect(try await HostResolver.addresses(of: host, port: port, until: deadline), address, deadline)

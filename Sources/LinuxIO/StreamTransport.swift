@@ -80,8 +80,7 @@ package final class StreamTransport: HCI.HostTransport {
     guard !isOver, ending == nil else { return }
     let interest = Interest(isReading: handler != nil && unsent.octets <= backlogLimit, isWriting: isBlocked)
     if watch.set(interest) { return }
-    watch.open(
-      descriptor.rawValue, interest, flush: { [weak self] in self?.flush() }, receive: { [weak self] in self?.receive() })
+    watch.open(descriptor.rawValue, interest, flush: { [weak self] in self?.flush() }, receive: { [weak self] in self?.receive() })
   }
 
   private func flush() {

@@ -65,9 +65,7 @@ extension SystemCall {
     return SocketAddress(bytes: Array(bytes.prefix(Int(length))))
   }
 
-  private static func withSocketAddress(
-    _ address: SocketAddress, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) throws(Errno) {
+  private static func withSocketAddress(_ address: SocketAddress, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws(Errno) {
     try call {
       unsafe address.bytes.withUnsafeBytes { bytes -> Int32 in
         guard let base = bytes.baseAddress else { return -1 }

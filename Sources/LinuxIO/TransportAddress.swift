@@ -38,9 +38,7 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
         self = .serial(path: String(path), baud: SerialPort.defaultBaud)
         return
       }
-      guard let baud = Self.decimal(words[1]), SerialPort.speeds[baud] != nil else {
-        throw TransportError.notAnAddress(text, .baudRate)
-      }
+      guard let baud = Self.decimal(words[1]), SerialPort.speeds[baud] != nil else { throw TransportError.notAnAddress(text, .baudRate) }
       self = .serial(path: String(path), baud: baud)
     default: throw TransportError.notAnAddress(text, .anyTransport)
     }

@@ -24,9 +24,7 @@ extension Client {
   }
 
   /// - Throws: NotACharacteristic; as `discover`, `AttributeTable.resolve` and `subscribe`.
-  package func subscribe(to selector: Selector) async throws -> Subscription {
-    try await subscribe(characteristic(selector), kind: .auto)
-  }
+  package func subscribe(to selector: Selector) async throws -> Subscription { try await subscribe(characteristic(selector), kind: .auto) }
 
   /// The characteristic to subscribe to. A Client Characteristic Configuration (2902) stands for the characteristic that it belongs to; of
   /// several candidates the only one that sends values is taken.

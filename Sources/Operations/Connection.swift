@@ -57,9 +57,7 @@ package final class Connection {
   package var isBeingRestored: Bool { restoring != nil }
 
   /// Whether a search would find this peer, as far as known without a search.
-  package func isMeant(by selector: PeerSelector) -> Bool {
-    selector == self.selector || selector.means(peer, named: name)
-  }
+  package func isMeant(by selector: PeerSelector) -> Bool { selector == self.selector || selector.means(peer, named: name) }
 
   /// Waits for the end of a restoration that is under way. - Throws: CancellationError.
   package func untilRestored() async throws { try await restoring?.value() }

@@ -72,9 +72,7 @@ package struct DecodedData: Sendable, Equatable {
     }
   }
 
-  package static func service(
-    _ uuid: UUID, _ data: [UInt8], sender: Address? = nil, keys: BTHomeKeys = BTHomeKeys()
-  ) -> DecodedData? {
+  package static func service(_ uuid: UUID, _ data: [UInt8], sender: Address? = nil, keys: BTHomeKeys = BTHomeKeys()) -> DecodedData? {
     switch uuid.short {
     case 0xFEAA: Beacons.eddystone(data)
     case 0xFCD2: BTHome.decode(data, sender: sender, keys: keys)

@@ -149,8 +149,7 @@ private final class RunningCall {
   @LoopActor private final class Loss { var count = 0 }
 
   init(
-    command: String, reader: AnswerReader, _ client: Client, limit: Duration,
-    onEvent: @escaping @LoopActor (String, [NamedValue]) -> Void
+    command: String, reader: AnswerReader, _ client: Client, limit: Duration, onEvent: @escaping @LoopActor (String, [NamedValue]) -> Void
   ) {
     self.command = command
     self.reader = reader
@@ -221,7 +220,6 @@ private final class RunningCall {
 
   private func missing() -> DeviceCallError {
     let progress = reader.progress
-    return .noAnswer(
-      .init(command: command, limit: limit, taken: progress.taken, of: progress.of, events: events, refused: refused))
+    return .noAnswer(.init(command: command, limit: limit, taken: progress.taken, of: progress.of, events: events, refused: refused))
   }
 }

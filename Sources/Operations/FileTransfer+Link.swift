@@ -40,15 +40,11 @@ extension FileTransfer {
   private var airTime: Duration { mtu > 0 ? model.airTime(options.chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
 
   /// The pace that the transfer found on its current link.
-  var found: TransferMemory.Pace? {
-    running?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) }
-  }
+  var found: TransferMemory.Pace? { running?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) } }
 
   /// - Parameter gap: in microseconds.
   package func pace(of gap: Int) -> TransferMemory.Pace? {
-    link.interval.map {
-      TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))
-    }
+    link.interval.map { TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1))) }
   }
 
   func paceChanged() {

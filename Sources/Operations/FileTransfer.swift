@@ -203,8 +203,7 @@ package final class FileTransfer {
       }
     } catch let missing as SegmentsMissing where missing.sent == source.count {
       // Everything is sent. Compare it with the final report.
-      end = WriteProgress(
-        sent: transfer.progress.sent, confirmed: min(transfer.progress.confirmed, await intact(from: beginning) ?? .max))
+      end = WriteProgress(sent: transfer.progress.sent, confirmed: min(transfer.progress.confirmed, await intact(from: beginning) ?? .max))
       return
     } catch {
       var known = transfer.progress

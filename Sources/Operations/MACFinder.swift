@@ -114,8 +114,7 @@ package enum MACFinder {
     let data: [UInt8]
 
     static func all(of advertisement: Advertisement) -> [Self] {
-      var values: [Self] = []
-      for structure in advertisement.structures { values.append(Self(place: .structure(structure.type), data: structure.data)) }
+      var values = advertisement.structures.map { Self(place: .structure($0.type), data: $0.data) }
       values += advertisement.manufacturerData.map { Self(place: .manufacturer($0.company), data: $0.data) }
       values += advertisement.serviceData.map { Self(place: .service($0.uuid), data: $0.data) }
       if let name = advertisement.name { values.append(Self(place: .name, data: name)) }
@@ -206,8 +205,7 @@ package enum MACFinder {
     case .lastDigits(let digits):
       guard let number = lastDigits(data, digits) else { return nil }
       return mac(Address(rawValue: number), at: data.count - digits, bits: bits(digits / 2))
-    case .firstDigits(let digits):
-      return data.count == digits ? firstOctets(0, digits) : nil
+    case .firstDigits(let digits): return data.count == digits ? firstOctets(0, digits) : nil
     case .none: return nil
     }
   }

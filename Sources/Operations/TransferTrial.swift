@@ -28,9 +28,7 @@ package struct TransferTrial: Sendable, Equatable {
   }
 
   /// All combinations. Requests have no windows and gaps.
-  package static func all(
-    modes: [TransferOptions.Mode], segments: [Int], windows: [Int?], gaps: [Duration?]
-  ) -> [TransferTrial] {
+  package static func all(modes: [TransferOptions.Mode], segments: [Int], windows: [Int?], gaps: [Duration?]) -> [TransferTrial] {
     var trials: [TransferTrial] = []
     for mode in modes {
       for segment in segments {
@@ -50,9 +48,7 @@ package struct TransferTrial: Sendable, Equatable {
   }
 
   /// The fastest result without loss. Nil if all have losses.
-  package static func best(_ results: [Result]) -> Result? {
-    results.filter { $0.lost == 0 && $0.arrived > 0 }.max { $0.rate < $1.rate }
-  }
+  package static func best(_ results: [Result]) -> Result? { results.filter { $0.lost == 0 && $0.arrived > 0 }.max { $0.rate < $1.rate } }
 
   /// Sends `count` bytes and asks how many arrived.
   /// - Parameters:

@@ -33,9 +33,7 @@ package struct RecordedDatabase: Sendable {
     for link in links {
       for item in link.requests {
         guard let octets = item.response, let request = try? Request(parsing: item.pdu), let response = try? Response(parsing: octets)
-        else {
-          continue
-        }
+        else { continue }
         learn(request, response)
       }
     }
@@ -110,9 +108,7 @@ package struct RecordedDatabase: Sendable {
   /// What an attribute is, and whose, where that was seen.
   package func attribute(_ handle: Int) -> ReplayError.Attribute? {
     guard let type = types[handle] else { return nil }
-    guard type.isDescriptor, let owner = characteristic(of: handle) else {
-      return ReplayError.Attribute(type: type)
-    }
+    guard type.isDescriptor, let owner = characteristic(of: handle) else { return ReplayError.Attribute(type: type) }
     return ReplayError.Attribute(type: type, characteristic: declarations[owner].flatMap { UUID(littleEndian: $0.dropFirst(3)) })
   }
 

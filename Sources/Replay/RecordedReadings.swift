@@ -11,9 +11,7 @@ struct RecordedReadings: Sendable {
   }
 
   /// An Error Response.
-  struct Refusal: Error, Sendable {
-    let code: ErrorCode
-  }
+  struct Refusal: Error, Sendable { let code: ErrorCode }
 
   private(set) var all: [Int: [Reading]] = [:]
 

@@ -122,8 +122,7 @@ extension ReplayTransport {
       )
     case LEReadRemoteFeatures.opcode:
       post(status(command.opcode, .success), at: now)
-      finish(
-        Event.leReadRemoteFeaturesComplete(status: .unsupportedRemoteFeature, handle: handle, features: []).encoded, link, at: now)
+      finish(Event.leReadRemoteFeaturesComplete(status: .unsupportedRemoteFeature, handle: handle, features: []).encoded, link, at: now)
     case LESetDataLength.opcode, LERemoteConnectionParameterRequestReply.opcode, LERemoteConnectionParameterRequestNegativeReply.opcode:
       post(complete(command.opcode, [0] + command.parameters.prefix(2)), at: now)
     case LEConnectionUpdate.opcode, LESetPHY.opcode:

@@ -125,8 +125,7 @@ package final class Air {
     let fails =
       faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
     if fails { layer.failEstablishment() }
-    let link = VirtualLink(
-      number: connections, peer: station.advertiser.address, rssi: settings.rssi, limits: limits, layer: layer)
+    let link = VirtualLink(number: connections, peer: station.advertiser.address, rssi: settings.rssi, limits: limits, layer: layer)
     // Of a connection that fails, the device knows nothing: it goes on advertising.
     guard !fails else { return link }
     station.link = link
@@ -146,9 +145,7 @@ package final class Air {
 
 /// A radio that receives.
 @LoopActor
-protocol AirListener: AnyObject {
-  func hear(_ advertisement: Air.Advertisement)
-}
+protocol AirListener: AnyObject { func hear(_ advertisement: Air.Advertisement) }
 
 /// One device in the air.
 @LoopActor

@@ -58,11 +58,7 @@ struct ActionReader {
 
   // MARK: Actions
 
-  func list(_ entry: FileEntry) throws(FileEntryError) -> [Reaction.Action] {
-    var actions: [Reaction.Action] = []
-    for item in try entry.bounded() { actions.append(try action(item)) }
-    return actions
-  }
+  func list(_ entry: FileEntry) throws(FileEntryError) -> [Reaction.Action] { try entry.bounded().map(action) }
 
   private static let kinds = [
     "notify", "indicate", "send", "set", "reset", "let", "count", "set_clock", "start", "stop", "advertise", "disconnect", "busy_ms",

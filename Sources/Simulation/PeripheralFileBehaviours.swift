@@ -55,8 +55,7 @@ struct BehaviourReader {
       guard let interval = fields["every_ms"], let values = fields["values"] else {
         throw value.error("\"periodic\" needs \"every_ms\" and \"values\".")
       }
-      var templates: [Template] = []
-      for item in try values.bounded() { templates.append(try actions.expressions.template(item)) }
+      let templates = try values.bounded().map(actions.expressions.template)
       guard !templates.isEmpty else { throw values.error("Add at least one value.") }
       behaviour.periodic = PeripheralDescription.Periodic(interval: try interval.milliseconds(1...Self.longest), values: templates)
     }

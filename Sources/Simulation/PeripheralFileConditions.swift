@@ -24,11 +24,7 @@ extension ExpressionReader {
     return comparisons.count == 1 ? first : .all(comparisons)
   }
 
-  private func conditions(_ entry: FileEntry) throws(FileEntryError) -> [Condition] {
-    var conditions: [Condition] = []
-    for item in try entry.bounded() { conditions.append(try condition(item)) }
-    return conditions
-  }
+  private func conditions(_ entry: FileEntry) throws(FileEntryError) -> [Condition] { try entry.bounded().map(condition) }
 
   private func isNumber(_ kind: FileEntry.Kind) throws(FileEntryError) -> Bool {
     switch kind.name {

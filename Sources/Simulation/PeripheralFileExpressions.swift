@@ -184,8 +184,7 @@ struct ExpressionReader {
     case "subscribers": return .subscribers(try names.characteristics.find(entry).handle)
     default:
       guard let operation = NumberExpression.Operation(rawValue: kind.name) else { return .literal(0) }
-      var operands: [NumberExpression] = []
-      for item in try entry.bounded() { operands.append(try number(item)) }
+      let operands = try entry.bounded().map(number)
       guard !operands.isEmpty else { throw entry.error("Add at least one number.") }
       return .arithmetic(operation, operands)
     }

@@ -65,9 +65,7 @@ struct CharacteristicTable {
   }
 
   /// Finds a characteristic by UUID (`ffe2`), or by service and UUID (`ffe0/ffe2`).
-  func find(_ entry: FileEntry) throws(FileEntryError) -> Row {
-    try find(try entry.string(), for: entry)
-  }
+  func find(_ entry: FileEntry) throws(FileEntryError) -> Row { try find(try entry.string(), for: entry) }
 
   /// - Parameter entry: The entry with the name, for errors.
   func find(_ text: String, for entry: FileEntry) throws(FileEntryError) -> Row {

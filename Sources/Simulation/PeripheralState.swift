@@ -52,9 +52,7 @@ package struct PeripheralState: Sendable {
     return (elapsed.overflow ? Int64.max : elapsed.partialValue) / 1_000_000_000 + clockOffset
   }
 
-  package mutating func setClock(_ seconds: Int64) {
-    clockOffset += min(max(0, seconds), Self.latest) - clock
-  }
+  package mutating func setClock(_ seconds: Int64) { clockOffset += min(max(0, seconds), Self.latest) - clock }
 
   /// Does nothing for a number without variable; a variable keeps its kind.
   package mutating func assign(_ value: Value, to variable: Int) {
@@ -91,9 +89,7 @@ package struct PeripheralState: Sendable {
     return octets
   }
 
-  private mutating func octets(
-    _ part: Template.Part, after before: [UInt8], _ written: [UInt8], _ database: AttributeDatabase
-  ) -> [UInt8] {
+  private mutating func octets(_ part: Template.Part, after before: [UInt8], _ written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
     guard spend(1) else { return [] }
     let made: [UInt8]
     switch part {

@@ -23,8 +23,7 @@ enum SimulatedDevice {
     of members: [(key: String, entry: FileEntry)], besides own: [(key: String, entry: FileEntry)], _ place: FileEntry
   ) -> FileEntry {
     let kept = members.filter { member in !own.contains { $0.key == member.key } }
-    let tree = JSONTree(
-      kind: .object((kept + own).map { ($0.key, $0.entry.tree) }), line: place.tree.line, column: place.tree.column)
+    let tree = JSONTree(kind: .object((kept + own).map { ($0.key, $0.entry.tree) }), line: place.tree.line, column: place.tree.column)
     return FileEntry(file: place.file, path: place.path, tree: tree)
   }
 

@@ -14,9 +14,7 @@ extension VirtualController {
     let scanWindow: UInt16
     let start: Int64
 
-    func isListening(at now: Int64) -> Bool {
-      hears1M && (now - start) % (Int64(scanInterval) * 625_000) < Int64(scanWindow) * 625_000
-    }
+    func isListening(at now: Int64) -> Bool { hears1M && (now - start) % (Int64(scanInterval) * 625_000) < Int64(scanWindow) * 625_000 }
   }
 
   @LoopActor
@@ -94,9 +92,7 @@ extension VirtualController {
     guard let initiator else { throw .commandDisallowed }
     self.initiator = nil
     updateListening()
-    afterAnswer = { [self] in
-      emitComplete(.unknownConnectionIdentifier, handle: 0, peer: initiator.peer, initiator.parameters)
-    }
+    afterAnswer = { [self] in emitComplete(.unknownConnectionIdentifier, handle: 0, peer: initiator.peer, initiator.parameters) }
   }
 
   private func emitComplete(_ status: ControllerErrorCode, handle: ConnectionHandle, peer: PeerAddress, _ parameters: LinkLayer.Parameters)
@@ -146,9 +142,9 @@ extension VirtualController {
 
   func setDataLength(_ command: LESetDataLength) throws(ControllerErrorCode) -> HandleReturned {
     let connection = try connection(command.handle)
-    guard Self.isDataLength(command.txOctets, command.txTime) else { throw .invalidParameters }
+    guard Self.isDataLength(command.length) else { throw .invalidParameters }
     try checkProcedures(on: connection)
-    startDataLength(Int(command.txOctets), on: connection)
+    startDataLength(Int(command.length.txOctets), on: connection)
     return HandleReturned(command.handle)
   }
 
@@ -207,8 +203,7 @@ extension VirtualController {
     let queued = connections.values.reduce(0) { $0 + $1.link.queued(by: .central) }
     guard queued < configuration.buffers else { return overflow("more ACL packets than buffers") }
     switch data.boundary {
-    case .firstNonFlushable: break
-    case .continuing: break
+    case .firstNonFlushable, .continuing: break
     default: violate("ACL data with an invalid packet boundary flag")
     }
     guard !connection.isEnding else { return }
@@ -252,8 +247,7 @@ extension VirtualController {
       if limits.phys.contains(.le2M) { features.insert(.phy2M) }
       if limits.phys.contains(.coded) { features.insert(.phyCoded) }
       emit(.leReadRemoteFeaturesComplete(status: .success, handle: handle, features: features))
-    case .versionExchange:
-      emit(.readRemoteVersionComplete(status: .success, handle: handle, version: 13, company: 0xFFFF, subversion: 1))
+    case .versionExchange: emit(.readRemoteVersionComplete(status: .success, handle: handle, version: 13, company: 0xFFFF, subversion: 1))
     case .connectionUpdate(let new):
       emit(
         .leConnectionUpdateComplete(

@@ -64,9 +64,7 @@ extension VirtualController {
     commands.on(LESetExtendedScanParameters.self) { (controller, command) throws(ControllerErrorCode) in
       try controller.setScanParameters(command)
     }
-    commands.on(LESetExtendedScanEnable.self) { (controller, command) throws(ControllerErrorCode) in
-      try controller.setScanEnable(command)
-    }
+    commands.on(LESetExtendedScanEnable.self) { (controller, command) throws(ControllerErrorCode) in try controller.setScanEnable(command) }
   }
 
   private func setScanParameters(_ command: LESetExtendedScanParameters) throws(ControllerErrorCode) {

@@ -37,9 +37,7 @@ package final class VirtualController: HCI.Transport {
   /// An address of the block for documentation (RFC 7042 §2.1.1).
   package static let defaultAddress = Address(rawValue: 0x0000_5E00_5301)
 
-  package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
-    didSet { scheduleDelivery() }
-  }
+  package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? { didSet { scheduleDelivery() } }
   /// What the host did that a real controller would have punished in its own way: lost packets, sent nonsense.
   package private(set) var violations: [String] = []
 
@@ -225,6 +223,4 @@ package final class VirtualController: HCI.Transport {
 }
 
 /// The controller was pulled out by somebody else than its host.
-package struct ControllerUnplugged: Error, Sendable, Equatable {
-  package init() {}
-}
+package struct ControllerUnplugged: Error, Sendable, Equatable { package init() {} }

@@ -7,9 +7,7 @@ package import L2CAP
 /// the answers of a device that supports nothing there, unless `otherChannels` is set.
 @LoopActor
 package final class VirtualLinkChannel: ATT.Channel {
-  package var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? {
-    didSet { deliver() }
-  }
+  package var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? { didSet { deliver() } }
   /// Sees the frames of every channel but ATT's instead of the built-in answers.
   package var otherChannels: (@LoopActor (ChannelIdentifier, [UInt8]) -> Void)?
 

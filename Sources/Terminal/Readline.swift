@@ -21,9 +21,7 @@ enum Readline {
   ///   - input: The terminal that determines the size of the line.
   ///   - name: The application name for conditions in inputrc.
   ///   - isUTF8: Whether the terminal shows UTF-8.
-  static func begin(_ input: Int32, name: String, isUTF8: Bool) -> Bool {
-    unsafe shim_begin(input, name, isUTF8 ? 1 : 0) == 0
-  }
+  static func begin(_ input: Int32, name: String, isUTF8: Bool) -> Bool { unsafe shim_begin(input, name, isUTF8 ? 1 : 0) == 0 }
 
   /// Whether the terminal can erase to the end of a line.
   static var canErase: Bool { shim_can_erase() != 0 }

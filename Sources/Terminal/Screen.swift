@@ -39,9 +39,7 @@ package final class Screen {
   package nonisolated static var canShowUTF8: Bool { shim_screen_has_utf8() != 0 }
 
   /// Opens the screen. Returns nil if the terminal type is unknown.
-  package init?(
-    isUTF8: Bool, usesColor: Bool, environment: (String) -> String?, handler: @escaping @LoopActor (Event) -> Void
-  ) {
+  package init?(isUTF8: Bool, usesColor: Bool, environment: (String) -> String?, handler: @escaping @LoopActor (Event) -> Void) {
     self.handler = handler
     self.isUTF8 = isUTF8
     // The console shows what others keep to themselves.

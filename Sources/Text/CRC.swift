@@ -33,9 +33,7 @@ package struct CRC: Hashable, Sendable {
     self = found
   }
 
-  package func value(of octets: some Sequence<UInt8>) -> UInt32 {
-    isReflected ? reflected(octets) : straight(octets)
-  }
+  package func value(of octets: some Sequence<UInt8>) -> UInt32 { isReflected ? reflected(octets) : straight(octets) }
 
   private var top: UInt32 { 1 << UInt32(width - 1) }
   private var mask: UInt32 { top | (top - 1) }
@@ -59,7 +57,5 @@ package struct CRC: Hashable, Sendable {
     return (register ^ finalXOR) & mask
   }
 
-  private func mirror(_ value: UInt32) -> UInt32 {
-    (0..<width).reduce(0) { $0 << 1 | (value >> UInt32($1)) & 1 }
-  }
+  private func mirror(_ value: UInt32) -> UInt32 { (0..<width).reduce(0) { $0 << 1 | (value >> UInt32($1)) & 1 } }
 }

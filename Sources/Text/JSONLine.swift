@@ -38,9 +38,7 @@ package struct JSONLine {
   }
 
   /// See `Hex.encode(_:octets:separator:_:)`.
-  package mutating func hex(
-    _ key: Text, _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: Hex.LetterCase = .lower
-  ) {
+  package mutating func hex(_ key: Text, _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: Hex.LetterCase = .lower) {
     self.key(key)
     quoted { Hex.append(number, octets: octets, separator: separator, letterCase, to: &$0) }
   }
@@ -70,22 +68,16 @@ package struct JSONLine {
     raw(number)
   }
 
-  package mutating func literals(_ key: Text, _ numbers: [String]) {
-    array(key, numbers) { $0.raw($1) }
-  }
+  package mutating func literals(_ key: Text, _ numbers: [String]) { array(key, numbers) { $0.raw($1) } }
 
   package mutating func bool(_ key: Text, _ value: Bool?) {
     self.key(key)
     raw(value.map { $0 ? "true" : "false" } ?? "null")
   }
 
-  package mutating func strings(_ key: Text, _ values: [String]) {
-    array(key, values) { $0.text($1) }
-  }
+  package mutating func strings(_ key: Text, _ values: [String]) { array(key, values) { $0.text($1) } }
 
-  package mutating func texts(_ key: Text, _ values: [Text]) {
-    array(key, values) { $0.text($1) }
-  }
+  package mutating func texts(_ key: Text, _ values: [Text]) { array(key, values) { $0.text($1) } }
 
   package mutating func object(_ key: Text, _ build: (inout Self) -> Void) {
     self.key(key)

@@ -60,8 +60,7 @@ struct RegularExpressionParser {
     var steps = branches.removeLast()
     for branch in branches.reversed() {
       let rest = branch.count + 2
-      steps = try checked(
-        [.fork(1, rest)] + Self.moved(branch, by: 1) + [.jump(rest + steps.count)] + Self.moved(steps, by: rest))
+      steps = try checked([.fork(1, rest)] + Self.moved(branch, by: 1) + [.jump(rest + steps.count)] + Self.moved(steps, by: rest))
     }
     return steps
   }

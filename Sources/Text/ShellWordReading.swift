@@ -35,9 +35,7 @@ package struct ShellWordReading {
   package var words: [String] { complete.map { $0.text ?? "" } }
 
   /// The last complete word of the command whose next word may begin now; nil when that is not so.
-  package var wordBefore: ShellWord? {
-    place == .plain && !isEscaped && !isInWord && variable == nil ? complete.last : nil
-  }
+  package var wordBefore: ShellWord? { place == .plain && !isEscaped && !isInWord && variable == nil ? complete.last : nil }
 
   package mutating func take(_ character: Character) {
     defer { taken += 1 }

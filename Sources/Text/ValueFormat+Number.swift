@@ -3,8 +3,7 @@ extension ValueFormat {
   /// Encodes a number: its lowest bytes, or the nearest float. Text formats return no bytes.
   package func octets(of number: Int64) -> [UInt8] {
     switch self {
-    case .unsigned(let octets, let order), .signed(let octets, let order):
-      return Self.bytes(UInt64(bitPattern: number), octets, order)
+    case .unsigned(let octets, let order), .signed(let octets, let order): return Self.bytes(UInt64(bitPattern: number), octets, order)
     case .float(let octets, let order):
       return Self.bytes(octets == 8 ? Double(number).bitPattern : UInt64(Float(number).bitPattern), octets, order)
     case .hex, .utf8, .base64, .auto: return []
@@ -23,5 +22,4 @@ extension ValueFormat {
     let bits = order == .big ? Array(padded) : padded.reversed()
     return Int64(bitPattern: bits.reduce(0) { $0 << 8 | UInt64($1) })
   }
-
 }

@@ -103,7 +103,7 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
       return [
         .commandComplete(Event.CommandComplete(LESetDataLength.self, HandleReturned(Self.handle))),
         .leDataLengthChange(
-          handle: Self.handle, maxTxOctets: set.txOctets, maxTxTime: set.txTime, maxRxOctets: 27, maxRxTime: 328),
+          handle: Self.handle, maxTxOctets: set.length.txOctets, maxTxTime: set.length.txTime, maxRxOctets: 27, maxRxTime: 328),
       ]
     }
     if command.opcode == LEReadPHY.opcode {

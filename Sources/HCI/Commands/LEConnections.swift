@@ -132,7 +132,7 @@ package struct LEExtendedCreateConnection: Command {
 }
 
 /// §7.8.18.
-package struct LEConnectionUpdate: Command {
+package struct LEConnectionUpdate: ConnectionParametersCommand {
   package static let opcode = Opcode(0x2013, "LE Connection Update", bit: (27, 2))
   package typealias Return = AnsweredByStatus
 
@@ -142,16 +142,6 @@ package struct LEConnectionUpdate: Command {
   package init(handle: ConnectionHandle, _ parameters: ConnectionParameters) {
     self.handle = handle
     self.parameters = parameters
-  }
-
-  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-    handle = try reader.handle()
-    parameters = try ConnectionParameters(parsing: &reader)
-  }
-
-  package func encode(into writer: inout ByteWriter) {
-    writer.handle(handle)
-    parameters.encode(into: &writer)
   }
 }
 
@@ -166,7 +156,7 @@ package struct LEReadRemoteFeatures: HandleCommand {
 }
 
 /// §7.8.31.
-package struct LERemoteConnectionParameterRequestReply: Command {
+package struct LERemoteConnectionParameterRequestReply: ConnectionParametersCommand {
   package static let opcode = Opcode(0x2020, "LE Remote Connection Parameter Request Reply", bit: (33, 4))
   package typealias Return = HandleReturned
 
@@ -177,20 +167,10 @@ package struct LERemoteConnectionParameterRequestReply: Command {
     self.handle = handle
     self.parameters = parameters
   }
-
-  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-    handle = try reader.handle()
-    parameters = try ConnectionParameters(parsing: &reader)
-  }
-
-  package func encode(into writer: inout ByteWriter) {
-    writer.handle(handle)
-    parameters.encode(into: &writer)
-  }
 }
 
 /// §7.8.32.
-package struct LERemoteConnectionParameterRequestNegativeReply: Command {
+package struct LERemoteConnectionParameterRequestNegativeReply: HandleReasonCommand {
   package static let opcode = Opcode(0x2021, "LE Remote Connection Parameter Request Negative Reply", bit: (33, 5))
   package typealias Return = HandleReturned
 
@@ -200,15 +180,5 @@ package struct LERemoteConnectionParameterRequestNegativeReply: Command {
   package init(handle: ConnectionHandle, reason: ControllerErrorCode) {
     self.handle = handle
     self.reason = reason
-  }
-
-  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-    handle = try reader.handle()
-    reason = ControllerErrorCode(rawValue: try reader.uint8("reason"))
-  }
-
-  package func encode(into writer: inout ByteWriter) {
-    writer.handle(handle)
-    writer.uint8(reason.rawValue)
   }
 }

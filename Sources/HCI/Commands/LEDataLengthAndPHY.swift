@@ -2,62 +2,56 @@ package import Bluetooth
 
 // Vol 4 Part E §7.8: how long data packets are and how they are sent.
 
+/// How long the packets are that one side sends.
+package struct TransmissionLength: ReturnParameters {
+  /// 27…251.
+  package var txOctets: UInt16
+  /// µs, 328…17 040.
+  package var txTime: UInt16
+
+  package init(txOctets: UInt16, txTime: UInt16) { (self.txOctets, self.txTime) = (txOctets, txTime) }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    txOctets = try reader.uint16("TX octets")
+    txTime = try reader.uint16("TX time")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint16(txOctets)
+    writer.uint16(txTime)
+  }
+}
+
 /// §7.8.33.
 package struct LESetDataLength: Command {
   package static let opcode = Opcode(0x2022, "LE Set Data Length", bit: (33, 6))
   package typealias Return = HandleReturned
 
   package var handle: ConnectionHandle
-  /// 27…251.
-  package var txOctets: UInt16
-  /// µs, 328…17 040.
-  package var txTime: UInt16
+  package var length: TransmissionLength
 
   package init(handle: ConnectionHandle, txOctets: UInt16, txTime: UInt16) {
     self.handle = handle
-    self.txOctets = txOctets
-    self.txTime = txTime
+    length = TransmissionLength(txOctets: txOctets, txTime: txTime)
   }
 
   package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     handle = try reader.handle()
-    txOctets = try reader.uint16("TX octets")
-    txTime = try reader.uint16("TX time")
+    length = try TransmissionLength(parsing: &reader)
   }
 
   package func encode(into writer: inout ByteWriter) {
     writer.handle(handle)
-    writer.uint16(txOctets)
-    writer.uint16(txTime)
+    length.encode(into: &writer)
   }
 }
 
 /// §7.8.34.
 package struct LEReadSuggestedDefaultDataLength: ParameterlessCommand {
   package static let opcode = Opcode(0x2023, "LE Read Suggested Default Data Length", bit: (33, 7))
+  package typealias Return = TransmissionLength
 
   package init() {}
-
-  /// As in LE Set Data Length.
-  package struct Return: ReturnParameters {
-    package var txOctets: UInt16
-    package var txTime: UInt16
-
-    package init(txOctets: UInt16, txTime: UInt16) {
-      self.txOctets = txOctets
-      self.txTime = txTime
-    }
-
-    package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-      txOctets = try reader.uint16("TX octets")
-      txTime = try reader.uint16("TX time")
-    }
-
-    package func encode(into writer: inout ByteWriter) {
-      writer.uint16(txOctets)
-      writer.uint16(txTime)
-    }
-  }
 }
 
 /// §7.8.35.
@@ -65,24 +59,13 @@ package struct LEWriteSuggestedDefaultDataLength: Command {
   package static let opcode = Opcode(0x2024, "LE Write Suggested Default Data Length", bit: (34, 0))
   package typealias Return = NoReturnParameters
 
-  /// As in LE Set Data Length.
-  package var txOctets: UInt16
-  package var txTime: UInt16
+  package var length: TransmissionLength
 
-  package init(txOctets: UInt16, txTime: UInt16) {
-    self.txOctets = txOctets
-    self.txTime = txTime
-  }
+  package init(txOctets: UInt16, txTime: UInt16) { length = TransmissionLength(txOctets: txOctets, txTime: txTime) }
 
-  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-    txOctets = try reader.uint16("TX octets")
-    txTime = try reader.uint16("TX time")
-  }
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) { length = try TransmissionLength(parsing: &reader) }
 
-  package func encode(into writer: inout ByteWriter) {
-    writer.uint16(txOctets)
-    writer.uint16(txTime)
-  }
+  package func encode(into writer: inout ByteWriter) { length.encode(into: &writer) }
 }
 
 /// §7.8.46.

@@ -3,7 +3,7 @@ package import Bluetooth
 // Vol 4 Part E §7.1, §7.5: links, whatever their kind.
 
 /// §7.1.6.
-package struct Disconnect: Command {
+package struct Disconnect: HandleReasonCommand {
   package static let opcode = Opcode(0x0406, "Disconnect", bit: (0, 5))
   package typealias Return = AnsweredByStatus
 
@@ -13,16 +13,6 @@ package struct Disconnect: Command {
   package init(handle: ConnectionHandle, reason: ControllerErrorCode) {
     self.handle = handle
     self.reason = reason
-  }
-
-  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-    handle = try reader.handle()
-    reason = ControllerErrorCode(rawValue: try reader.uint8("reason"))
-  }
-
-  package func encode(into writer: inout ByteWriter) {
-    writer.handle(handle)
-    writer.uint8(reason.rawValue)
   }
 }
 

@@ -8,9 +8,7 @@ struct SVGScale {
   /// - Parameters:
   ///   - low, high: finite; when they are equal, they are in the middle.
   ///   - from, to: where they are drawn.
-  init(_ low: Double, _ high: Double, from: Double, to: Double) {
-    (self.low, self.high, self.from, self.to) = (low, high, from, to)
-  }
+  init(_ low: Double, _ high: Double, from: Double, to: Double) { (self.low, self.high, self.from, self.to) = (low, high, from, to) }
 
   func place(_ value: Double) -> Double {
     // Halves: a difference of two finite numbers need not be finite.

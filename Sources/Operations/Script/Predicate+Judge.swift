@@ -1,9 +1,7 @@
 package import Text
 
 /// The script is wrong, whatever the value.
-package struct PredicateMistake: Error, Equatable {
-  package let reason: String
-}
+package struct PredicateMistake: Error, Equatable { package let reason: String }
 
 extension Predicate {
   package enum Verdict: Sendable, Equatable {
@@ -20,9 +18,7 @@ extension Predicate {
     let isQuoted: Bool
 
     init<E: Error>(_ words: [ShellWord], _ replaced: (ShellWord) throws(E) -> String) throws(E) {
-      var parts: [String] = []
-      for word in words { parts.append(try replaced(word)) }
-      text = parts.joined(separator: " ")
+      text = try words.map(replaced).joined(separator: " ")
       isQuoted = words.contains(where: \.isQuoted)
     }
   }
@@ -44,8 +40,7 @@ extension Predicate {
         throw PredicateMistake(reason: "Invalid range \(DisplayText.quote(text)). Put the smaller number first.")
       }
       guard let numbers = try Self.numbers(of: value, "in") else { return Self.noNumber(value) }
-      return Verdict(
-        numbers.allSatisfy { ScriptNumber.compare($0, least, .atLeast) && ScriptNumber.compare($0, most, .atMost) })
+      return Verdict(numbers.allSatisfy { ScriptNumber.compare($0, least, .atLeast) && ScriptNumber.compare($0, most, .atMost) })
     case .starts(let words): return try has(.beginning, value, try Operand(words, replaced))
     case .ends(let words): return try has(.end, value, try Operand(words, replaced))
     case .contains(let words): return try has(.anywhere, value, try Operand(words, replaced))

@@ -71,12 +71,6 @@ package struct ScriptCheck {
     return (check.script, check.mistakes)
   }
 
-  private init(program: Program, variables: ScriptVariables, script: Script) {
-    self.program = program
-    self.variables = variables
-    self.script = script
-  }
-
   private mutating func note(_ line: ScriptLine, at word: ShellWord? = nil, _ reason: String) {
     mistakes.append(word.map { line.error(at: $0, reason) } ?? line.error(reason))
   }

@@ -36,12 +36,6 @@ package struct ScriptParser {
     return (statements, parser.mistakes)
   }
 
-  private init(lines: [ScriptLine], settings: [String], mistakes: [ScriptError]) {
-    self.lines = lines
-    self.settings = settings
-    self.mistakes = mistakes
-  }
-
   /// The statements up to `end`.
   /// - Parameter opening: the line that it belongs to; nil: the whole file.
   private mutating func block(_ opening: ScriptLine?, depth: Int) -> [ScriptStatement] {

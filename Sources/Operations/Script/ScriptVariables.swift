@@ -42,6 +42,4 @@ package struct ScriptVariables: Sendable {
   }
 }
 
-package struct MissingVariable: Error, Equatable {
-  package let name: String
-}
+package struct MissingVariable: Error, Equatable { package let name: String }

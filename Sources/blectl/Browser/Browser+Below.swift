@@ -113,9 +113,7 @@ extension Browser {
     let before = pen.safe(prompt.field.beforeCursor)
     let skipped = max(0, label.count + DisplayText.width(before) - width + 1)
     let text = Self.dropColumns(pen.safe(prompt.field.text), skipped)
-    return (
-      pen.line([Span(label, .bold), Span(text)], width: width), min(width - 1, label.count + DisplayText.width(before) - skipped)
-    )
+    return (pen.line([Span(label, .bold), Span(text)], width: width), min(width - 1, label.count + DisplayText.width(before) - skipped))
   }
 
   /// The latest message, or else hints for keys.

@@ -48,8 +48,7 @@ extension Browser {
     ]
     return Frame(
       (0..<max(0, height)).map { row in
-        pen.line(
-          words.indices.contains(row) ? [Span(pen.said(words[row]))] : [], width: max(0, width))
+        pen.line(words.indices.contains(row) ? [Span(pen.said(words[row]))] : [], width: max(0, width))
       })
   }
 

@@ -195,9 +195,7 @@ extension Browser {
   }
 
   /// The last page is a whole one.
-  private func helpTop(_ wanted: Int) -> Int {
-    max(0, min(BrowserHelp.lines(width: layout.width - 2).count - (layout.height - 3), wanted))
-  }
+  private func helpTop(_ wanted: Int) -> Int { max(0, min(BrowserHelp.lines(width: layout.width - 2).count - (layout.height - 3), wanted)) }
 
   private mutating func ask(_ prompt: Prompt, _ key: Key) -> [BrowserAction] {
     var prompt = prompt

@@ -68,11 +68,7 @@ final class BrowserSession {
     self.screen = screen
     let notes = radio.onNote
     radio.onNote = { [weak self] in self?.note($0.text) }
-    output.fullScreen = Output.FullScreen { [weak self] in
-      self?.note($0)
-    } resumed: { [weak self] in
-      self?.screen?.redraw()
-    }
+    output.fullScreen = Output.FullScreen(message: { [weak self] in self?.note($0) }, resumed: { [weak self] in self?.screen?.redraw() })
     draw()
     let (before, onClient) = (context.session.connections, context.session.onClient)
     context.session.onClient = { [weak self] client in

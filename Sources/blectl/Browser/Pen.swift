@@ -70,9 +70,7 @@ struct Pen {
     let end = right.isEmpty ? [] : [Span(" ", border)] + right + [Span(" ", border)]
     let top = line(left, right: end, width: inside, fill: "─", fillStyle: border)
     var result = [Frame.Line(line([Span("┌", border)], width: 1).spans + top.spans + line([Span("┐", border)], width: 1).spans)]
-    for index in 0..<max(0, height - 2) {
-      result.append(Frame.Line(edge + (index < lines.count ? lines[index] : blank).spans + edge))
-    }
+    for index in 0..<max(0, height - 2) { result.append(Frame.Line(edge + (index < lines.count ? lines[index] : blank).spans + edge)) }
     result.append(line([Span("└" + String(repeating: "─", count: inside) + "┘", border)], width: width))
     return Array(result.prefix(max(0, height)))
   }

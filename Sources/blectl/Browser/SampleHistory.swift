@@ -31,7 +31,5 @@ struct SampleHistory: Equatable {
   var samples: [Sample] { Array(ring[oldest...] + ring[..<oldest]) }
 
   /// The last `count` values, the oldest first.
-  func tail(_ count: Int) -> [Double] {
-    (max(0, ring.count - count)..<ring.count).map { ring[(oldest + $0) % ring.count].value }
-  }
+  func tail(_ count: Int) -> [Double] { (max(0, ring.count - count)..<ring.count).map { ring[(oldest + $0) % ring.count].value } }
 }

@@ -38,9 +38,7 @@ enum TreeRow: Equatable {
     }
   }
 
-  static func rows(
-    _ table: AttributeTable?, isFolded: (AttributeHandle) -> Bool, isUnfolded: (AttributeHandle) -> Bool
-  ) -> [TreeRow] {
+  static func rows(_ table: AttributeTable?, isFolded: (AttributeHandle) -> Bool, isUnfolded: (AttributeHandle) -> Bool) -> [TreeRow] {
     var rows: [TreeRow] = []
     for service in table?.services ?? [] {
       let isFolded = isFolded(service.handle)

@@ -28,9 +28,7 @@ struct GatttoolOptions: Equatable, Sendable {
   private(set) var uuid: UUID?
 
   /// The first of these that is asked for.
-  var procedure: Name? {
-    [.primary, .characteristics, .charRead, .charWrite, .charWriteRequest, .charDesc].first { flags.contains($0) }
-  }
+  var procedure: Name? { [.primary, .characteristics, .charRead, .charWrite, .charWriteRequest, .charDesc].first { flags.contains($0) } }
   var addressType: AddressType { texts[.addressType] == "random" ? .random : .public }
   var isOverClassic: Bool { numbers[.psm] ?? 0 != 0 }
 

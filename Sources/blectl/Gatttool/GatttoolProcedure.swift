@@ -57,8 +57,7 @@ enum GatttoolProcedure: Equatable, Sendable {
       try await client.write(
         value, to: handle, plan: WritePlan(value: value.count, properties: nil, mtu: client.mtu, mode: isLong ? .long : .request))
       try await say("Characteristic value was written successfully")
-    case .command(let handle, let value):
-      try await client.writeCommand(value.prefix(client.mtu - 3), to: handle)
+    case .command(let handle, let value): try await client.writeCommand(value.prefix(client.mtu - 3), to: handle)
     }
     return true
   }

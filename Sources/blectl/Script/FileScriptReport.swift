@@ -17,20 +17,12 @@ final class FileScriptReport: ScriptReport {
 
   static func junit(_ path: String) -> FileScriptReport {
     var report = JUnitReport()
-    return FileScriptReport(path) {
-      report.add($0)
-    } document: { _ in
-      report.document()
-    }
+    return FileScriptReport(path, take: { report.add($0) }, document: { _ in report.document() })
   }
 
   static func html(_ path: String, title: String) -> FileScriptReport {
     var report = HTMLReport(title: title)
-    return FileScriptReport(path) {
-      report.add($0)
-    } document: {
-      report.document($0)
-    }
+    return FileScriptReport(path, take: { report.add($0) }, document: { report.document($0) })
   }
 
   /// Checks that the file can be written before the run starts.

@@ -48,9 +48,7 @@ struct ScriptLoader {
   /// Finds mistakes that concern the whole script.
   private static func whole(_ script: Script, hasPeer: Bool, isEmpty: Bool) -> [ScriptError] {
     var mistakes: [ScriptError] = []
-    if let place = script.firstNeed, script.deviceLine == nil, !script.lacksFile, !hasPeer {
-      mistakes.append(ScriptError(place, noDevice))
-    }
+    if let place = script.firstNeed, script.deviceLine == nil, !script.lacksFile, !hasPeer { mistakes.append(ScriptError(place, noDevice)) }
     if let device = script.device, PeerArgument(argument: device) == nil {
       mistakes.append(
         ScriptError(
@@ -264,7 +262,5 @@ struct ScriptLoader {
     Failure.Kind.allCases.map(\.rawValue) + Set((UInt8.min...UInt8.max).map { ErrorCode(rawValue: $0).snakeName }).sorted() + reasons
   }
 
-  private static var reasons: [String] {
-    Set((UInt8.min...UInt8.max).map { ControllerErrorCode(rawValue: $0).snakeName }).sorted()
-  }
+  private static var reasons: [String] { Set((UInt8.min...UInt8.max).map { ControllerErrorCode(rawValue: $0).snakeName }).sorted() }
 }

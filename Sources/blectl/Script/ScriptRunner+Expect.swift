@@ -106,8 +106,7 @@ extension ScriptRunner {
   private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
     func text(_ octets: [UInt8]) -> String { ValueText.forEyes(octets, meaning(of: octets, in: result?.record)) }
     return switch value {
-    case .octets(let octets): text(octets)
-    case .formatted(let octets, .hex), .formatted(let octets, .auto): text(octets)
+    case .octets(let octets), .formatted(let octets, .hex), .formatted(let octets, .auto): text(octets)
     case .formatted(let octets, let format):
       text(octets) + (octets.isEmpty ? "" : "; as \(format.name) \(DisplayText.escape(value.text))")
     case .field(let tree): tree.string.map { DisplayText.quote($0) } ?? DisplayText.escape(value.text)
@@ -132,8 +131,7 @@ extension ScriptRunner {
   private func record(_ value: ScriptValue, named name: String) {
     let numbers = value.numbers ?? []
     guard numbers.count == 1, let number = numbers.first else { return }
-    step.add(
-      StepValue(name: name, at: start.duration(to: EventLoop.shared.now), text: DisplayText.escape(value.text), number: number.real))
+    step.add(StepValue(name: name, at: start.duration(to: EventLoop.shared.now), text: DisplayText.escape(value.text), number: number.real))
   }
 
   /// Values that came since the last command.

@@ -25,9 +25,7 @@ extension ScriptRunner {
   private func connect(_ line: ScriptLine) async throws {
     await dropLostLink()
     guard shell.current?.connection == nil else { return }
-    guard let device else {
-      throw StepFailure(Failure(.usage, ScriptLoader.noDevice), line)
-    }
+    guard let device else { throw StepFailure(Failure(.usage, ScriptLoader.noDevice), line) }
     let before = step
     do { try await twice { try await self.shell.run(["connect", device]) } } catch {
       try Self.passOn(error)

@@ -38,9 +38,7 @@ struct StepFailure: Error {
 }
 
 /// Thrown by `skip`.
-struct SkippedTest: Error {
-  let reason: String
-}
+struct SkippedTest: Error { let reason: String }
 
 /// The reason why the tests after a failed setup do not run.
 struct SetupFailure {
