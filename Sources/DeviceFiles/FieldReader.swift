@@ -22,7 +22,7 @@ enum FieldReader {
   static func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ name: String, isSized: Bool) throws(FileEntryError) -> Frame.Piece {
     if let value = kind.fields["list"] {
       for key in ["type", "length", "scale", "offset", "values", "value"] {
-        if let other = kind.fields[key] { throw other.error("Set this in the fields of the list.") }
+        if let other = kind.fields[key] { throw other.error("A list cannot have this key. Set it in the fields of the list.") }
       }
       return .list(
         .init(name: name, item: .group(try group(value)), extent: try count(kind.fields["count"], isSized), note: try note(kind)))

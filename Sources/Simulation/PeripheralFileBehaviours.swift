@@ -32,7 +32,7 @@ struct BehaviourReader {
     }
     for key in ["on_subscribe", "on_unsubscribe"] {
       guard let value = fields[key], !properties.isDisjoint(with: [.notify, .indicate]), row?.isSubscribable == false else { continue }
-      throw value.error("Clients cannot subscribe: \"unasked\" removes the 2902 unless \"descriptors\" lists it.")
+      throw value.error("Clients cannot subscribe: with \"unasked\", there is no descriptor 2902. Add it to \"descriptors\".")
     }
     for key in ["on_subscribe", "on_unsubscribe", "periodic", "unasked"] {
       guard let value = fields[key], properties.isDisjoint(with: [.notify, .indicate]) else { continue }

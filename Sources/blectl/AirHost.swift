@@ -80,7 +80,7 @@ final class AirHost {
     let (reason, note) = Self.words(departure)
     if let note { output.note("Disconnected \(host.number.map { "client \($0)" } ?? "a client"): \(note)") }
     guard let number = host.number else { return }
-    let dropped = host.droppedReports > 0 ? ". Dropped \(host.droppedReports) advertisements that it did not read in time." : ""
+    let dropped = host.droppedReports > 0 ? ". The simulator dropped \(host.droppedReports) unread advertisement(s)." : ""
     say("Client \(number) disconnected\(dropped)")
     tell(of: host, "disconnected") {
       $0.string("reason", reason)

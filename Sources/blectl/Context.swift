@@ -101,7 +101,7 @@ struct Context {
       if case .address(let address, _) = selector, let other = heard.devices.first(where: { PeerSelector.mac(address).matches($0) }) {
         failure.add("\(other.peer) advertises this MAC. Use mac:\(address)")
       } else if case .mac(let address) = selector, heard.devices.contains(where: { $0.peer.address == address }) {
-        failure.add("A device has this address, so leave out mac:")
+        failure.add("A device uses this address. Use it without the prefix: \(address)")
       }
       failure.add("To listen longer, use \(longer) SECONDS or --wait.")
       throw failure

@@ -113,7 +113,7 @@ import Testing
       (.endedHere(nil), nil, nil, "Connection to D1:00:00:00:00:02 closed. The controller did not confirm it"),
       (
         .handleReused(adapter: "sim"), nil, nil, "Connection to D1:00:00:00:00:02 lost: sim gave its handle to another connection"
-      ), (.channelClosed, nil, nil, "ATT bearer closed by blectl"),
+      ), (.channelClosed, nil, nil, "Connection to D1:00:00:00:00:02 closed by blectl"),
     ] as [(LinkEnd.Cause, Int?, String?, String)]) func links(_ cause: LinkEnd.Cause, _ code: Int?, _ name: String?, _ sentence: String)
   { #expect(Failure(LinkEnd(Self.peer, cause)) == Failure(.linkLost, sentence, code: code, name: name)) }
 

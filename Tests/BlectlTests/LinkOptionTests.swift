@@ -114,7 +114,7 @@ import Testing
     #expect(result.status == 0 && result.text == "01\n", "\(result.errors)")
     // It is silent again when a stronger one would have turned up.
     let late = try Blectl.run(words + ["-t", "25"], adapter: "sim:" + file)
-    #expect(late.status == 4 && late.errors.contains("It advertised for 0."), "\(late.errors)")
+    #expect(late.status == 4 && late.errors.contains("The device advertised for 0."), "\(late.errors)")
     #expect(late.errors.contains(" s, until 25."), "\(late.errors)")
   }
 
@@ -122,7 +122,7 @@ import Testing
     let never = try Self.device(#""failing_connections": 255"#)
     let result = try Blectl.run("read", "name:Late", "fff1", "--wait", "-t", "30", adapter: never)
     #expect(result.status == 6 || result.status == 4)
-    #expect(result.errors.contains("It was heard once, "), "\(result.errors)")
+    #expect(result.errors.contains("blectl heard the device once, "), "\(result.errors)")
   }
 
   @Test(arguments: ["name:Late", "D1:00:00:00:00:61/random", "D1:00:00:00:00:61"])

@@ -116,7 +116,7 @@ import Testing
   @Test func aLinkThatWasLostIsNotDisconnected() throws {
     let result = try text(
       ["connect \(Fleeting.peer)", "write fff2 00", "sleep 5", "disconnect"], adapter: try Fleeting.adapter())
-    #expect(result.lines.last == "The connection to \(Fleeting.peer) was lost before. blectl does not restore it.", "\(result.text)")
+    #expect(result.lines.last == "The connection to \(Fleeting.peer) was already lost. blectl does not restore it.", "\(result.text)")
   }
 
   // MARK: Limits

@@ -190,7 +190,7 @@ import Testing
     (["read", "C0:FF:EE:OO:OO:07", "2a19"], "six bytes of two hex digits"),
     (["read", "addr:C0:FF:EE:00:00:07", "2a19"], "Did you mean C0:FF:EE:00:00:07?"),
     (["services", "uuid:180d"], "Did you mean service:180d?"),
-    (["read", "A4:C1:38:00:11:22", "ffe2"], "Use mac:A4:C1:38:00:11:22"), (["services", "mac:D1:00:00:00:00:01"], "leave out mac:"),
+    (["read", "A4:C1:38:00:11:22", "ffe2"], "Use mac:A4:C1:38:00:11:22"), (["services", "mac:D1:00:00:00:00:01"], "without the prefix: D1:00:00:00:00:01"),
     (["read", "Band-7", "180d/2a19"], "in another service: 180f/2a19"), (["read", "Panel", "fff7/2901"], "Its descriptor is fff7@2901"),
     (["-e", "write ff02 1b9901; wait ff01 567b", "Band-7"], "wait ff01=567b"), (["-e", "wait 2s", "Band-7"], "To pause: sleep 2s"),
     (["-e", "read 2a19, write ff02 01", "Band-7"], "Separate commands with a semicolon"),

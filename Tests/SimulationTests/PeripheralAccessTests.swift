@@ -97,7 +97,7 @@ import Testing
     ),
     (
       service(#"{"uuid": "aa01", "properties": ["notify"], "unasked": true, "on_subscribe": [{"disconnect": true}]}"#),
-      "on_subscribe: Clients cannot subscribe: \"unasked\" removes the 2902"
+      "on_subscribe: Clients cannot subscribe: with \"unasked\", there is no descriptor 2902"
     ),
     (
       service(#"{"uuid": "aa01", "properties": ["read"], "unasked": true}"#),

@@ -11,7 +11,7 @@ struct Gatttool: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: name, _superCommandName: "blectl", abstract: "Run scripts that were written for BlueZ's gatttool.",
     discussion: """
-      All words after the name are gatttool's options: blectl gatttool --help-all lists them. It has the options, output and exit codes (0 or 1) of gatttool 5.66. A link to blectl with the name gatttool works the same way. -i also takes blectl's other radios.
+      All words after gatttool are its options. They are listed by blectl gatttool --help-all. It has the options, output and exit codes (0 or 1) of gatttool 5.66. A link to blectl with the name gatttool works the same way. -i also takes blectl's other adapters.
       """)
   static let examples = [
     "blectl gatttool -i sim -b C0:FF:EE:00:00:07 --char-read -a 0x0011",

@@ -13,7 +13,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   static let configuration = CommandConfiguration(
     commandName: "mac-from-adv", _superCommandName: "blectl", abstract: "Find the MAC address inside advertisements.",
     discussion: """
-      Listens to PEER, or to all devices. With --hex, or with lines on standard input, decodes these instead. A line is hex, optionally after the sender's address, or a record of scan --json or --raw. Exits 2 if there is no MAC.
+      Listens to PEER, or to all devices. If you give --hex, or lines on standard input, blectl decodes this data instead of listening. A line is hex, optionally after the sender's address, or a record of scan --json or --raw. Exits 2 if there is no MAC.
 
       --rule describes where the MAC is. mfg:0x0305@-6:le means the last six bytes of company 0x0305's data, little-endian. svc:fe95@5:le means the six bytes from offset 5 of service fe95's data. svc:*@5:le means the same for any service.
       """)

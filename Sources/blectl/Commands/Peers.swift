@@ -10,7 +10,7 @@ struct Peers: PeerNamingCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers", _superCommandName: "blectl", abstract: "List connections, and devices that were connected before.",
     discussion: """
-      With a kernel adapter, lists the connections of all programs. With another radio, lists only the connections of this session. blectl does not scan, so a listed device may be out of range.
+      With a kernel adapter, lists the connections of all programs. With any other adapter, lists only the connections of this session. blectl does not scan, so a listed device may be out of range.
       """)
   static let examples = ["blectl -i sim peers", "blectl -i sim peers --json"]
   static let unusedOptions = ["--timeout"]

@@ -11,7 +11,7 @@ struct Write: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "write", _superCommandName: "blectl", abstract: "Write a value and optionally wait for an answer.",
     discussion: """
-      In mode auto, a characteristic with the write property gets a Write Request, or a long write if the value exceeds the MTU. A characteristic that only permits writes without response gets Write Commands, in segments if necessary. Other modes are used as given.
+      In mode auto, a characteristic with the write property gets a Write Request, or a long write if the value exceeds the MTU. A characteristic that only permits writes without response gets Write Commands, in segments if necessary. With any other --mode, blectl uses exactly that mode.
       """)
   static let examples = ["blectl -i sim write Panel fff8 00", "blectl -i sim write Band-7 ff02 1b9902 --expect ff01 --expect-count 3"]
 

@@ -17,7 +17,10 @@ extension Failure {
         "No answer to the \(Opcode.request(request))\(place) in \(limit.secondsText) s. Disconnected, as the Attribute Protocol requires. "
           + "To wait longer: --timeout SECONDS")
     case .noConfirmation(of: let handle, within: let limit):
-      self.init(.timeout, "No confirmation of the indication (handle \(handle)) in \(limit.secondsText) s. The bearer is closed.")
+      self.init(
+        .timeout,
+        "No confirmation of the indication (handle \(handle)) in \(limit.secondsText) s. "
+          + "Disconnected, as the Attribute Protocol requires.")
     case .nothingGotThrough(for: let limit):
       self.init(
         .timeout,

@@ -48,7 +48,7 @@ extension Failure {
     case .endedHere(let reason?): self.init(.linkLost, "\(link) closed by blectl", status: reason)
     case .endedHere(nil): self.init(.linkLost, "\(link) closed. The controller did not confirm it")
     case .handleReused(let adapter): self.init(.linkLost, "\(link) lost: \(adapter) gave its handle to another connection")
-    case .channelClosed: self.init(.linkLost, "ATT bearer closed by blectl")
+    case .channelClosed: self.init(.linkLost, "\(link) closed by blectl")
     }
   }
 

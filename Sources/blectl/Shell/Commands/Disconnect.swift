@@ -27,7 +27,7 @@ struct Disconnect: SessionCommand, PeerCommand {
     } else {
       try await context.output.line(
         isOpen
-          ? "Disconnected from \(connection.title)" : "The connection to \(connection.title) was lost before. blectl does not restore it.")
+          ? "Disconnected from \(connection.title)" : "The connection to \(connection.title) was already lost. blectl does not restore it.")
     }
   }
 }
