@@ -153,7 +153,7 @@ struct PeripheralServices {
     if service == 0, added > 0, invalid.reason.hasPrefix("Handle ") {
       let names = (addsAccess ? ["1800"] : []) + (addsAccess && added == 1 ? [] : ["1801"])
       invalid.reason +=
-        " The simulator added \(names.joined(separator: " and ")) before it, because the file does not describe \(added == 1 ? "it" : "them")."
+        " The simulator added service \(names.joined(separator: " and service ")) at the start: the file does not describe \(added == 1 ? "it" : "them")."
     }
     guard entries.indices.contains(service) else { return peripheral.error(invalid.reason) }
     guard let number = invalid.characteristic, characteristics[service].indices.contains(number) else {

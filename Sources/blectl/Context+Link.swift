@@ -253,7 +253,8 @@ extension Context {
       let ago = seconds(heard.upperBound, EventLoop.shared.wallClock) + " ago"
       failure.add(
         heard.lowerBound == heard.upperBound
-          ? "blectl heard the device once, \(ago)." : "The device advertised for \(seconds(heard.lowerBound, heard.upperBound)), until \(ago).")
+          ? "blectl heard the device once, \(ago)."
+          : "The device advertised for \(seconds(heard.lowerBound, heard.upperBound)), until \(ago).")
     }
     if (error as? any ConnectionError)?.retryReason == .closedByPeer {
       failure.add("It closed the connection before it answered. To try more often, use --retries N.")

@@ -35,6 +35,7 @@ enum FamiliarWords {
     "--handle": "Write the handle without an option: 0x0011.", "--char": "Write the characteristic without an option.",
     "--characteristic": "Write the characteristic without an option.", "--value": "Write the value without an option, after the attribute.",
     "--latency": "blectl cannot change the latency.",
+    "blectl": "In a session, type commands without blectl.",
     "pair": "blectl cannot pair yet. In bluetoothctl: pair ADDRESS, then menu gatt",
   ]
 

@@ -22,8 +22,8 @@ enum TransferText {
       let twice = sent > place ? " Bytes up to \(sent) may arrive twice." : ""
       output.note("Continuing at byte \(place), after the last confirmed one.\(twice)")
     case .resumesUnasked(let place):
-      let reason = report.map { "\($0) cannot be read." } ?? "only --verify notify:ATTR asks the device for its count."
-      output.note("Resuming at byte \(place). Bytes after it may arrive twice: \(reason)")
+      let reason = report.map { ", because \($0) cannot be read." } ?? ". To ask for it: --verify notify:ATTR"
+      output.note("Resuming at byte \(place). Later bytes may arrive twice: the device's count is unknown\(reason)")
     case .startsOver(let remembered):
       output.note("\(report ?? "The device") reports 0 bytes, so the device lost the \(remembered) that arrived. Starting over at byte 0.")
     case .counterIsAt(let count):

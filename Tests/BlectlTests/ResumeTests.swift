@@ -69,7 +69,7 @@ import Testing
     let (sent, result) = try Self.send(path, ["--resume"], to: whole, state, attribute: "fff0/fff6")
     #expect(sent?.int("offset") == offset && sent?.int("bytes") == 77_831 - offset, "\(result.errors)")
     #expect(
-      result.errors.contains("Resuming at byte \(offset). Bytes after it may arrive twice: "), "\(result.errors)")
+      result.errors.contains("Resuming at byte \(offset). Later bytes may arrive twice: "), "\(result.errors)")
     // It is whole now.
     let (again, note) = try Self.send(path, ["--resume"], to: whole, state)
     #expect(again?.int("offset") == 0 && note.errors.contains("No earlier transfer"), "\(note.errors)")

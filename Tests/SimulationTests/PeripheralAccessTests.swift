@@ -80,11 +80,11 @@ import Testing
   @Test(arguments: [
     (
       service(#"{"uuid": "aa01", "properties": ["read"], "handle": 3}"#),
-      "Handle 0x0003 is taken or out of order: the last one is 0x000a. The simulator added 1800 and 1801 before it"
+      "Handle 0x0003 is taken or out of order: the last one is 0x000a. The simulator added service 1800 and service 1801 at the start"
     ),
     (
       #""services": [{"uuid": "1800", "characteristics": [{"uuid": "2a00", "properties": ["read"], "handle": 2}]}]"#,
-      "The simulator added 1801 before it, because the file does not describe it"
+      "The simulator added service 1801 at the start: the file does not describe it"
     ),
     (#""appearance": 64, "services": [{"uuid": "1800"}]"#, "appearance: No effect: the file describes service 1800"),
     (

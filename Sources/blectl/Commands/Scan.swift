@@ -45,7 +45,7 @@ struct Scan: ListeningCommand, PeerNamingCommand {
   @Option(help: ArgumentHelp("An address, @last or @ALIAS", valueName: "address"))
   var address: [ScannedPeerArgument] = []
 
-  @Option(help: ArgumentHelp("A company and its first bytes: apple, 0305:01", valueName: "id[:hex]"))
+  @Option(help: ArgumentHelp("A company, and first bytes of its data: 0305:01", valueName: "id[:hex]"))
   var manufacturer: [ManufacturerArgument] = []
 
   @Option(parsing: .unconditional, help: ArgumentHelp("The weakest signal, -127 to 20 dBm", valueName: "n"))

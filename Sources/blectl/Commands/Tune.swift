@@ -13,7 +13,7 @@ struct Tune: PeerCommand {
     discussion: """
       Warning: this writes test data. Do not use it on a characteristic that stores firmware.
 
-      Tries combinations of mode, segment size, segments in flight and pause. The device counts what arrives: --verify notify:ATTR names the characteristic that reports the number of bytes and their CRC-32 (both u32le). blectl remembers the pause of the fastest combination that lost nothing, and send-file uses it.
+      Tries combinations of mode, segment size, segments in flight and pause. The device must count the bytes that it receives. --verify notify:ATTR names the characteristic that reports their number and CRC-32 (both u32le). blectl remembers the pause of the fastest combination that lost nothing, and send-file uses it.
       """)
   static let examples = [
     "blectl -i sim tune Panel fff6 --verify notify:fff7", "blectl -i sim tune Panel fff6 --verify notify:fff7 --mode request",

@@ -82,7 +82,7 @@ extension Failure {
       switch error.part {
       case .halves: "there must be one @ between place and offset"
       case .length: "the length after / must be a number of bytes or a range such as 11-24"
-      case .nameDigits: "a name must end with 4, 6, 8 or 12 hex digits, as in name@-4"
+      case .nameDigits: "after name@, a rule needs -4, -6, -8 or -12: the number of hex digits at the end of the name"
       case .place: "the place must be mfg:COMPANY, svc:UUID or ad:TYPE"
       case .kind: "the place must start with mfg:, svc:, ad: or name"
       case .company: "the company must be a hex number up to ffff"

@@ -16,7 +16,7 @@ extension IrregularEntry {
       "The search for \(plural) ended at \(asked.start): the device returned nothing in the requested range \(range(asked))."
     case .malformed(let value): "Ignored \(name): its value is malformed (\(value.isEmpty ? "no bytes" : Hex.encode(value.prefix(32))))."
     case .uuidLength(let octets): "Kept \(name): its UUID has \(octets) bytes, which is not allowed here."
-    case .endsBefore(let end) where kind == .include: "Kept \(name): its handles are not a range (end \(end))."
+    case .endsBefore(let end) where kind == .include: "Kept \(name): its handle range is invalid (end \(end))."
     case .endsBefore(let end): "Extended \(name) to the next service: its end \(end) is before its start."
     case .overlaps(let uuid, let other): "Kept \(name), which overlaps service \(uuid) (\(range(other)))."
     case .value(let value, let place, let found):

@@ -18,7 +18,7 @@ struct LinkOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Retry a connection that fails, or that the device closes before it answers, 0-100 times (default: 1)", valueName: "n"))
+      "Retry a failed connection up to N times, 0-100 (default: 1)", valueName: "n"))
   var retries: Int?
 
   @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)")

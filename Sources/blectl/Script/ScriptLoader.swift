@@ -251,7 +251,7 @@ struct ScriptLoader {
   private static func check(_ command: SetSetting) throws {
     guard let name = command.name, let value = command.value else { throw Failure(.usage, "`set` needs a name and a value.") }
     if name == "reconnect" {
-      throw Failure(.usage, "Scripts reconnect automatically: a test that loses its connection fails, and the next test connects again.")
+      throw Failure(.usage, "Scripts have no `set reconnect`: a lost connection fails its test, and the next test reconnects. Remove this.")
     }
     var settings = ShellSettings()
     try settings.set(name, to: value)

@@ -11,7 +11,7 @@ import Text
 struct Rssi: PeerCommand {
   static let configuration = CommandConfiguration(
     commandName: "rssi", _superCommandName: "blectl", abstract: "Show the signal strength of a connection.",
-    discussion: "Prints one reading, unless --count or --every ask for more.")
+    discussion: "Prints one reading, or several with --count or --every.")
   static let examples = ["rssi", "rssi --every 500ms -n 3"]
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions

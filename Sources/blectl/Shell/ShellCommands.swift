@@ -29,6 +29,7 @@ enum ShellCommands {
   }
 
   static func unknown(_ name: String) -> Failure {
+    if let advice = FamiliarWords.advice[name] { return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(advice)") }
     let familiar = FamiliarWords.commands[name].flatMap { names.contains($0) ? $0 : nil }
     let meant = (familiar ?? Likeness.nearest(to: name, among: names)).map { "Did you mean \($0)? " } ?? ""
     return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(meant)List the commands: `help`")

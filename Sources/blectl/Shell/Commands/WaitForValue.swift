@@ -8,7 +8,8 @@ import Text
 
 struct WaitForValue: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "wait", _superCommandName: "blectl", abstract: "Wait for a notification or indication since the last command.",
+    commandName: "wait", _superCommandName: "blectl",
+    abstract: "Wait for a notification or indication, or take one since the last command.",
     discussion: """
       Finds the first value that matches. Values that arrived since the last command count if blectl was subscribed to them. It is subscribed after `subscribe`, and if wait is on the same line as the command: 'write ff02 01; wait ff01'. A note says if wait missed earlier values.
 
