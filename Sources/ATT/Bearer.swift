@@ -74,7 +74,7 @@ package final class Bearer {
   var order = ArrivalOrder()
   /// Without it, and without a request, `order` lets everything pass: nearly every value.
   var keepsOrder = false
-  private(set) lazy var turnEnd = TurnEnd { [weak self] in self?.deliverHeld() }
+  private(set) lazy var turnEnd = TurnEnd(waitingForJobs: true) { [weak self] in self?.deliverHeld() }
   /// The last one, for its memory: a channel that is done with a PDU leaves it to the next.
   private var writeCommand: [UInt8] = []
 

@@ -201,12 +201,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   private func runDeferred() {
     guard !deferred.isEmpty else { return }
-    // The jobs that they wait for may need more than one batch, but others must not hold them up for ever.
-    batchesLeft -= 1
-    guard jobs.isEmpty || batchesLeft == 0 else { return }
-    batchesLeft = 64
+    // The jobs that some wait for may need more than one batch, but others must not hold them up for ever.
+    batchesLeft = jobs.isEmpty || batchesLeft == 0 ? 64 : batchesLeft - 1
     swap(&deferred, &running)
-    for action in running { action.run() }
+    for action in running { if action.waitsForJobs, batchesLeft < 64 { deferred.append(action) } else { action.run() } }
     running.removeAll(keepingCapacity: true)
   }
 

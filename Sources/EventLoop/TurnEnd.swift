@@ -5,8 +5,14 @@ package final class TurnEnd {
   /// It was asked for and comes.
   package private(set) var isDue = false
 
+  /// Whether it comes after all jobs, also where they take more than one batch, instead of after each batch.
+  let waitsForJobs: Bool
+
   @LoopActor
-  package init(_ action: @escaping @LoopActor () -> Void) { self.action = LoopActor.assumingIsolated { (_: ()) in action() } }
+  package init(waitingForJobs waitsForJobs: Bool = false, _ action: @escaping @LoopActor () -> Void) {
+    self.waitsForJobs = waitsForJobs
+    self.action = LoopActor.assumingIsolated { (_: ()) in action() }
+  }
 
   /// Idempotent.
   @LoopActor
