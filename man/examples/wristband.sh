@@ -6,7 +6,8 @@
 set -euo pipefail
 
 coproc BAND { exec "${BLECTL:-blectl}" connect "${1:-name:Band-C}" --json; }
-answers=${BAND[0]} commands=${BAND[1]}
+# Kept: bash forgets them when the program ends.
+answers=${BAND[0]} commands=${BAND[1]} band=$BAND_PID
 
 # The string member $1 of the record $2; records are one line each, and hex has no quotation marks in it.
 member() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" <<<"$2"; }
@@ -40,4 +41,4 @@ for value in "${values[@]}"; do
   esac
 done
 exec {commands}>&-
-wait "$BAND_PID"
+wait "$band"
