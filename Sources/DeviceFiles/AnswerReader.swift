@@ -274,7 +274,7 @@ package struct RefusedPacket: Sendable, Equatable {
   }
 
   package enum Reason: Sendable, Equatable {
-    /// The packet starts like nothing in the file.
+    /// The start of the packet matches no frame in the file.
     case foreign
     /// The packet starts like the answer, or like the named event, but does not fit.
     case malformed(PacketFault, of: String?)

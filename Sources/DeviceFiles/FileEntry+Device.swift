@@ -92,7 +92,7 @@ extension FileEntry {
 }
 
 extension FieldFault: CustomStringConvertible {
-  /// What is wrong with the value of the field.
+  /// The fault of the value of the field.
   package var description: String {
     func choice(_ names: [String]) -> String { names.isEmpty ? "" : " Use \(names.joined(separator: ", "))." }
     return switch reason {

@@ -33,11 +33,11 @@ package struct FieldFault: Error, Sendable, Equatable {
 
 /// Why a packet does not fit its frame.
 package enum PacketFault: Error, Sendable, Equatable {
-  /// Its first constant bytes belong to another frame.
+  /// The first constant bytes of the packet belong to another frame.
   case foreign
-  /// It is too short.
+  /// The packet is too short.
   case cut(Int, needs: Int)
-  /// It is too long.
+  /// The packet is too long.
   case tooLong(Int, allowed: Int)
   case checksum(expected: [UInt8], found: [UInt8])
   /// Wrong constant bytes after variable ones: a trailer.

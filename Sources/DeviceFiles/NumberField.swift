@@ -181,7 +181,7 @@ package struct BitsField: Sendable, Equatable {
 
   package struct Bit: Sendable, Equatable {
     package var name: String
-    /// The index of its lowest bit. 0 is the lowest bit of the number.
+    /// The index of the lowest bit of the field, counted from the lowest bit of the number.
     package var low: Int
     /// The number of bits, 1 to 32.
     package var width: Int

@@ -5,7 +5,7 @@ package final class TurnEnd {
   /// It was asked for and comes.
   package private(set) var isDue = false
 
-  /// Whether it comes after all jobs, also where they take more than one batch, instead of after each batch.
+  /// Whether the action waits until no job is left, for up to 64 batches. Other actions run after each batch.
   let waitsForJobs: Bool
 
   @LoopActor

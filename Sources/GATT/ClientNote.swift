@@ -26,7 +26,7 @@ package enum ClientNote: Equatable, Sendable {
   case noClientConfiguration(Characteristic)
   /// Of several characteristics that a selector may mean, only this one sends values.
   case onlySender(Selector, GATTError.Candidate, of: Int)
-  /// What a selector means that was not typed in full.
+  /// The attribute that an abbreviated selector means.
   case abbreviation(Selector, Attribute)
   /// The peer's services have changed in this range, which will be discovered anew.
   case servicesChanged(HandleRange)

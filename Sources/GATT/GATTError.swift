@@ -31,7 +31,7 @@ package enum GATTError: Error, Equatable, Sendable {
     case isService(Service)
     /// The service does not have it, but another one does, at this path.
     case elsewhere(String)
-    /// What was named as a service is a characteristic, and has the descriptor at this path.
+    /// The selector names a characteristic as a service. This path names its descriptor.
     case isCharacteristic(String)
     /// No service with this UUID.
     case service(UUID)

@@ -14,7 +14,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { abbreviation ?? "\(uuid)" }
 
-    /// Those of `items` that have this type, or else those whose types it abbreviates.
+    /// Returns the items of this type, or else the items whose types it abbreviates.
     package func pick<T>(_ items: [T], _ uuid: (T) -> UUID) -> [T] {
       let exact = items.filter { uuid($0) == self.uuid }
       guard exact.isEmpty, let abbreviation else { return exact }
@@ -82,8 +82,8 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     return (0x2800...0x2803).contains(part.uuid.short ?? 0) ? nil : part.uuid
   }
 
-  /// What this is the beginning of, as UUIDs and names are compared: 5 to 23 characters of a UUID, or three or more letters of a name. Nil for
-  /// another text.
+  /// Returns an abbreviation in the form in which UUIDs and names are compared: 5 to 23 characters of a UUID, or 3 or more letters of a
+  /// name. Nil for another text.
   private static func abbreviation(_ text: String) -> String? {
     let pattern = "00000000-0000-0000-0000-000000000000"
     if (5..<24).contains(text.utf8.count), zip(text, pattern).allSatisfy({ $1 == "-" ? $0 == "-" : $0.isASCII && $0.isHexDigit }) {

@@ -53,7 +53,7 @@ extension HandleCommand {
   package func encode(into writer: inout ByteWriter) { writer.handle(handle) }
 }
 
-/// A command whose parameters are a link and why.
+/// A command whose parameters are a connection handle and a reason.
 package protocol HandleReasonCommand: Command {
   var handle: ConnectionHandle { get }
   var reason: ControllerErrorCode { get }
@@ -72,7 +72,7 @@ extension HandleReasonCommand {
   }
 }
 
-/// A command whose parameters are a link and what is wanted of it.
+/// A command whose parameters are a connection handle and connection parameters.
 package protocol ConnectionParametersCommand: Command {
   var handle: ConnectionHandle { get }
   var parameters: ConnectionParameters { get }

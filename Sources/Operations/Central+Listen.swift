@@ -5,7 +5,7 @@ package import GAP
 package enum Listening: Sendable, Equatable {
   case goOn
   case end
-  /// Listen a little longer for a better match.
+  /// Continue for this time, in case a better match appears.
   case endAfter(Duration)
 }
 

@@ -80,7 +80,7 @@ struct Context {
   ) async throws -> PeerMatch {
     if case .address(_, .some) = selector {} else { output.status("Looking for \(selector) …") }
     let limit = limit ?? step.searchLimit
-    let heard = HeardCount()
+    let heard = SearchProgress()
     let countdown = output.canAnimateErr ? countDown(selector, from: limit, heard) : nil
     defer {
       countdown?.cancel()
@@ -115,7 +115,7 @@ struct Context {
   }
 
   /// Counts the time of a search down on the last line of the terminal.
-  private func countDown(_ selector: PeerSelector, from limit: Duration, _ heard: HeardCount) -> Task<Void, Never> {
+  private func countDown(_ selector: PeerSelector, from limit: Duration, _ heard: SearchProgress) -> Task<Void, Never> {
     let end = EventLoop.shared.now.advanced(by: limit)
     return EventLoop.shared.spawn { [output] in
       while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
@@ -126,8 +126,8 @@ struct Context {
   }
 }
 
-/// The devices that a search has heard.
-@LoopActor private final class HeardCount {
+/// The devices that a running search has heard.
+@LoopActor private final class SearchProgress {
   var count = 0
   /// Known at its end.
   var devices: [DeviceView] = []

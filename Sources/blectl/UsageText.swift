@@ -110,7 +110,7 @@ struct UsageText {
     if let (value, place, choices) = invalidValue(message) {
       let said = "Invalid \(name(of: place)) \(DisplayText.quote(value))"
       let takes = kind(of: place) ?? (choices.isEmpty ? taken(help) : "Use \(choices).")
-      guard let hint = hint(value, for: place) else { return "\(said). \(takes)".trimmed }
+      guard let hint = hint(value, for: place) else { return takes.isEmpty ? "\(said)." : "\(said). \(takes)" }
       let isSentence = hint.first?.isUppercase ?? false
       return "\(said)\(isSentence ? "." : ":") \(hint)\(hint.hasSuffix("?") || hint.hasSuffix(".") ? "" : ".")"
         + (place == "<peer>" ? " A PEER is: \(PeerOptions.forms)." : "")
@@ -139,14 +139,10 @@ struct UsageText {
     return String(place.filter { !"<>. ".contains($0) }.uppercased().prefix { $0 != "[" })
   }
 
-  /// What an option or an argument takes, as a sentence: `Bytes per segment, 1-512 (default: auto).` of `--chunk <n>  Bytes per segment, …`.
+  /// The help of an option or argument as a sentence: `It takes: Bytes per segment, 1-512 (default: auto).`
   private static func taken(_ help: String) -> String {
     let text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
-    guard !text.isEmpty else { return "" }
-    // A form to type stays as it is: `notify:ATTR`.
-    let isForm = text.prefix { $0 != " " }.contains { ":,".contains($0) } || text.hasPrefix("read-back")
-    return (isForm ? "Use \(text.hasPrefix("Address") ? "a" + text.dropFirst() : text)" : text.prefix(1).uppercased() + text.dropFirst())
-      .asSentence
+    return text.isEmpty ? "" : "It takes: \(text)".asSentence
   }
 
   /// The kinds of values that several options take.

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import Decoding
 import EventLoop
@@ -45,8 +46,10 @@ enum DecodeDetection {
     var kinds: [Decode.What] = []
     let advertisement = Advertisement(octets)
     if advertisement.error == nil, !advertisement.structures.isEmpty { kinds.append(.adv) }
-    let att = DecodedPacket(att: octets)
-    if att.anyProblem == nil, !att.name.hasPrefix("Opcode ") { kinds.append(.att) }
+    if case .unknown? = octets.first.map(ATT.Opcode.init(rawValue:)) {
+    } else if DecodedPacket(att: octets).anyProblem == nil {
+      kinds.append(.att)
+    }
     if DecodedPacket(hci: octets).anyProblem == nil { kinds.append(.hci) }
     return kinds
   }
