@@ -96,7 +96,8 @@ package final class Server: BearerServer {
       if let next = decision.then { then.append(next) }
     }
     let (response, events) = session.answer(request, mtu: bearer.mtu, &store.database)
-    return (inTime(response, outcome), events.map { event in { self.perform(event) } } + then)
+    let performing: [@LoopActor () -> Void] = events.map { event in { self.perform(event) } }
+    return (inTime(response, outcome), performing + then)
   }
 
   /// The response when it is to be sent now; a late one is sent in its time.

@@ -54,7 +54,7 @@ package enum Hex {
 
   @inline(__always)
   private static func write(
-    _ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ octet: (Int) -> UInt8, to text: inout OutputSpan<UInt8>
+    _ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ octet: (Int) -> UInt8, to text: inout ByteOutput
   ) {
     let letters: UInt8 = letterCase == .lower ? 0x57 : 0x37
     for index in 0..<count {

@@ -11,7 +11,7 @@ package enum Timestamp {
     text.append(addingCapacity: 24) { write(nanoseconds, to: &$0) }
   }
 
-  private static func write(_ nanoseconds: Int64, to text: inout OutputSpan<UInt8>) {
+  private static func write(_ nanoseconds: Int64, to text: inout ByteOutput) {
     let milliseconds = nanoseconds.flooredDivision(by: 1_000_000)
     let seconds = milliseconds.flooredDivision(by: 1000)
     let day = seconds.flooredDivision(by: 86_400)
@@ -27,7 +27,7 @@ package enum Timestamp {
     add(milliseconds - seconds * 1000, 3, before: "Z", to: &text)
   }
 
-  private static func add(_ number: Int64, _ digits: Int, before mark: Unicode.Scalar, to text: inout OutputSpan<UInt8>) {
+  private static func add(_ number: Int64, _ digits: Int, before mark: Unicode.Scalar, to text: inout ByteOutput) {
     var place: Int64 = digits == 4 ? 1000 : digits == 3 ? 100 : 10
     while place > 0 {
       text.append(0x30 &+ UInt8(truncatingIfNeeded: number / place % 10))

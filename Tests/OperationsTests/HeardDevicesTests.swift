@@ -55,7 +55,7 @@ import Testing
   @Test func theLogStaysShort() {
     var written: [UInt8] = []
     for time in 0..<20 {
-      let devices = (0..<1000).map {
+      let devices: [Device] = (0..<1000).map {
         Device(peer(UInt64(time * 1000 + $0)), name: String(repeating: "\u{1}", count: 64), rssi: Int8(-1 - $0 % 100))
       }
       let record = record(Int64(time), devices)

@@ -58,7 +58,7 @@ enum CallCheck {
     } catch FileError.unreadable(_, .invalidArgument) { return nil } catch { throw mistake(error, at: word) }
   }
 
-  private static func octets(_ path: String) throws -> [UInt8]? {
+  private static func octets(_ path: String) throws(FileError) -> [UInt8]? {
     do {
       if let octets = try InputFile.readIfThere(path, limit: DeviceFiles.Frame.maximumCommand) { return octets }
     } catch FileError.unreadable(_, .invalidArgument) { return nil }

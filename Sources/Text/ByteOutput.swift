@@ -1,0 +1,19 @@
+#if compiler(>=6.3)
+  /// Initialized bytes at the start of reserved memory. Appending beyond the reserved capacity traps.
+  typealias ByteOutput = OutputSpan<UInt8>
+#else
+  /// An array with reserved capacity, for Swift 6.2: its library cannot append to an array through an `OutputSpan`.
+  typealias ByteOutput = [UInt8]
+
+  // The same signatures as in the library of Swift 6.3.
+  extension [UInt8] {
+    init(capacity: Int, initializingWith fill: (inout ByteOutput) -> Void) {
+      self = []
+      reserveCapacity(capacity)
+      fill(&self)
+    }
+
+    @inline(__always)
+    mutating func append(addingCapacity capacity: Int, initializingWith fill: (inout ByteOutput) -> Void) { fill(&self) }
+  }
+#endif
