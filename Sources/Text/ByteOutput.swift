@@ -2,10 +2,10 @@
   /// Initialized bytes at the start of reserved memory. Appending beyond the reserved capacity traps.
   typealias ByteOutput = OutputSpan<UInt8>
 #else
-  /// An array with reserved capacity, for Swift 6.2: its library cannot append to an array through an `OutputSpan`.
+  /// An array, for Swift 6.2: its library cannot append to an array through an `OutputSpan`.
   typealias ByteOutput = [UInt8]
 
-  // The same signatures as in the library of Swift 6.3.
+  // These replace functions of Swift 6.3's library. Here the closures cannot throw, and only the initializer reserves memory.
   extension [UInt8] {
     init(capacity: Int, initializingWith fill: (inout ByteOutput) -> Void) {
       self = []

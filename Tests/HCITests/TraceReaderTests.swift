@@ -49,7 +49,8 @@ import Testing
       let length = number(UInt64(body.count + 12), 4, isLittle)
       return number(kind, 4, isLittle) + length + body + length
     }
-    let options: [UInt8] = resolution.map { number(9, 2, isLittle) + number(1, 2, isLittle) + [$0, 0, 0, 0] + number(0, 4, isLittle) } ?? []
+    let options: [UInt8] =
+      resolution.map { number(9, 2, isLittle) + number(1, 2, isLittle) + [$0, 0, 0, 0] + number(0, 4, isLittle) } ?? []
     var file = block(
       0x0A0D_0D0A, number(0x1A2B_3C4D, 4, isLittle) + number(1, 2, isLittle) + number(0, 2, isLittle) + number(.max, 8, isLittle))
     // An interface that is not HCI's, with a packet.
