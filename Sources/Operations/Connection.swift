@@ -14,12 +14,14 @@ package final class Connection {
   /// The selector that found it. Nil for its address.
   package let selector: PeerSelector?
   let limits: Session.Limits
+  /// Sees the client of each link before anything is sent.
+  let clientObserver: Session.ClientObserver?
   /// The number of retries left when it connected.
   package let retries: Int
   /// The advertisements heard during the search. Empty without a search.
   package var payloads: [[UInt8]] = []
   /// See `identify(in:)`.
-  var identity: JSONLine.Members?
+  var identity: RecordWriter.Members?
   /// Serializes the commands of the device file.
   let calls = TurnQueue()
   /// The number of calls.
@@ -42,13 +44,17 @@ package final class Connection {
     let database: KnownDatabase?
   }
 
-  init(_ link: any Link, _ client: Client, name: String?, selector: PeerSelector?, limits: Session.Limits, retries: Int) {
+  init(
+    _ link: any Link, _ client: Client, name: String?, selector: PeerSelector?, limits: Session.Limits, retries: Int,
+    clientObserver: Session.ClientObserver? = nil
+  ) {
     self.link = link
     self.client = client
     self.name = name
     self.selector = selector
     self.limits = limits
     self.retries = retries
+    self.clientObserver = clientObserver
   }
 
   package var peer: PeerAddress { link.peer }

@@ -90,7 +90,7 @@ extension HeardDevices.Record {
 
   /// The record as a line of the log.
   package var line: [UInt8] {
-    var json = JSONLine()
+    var json = RecordWriter()
     json.integer("heard", time)
     json.string("air", air)
     json.objects("devices", devices) { json, device in

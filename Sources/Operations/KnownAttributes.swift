@@ -122,7 +122,7 @@ extension KnownAttributes.Record {
 
   /// The record as a line of the log.
   package var line: [UInt8] {
-    var json = JSONLine()
+    var json = RecordWriter()
     json.string("air", air)
     json.string("peer", peer.description)
     if let name { json.string("name", name) }

@@ -158,7 +158,7 @@ extension KnownDevices.Record {
 
   /// The record as a line of the log.
   package var line: [UInt8] {
-    var json = JSONLine()
+    var json = RecordWriter()
     switch self {
     case .connected(let device):
       json.string("connected", device.time)

@@ -64,7 +64,7 @@ extension Session {
     let peer = try await central.findAgain(connection, within: limit)
     let rest = max(.milliseconds(1), EventLoop.shared.now.duration(to: deadline))
     let link = try await central.connect(peer, timeout: rest, retries: connection.limits.retries)
-    connection.move(to: link, client(on: link, connection.limits))
+    connection.move(to: link, client(on: link, connection.limits, connection.clientObserver))
     do {
       let part = try await restore(connection)
       if let closed = connection.client.closed { throw closed }

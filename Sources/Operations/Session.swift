@@ -18,6 +18,13 @@ package final class Session {
     package init() {}
   }
 
+  /// Sees the clients of one connection. A type of its own, so that a trailing closure cannot be taken for it.
+  package struct ClientObserver: Sendable {
+    let onClient: @LoopActor (Client) -> Void
+
+    package init(onClient: @escaping @LoopActor (Client) -> Void) { self.onClient = onClient }
+  }
+
   /// Sees every client before anything is sent: for its notes and PDUs.
   package var onClient: (@LoopActor (Client) -> Void)?
   /// Sees every advertising report of a session that stays open, whoever asked for it.
@@ -73,15 +80,17 @@ package final class Session {
   /// Connects to a peer. Other links stay up.
   /// - Parameters:
   ///   - selector: by which it was found.
+  ///   - observer: sees the client of this connection, and of each restored link, before anything is sent.
   ///   - asking: what the device is asked first. It is connected when it has answered; a device that closes the link before is tried again.
   /// - Throws: as `Central.connect`, and why the link was lost meanwhile. Nothing is left behind.
   package func connect(
     _ peer: PeerAddress, name: String? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
+    observer: ClientObserver? = nil,
     asking: @escaping @LoopActor (Connection) async throws -> Void = { try await $0.client.exchangeMTU() }
   ) async throws -> Connection {
     try await central().connect(peer, timeout: limits.connecting, retries: limits.retries) { [self] link, retries in
-      let client = client(on: link, limits)
-      let connection = Connection(link, client, name: name, selector: selector, limits: limits, retries: retries)
+      let client = client(on: link, limits, observer)
+      let connection = Connection(link, client, name: name, selector: selector, limits: limits, retries: retries, clientObserver: observer)
       connections.append(connection)
       do { try await asking(connection) } catch {
         await disconnect(connection)
@@ -91,10 +100,11 @@ package final class Session {
     }
   }
 
-  func client(on link: any Link, _ limits: Limits) -> Client {
+  func client(on link: any Link, _ limits: Limits, _ observer: ClientObserver?) -> Client {
     let client = Client(link.channel, timeout: limits.transaction)
     client.followsServiceChanges = staysOpen
     onClient?(client)
+    observer?.onClient(client)
     return client
   }
 

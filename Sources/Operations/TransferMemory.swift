@@ -103,7 +103,7 @@ extension TransferMemory.Record {
 
   /// The record as a line of the log.
   package var line: [UInt8] {
-    var json = JSONLine()
+    var json = RecordWriter()
     switch self {
     case .point(let place, let point):
       json.string("peer", place.peer.description)

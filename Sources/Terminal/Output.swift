@@ -21,15 +21,17 @@ package final class Output {
   }
 
   package nonisolated let style: Style
-  /// Members that every JSON record gets besides its own, each with a comma before it: `,"id":7`. Asked for at each record; nil: none.
-  package var members: (@LoopActor () -> [UInt8])?
-  /// The member that says which device a record is about, in the same form. Asked for at each record; nil: none.
-  package var peer: (@LoopActor () -> [UInt8])?
-  /// Each record of the result has its own member for that.
+  /// Adds members to each JSON record, after its own.
+  package var members: (@LoopActor (inout RecordWriter) -> Void)?
+  /// Adds the member that names the device of a record.
+  package var peer: (@LoopActor (inout RecordWriter) -> Void)?
+  /// Whether each record of the result names its device without `peer`.
   package var resultsNamePeer = false
-  /// Sees what is written to stdout, in whole lines, besides.
+  /// Sees each record of the result as a value.
+  package var onRecord: (@LoopActor (JSONTree) -> Void)?
+  /// Sees the lines written to stdout.
   package var onResult: (@LoopActor ([UInt8]) -> Void)?
-  /// Whether output for stdout goes only to `onResult`.
+  /// Whether output for stdout goes only to `onRecord` and `onResult`.
   package var hidesResults = false
   /// Takes notes and what is being done, instead of stderr.
   package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
@@ -88,59 +90,90 @@ package final class Output {
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
 
   /// Writes a JSON record. Waits for room.
-  package func record(_ build: (inout JSONLine) -> Void) async throws { try await write(Self.record(build)) }
-
-  /// Octets as they are; waits for room.
-  package func write(_ bytes: [UInt8]) async throws {
-    if try writeAtOnce(bytes) { return }
-    // Nobody reads what is hidden, and still others get their turn.
-    if hidesResults { try await EventLoop.shared.waitForTurn() } else { try await streams.out.untilRoom() }
-    try put(bytes)
+  package func record(_ build: (inout RecordWriter) -> Void) async throws {
+    if try recordWithoutWaiting(build) { return }
+    try await untilTurn()
+    try put(build)
   }
 
-  /// `write` when nobody has to be waited for: an asynchronous call costs as much as a short record.
-  /// - Returns: false when somebody has, and nothing was done.
-  package func writeAtOnce(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
-    guard hidesResults ? !EventLoop.shared.isShareSpent : streams.out.takesAtOnce else { return false }
-    EventLoop.shared.spendStep()
-    try put(bytes)
+  /// Writes a JSON record if that needs no wait: an asynchronous call costs as much as a short record.
+  /// - Returns: false if it would have to wait, and then it writes nothing.
+  package func recordWithoutWaiting(_ build: (inout RecordWriter) -> Void) throws(OutputFailure) -> Bool {
+    guard takesTurn() else { return false }
+    try put(build)
     return true
   }
 
+  /// Writes bytes as they are. Waits for room.
+  package func write(_ bytes: [UInt8]) async throws {
+    if !takesTurn() { try await untilTurn() }
+    try put(bytes)
+  }
+
+  /// Spends a step of the event loop's share for output without a wait. Returns false if the output has to wait.
+  private func takesTurn() -> Bool {
+    guard hidesResults ? !EventLoop.shared.isShareSpent : streams.out.takesAtOnce else { return false }
+    EventLoop.shared.spendStep()
+    return true
+  }
+
+  private func untilTurn() async throws {
+    // Hidden output has no reader, but other tasks get their turn.
+    if hidesResults { try await EventLoop.shared.waitForTurn() } else { try await streams.out.untilRoom() }
+  }
+
   private func put(_ bytes: [UInt8]) throws(OutputFailure) {
-    let bytes = complete(bytes)
     onResult?(bytes)
     if !hidesResults { try streams.out.take(bytes) }
   }
 
-  /// A record with the members of all records.
-  private func complete(_ bytes: [UInt8], isResult: Bool = true) -> [UInt8] {
-    guard style.json, bytes.suffix(2).elementsEqual("}\n".utf8) else { return bytes }
-    let members = (members?() ?? []) + (isResult && resultsNamePeer ? [] : peer?() ?? [])
-    return members.isEmpty ? bytes : bytes.dropLast(2) + members + "}\n".utf8
+  private func put(_ build: (inout RecordWriter) -> Void) throws(OutputFailure) {
+    observe(build)
+    // Do not create output that is discarded.
+    if !hidesResults || onResult != nil { try put(line(of: build)) }
+  }
+
+  private func observe(_ build: (inout RecordWriter) -> Void) { onRecord?(RecordWriter.value { complete(&$0, build) }) }
+
+  private func line(of build: (inout RecordWriter) -> Void, isResult: Bool = true) -> [UInt8] {
+    Self.record { complete(&$0, build, isResult: isResult) }
+  }
+
+  /// Writes a record with the members that all records have.
+  private func complete(_ record: inout RecordWriter, _ build: (inout RecordWriter) -> Void, isResult: Bool = true) {
+    build(&record)
+    guard style.json else { return }
+    members?(&record)
+    if !isResult || !resultsNamePeer { peer?(&record) }
   }
 
   /// Returns when there is room: one `offer` of a line or record will be accepted then.
   package func untilRoom() async throws { try await streams.out.untilRoom() }
 
-  /// For sources that cannot wait: octets, taken whole or not at all.
+  /// Writes a line for a source that cannot wait.
+  /// - Returns: false if there is no room, and then it writes nothing.
+  package func offerLine(_ text: @autoclosure () -> String) throws(OutputFailure) -> Bool {
+    guard hasRoom(for: 0) else { return false }
+    return try offer(Self.line(text()), reserve: 0)
+  }
+
+  /// Writes a JSON record for a source that cannot wait.
   /// - Parameter reserve: The number of bytes that may exceed the limit.
-  /// - Returns: false when there is no room.
-  package func offer(_ bytes: @autoclosure () -> [UInt8], reserve: Int = 0) throws(OutputFailure) -> Bool {
-    // Do not create output that is discarded.
-    guard hidesResults || streams.out.queued < streams.out.limit + reserve || streams.out.failure != nil else { return false }
-    let bytes = complete(bytes())
-    if !hidesResults { guard try streams.out.offer(bytes, reserve: reserve) else { return false } }
-    onResult?(bytes)
+  /// - Returns: false if there is no room, and then it writes nothing.
+  package func offerRecord(reserve: Int = 0, _ build: (inout RecordWriter) -> Void) throws(OutputFailure) -> Bool {
+    guard hasRoom(for: reserve), try offer(line(of: build), reserve: reserve) else { return false }
+    observe(build)
     return true
   }
 
-  package func offerLine(_ text: @autoclosure () -> String, reserve: Int = 0) throws(OutputFailure) -> Bool {
-    try offer(Self.line(text()), reserve: reserve)
+  private func hasRoom(for reserve: Int) -> Bool {
+    hidesResults || streams.out.queued < streams.out.limit + reserve || streams.out.failure != nil
   }
 
-  package func offerRecord(reserve: Int = 0, _ build: (inout JSONLine) -> Void) throws(OutputFailure) -> Bool {
-    try offer(Self.record(build), reserve: reserve)
+  private func offer(_ bytes: [UInt8], reserve: Int) throws(OutputFailure) -> Bool {
+    if !hidesResults { guard try streams.out.offer(bytes, reserve: reserve) else { return false } }
+    onResult?(bytes)
+    return true
   }
 
   /// For live views: taken only when everything before was written.
@@ -151,8 +184,8 @@ package final class Output {
 
   package nonisolated static func line(_ text: String) -> [UInt8] { Array((text + "\n").utf8) }
 
-  package nonisolated static func record(_ build: (inout JSONLine) -> Void) -> [UInt8] {
-    var json = JSONLine()
+  package nonisolated static func record(_ build: (inout RecordWriter) -> Void) -> [UInt8] {
+    var json = RecordWriter()
     build(&json)
     return json.finished()
   }
@@ -222,22 +255,6 @@ package final class Output {
     errIsTerminal && !style.json ? String(Self.fold(name + text, of: style.program, to: width).dropFirst(name.count)) : text
   }
 
-  /// The columns of the terminal that standard error is; nil if it is none.
-  package nonisolated static var errorWidth: Int? {
-    var window = winsize()
-    guard isatty(STDERR_FILENO) == 1 else { return nil }
-    return unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0 ? Int(window.ws_col) : 80
-  }
-
-  /// Folds a line at its words. A command of the program at its end stays on one line, to be copied.
-  package nonisolated static func fold(_ line: String, of program: String, to width: Int) -> String {
-    guard DisplayText.width(line) > width else { return line }
-    let start = line.ranges(of: ": \(program) ").last?.lowerBound ?? line.endIndex
-    let command = line[start...].dropFirst(2).replacing(" ", with: "\u{A0}")
-    let words = line[..<start] + (command.isEmpty ? "" : ": \(command)")
-    return DisplayText.wrap(String(words), to: width).joined(separator: "\n").replacing("\u{A0}", with: " ")
-  }
-
   private func say(_ text: String, isNote: Bool, _ plain: String) {
     if let onMessage { return onMessage(text, isNote) }
     if let screen = streams.fullScreen { return screen.message(text) }
@@ -246,8 +263,8 @@ package final class Output {
   }
 
   /// Writes a JSON record to stderr.
-  package func messageRecord(_ build: (inout JSONLine) -> Void) {
-    put(message: String(decoding: complete(Self.record(build), isResult: false).dropLast(), as: UTF8.self))
+  package func messageRecord(_ build: (inout RecordWriter) -> Void) {
+    put(message: String(decoding: line(of: build, isResult: false).dropLast(), as: UTF8.self))
   }
 
   /// Writes a line to stderr.
@@ -318,29 +335,5 @@ package final class Output {
   package func breakLine() {
     guard errIsTerminal, streams.eraseTransient == nil, live == nil, streams.fullScreen == nil else { return }
     _ = streams.emit("\n")
-  }
-
-  // MARK: Before there is a loop
-
-  package enum StandardStream: Sendable { case output, error }
-
-  /// Writes synchronously, for messages before the loop runs.
-  /// - Returns: false when it could not be written.
-  @discardableResult
-  package nonisolated static func writeWaiting(_ stream: StandardStream, _ text: String) -> Bool {
-    let descriptor = stream == .output ? STDOUT_FILENO : STDERR_FILENO
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = unsafe poll(&poller, 1, -1)
-      } else if errno != EINTR {
-        return false
-      }
-    }
-    return true
   }
 }

@@ -5,7 +5,7 @@ import Text
 /// Advertising data in a known format, as JSON and as text for the table.
 enum AdvertisedText {
   /// Writes `decoded`. A JSON object has each key once, so the last data of each format is shown.
-  static func json(_ json: inout JSONLine, _ all: [DecodedData]) {
+  static func json(_ json: inout RecordWriter, _ all: [DecodedData]) {
     let data = DecodedData.latest(all)
     json.object("decoded") { object in
       for item in data {
@@ -28,7 +28,7 @@ enum AdvertisedText {
     }
   }
 
-  private static func fields(_ json: inout JSONLine, _ fields: [DecodedData.Field]) {
+  private static func fields(_ json: inout RecordWriter, _ fields: [DecodedData.Field]) {
     for field in fields {
       switch field.value {
       case .text(let value): json.string(.init(field.name), value)

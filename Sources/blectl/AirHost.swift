@@ -103,7 +103,7 @@ final class AirHost {
   /// Reports progress, except with `--json`, which has records for it.
   private func say(_ text: @autoclosure () -> String) { if !output.style.json { output.verbose(1, text()) } }
 
-  private func tell(of host: ControllerPool.Host, _ state: String, _ more: (inout JSONLine) -> Void = { _ in }) {
+  private func tell(of host: ControllerPool.Host, _ state: String, _ more: (inout RecordWriter) -> Void = { _ in }) {
     record {
       $0.string("event", "client")
       $0.integer("client", host.number)
@@ -115,7 +115,7 @@ final class AirHost {
   }
 
   /// Writes a record. A closed output does not end the air.
-  private func record(_ build: (inout JSONLine) -> Void) {
+  private func record(_ build: (inout RecordWriter) -> Void) {
     guard output.style.json, !output.isBroken else { return }
     if (try? output.offerRecord(build)) == false { dropped += 1 }
   }

@@ -126,7 +126,7 @@ final class Answers {
 
   private func show(_ event: ValueEvent, _ uuid: UUID?) async throws {
     guard !context.isShownBeside(event) else { return }
-    try await NotificationRecord.show(event, uuid, .auto, from: connection, context.process.memory, context.output)
+    try await NotificationRecord.show(event, uuid, .auto, from: connection, context)
   }
 
   private func text(_ event: ValueEvent) -> String {

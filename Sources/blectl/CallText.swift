@@ -9,8 +9,9 @@ import Text
 enum CallText {
   // MARK: Answers
 
-  static func show(_ answer: DeviceAnswer, to command: DeviceCommand, of connection: Connection, _ output: Output) async throws {
-    RecordedCommand.present?.answered(Output.record { json in for value in answer.values { DeviceValueRecord.write(value, &json) } })
+  static func show(_ answer: DeviceAnswer, to command: DeviceCommand, of connection: Connection, _ context: Context) async throws {
+    context.observer?.didAnswer(RecordWriter.value { json in for value in answer.values { DeviceValueRecord.write(value, &json) } })
+    let output = context.output
     if output.style.json {
       return try await output.record {
         $0.string("event", "answer")
@@ -85,7 +86,7 @@ enum CallText {
     }
   }
 
-  private static func literal(_ key: String, _ number: String?, _ json: inout JSONLine) {
+  private static func literal(_ key: String, _ number: String?, _ json: inout RecordWriter) {
     if let number { json.literal(.init(key), number) } else { json.string(.init(key), nil) }
   }
 

@@ -32,7 +32,7 @@ struct CharacteristicFacts {
   // MARK: For programs
 
   /// - Parameter name: returns the name of a descriptor.
-  func json(_ json: inout JSONLine, name: (UUID) -> String?) {
+  func json(_ json: inout RecordWriter, name: (UUID) -> String?) {
     if let userDescription { json.string("user_description", userDescription) }
     json.objects("descriptors", characteristic.descriptors) { json, descriptor in
       json.uuid("uuid", descriptor.uuid)
@@ -50,7 +50,7 @@ struct CharacteristicFacts {
     write(&json, characteristic.valueHandle) { DecodedRecord.write(&$0, $1, of: characteristic.uuid, formats: formats) }
   }
 
-  private func write(_ json: inout JSONLine, _ handle: AttributeHandle, decoded: (inout JSONLine, [UInt8]) -> Void) {
+  private func write(_ json: inout RecordWriter, _ handle: AttributeHandle, decoded: (inout RecordWriter, [UInt8]) -> Void) {
     switch values[handle] {
     case .success(let value)?:
       json.hex("value", value)

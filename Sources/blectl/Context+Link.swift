@@ -126,7 +126,7 @@ extension Context {
   /// Opens a link that stays until the session ends it, or returns the link of the device's lane. Leaves nothing open when it throws.
   func open(_ selector: PeerSelector, _ target: Target, exchangingMTU: Bool = true) async throws -> Connection {
     let connection = try await connect(selector, target, exchangingMTU: exchangingMTU || target.mtu != nil)
-    RecordedCommand.present?.hasLink = true
+    observer?.didConnect()
     if connection === lane?.connection { return connection }
     do {
       try await target.requested.ask(connection.link, output)
@@ -182,7 +182,7 @@ extension Context {
       shell?.changed()
       do {
         let name = match.name ?? (knowsNames(target) ? configuration.name(of: match.peer) : nil)
-        let connection = try await session.connect(match.peer, name: name, foundBy: selector, limits: limits) {
+        let connection = try await session.connect(match.peer, name: name, foundBy: selector, limits: limits, observer: packetObserver) {
           if exchangingMTU { try await exchangeMTU(target.mtu, $0.client) }
         }
         connection.payloads = match.payloads
@@ -195,6 +195,18 @@ extension Context {
         failure.add("Still waiting.")
         output.status(failure.message)
         try await EventLoop.shared.sleep(until: next)
+      }
+    }
+  }
+
+  /// Shows the PDUs of a connection to the observer.
+  private var packetObserver: Session.ClientObserver? {
+    guard let observer else { return nil }
+    return Session.ClientObserver { [weak observer] client in
+      let onPDU = client.onPDU
+      client.onPDU = { [weak client] direction, pdu in
+        onPDU?(direction, pdu)
+        if let client { observer?.didExchange(direction, pdu, client) }
       }
     }
   }

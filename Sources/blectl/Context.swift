@@ -25,7 +25,9 @@ struct Context {
   /// The command names no device, so it needs the connected one.
   var isAboutCurrent = false
   /// Additional members of each JSON record.
-  var members: [UInt8] = []
+  var members = RecordWriter.Members.none
+  /// Follows the command.
+  var observer: (any CommandObserver)?
 
   /// - Parameter output: nil for the output of the process.
   init(_ process: ProcessContext, _ step: StepOptions, _ output: Output? = nil) {

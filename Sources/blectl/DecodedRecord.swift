@@ -4,7 +4,7 @@ import Text
 
 /// The meaning of a value for programs: `decoded`, or `decoded_error` if the bytes do not fit.
 enum DecodedRecord {
-  static func write(_ json: inout JSONLine, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) {
+  static func write(_ json: inout RecordWriter, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) {
     do throws(ValueMismatch) {
       guard let decoded = try DecodedValue.of(value, type: uuid, formats: formats) else { return }
       if decoded.fields.count == 1, case .text(let text) = decoded.fields[0].content {
@@ -21,7 +21,7 @@ enum DecodedRecord {
   }
 
   /// Writes a value in the format of `--as`. JSON has no NaN or infinity: `decoded` is null then, and `decoded_name` names it.
-  static func write(_ json: inout JSONLine, _ value: [UInt8], as format: ValueFormat) {
+  static func write(_ json: inout RecordWriter, _ value: [UInt8], as format: ValueFormat) {
     if let numbers = format.numbers(value) {
       // nan, inf and -inf.
       let isNamed = numbers.map { $0.contains("n") }
@@ -44,7 +44,7 @@ enum DecodedRecord {
   /// The names of binary floats for the special numbers of IEEE 11073-20601.
   private static let specialNumbers = ["NaN": "nan", "+INFINITY": "inf", "-INFINITY": "-inf"]
 
-  static func write(_ json: inout JSONLine, _ field: DecodedField) {
+  static func write(_ json: inout RecordWriter, _ field: DecodedField) {
     switch field.content {
     case .number(let number): json.literal("value", number.description)
     case .numbers(let numbers): json.literals("value", numbers.map(\.description))

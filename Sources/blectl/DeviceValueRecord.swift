@@ -3,7 +3,7 @@ import Text
 
 /// A value of a device file as JSON: of an answer, or of advertising data.
 enum DeviceValueRecord {
-  static func write(_ named: NamedValue, _ json: inout JSONLine) {
+  static func write(_ named: NamedValue, _ json: inout RecordWriter) {
     let name = named.name
     switch named.value {
     case .integer(let number): json.integer(.init(name), number)
@@ -16,7 +16,7 @@ enum DeviceValueRecord {
   }
 
   /// Writes a list. All items have the same kind, except that some numbers may have names.
-  private static func write(_ items: [DeviceValue], _ name: String, _ json: inout JSONLine) {
+  private static func write(_ items: [DeviceValue], _ name: String, _ json: inout RecordWriter) {
     if items.contains(where: { if case .object = $0 { true } else { false } }) {
       json.objects(.init(name), items) { json, item in
         if case .object(let members) = item { for member in members { write(member, &json) } }

@@ -19,7 +19,7 @@ struct LinkFacts {
     mtu = connection.client.mtu
   }
 
-  func write(_ json: inout JSONLine) {
+  func write(_ json: inout RecordWriter) {
     json.integer("mtu", mtu)
     json.number("interval_ms", parameters.interval?.inMilliseconds)
     json.integer("latency", parameters.latency)

@@ -10,46 +10,67 @@ import Text
 /// One notification or indication as text or JSON.
 @LoopActor
 enum NotificationRecord {
-  /// Writes the value. - Parameter memory: knows the device's attributes.
+  /// Writes the value that a command shows.
   static func show(
-    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ memory: AirMemory, _ output: Output
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ context: Context
   ) async throws {
     try ValueText.check(event.value, format)
-    let octets = octets(event, uuid, format, from: peer, memory, output)
-    if try !output.writeAtOnce(octets) { try await output.write(octets) }
+    context.observer?.didReceive(event, uuid, peer.client)
+    let (memory, output) = (context.process.memory, context.output)
+    if output.style.json, try recordWithoutWaiting(event, uuid, format, from: peer, memory, output) { return }
+    try await show(event, uuid, format, from: peer, memory, output)
   }
 
-  /// The bytes to write.
-  /// - Parameter device: the name of the device, if the reader could not tell it otherwise.
-  static func octets(
+  /// Writes the value.
+  /// - Parameters:
+  ///   - device: the name of the device, if the reader could not tell it otherwise.
+  ///   - memory: knows the device's attributes.
+  static func show(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ memory: AirMemory,
     _ output: Output
-  ) -> [UInt8] {
-    RecordedCommand.present?.received(event, uuid, peer.client)
+  ) async throws {
     let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
-    if output.style.isLive, !output.style.json { return brief(event, meaning, format, of: device, output) }
     if output.style.json {
-      return Output.record {
-        $0.string("event", event.isIndication ? "indication" : "notification")
-        $0.time("time", event.wallClock)
-        $0.uuid("uuid", uuid)
-        $0.integer("handle", event.handle.number)
-        $0.hex("value", event.value)
-        $0.string("text", ValueText.text(event.value))
-        ValueText.write(&$0, event.value, meaning, as: format)
-        peer.identify(in: &$0)
-      }
+      try await output.record { write(&$0, event, uuid, meaning, format, from: peer) }
+    } else if output.style.isLive {
+      try await output.line(brief(event, meaning, format, of: device, output))
     } else {
       let time = Timestamp.text(event.wallClock)
       let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)
-      return Output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.forEyes(value))")
+      try await output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.forEyes(value))")
     }
+  }
+
+  private static func recordWithoutWaiting(
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ memory: AirMemory, _ output: Output
+  ) throws(OutputFailure) -> Bool {
+    let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
+    return try output.recordWithoutWaiting { write(&$0, event, uuid, meaning, format, from: peer) }
+  }
+
+  /// Returns the record as a value.
+  static func value(_ event: ValueEvent, _ uuid: UUID?, from peer: Connection, _ memory: AirMemory) -> JSONTree {
+    let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
+    return RecordWriter.value { write(&$0, event, uuid, meaning, .auto, from: peer) }
+  }
+
+  private static func write(
+    _ json: inout RecordWriter, _ event: ValueEvent, _ uuid: UUID?, _ meaning: ValueMeaning, _ format: ValueFormat, from peer: Connection
+  ) {
+    json.string("event", event.isIndication ? "indication" : "notification")
+    json.time("time", event.wallClock)
+    json.uuid("uuid", uuid)
+    json.integer("handle", event.handle.number)
+    json.hex("value", event.value)
+    json.string("text", ValueText.text(event.value))
+    ValueText.write(&json, event.value, meaning, as: format)
+    peer.identify(in: &json)
   }
 
   /// A short line with the time of day and the name of the attribute.
   private static func brief(
     _ event: ValueEvent, _ meaning: ValueMeaning, _ format: ValueFormat, of device: String?, _ output: Output
-  ) -> [UInt8] {
+  ) -> String {
     let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
     let time = local.split(separator: "T").last?.dropLast() ?? ""
     let assigned = meaning.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -58,6 +79,6 @@ enum NotificationRecord {
     let what = assigned ?? (meaning.uuid?.description ?? event.handle.description) + firmware
     let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)
     let whose = device.map { output.forEyes($0) + "  " } ?? ""
-    return Output.line("  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.forEyes(value))")
+    return "  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.forEyes(value))"
   }
 }

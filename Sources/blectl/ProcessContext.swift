@@ -39,12 +39,7 @@ final class ProcessContext {
     session.onDisconnect = { [unowned self] in memory.keep($0) }
     session.onClient = { client in
       client.onNote = { output.note($0.text) }
-      let (log, isShown) = (PacketLog.present, output.style.verbosity >= 2)
-      guard log != nil || isShown else { return }
-      client.onPDU = { [weak client] direction, pdu in
-        if isShown { output.verbose(2, PDUText.line(direction, pdu)) }
-        if let client { log?.add(direction, pdu, client) }
-      }
+      if output.style.verbosity >= 2 { client.onPDU = { output.verbose(2, PDUText.line($0, $1)) } }
     }
   }
 

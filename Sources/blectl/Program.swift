@@ -184,7 +184,7 @@ enum Program {
   @LoopActor
   private static func reportJSON(_ failure: Failure, _ output: Output) { output.messageRecord { write(failure, &$0) } }
 
-  private static func write(_ failure: Failure, _ json: inout JSONLine) { json.object("error") { failure.write(&$0) } }
+  private static func write(_ failure: Failure, _ json: inout RecordWriter) { json.object("error") { failure.write(&$0) } }
 
   private static func json(_ failure: Failure) -> String {
     String(decoding: Output.record { write(failure, &$0) }.dropLast(), as: UTF8.self)

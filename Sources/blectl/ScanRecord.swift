@@ -7,7 +7,7 @@ import Text
 /// One advertisement as text or JSON.
 enum ScanRecord {
   static func json(
-    _ json: inout JSONLine, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats,
+    _ json: inout RecordWriter, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats,
     namesPeer: Bool
   ) {
     json.string("event", "advertisement")
@@ -38,7 +38,7 @@ enum ScanRecord {
   /// Writes the lists. - Returns: whether a company or a service has several structures, of which only the last is shown.
   @discardableResult
   static func lists(
-    _ json: inout JSONLine, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],
+    _ json: inout RecordWriter, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],
     _ serviceData: [(uuid: UUID, data: [UInt8])]
   ) -> Bool {
     let (ofCompanies, ofServices) = (merged(manufacturerData, by: \.company), merged(serviceData, by: \.uuid))

@@ -3,6 +3,7 @@ import EventLoop
 import GAP
 import Operations
 import Terminal
+import Text
 
 /// Shows the results of a scan as JSON lines, plain lines, or a table that is drawn in place.
 @LoopActor
@@ -44,19 +45,12 @@ final class ScanView {
   /// Adds a report. - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
   func add(_ report: AdvertisingReport, at time: Int64) async throws {
     let record = watch.add(report, at: isLive ? time : nil)
-    let octets = record.flatMap { record in
-      log == nil && !output.style.json
-        ? nil
-        : Output.record {
-          ScanRecord.json(&$0, record.report, record.advertisement, time, formats, namesPeer: output.resultsNamePeer)
-        }
-    }
-    if let log, let octets { try await log.write(octets) }
+    if let log, let record { try await log.write(Output.record { write(&$0, record, at: time) }) }
     // The table also updates the strength of known devices.
     if isLive { return try redraw() }
     guard let record else { return }
-    if output.style.json, let octets {
-      if try !output.writeAtOnce(octets) { try await output.write(octets) }
+    if output.style.json {
+      if try !output.recordWithoutWaiting({ write(&$0, record, at: time) }) { try await output.record { write(&$0, record, at: time) } }
     } else {
       try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats))
       if !showsOctets, output.style.verbosity > 0 {
@@ -66,6 +60,10 @@ final class ScanView {
         }
       }
     }
+  }
+
+  private func write(_ json: inout RecordWriter, _ record: DeviceWatch.Record, at time: Int64) {
+    ScanRecord.json(&json, record.report, record.advertisement, time, formats, namesPeer: output.resultsNamePeer)
   }
 
   /// Shows the empty table.

@@ -10,7 +10,7 @@ enum ServiceTree {
   /// Names from a device file, for UUIDs without another name.
   typealias Names = [UUID: String]
 
-  static func json(_ json: inout JSONLine, _ service: Service, _ values: Values, _ names: Names) {
+  static func json(_ json: inout RecordWriter, _ service: Service, _ values: Values, _ names: Names) {
     json.string("event", "service")
     json.uuid("uuid", service.uuid)
     json.integer("handle", service.handle.number)

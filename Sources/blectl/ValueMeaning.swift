@@ -19,7 +19,7 @@ struct ValueMeaning {
   }
 
   /// Writes the names of the user and of the firmware to a record.
-  func write(_ json: inout JSONLine) {
+  func write(_ json: inout RecordWriter) {
     if let ownName { json.string("uuid_name", ownName) }
     if let name = description.userDescription { json.string("user_description", name) }
   }

@@ -28,7 +28,7 @@ enum ValueText {
   }
 
   /// Writes the names and `decoded`: in the requested format, else by the characteristic's meaning.
-  static func write(_ json: inout JSONLine, _ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) {
+  static func write(_ json: inout RecordWriter, _ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) {
     meaning.write(&json)
     if format == .auto {
       DecodedRecord.write(&json, value, of: meaning.uuid, formats: meaning.description.formats)

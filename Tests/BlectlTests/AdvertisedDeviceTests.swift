@@ -94,7 +94,7 @@ import Text
     let whole = Hex.decode("02ffffffffffffffff7b011b5b0102") ?? []
     for count in 0...whole.count {
       let found = formats.all(manufacturerData: [(0x0305, Array(whole[..<count]))], serviceData: [])
-      var json = JSONLine()
+      var json = RecordWriter()
       AdvertisedText.json(&json, found)
       let record = try Record(String(decoding: json.finished(), as: UTF8.self))
       let isWhole = count == whole.count

@@ -24,7 +24,7 @@ import Text
   /// A member is of one type, whatever the value.
   @Test(arguments: [("0048", nil), ("0448", "no contact"), ("0648", "contact")] as [(String, String?)])
   func severalBitsAreANumberWithAName(_ value: String, _ name: String?) throws {
-    var json = JSONLine()
+    var json = RecordWriter()
     DecodedRecord.write(&json, Hex.decode(value) ?? [], of: UUID(0x2A37))
     let contact = try Record(String(decoding: json.finished(), as: UTF8.self))["decoded"]?["flags"]?["sensor_contact"]
     #expect(contact?.int("value") == (Hex.decode(value)?.first).map { Int($0 >> 1 & 3) } && contact?.string("name") == name)
@@ -41,7 +41,7 @@ import Text
       ("f32le", "0000803f 33331344", #""decoded":[1.0,588.8]"#), ("u8", "6e", #""decoded":110"#), ("f32le", "", #""decoded":[]"#),
     ]) func floats(_ format: String, _ value: String, _ text: String) throws
   {
-    var json = JSONLine()
+    var json = RecordWriter()
     DecodedRecord.write(&json, Hex.decode(value) ?? [], as: try ValueFormat(format))
     #expect(String(decoding: json.finished(), as: UTF8.self) == "{\(text)}\n")
   }
@@ -58,14 +58,14 @@ import Text
     throws
   {
     let description = try #require(PresentationFormat(Hex.decode(format + "002f27010000") ?? []))
-    var json = JSONLine()
+    var json = RecordWriter()
     DecodedRecord.write(&json, Hex.decode(value) ?? [], of: nil, formats: [description])
     let field = try #require(try Record(String(decoding: json.finished(), as: UTF8.self))["decoded"]?["value"])
     #expect(field.isNull("value") == (number == nil) && field.string("name") == name && field.string("unit") == "°C")
     if let number { #expect(abs((field.double("value") ?? .nan) - (Double(number) ?? .nan)) < 1e-4) }
     // Glucose Measurement, Blood Pressure and Temperature Measurement have medical floats.
     guard format == "17" else { return }
-    var temperature = JSONLine()
+    var temperature = RecordWriter()
     DecodedRecord.write(&temperature, [0] + (Hex.decode(value) ?? []), of: UUID(0x2A1C))
     let measured = try Record(String(decoding: temperature.finished(), as: UTF8.self))["decoded"]
     #expect(measured?.keys.contains { measured?[$0]?.string("name") == name } == true, "\(measured?.keys ?? [])")
@@ -73,7 +73,7 @@ import Text
 
   @Test func textThatIsNone() throws {
     func record(_ value: [UInt8]) throws -> Record {
-      var json = JSONLine()
+      var json = RecordWriter()
       DecodedRecord.write(&json, value, as: .utf8)
       return try Record(String(decoding: json.finished(), as: UTF8.self))
     }

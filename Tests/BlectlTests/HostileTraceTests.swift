@@ -17,7 +17,7 @@ import Text
       let item = decoder.decode(record)
       let names: AttributeName.Source = { handle in item.server.flatMap { decoder.name(handle, of: $0) } }
       _ = PacketText.lines(item.packet, names: names)
-      var json = JSONLine()
+      var json = RecordWriter()
       PacketRecord.write(&json, item.packet, item.octets ?? record.packet, layer: item.layer.rawValue, names: names)
     }
     let text = TraceSummaryText(decoder, duration: 1, lost: 0, leftOut: 0)

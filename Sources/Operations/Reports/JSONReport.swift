@@ -4,7 +4,7 @@ package import Text
 /// A run as records: one for each test when it ends, and one for the run. Times are seconds. Times of steps, values and packets
 /// count from the start of their test.
 package enum JSONReport {
-  package static func test(_ json: inout JSONLine, _ result: TestResult) {
+  package static func test(_ json: inout RecordWriter, _ result: TestResult) {
     json.string("event", "test")
     json.string("file", result.file)
     json.integer("line", result.line)
@@ -26,7 +26,7 @@ package enum JSONReport {
     if result.omittedPackets > 0 { json.integer("omitted_packets", result.omittedPackets) }
   }
 
-  package static func run(_ json: inout JSONLine, _ summary: RunSummary) {
+  package static func run(_ json: inout RecordWriter, _ summary: RunSummary) {
     json.string("event", "run")
     json.integer("passed", summary.passed)
     json.integer("failed", summary.failed)
@@ -37,7 +37,7 @@ package enum JSONReport {
     json.time("start", summary.start)
   }
 
-  private static func error(_ json: inout JSONLine, _ problem: TestProblem) {
+  private static func error(_ json: inout RecordWriter, _ problem: TestProblem) {
     json.string("kind", problem.kind)
     json.string("name", problem.name)
     json.string("message", problem.message)
@@ -53,7 +53,7 @@ package enum JSONReport {
     json.strings("further", problem.further)
   }
 
-  private static func step(_ json: inout JSONLine, _ step: StepResult) {
+  private static func step(_ json: inout RecordWriter, _ step: StepResult) {
     json.string("file", step.file)
     json.integer("line", step.line)
     json.string("text", step.text)
@@ -69,7 +69,7 @@ package enum JSONReport {
     }
   }
 
-  private static func packet(_ json: inout JSONLine, _ packet: TestPacket) {
+  private static func packet(_ json: inout RecordWriter, _ packet: TestPacket) {
     json.literal("seconds", ReportText.exact(packet.at))
     json.string("direction", packet.direction == .sent ? "sent" : "received")
     json.hex("pdu", packet.octets)

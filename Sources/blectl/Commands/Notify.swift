@@ -122,7 +122,7 @@ struct Notify: PeerCommand {
       for value in write { try await send(value, client, context.output) }
       return FollowLimits(count: count.map { $0 - state.values }, end: state.end, patience: patience)
     } take: { event, uuid in
-      try await NotificationRecord.show(event, uuid, format, from: connection, context.process.memory, context.output)
+      try await NotificationRecord.show(event, uuid, format, from: connection, context)
       state.values += 1
     } onDrop: {
       if !context.output.isBroken { context.output.note("Dropped \($0) value(s): the output was not read in time.") }

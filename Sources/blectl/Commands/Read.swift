@@ -58,7 +58,7 @@ struct Read: PeerCommand {
         if !raw {
           do { try ValueText.check(found.value, format) } catch { try failures.add(error, of: index, isLast: true) }
         }
-        RecordedCommand.present?.read(attributes[index], found.value)
+        context.observer?.didRead(attributes[index], .success(found.value))
         try await show(found, attributes[index], of: connection, context)
       }
       try failures.finish()
@@ -118,7 +118,7 @@ private final class ReadFailures {
   /// - Throws: the error of the only attribute; the first one after the last.
   func add(_ error: any Error, of index: Int, isLast: Bool) throws {
     let failure = Failure(error)
-    RecordedCommand.present?.read(attributes[index], failure)
+    context.observer?.didRead(attributes[index], .failure(failure))
     guard attributes.count > 1, first != nil || !isLast else { throw error }
     tell(failure)
     first = first ?? failure
@@ -126,11 +126,11 @@ private final class ReadFailures {
   }
 
   /// Whoever gets the command's end as its answer, a script or a program, has the first failure from there.
-  private var isAnswered: Bool { context.shell?.capture != nil || !context.members.isEmpty }
+  private var isAnswered: Bool { context.shell?.observer != nil || !context.members.isEmpty }
 
   private func tell(_ failure: Failure) {
     if first == nil, isAnswered { return }
-    if context.shell?.capture != nil { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
+    if context.shell?.observer != nil { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
   }
 
   /// - Throws: the first failure.

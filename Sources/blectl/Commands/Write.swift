@@ -65,7 +65,7 @@ struct Write: PeerCommand {
     try answers.check()
     if value == "-" { try context.refuseInput() }
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)
-    RecordedCommand.present?.writes(bytes)
+    context.observer?.willWrite(bytes)
     try await context.withPeer(who.target) { connection in
       try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context, $0) }, on: connection, context)
     }

@@ -6,7 +6,7 @@ import Text
 /// Writes recorded advertising data as JSON: the fields of a scan record, except those that only a receiver knows.
 enum AdvertisementRecord {
   static func write(
-    _ json: inout JSONLine, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats
+    _ json: inout RecordWriter, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats
   ) {
     json.address("address", sender?.address)
     json.string("address_type", sender?.type.rawValue)

@@ -10,7 +10,7 @@ import Text
 enum PacketRecord {
   typealias Names = AttributeName.Source
 
-  static func write(_ json: inout JSONLine, _ packet: DecodedPacket, _ octets: [UInt8], layer: String, names: Names = { _ in nil }) {
+  static func write(_ json: inout RecordWriter, _ packet: DecodedPacket, _ octets: [UInt8], layer: String, names: Names = { _ in nil }) {
     json.string("layer", layer)
     json.string("name", packet.name)
     json.object("fields") { write(&$0, packet.fields, names) }
@@ -18,13 +18,13 @@ enum PacketRecord {
     json.hex("raw", octets)
   }
 
-  private static func write(_ json: inout JSONLine, _ fields: [PacketField], _ names: Names) {
+  private static func write(_ json: inout RecordWriter, _ fields: [PacketField], _ names: Names) {
     for field in fields { write(&json, field, names) }
     if let error = DecodedPacket.advertisingError(of: fields) { json.string("error", "\(error)") }
   }
 
-  private static func write(_ json: inout JSONLine, _ field: PacketField, _ names: Names) {
-    let key = JSONLine.Text(field.name)
+  private static func write(_ json: inout RecordWriter, _ field: PacketField, _ names: Names) {
+    let key = RecordWriter.Text(field.name)
     switch field.value {
     case .number(let number): json.integer(key, number)
     case .code(let number, let name):
@@ -66,12 +66,12 @@ enum PacketRecord {
     }
   }
 
-  private static func named(_ json: inout JSONLine, _ key: String, _ uuid: UUID) {
+  private static func named(_ json: inout RecordWriter, _ key: String, _ uuid: UUID) {
     json.uuid(.init(key), uuid)
     if let name = AssignedNumbers.name(of: uuid) { json.string(.init(key + "_name"), name) }
   }
 
-  private static func advertising(_ json: inout JSONLine, _ key: JSONLine.Text, _ octets: [UInt8]) {
+  private static func advertising(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ octets: [UInt8]) {
     json.hex(key, octets)
     structures(&json, Advertisement(octets))
   }
@@ -79,7 +79,7 @@ enum PacketRecord {
   /// Writes the AD structures.
   /// - Parameter formats: The formats to decode each structure with. Nil disables decoding.
   static func structures(
-    _ json: inout JSONLine, _ advertisement: Advertisement, _ formats: AdvertisingFormats? = nil, sender: Address? = nil
+    _ json: inout RecordWriter, _ advertisement: Advertisement, _ formats: AdvertisingFormats? = nil, sender: Address? = nil
   ) {
     json.objects("structures", advertisement.structures) { json, structure in
       json.integer("type", structure.type)

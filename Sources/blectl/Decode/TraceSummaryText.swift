@@ -192,7 +192,7 @@ struct TraceSummaryText {
     }
   }
 
-  private func write(_ json: inout JSONLine, _ link: TraceLinks.Link, _ index: Int) {
+  private func write(_ json: inout RecordWriter, _ link: TraceLinks.Link, _ index: Int) {
     json.string("event", "link")
     json.integer("adapter", link.adapter)
     switch link.identity {

@@ -135,7 +135,7 @@ struct Failure: Error, Equatable {
   mutating func add(_ sentence: String) { message = "\(message.asSentence) \(sentence)" }
 
   /// Writes the members of the JSON error object.
-  func write(_ json: inout JSONLine) {
+  func write(_ json: inout RecordWriter) {
     json.string("kind", kind.rawValue)
     json.integer("code", code)
     json.string("name", name)

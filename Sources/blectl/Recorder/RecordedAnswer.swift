@@ -15,9 +15,9 @@ struct RecordedAnswer {
 
   private static let limit = 64
 
-  /// Reads the fields. - Parameter values: a JSON object.
-  init(_ values: [UInt8]) {
-    guard case .object(let members)? = (try? JSONTree.parse(values))?.kind else { return }
+  /// - Parameter values: an object.
+  init(_ values: JSONTree) {
+    guard case .object(let members) = values.kind else { return }
     for (name, value) in members { add(name, value) }
   }
 

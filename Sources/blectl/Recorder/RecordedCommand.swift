@@ -7,10 +7,7 @@ import Text
 
 /// A command and its results, for a script that repeats it.
 @LoopActor
-final class RecordedCommand {
-  /// The command of the current task.
-  @TaskLocal static var present: RecordedCommand?
-
+final class RecordedCommand: CommandObserver {
   enum Kind {
     case command
     /// The connection before a single command.
@@ -47,7 +44,7 @@ final class RecordedCommand {
   private(set) var duration: Duration?
   let isEndless: Bool
   /// Whether a link existed for it.
-  var hasLink = false
+  private(set) var hasLink = false
   private let begin = EventLoop.shared.now
   private weak var recorder: ScriptRecorder?
 
@@ -63,23 +60,20 @@ final class RecordedCommand {
     self.recorder = recorder
   }
 
-  /// Adds a value read. - Parameter attribute: as the user named it.
-  func read(_ attribute: String, _ octets: [UInt8]) { reads.append(Reading(attribute: attribute, result: .success(octets))) }
+  func didConnect() { hasLink = true }
 
-  func read(_ attribute: String, _ failure: Failure) { reads.append(Reading(attribute: attribute, result: .failure(failure))) }
+  func didRead(_ attribute: String, _ result: Result<[UInt8], Failure>) { reads.append(Reading(attribute: attribute, result: result)) }
 
-  /// Sets the bytes of VALUE.
-  func writes(_ octets: [UInt8]) {
+  func willWrite(_ bytes: [UInt8]) {
     guard var parts else { return }
-    parts.writes(octets)
+    parts.writes(bytes)
     words = parts.words
   }
 
-  /// Sets the answer to `call`. - Parameter values: a JSON object.
-  func answered(_ values: [UInt8]) { answer = RecordedAnswer(values) }
+  func didAnswer(_ values: JSONTree) { answer = RecordedAnswer(values) }
 
   /// Adds a notification. After the end of this command, it belongs to the latest command.
-  func received(_ event: ValueEvent, _ uuid: UUID?, _ client: Client) {
+  func didReceive(_ event: ValueEvent, _ uuid: UUID?, _ client: Client) {
     let command = duration == nil ? self : recorder?.last ?? self
     guard command.notifications.count < Self.limit else { return command.omitted += 1 }
     let isOnly = uuid.map { uuid in client.table?.characteristics.count { $0.uuid == uuid } == 1 } ?? false

@@ -80,7 +80,9 @@ final class ScriptRecorder {
   private func record(_ recorded: RecordedCommand, _ command: any LoopCommand, _ context: Context) async throws {
     watch(recorded, command, context.output)
     do {
-      try await RecordedCommand.$present.withValue(recorded) { try await command.run(in: context) }
+      var context = context
+      context.observer = recorded
+      try await command.run(in: context)
       recorded.end(nil)
     } catch {
       // A command that became a session has ended before.

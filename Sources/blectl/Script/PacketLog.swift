@@ -6,8 +6,6 @@ import Operations
 /// Collects the ATT PDUs of a test.
 @LoopActor
 final class PacketLog {
-  /// The log for the connections that a task makes.
-  @TaskLocal static var present: PacketLog?
   /// The number of packets that a test keeps, the last ones.
   static let limit = 20_000
   /// The number of packets that a problem shows.

@@ -177,9 +177,7 @@ final class ScriptRun {
     defer { if let failure = runner.setupFailure, let key = failure.isOfAdapter ? "" : device { setupFailures[key] = failure } }
     try await runner.run(selects) { result in
       summary.add(result.outcome)
-      if case .error(let problem) = result.outcome, errorStatus == nil {
-        errorStatus = Failure.Kind(rawValue: problem.kind).map { Failure($0, "").exitStatus }
-      }
+      if case .error = result.outcome { errorStatus = errorStatus ?? runner.errorStatus }
       reported.insert(Reported(file: result.file, line: result.line, name: result.name, repetition: result.repetition))
       try await tell(result)
       if options.endsWithFailure, result.problem != nil { isOver = true }

@@ -187,10 +187,9 @@ extension ScriptRunner {
       guard let found else {
         throw try missing(number, count, characteristic, isLate, expected, limit, line).with(arrived, before: number - arrived.count)
       }
-      result = self.result(of: found.event, found.uuid, connection)
-      step.take(
-        recordOctets(found.event, found.uuid, connection), at: start.duration(to: EventLoop.shared.now), isCommand: false, isExpected: true
-      ) { meaning(of: $0, in: $1) }
+      let value = notification(found.event, found.uuid, connection)
+      result = ScriptResult(value)
+      step.take(value, at: start.duration(to: EventLoop.shared.now), isCommand: false, isExpected: true) { meaning(of: $0, in: $1) }
       let seen = self.result.flatMap { try? self.value(expected.extraction, of: $0, line) }
       if let seen { record(seen, named: try text(of: expected.attribute, line)) }
       arrived.append(shown(seen ?? .octets(found.event.value), of: self.result))
@@ -199,11 +198,11 @@ extension ScriptRunner {
   }
 
   private func result(of event: ValueEvent, _ uuid: UUID?, _ connection: Connection) -> ScriptResult {
-    ScriptResult((try? JSONTree.parse(recordOctets(event, uuid, connection))) ?? JSONTree(kind: .null, line: 1))
+    ScriptResult(notification(event, uuid, connection))
   }
 
-  private func recordOctets(_ event: ValueEvent, _ uuid: UUID?, _ connection: Connection) -> [UInt8] {
-    NotificationRecord.octets(event, uuid, .auto, from: connection, shell.process.memory, jsonOutput)
+  private func notification(_ event: ValueEvent, _ uuid: UUID?, _ connection: Connection) -> JSONTree {
+    NotificationRecord.value(event, uuid, from: connection, shell.process.memory)
   }
 
   private func missing(

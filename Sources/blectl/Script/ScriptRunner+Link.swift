@@ -29,7 +29,7 @@ extension ScriptRunner {
     let before = step
     do { try await twice { try await self.shell.run(["connect", device]) } } catch {
       try Self.passOn(error)
-      throw StepFailure.setup(Failure(error), line)
+      throw StepFailure(Failure(error), line, in: TestOutcome.Step(isConnection: true))
     }
     // Keep the record of the line, which did not ask for this connection.
     step = before

@@ -69,10 +69,6 @@ extension ScriptRunner {
     }
   }
 
-  func take(_ bytes: [UInt8], _ isCommand: Bool) {
-    step.take(bytes, at: start.duration(to: EventLoop.shared.now), isCommand: isCommand) { meaning(of: $0, in: $1) }
-  }
-
   // MARK: Words
 
   func text(of word: ShellWord, _ line: ScriptLine) throws -> String {
@@ -154,7 +150,7 @@ extension ScriptRunner {
     if parsed.isAboutCurrent, !isConnect, !(parsed.command is Disconnect) {
       do { _ = try await link(line) } catch let error as StepFailure {
         // The connection was lost before: the command fails with this error.
-        guard let expected = command.failure, !error.isAround else { throw error }
+        guard let expected = command.failure, error.outcome == .failed else { throw error }
         return try judge(error.failure, expected)
       }
     } else if isConnect {
@@ -170,12 +166,13 @@ extension ScriptRunner {
     }
     // Skip commands that change the current device or its connection.
     if !(isConnect || parsed.command is Disconnect || parsed.command is Use) { try await subscribe(for: following) }
-    step = StepRecorder()
+    self.step = StepRecorder()
     var failure: Failure?
-    let isSetup = command.failure == nil && (isConnect || presentLink == nil)
+    let step = TestOutcome.Step(
+      isConnection: isConnect, isFirst: presentLink == nil, isCall: parsed.command is Call, expectsFailure: command.failure != nil)
     do {
       let limit = Self.limit(of: parsed.command)
-      if isSetup {
+      if !step.expectsFailure, step.isConnection || step.isFirst {
         try await twice(isConnect: isConnect) { try await self.shell.run(words, within: limit) }
       } else {
         try await shell.run(words, within: limit)
@@ -184,12 +181,9 @@ extension ScriptRunner {
       try Self.passOn(error)
       failure = Failure(error)
     }
-    result = step.record.map(ScriptResult.init)
-    // A command that the device file lacks is not a failure of the device.
-    let isAround = isConnect || parsed.command is Call && (failure?.isRefusal ?? false)
-    if let expected = command.failure { return try judge(failure, expected, isAround: isAround) }
-    if let failure, isSetup, isConnect || failure.kind == .adapter { throw StepFailure.setup(failure, line) }
-    if let failure { throw StepFailure(failure, line, isAround: isAround) }
+    result = self.step.record.map(ScriptResult.init)
+    if let expected = command.failure { return try judge(failure, expected, in: step) }
+    if let failure { throw StepFailure(failure, line, in: step) }
     // Subscribe from the start of the connection.
     if isConnect { try await subscribe(for: following) }
     if parsed.command is Unsubscribe { try await subscriptions.end() }
@@ -201,8 +195,7 @@ extension ScriptRunner {
     return .seconds(60)
   }
 
-  /// - Parameter isAround: not the device failed, but what is around it.
-  private func judge(_ failure: Failure?, _ expected: ExpectedFailure, isAround: Bool = false) throws {
+  private func judge(_ failure: Failure?, _ expected: ExpectedFailure, in step: TestOutcome.Step = .init()) throws {
     let kind = try expected.kind.map { try text(of: $0, expected.line) }
     guard let failure else {
       var error = StepFailure(Failure(.expectation, "The previous command succeeded instead of failing."), expected.line)
@@ -212,7 +205,7 @@ extension ScriptRunner {
     }
     // A mistake in the script or the setup is not a failure of the device.
     if kind == nil, [.adapter, .usage, .input, .output, .notFound, .ambiguous, .internal].contains(failure.kind) {
-      throw StepFailure(failure, expected.line, isAround: isAround)
+      throw StepFailure(failure, expected.line, in: step)
     }
     // A request without an answer ends the connection, too.
     if failure.kind == .linkLost || shell.current?.connection?.isOpen == false { expectsLoss = true }
@@ -227,12 +220,12 @@ extension ScriptRunner {
     throw error
   }
 
-  /// The JSON record of a failure.
+  /// The record of a failure.
   private static func record(of failure: Failure) -> JSONTree {
-    var json = JSONLine()
-    json.string("event", "error")
-    failure.write(&json)
-    return (try? JSONTree.parse(json.finished())) ?? JSONTree(kind: .null, line: 1)
+    RecordWriter.value {
+      $0.string("event", "error")
+      failure.write(&$0)
+    }
   }
 
   // MARK: Looking ahead

@@ -1,4 +1,6 @@
+import ATT
 import EventLoop
+import GATT
 import LinuxIO
 import Operations
 import Terminal
@@ -6,13 +8,14 @@ import Text
 
 /// Runs a script on one device.
 @LoopActor
-final class ScriptRunner {
+final class ScriptRunner: ResultObserver {
   let script: Script
   /// The device of the script, as PEER.
   let device: String?
   let shell: Shell
-  let capture: ShellCapture
   let log: PacketLog
+  /// The file and the test, for the records that are shown.
+  private(set) var members: RecordWriter.Members?
   var variables: ScriptVariables
   /// The result that `expect` without ATTR checks.
   var result: ScriptResult?
@@ -32,10 +35,10 @@ final class ScriptRunner {
   var omittedSteps = 0
   var start: LoopClock.Instant
   var lastLine: ScriptLine?
-  /// The output for records that are not shown.
-  let jsonOutput: Output
   /// Whether the device was expected to disconnect.
   var expectsLoss = false
+  /// The exit code of the current test, if it ended with an error.
+  private(set) var errorStatus: ExitStatus?
   /// The failed setup. No test runs after it.
   private(set) var setupFailure: SetupFailure?
   /// Whether a failed setup ends only its test and is not retried.
@@ -70,19 +73,10 @@ final class ScriptRunner {
     self.setupFailure = setupFailure
     keepsGoing = options.keepsGoing
     variables = ScriptVariables(options.variables)
-    var style = process.output.style
-    style.json = true
-    jsonOutput = Output(style, sharing: process.output)
     shell = Shell(process, timeout: options.timeout)
     log = PacketLog()
     start = EventLoop.shared.now
-    capture = ShellCapture(showsRecords: process.output.style.json)
-    shell.capture = capture
-    capture.onRecord = { [weak self] bytes, isCommand in self?.take(bytes, isCommand) }
-    capture.onMessage = { [weak self] text, isNote in
-      guard let self else { return }
-      if isNote { note(text) } else { process.output.verbose(1, text) }
-    }
+    shell.observer = self
   }
 
   /// - Parameters:
@@ -164,7 +158,12 @@ final class ScriptRunner {
   private func run(
     _ name: String, _ line: Int, _ tags: [String], teardown: [ScriptStatement] = [], _ body: @escaping @LoopActor () async throws -> Void
   ) async throws -> TestResult {
-    if process.output.style.json { capture.members = members(name) }
+    if showsRecords {
+      members = RecordWriter.Members {
+        $0.string("file", script.file)
+        $0.string("test", name)
+      }
+    }
     process.output.progress("  … \(DisplayText.escape(name))")
     let isLost = presentLink.map { !$0.connection.isOpen } ?? false
     await dropLostLink()
@@ -173,23 +172,20 @@ final class ScriptRunner {
     let (wallClock, date) = (EventLoop.shared.wallClock, RealTime.now)
     start = EventLoop.shared.now
     log.begin()
-    (steps, notes, omittedSteps, expectsLoss) = ([], earlierNotes, 0, false)
+    (steps, notes, omittedSteps, expectsLoss, errorStatus) = ([], earlierNotes, 0, false, nil)
     earlierNotes = []
     if isLost, !expectedLossBefore { notes.append("The connection was lost after the previous test.") }
     expectedLossBefore = false
     (result, lastLine, omittedNotes) = (nil, nil, 0)
-    var outcome = try await PacketLog.$present.withValue(log) {
-      try await self.outcome {
-        try await body()
-        try self.checkLink()
-      }
+    var outcome = try await self.outcome {
+      try await body()
+      try self.checkLink()
     }
     if !teardown.isEmpty, setupFailure != nil, presentLink == nil, log.count == 0 {
       notes.append("Skipped the teardown: this test had no connection to the device.")
     } else if !teardown.isEmpty {
       await dropLostLink()
-      let second = try await PacketLog.$present.withValue(log) { try await self.teardownOutcome(teardown) }
-      outcome = Self.joined(outcome, second)
+      outcome = Self.joined(outcome, try await teardownOutcome(teardown))
     }
     expectedLossBefore = expectsLoss || outcome.problem != nil
     if omittedNotes > 0 { notes.append("More notes, not kept: \(omittedNotes)") }
@@ -207,15 +203,18 @@ final class ScriptRunner {
       return .passed
     } catch let error as StepFailure {
       let problem = problem(error)
-      if error.isSetup, !keepsGoing {
+      if error.outcome == .unreachable, !keepsGoing {
         setupFailure = SetupFailure(reason: error.failure.message, isOfAdapter: error.failure.kind == .adapter)
       }
-      return error.isAround ? .error(problem) : .failed(problem)
+      if error.outcome == .failed { return .failed(problem) }
+      errorStatus = errorStatus ?? error.failure.exitStatus
+      return .error(problem)
     } catch let skipped as SkippedTest {
       return .skipped(skipped.reason)
     } catch is CancellationError where lastLine != nil {
       isInterrupted = true
       guard let line = lastLine else { throw CancellationError() }
+      errorStatus = .interrupted
       return .error(problem(StepFailure(Failure(.interrupted, Self.interrupted), line)))
     }
   }
@@ -272,11 +271,15 @@ final class ScriptRunner {
     notes.append(text)
   }
 
-  private func members(_ name: String) -> [UInt8] {
-    var json = JSONLine()
-    json.string("file", script.file)
-    json.string("test", name)
-    // Drop the opening brace, the closing brace and the line feed.
-    return [UInt8(ascii: ",")] + json.finished().dropFirst().dropLast(2)
+  // MARK: ResultObserver
+
+  var showsRecords: Bool { process.output.style.json }
+
+  func didRecord(_ record: JSONTree, isCommand: Bool) {
+    step.take(record, at: start.duration(to: EventLoop.shared.now), isCommand: isCommand) { meaning(of: $0, in: $1) }
   }
+
+  func didSay(_ text: String, isNote: Bool) { if isNote { note(text) } else { process.output.verbose(1, text) } }
+
+  func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client) { log.add(direction, pdu, client) }
 }

@@ -4,10 +4,7 @@ import Operations
 struct StepFailure: Error {
   var failure: Failure
   let line: ScriptLine
-  /// Whether the setup failed, not the device.
-  var isAround = false
-  /// Whether the device or adapter could not be reached (exit code 2 to 4).
-  var isSetup = false
+  let outcome: TestOutcome
   var expected: String?
   var actual: String?
   /// The values that arrived, if several were expected.
@@ -16,17 +13,10 @@ struct StepFailure: Error {
   /// Other values that arrived.
   var others: [String] = []
 
-  init(_ failure: Failure, _ line: ScriptLine, isAround: Bool = false) {
+  init(_ failure: Failure, _ line: ScriptLine, in step: TestOutcome.Step = .init()) {
     self.failure = failure
     self.line = line
-    self.isAround = isAround || failure.kind == .adapter
-  }
-
-  /// A failed connection attempt.
-  static func setup(_ failure: Failure, _ line: ScriptLine) -> Self {
-    var error = Self(failure, line, isAround: true)
-    error.isSetup = failure.isOfSetup
-    return error
+    outcome = TestOutcome(of: failure, in: step)
   }
 
   /// - Parameter before: how many more came, which are not kept.
@@ -45,9 +35,4 @@ struct SetupFailure {
   let reason: String
   /// Whether no device can be reached, because the adapter failed.
   let isOfAdapter: Bool
-}
-
-extension Failure {
-  /// Whether a failed connection attempt may succeed on a retry.
-  var isOfSetup: Bool { [.notFound, .adapter, .timeout].contains(exitStatus) }
 }

@@ -14,14 +14,13 @@ struct StepRecorder {
   init() {}
 
   /// - Parameters:
-  ///   - isExpected: by this line, which a subscription of the session may have told of before.
-  ///   - meaning: of octets in a record.
+  ///   - isExpected: This line expects the value, which the session may have shown before.
+  ///   - meaning: Explains the bytes in a record.
   mutating func take(
-    _ bytes: [UInt8], at time: Duration, isCommand: Bool, isExpected: Bool = false, _ meaning: ([UInt8], JSONTree) -> ValueMeaning
+    _ record: JSONTree, at time: Duration, isCommand: Bool, isExpected: Bool = false, _ meaning: ([UInt8], JSONTree) -> ValueMeaning
   ) {
-    guard let tree = try? JSONTree.parse(bytes) else { return }
-    if isCommand { record = tree }
-    guard let value = Self.value(tree, time, meaning) else { return }
+    if isCommand { self.record = record }
+    guard let value = Self.value(record, time, meaning) else { return }
     let key = value.name + " " + value.text
     if isExpected, let count = told[key], count > 0 {
       told[key] = count - 1

@@ -60,7 +60,7 @@ struct CommandList {
   /// - Parameter keepGoing: after one that failed, which is told at once then.
   /// - Throws: what failed first, with its place; ExitStatus when it was told already.
   @LoopActor
-  func run(in shell: Shell, keepGoing: Bool, members: [UInt8] = [], _ output: Output) async throws {
+  func run(in shell: Shell, keepGoing: Bool, members: RecordWriter.Members = .none, _ output: Output) async throws {
     var ahead: [Subscription] = []
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await runEach(in: shell, keepGoing: keepGoing, members, output, &ahead)) } catch {
@@ -73,7 +73,7 @@ struct CommandList {
 
   @LoopActor
   private func runEach(
-    in shell: Shell, keepGoing: Bool, _ members: [UInt8], _ output: Output, _ ahead: inout [Subscription]
+    in shell: Shell, keepGoing: Bool, _ members: RecordWriter.Members, _ output: Output, _ ahead: inout [Subscription]
   ) async throws {
     var first: ExitStatus?
     for (index, command) in commands.enumerated() {

@@ -27,7 +27,7 @@ enum CommandIdentifier: Equatable {
     }
   }
 
-  func write(_ json: inout JSONLine) {
+  func write(_ json: inout RecordWriter) {
     switch self {
     case .line(let number): json.integer("id", number)
     case .number(let digits): json.literal("id", digits)
@@ -38,13 +38,8 @@ enum CommandIdentifier: Equatable {
     }
   }
 
-  /// As a further member of a record.
-  var member: [UInt8] {
-    var json = JSONLine()
-    write(&json)
-    // Without the braces and the line feed.
-    return [UInt8(ascii: ",")] + json.finished().dropFirst().dropLast(2)
-  }
+  /// A further member of each record.
+  var member: RecordWriter.Members { RecordWriter.Members { write(&$0) } }
 }
 
 /// A line of a session for programs: a command as people type it, or `{"id":…,"command":"read ffe1"}`.

@@ -131,7 +131,7 @@ extension Shell {
   }
 
   /// Of what happens without a command, and waits for nobody: where records have no room any more, in words.
-  private func tell(_ lane: Lane, _ event: String, _ text: String, _ members: (inout JSONLine) -> Void) {
+  private func tell(_ lane: Lane, _ event: String, _ text: String, _ members: (inout RecordWriter) -> Void) {
     let output = output(of: lane)
     let isTold =
       output.style.json

@@ -16,13 +16,13 @@ final class Shell {
   var lanes: [Lane] = []
   /// Something about the devices has changed: for prompts.
   var onChange: (@LoopActor () -> Void)?
-  /// What commands bring goes to a script.
-  var capture: ShellCapture?
+  /// Takes the results of all commands: a script.
+  weak var observer: (any ResultObserver)?
   /// By somebody at a terminal.
   var isTyped = false
   /// Records go to a program: each says which device it is about.
   var isForPrograms = false {
-    didSet { if isForPrograms { process.output.peer = { Self.member(nil) } } }
+    didSet { if isForPrograms { process.output.peer = { Self.write(nil, to: &$0) } } }
   }
   /// `exit` was said: what stands behind it is not run.
   private(set) var isOver = false
@@ -48,7 +48,7 @@ final class Shell {
   /// one before.
   /// - Parameter members: for each of its JSON records.
   /// - Throws: Failure for what is no command; OutputFailure.
-  func start(_ words: [String], members: [UInt8] = []) async throws -> ShellJob {
+  func start(_ words: [String], members: RecordWriter.Members = .none) async throws -> ShellJob {
     let words = try withFullName(words)
     let line: ShellLine
     do { line = try parse(words) } catch let help as HelpText {
@@ -70,6 +70,7 @@ final class Shell {
     context.isAboutCurrent = (command as? any PeerCommand)?.who.peer == .current
     context.members = members
     let recorded = process.recorder?.begin(line, words, lane, output)
+    context.observer = recorded ?? observer
     let turn = (command as? any SessionCommand).map { type(of: $0).turn }
     switch turn {
     case .atOnce?: return ShellJob(subject, done: await result(recorded) { try await command.run(in: context) })
@@ -123,7 +124,7 @@ final class Shell {
   }
 
   /// Runs one command to its end. - Throws: as `start`, and what the command threw.
-  func run(_ words: [String], members: [UInt8] = []) async throws {
+  func run(_ words: [String], members: RecordWriter.Members = .none) async throws {
     let job = try await start(words, members: members)
     if let error = await job.failureCancellingWithTask() { throw error }
   }
@@ -154,9 +155,8 @@ final class Shell {
   }
 
   private func result(_ recorded: RecordedCommand?, _ body: @LoopActor () async throws -> Void) async -> (any Error)? {
-    guard let recorded else { return await result(body) }
-    let error = await RecordedCommand.$present.withValue(recorded) { await result(body) }
-    recorded.end(error)
+    let error = await result(body)
+    recorded?.end(error)
     return error
   }
 
@@ -207,7 +207,7 @@ final class Shell {
   }
 
   /// In the style of the session, or of the command's own options.
-  private func output(for command: any LoopCommand, _ members: [UInt8], _ lane: Lane?) -> Output {
+  private func output(for command: any LoopCommand, _ members: RecordWriter.Members, _ lane: Lane?) -> Output {
     let options = command.process
     var style = process.output.style
     style.json = style.json || options.json
@@ -215,25 +215,25 @@ final class Shell {
     style.verbosity = max(style.verbosity, options.verbose)
     if let color = options.color, color != .auto { style.color = color }
     style.isLive = isTyped
-    if capture != nil { style.json = true }
-    let output = Output(style, sharing: process.output)
-    tag(output, lane, members)
+    let output = output(in: style, of: lane, members, isCommand: true)
     output.resultsNamePeer = isForPrograms && command is any PeerNamingCommand
-    capture?.attach(to: output, isCommand: true)
     return output
   }
 
   /// Every record says which device it is about: always for programs, else where there are several.
-  func tag(_ output: Output, _ lane: Lane?, _ members: [UInt8] = []) {
-    output.members = { members }
+  func tag(_ output: Output, _ lane: Lane?, _ members: RecordWriter.Members = .none) {
+    output.members = { [weak observer] in
+      $0.members(members)
+      if let others = observer?.members { $0.members(others) }
+    }
     output.peer = { [weak self, weak lane] in
-      guard let self else { return [] }
+      guard let self else { return }
       let peer = lane?.present.peer
-      return isForPrograms || peer.map(isOneOfSeveral) ?? false ? Self.member(peer) : []
+      if isForPrograms || peer.map(isOneOfSeveral) ?? false { Self.write(peer, to: &$0) }
     }
   }
 
-  private static func member(_ peer: PeerAddress?) -> [UInt8] { Array(",\"peer\":\(peer.map { "\"\($0)\"" } ?? "null")".utf8) }
+  private static func write(_ peer: PeerAddress?, to json: inout RecordWriter) { json.string("peer", peer.map { "\($0)" }) }
 
   private func isOneOfSeveral(_ peer: PeerAddress) -> Bool { process.session.connections.contains { $0.isOpen && $0.peer != peer } }
 
@@ -241,15 +241,24 @@ final class Shell {
   func output(of lane: Lane) -> Output {
     var style = process.output.style
     style.isLive = isTyped
-    if capture != nil { style.json = true }
+    return output(in: style, of: lane, isCommand: false)
+  }
+
+  private func output(in style: Output.Style, of lane: Lane?, _ members: RecordWriter.Members = .none, isCommand: Bool) -> Output {
+    var style = style
+    if observer != nil { style.json = true }
     let output = Output(style, sharing: process.output)
-    tag(output, lane)
-    capture?.attach(to: output, isCommand: false)
+    tag(output, lane, members)
+    if let observer {
+      output.hidesResults = !observer.showsRecords
+      output.onRecord = { [weak observer] in observer?.didRecord($0, isCommand: isCommand) }
+      output.onMessage = { [weak observer] in observer?.didSay($0, isNote: $1) }
+    }
     return output
   }
 
-  /// What is subscribed to in the background.
-  func backgroundValues(_ lane: Lane, _ connection: Connection) -> BackgroundValues {
+  /// What is subscribed to in the background. - Parameter observer: of the command that subscribes first.
+  func backgroundValues(_ lane: Lane, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
     let output = output(of: lane)
     return lane.backgroundValues {
       BackgroundValues(connection) { count in
@@ -260,13 +269,14 @@ final class Shell {
           output.note(
             "\(device)The subscription to \(uuid) ended: \(reason.map { Failure($0).message } ?? "the characteristic no longer exists.")")
         }
-      } show: { [weak self, weak lane, memory = process.memory] event, uuid, format in
+      } show: { [weak self, weak lane, weak observer, memory = process.memory] event, uuid, format in
         // Also on the next link, and when the services have changed.
         if case .characteristic(let item, _)? = connection.client.table?.attribute(at: event.handle) {
           try? await connection.client.readDescription(of: item)
         }
         let device = self?.isOneOfSeveral(connection.peer) ?? false ? lane?.title : nil
-        try await output.write(NotificationRecord.octets(event, uuid, format, from: connection, of: device, memory, output))
+        observer?.didReceive(event, uuid, connection.client)
+        try await NotificationRecord.show(event, uuid, format, from: connection, of: device, memory, output)
       }
     }
   }

@@ -61,14 +61,14 @@ extension FuzzTarget {
     words: ["{", "}", "[", "]", ":", ",", "null", "true", "false", "\\u", "\\ud83d\\ude00", "/*", "*/", "//", "0x", "-", "1e308", "\""]
   ) { bytes in
     guard let tree = try? JSONTree.parse(bytes) else { return }
-    var line = JSONLine()
+    var line = RecordWriter()
     line.string("text", tree.string ?? tree.noun)
     line.objects("members", [tree]) { object, tree in write(tree, "value", to: &object) }
     guard let again = try? JSONTree.parse(line.finished()) else { return expect(false, "our own JSON is not read") }
     expect(again["text"]?.string == tree.string ?? tree.noun, "our own JSON says something else")
   }
 
-  private static func write(_ tree: JSONTree, _ key: JSONLine.Text, to line: inout JSONLine) {
+  private static func write(_ tree: JSONTree, _ key: RecordWriter.Text, to line: inout RecordWriter) {
     switch tree.kind {
     case .null: line.string(key, nil)
     case .bool(let value): line.bool(key, value)

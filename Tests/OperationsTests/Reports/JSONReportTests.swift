@@ -4,8 +4,8 @@ import Testing
 import Text
 
 @Suite struct JSONReportTests {
-  private static func text(_ build: (inout JSONLine) -> Void) -> String {
-    var json = JSONLine()
+  private static func text(_ build: (inout RecordWriter) -> Void) -> String {
+    var json = RecordWriter()
     build(&json)
     return String(decoding: json.finished(), as: UTF8.self)
   }

@@ -55,7 +55,7 @@ import Text
     let page = report.document(ReportSamples.summary(Self.results))
     #expect(page.contains("not run, because the setup failed: no device matches &lt;Nobody&gt;</span></summary>"))
     #expect(page.ranges(of: #"class="test not_run""#).count == 3)
-    var json = JSONLine()
+    var json = RecordWriter()
     JSONReport.test(&json, Self.results[1])
     let text = String(decoding: json.finished(), as: UTF8.self)
     #expect(text.contains(#""status":"not_run","seconds":0,"#) && text.contains(#""reason":"no device matches <Nobody>""#), "\(text)")
@@ -77,7 +77,7 @@ import Text
     page.add(Self.some)
     let document = page.document(RunSummary())
     #expect(document.contains("<dt>actual</dt><dd><code>2 of 3</code></dd><dd><code>0201</code></dd><dd><code>&lt;0202&gt;</code></dd>"))
-    var json = JSONLine()
+    var json = RecordWriter()
     JSONReport.test(&json, Self.some)
     #expect(String(decoding: json.finished(), as: UTF8.self).contains(#""actual":"2 of 3","arrived":["0201","<0202>"],"#))
   }

@@ -34,7 +34,7 @@ struct Subscribe: SessionCommand, PeerCommand {
       guard let shell = context.shell, let lane = context.lane else { return }
       try await senders.subscribe(on: connection.client, context.output) {
         await context.describe($0, on: connection)
-        try await shell.backgroundValues(lane, connection).add($0, format)
+        try await shell.backgroundValues(lane, connection, context.observer).add($0, format)
       }
     } catch {
       // It stays for what is subscribed to.

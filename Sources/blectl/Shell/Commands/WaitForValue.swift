@@ -106,8 +106,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
           "Received \(number) of \(count) value(s)\(what) on \(attribute) in \(limit.secondsText) s.\(others)\(hint)")
       }
       if !context.isShownBeside(found.event) {
-        try await NotificationRecord.show(
-          found.event, found.uuid, format, from: connection, context.process.memory, context.output)
+        try await NotificationRecord.show(found.event, found.uuid, format, from: connection, context)
       }
     }
   }

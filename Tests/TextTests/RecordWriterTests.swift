@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import Text
 
-@Suite struct JSONLineTests {
+@Suite struct RecordWriterTests {
   @Test func writesEveryKindOfField() {
-    var json = JSONLine()
+    var json = RecordWriter()
     json.string("s", "a\"b\\c\n\u{1}é\u{7f}")
     json.string("none", nil)
     json.integer("i", -3)
@@ -25,16 +25,70 @@ import Text
         + #""list":["x","y"],"empty":[],"o":{"one":1},"nothing":{},"many":[{"n":1},{"n":2}],"last":null}"# + "\n")
   }
 
+  /// Values and lines are the same record, whatever is written.
+  @Test func theValueIsThatOfTheLine() throws {
+    let members = RecordWriter.Members {
+      $0.string("who", "a")
+      $0.objects("items", [1, 2]) { $0.integer("n", $1) }
+    }
+    func build(_ json: inout RecordWriter) {
+      json.string("s", "a\"b\\c\n\u{1}é\u{7f}\u{202E}")
+      json.string(.init("key \"é" as String), nil)
+      json.integer("i", -3)
+      json.integer("digit", 7)
+      json.integer("large", UInt64.max)
+      json.integer("no_integer", nil as Int?)
+      json.number("n", 7.5)
+      json.number("infinite", .infinity)
+      json.literal("literal", "12345678901234567890.5")
+      json.literals("literals", ["1", "null", "2.5"])
+      json.bool("b", true)
+      json.bool("none", nil)
+      json.hex("hex", [0, 0xAB])
+      json.hex("number", 0x1234, octets: 3, separator: UInt8(ascii: ":"), .upper)
+      json.time("time", 1_700_000_000_123_000_000)
+      json.strings("list", ["x\u{1B}", ""])
+      json.texts("texts", [.init(hex: 0x180F, octets: 2), "plain"])
+      json.strings("empty", [])
+      json.object("o") { json in
+        json.integer("one", 1)
+        json.object("deeper") { $0.strings("list", ["y"]) }
+      }
+      json.members(members)
+      json.object("nothing") { _ in }
+      json.objects("many", [1, 2]) { json, number in json.object("n") { $0.integer("is", number) } }
+      json.members(.none)
+      json.bool("last", false)
+    }
+    var json = RecordWriter()
+    build(&json)
+    let line = json.finished()
+    #expect(Self.text(RecordWriter.value(build)) == Self.text(try JSONTree.parse(line)))
+    #expect(RecordWriter.value(build)["items"] != nil && RecordWriter.Members.none.isEmpty && !members.isEmpty)
+  }
+
+  /// Every key, kind and value of a tree.
+  private static func text(_ tree: JSONTree) -> String {
+    switch tree.kind {
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .number(let digits): digits
+    case .string(let text): text.debugDescription
+    case .array(let items): "[\(items.map(text).joined(separator: ","))]"
+    case .object(let members): "{\(members.map { "\($0.key.debugDescription):\(text($0.value))" }.joined(separator: ","))}"
+    }
+  }
+
   @Test func isJSONWhateverTheText() throws {
     let hostile = String(String.UnicodeScalarView((0..<0x300).compactMap { Unicode.Scalar($0) })) + "\u{202E}\u{1F600}"
-    var json = JSONLine()
+    var json = RecordWriter()
     json.string("text", hostile)
     let object = try JSONSerialization.jsonObject(with: Data(json.finished())) as? [String: String]
     #expect(object?["text"] == hostile)
   }
 
   @Test func nothingThatATerminalObeysIsPassed() {
-    var json = JSONLine()
+    var json = RecordWriter()
     json.string(.init("é\u{202E}" as String), "\u{1B}\u{9B}\u{2028}\u{E0001}ü")
     #expect(String(decoding: json.finished(), as: UTF8.self) == #"{"é\u202e":"\u001b\u009b\u2028\udb40\udc01ü"}"# + "\n")
   }
@@ -43,7 +97,7 @@ import Text
   @Test(arguments: [Int64.min, -1_000_001, -1, 0, 9, 1_700_000_000_123_456_789, .max])
   func withoutStrings(_ number: Int64) {
     let octets = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    var (json, plain) = (JSONLine(), JSONLine())
+    var (json, plain) = (RecordWriter(), RecordWriter())
     json.hex("octets", octets)
     plain.string("octets", Hex.encode(octets))
     json.hex("address", UInt64(truncatingIfNeeded: number), octets: 6, separator: UInt8(ascii: ":"), .upper)
@@ -58,10 +112,10 @@ import Text
   }
 
   @Test func membersAreMadeOnce() {
-    var json = JSONLine()
+    var json = RecordWriter()
     let (none, some) = (
-      JSONLine.Members { _ in },
-      JSONLine.Members {
+      RecordWriter.Members { _ in },
+      RecordWriter.Members {
         $0.integer("a", 1); $0.string("b", "\"")
       }
     )

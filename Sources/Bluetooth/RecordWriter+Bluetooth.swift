@@ -2,7 +2,7 @@ package import Text
 
 // How addresses and UUIDs stand in records: without the string that `description` makes.
 
-extension JSONLine {
+extension RecordWriter {
   package mutating func address(_ key: Text, _ address: Address?) {
     guard let address else { return string(key, nil) }
     hex(key, address.rawValue, octets: 6, separator: UInt8(ascii: ":"), .upper)
@@ -14,7 +14,7 @@ extension JSONLine {
   }
 }
 
-extension JSONLine.Text {
+extension RecordWriter.Text {
   package init(_ uuid: UUID) {
     if let short = uuid.short { self.init(hex: UInt64(short), octets: 2) } else { self.init(uuid.description) }
   }

@@ -1,4 +1,4 @@
-extension JSONLine {
+extension RecordWriter {
   /// The name of a member, or an element of an array.
   package struct Text: ExpressibleByStringLiteral, Sendable {
     enum Content: Sendable {
@@ -13,7 +13,7 @@ extension JSONLine {
 
     /// - Parameter literal: printable ASCII without quotation marks and backslashes.
     package init(stringLiteral literal: String) {
-      assert(JSONLine.isPlain(literal.utf8.span), "to be escaped: \(literal)")
+      assert(RecordWriter.isPlain(literal.utf8.span), "to be escaped: \(literal)")
       content = .literal(literal)
     }
 
@@ -22,16 +22,30 @@ extension JSONLine {
 
     /// Writes the lowest bytes of a number, most significant first, two digits each.
     package init(hex number: UInt64, octets: Int) { content = .hex(number, octets) }
+
+    var string: String {
+      switch content {
+      case .literal(let text), .text(let text): text
+      case .hex(let number, let octets): Hex.encode(number, octets: octets)
+      }
+    }
   }
 
   /// Members that are made once, for many objects.
   package struct Members: Sendable {
     let bytes: [UInt8]
+    let values: JSONTree
 
-    package init(_ build: (inout JSONLine) -> Void) {
-      var json = JSONLine()
+    /// No members.
+    package static let none = Self { _ in }
+
+    package var isEmpty: Bool { bytes.isEmpty }
+
+    package init(_ build: (inout RecordWriter) -> Void) {
+      var json = RecordWriter()
       build(&json)
       bytes = Array(json.bytes.dropFirst())
+      values = RecordWriter.value(build)
     }
   }
 }

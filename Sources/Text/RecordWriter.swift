@@ -1,11 +1,27 @@
-/// Writes one JSON object as one line, fields in the order given. (Encoders of the standard libraries sort or shuffle keys and cost ten
-/// times as much; a busy air gives thousands of records a second.)
-package struct JSONLine {
-  private(set) var bytes: [UInt8]
+/// Writes one record, fields in the order given: as one line of JSON, or as a value.
+///
+/// Code that describes a record is a closure, and a closure cannot be generic. So this is one type with two results, and not a protocol.
+/// Other formats are functions of the value. (Encoders of the standard libraries sort or shuffle keys and cost ten times as much; a busy
+/// radio gives thousands of records a second.)
+package struct RecordWriter {
+  private(set) var bytes: [UInt8] = []
   private var needsComma = false
+  /// The value so far. Nil if a line is written.
+  private var tree: RecordTree?
 
+  /// Starts a line.
   package init() { bytes = [UInt8](capacity: 384) { $0.append(UInt8(ascii: "{")) } }
 
+  private init(_ tree: RecordTree) { self.tree = tree }
+
+  /// Returns the record as a value.
+  package static func value(_ build: (inout Self) -> Void) -> JSONTree {
+    var writer = Self(RecordTree())
+    build(&writer)
+    return writer.tree?.value ?? JSONTree(kind: .null, line: 0)
+  }
+
+  /// Ends the line.
   package consuming func finished() -> [UInt8] {
     bytes.append(UInt8(ascii: "}"))
     bytes.append(UInt8(ascii: "\n"))
@@ -14,19 +30,19 @@ package struct JSONLine {
 
   package mutating func string(_ key: Text, _ value: String?) {
     self.key(key)
-    if let value { text(value) } else { raw("null") }
+    if let value { text(value) } else { literal("null") }
   }
 
   package mutating func integer(_ key: Text, _ value: (some BinaryInteger)?) {
     self.key(key)
-    raw(value.map { String($0) } ?? "null")
+    literal(value.map { String($0) } ?? "null")
   }
 
   // Of types that are known here: any other takes ten times as long.
 
   package mutating func integer(_ key: Text, _ value: Int?) {
     self.key(key)
-    if let value { digits(value) } else { raw("null") }
+    if let value { digits(value) } else { literal("null") }
   }
 
   package mutating func integer(_ key: Text, _ value: UInt16) { integer(key, Int(value)) }
@@ -51,6 +67,10 @@ package struct JSONLine {
 
   package mutating func members(_ members: Members) {
     guard !members.bytes.isEmpty else { return }
+    if tree != nil {
+      tree?.add(members.values)
+      return
+    }
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
     bytes.append(contentsOf: members.bytes)
@@ -59,20 +79,20 @@ package struct JSONLine {
   /// Shortest decimal that reads back the same; null for what JSON cannot say.
   package mutating func number(_ key: Text, _ value: Double?) {
     self.key(key)
-    if let value, value.isFinite { raw(value.description) } else { raw("null") }
+    if let value, value.isFinite { literal(value.description) } else { literal("null") }
   }
 
   /// Numbers as they are written, in JSON's grammar: more digits than a binary float keeps.
   package mutating func literal(_ key: Text, _ number: String) {
     self.key(key)
-    raw(number)
+    literal(number)
   }
 
-  package mutating func literals(_ key: Text, _ numbers: [String]) { array(key, numbers) { $0.raw($1) } }
+  package mutating func literals(_ key: Text, _ numbers: [String]) { array(key, numbers) { $0.literal($1) } }
 
   package mutating func bool(_ key: Text, _ value: Bool?) {
     self.key(key)
-    raw(value.map { $0 ? "true" : "false" } ?? "null")
+    literal(value.map { $0 ? "true" : "false" } ?? "null")
   }
 
   package mutating func strings(_ key: Text, _ values: [String]) { array(key, values) { $0.text($1) } }
@@ -89,6 +109,12 @@ package struct JSONLine {
   }
 
   private mutating func braces(_ build: (inout Self) -> Void) {
+    if tree != nil {
+      tree?.openObject()
+      build(&self)
+      tree?.close()
+      return
+    }
     bytes.append(UInt8(ascii: "{"))
     needsComma = false
     build(&self)
@@ -98,6 +124,12 @@ package struct JSONLine {
 
   private mutating func array<Item>(_ key: Text, _ items: some Sequence<Item>, _ element: (inout Self, Item) -> Void) {
     self.key(key)
+    if tree != nil {
+      tree?.openArray()
+      for item in items { element(&self, item) }
+      tree?.close()
+      return
+    }
     bytes.append(UInt8(ascii: "["))
     var isFirst = true
     for item in items {
@@ -110,6 +142,10 @@ package struct JSONLine {
   }
 
   private mutating func key(_ key: Text) {
+    if tree != nil {
+      tree?.key = key.string
+      return
+    }
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
     text(key)
@@ -117,6 +153,10 @@ package struct JSONLine {
   }
 
   private mutating func text(_ value: Text) {
+    if tree != nil {
+      tree?.add(.string(value.string))
+      return
+    }
     switch value.content {
     case .literal(let text): quoted { $0.append(contentsOf: text.utf8) }
     case .text(let text): self.text(text)
@@ -126,14 +166,30 @@ package struct JSONLine {
 
   @inline(__always)
   private mutating func quoted(_ append: (inout [UInt8]) -> Void) {
+    if tree != nil {
+      var text: [UInt8] = []
+      append(&text)
+      tree?.add(.string(String(decoding: text, as: UTF8.self)))
+      return
+    }
     bytes.append(UInt8(ascii: "\""))
     append(&bytes)
     bytes.append(UInt8(ascii: "\""))
   }
 
   private mutating func digits(_ value: Int) {
-    guard value < 0 || value > 9 else { return bytes.append(0x30 &+ UInt8(truncatingIfNeeded: value)) }
-    raw(value.description)
+    guard value < 0 || value > 9 || tree != nil else { return bytes.append(0x30 &+ UInt8(truncatingIfNeeded: value)) }
+    literal(value.description)
+  }
+
+  /// Writes null, true, false or a number, as JSON spells it.
+  private mutating func literal(_ text: String) {
+    guard tree != nil else { return raw(text) }
+    switch text {
+    case "null": tree?.add(.null)
+    case "true", "false": tree?.add(.bool(text == "true"))
+    default: tree?.add(.number(text))
+    }
   }
 
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
@@ -141,6 +197,10 @@ package struct JSONLine {
   /// RFC 8259 §7. Beyond what it demands, whatever a terminal might obey (C1 controls, bidi and other format characters, line and paragraph
   /// separators) is escaped too, which reads back the same. Everything else is passed as it is: the line is UTF-8.
   private mutating func text(_ value: String) {
+    if tree != nil {
+      tree?.add(.string(value))
+      return
+    }
     bytes.append(UInt8(ascii: "\""))
     // Mostly all of it is written as it is, and looked at once.
     if Self.isPlain(value.utf8.span) {

@@ -1,0 +1,40 @@
+/// A record as a value while it is written.
+struct RecordTree: Sendable {
+  private struct Container: Sendable {
+    /// The key of this object or array in the one around it.
+    let key: String
+    let isArray: Bool
+    /// Elements of an array have no keys.
+    var entries: [(key: String, value: JSONTree)] = []
+
+    var kind: JSONTree.Kind { isArray ? .array(entries.map(\.value)) : .object(entries) }
+  }
+
+  /// The key of the next member of an object.
+  var key = ""
+  /// The objects and arrays that are open, from the outermost one.
+  private var containers = [Container(key: "", isArray: false)]
+
+  mutating func openObject() { containers.append(Container(key: key, isArray: false)) }
+
+  mutating func openArray() { containers.append(Container(key: key, isArray: true)) }
+
+  /// Ends the innermost object or array, and adds it to the one around it.
+  mutating func close() {
+    guard containers.count > 1, let container = containers.popLast() else { return }
+    key = container.key
+    add(container.kind)
+  }
+
+  /// Adds a value to the innermost object or array.
+  mutating func add(_ kind: JSONTree.Kind) { containers[containers.count - 1].entries.append((key, JSONTree(kind: kind, line: 0))) }
+
+  /// Adds the members of an object to the innermost object.
+  mutating func add(_ object: JSONTree) {
+    guard case .object(let members) = object.kind else { return }
+    containers[containers.count - 1].entries += members
+  }
+
+  /// The whole record.
+  var value: JSONTree { JSONTree(kind: containers[0].kind, line: 0) }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import blectl
+
+/// What a failed step says about its test, for every kind of failure.
+@Suite struct TestOutcomeTests {
+  private typealias Step = TestOutcome.Step
+
+  /// Kinds that no row names are failures of the device.
+  private static let rows: [(step: String, Step, errors: Set<Failure.Kind>, unreachable: Set<Failure.Kind>)] = [
+    ("a command", Step(), [.adapter], []),
+    ("the first command", Step(isFirst: true), [], [.adapter]),
+    ("the first command, with fails", Step(isFirst: true, expectsFailure: true), [.adapter], []),
+    ("call", Step(isCall: true), [.adapter, .usage, .input], []),
+    ("the first call", Step(isFirst: true, isCall: true), [.usage, .input], [.adapter]),
+    (
+      "connect", Step(isConnection: true, isFirst: true),
+      Set(Failure.Kind.allCases).subtracting([.notFound, .ambiguous, .adapter, .timeout]), [.notFound, .ambiguous, .adapter, .timeout]
+    ),
+    ("connect, with fails", Step(isConnection: true, expectsFailure: true), Set(Failure.Kind.allCases), []),
+  ]
+
+  @Test(arguments: rows.indices) func everyKind(_ index: Int) {
+    let row = Self.rows[index]
+    for kind in Failure.Kind.allCases {
+      let expected: TestOutcome = row.unreachable.contains(kind) ? .unreachable : row.errors.contains(kind) ? .error : .failed
+      #expect(TestOutcome(of: Failure(kind, "Message."), in: row.1) == expected, "\(row.step): \(kind)")
+    }
+  }
+
+  /// Invalid Handle means that there is no such attribute, which is exit code 2.
+  @Test func attributesThatDoNotExist() {
+    #expect(TestOutcome(of: Failure(.att, "Message.", code: 0x01), in: Step(isConnection: true)) == .unreachable)
+    #expect(TestOutcome(of: Failure(.att, "Message.", code: 0x01), in: Step()) == .failed)
+  }
+}
