@@ -1,5 +1,5 @@
 package import Bluetooth
-import Text
+package import Text
 
 /// The AD structures of one advertisement or scan response (Vol 3 Part C §11, Core Specification Supplement Part A §1).
 ///
@@ -49,8 +49,8 @@ package struct Advertisement: Hashable, Sendable {
   /// Whether `name` came as a Complete Local Name.
   package var nameIsComplete: Bool { nameRange?.type == ADType.completeLocalName }
 
-  /// The name with U+FFFD for octets that are not UTF-8; not escaped: a terminal gets `DisplayText.escape(name)`.
-  package var displayName: String? { nameRange.map { String(decoding: bytes[$0.data], as: UTF8.self) } }
+  /// The Local Name, with U+FFFD for bytes that are not UTF-8.
+  package var displayName: UntrustedText? { nameRange.map { UntrustedText(String(decoding: bytes[$0.data], as: UTF8.self)) } }
 
   /// LE Bluetooth Device Address (CSS Part A §1.16): six octets, least significant first, then an octet whose bit 0 says random.
   ///

@@ -17,7 +17,11 @@ final class Controller {
   /// Why nothing can come any more.
   private(set) var failure: (any Error)?
   /// Packets that did not follow their format; they were ignored.
-  private(set) var malformed = 0
+  private(set) var malformed = 0 {
+    didSet { onMalformed?(malformed) }
+  }
+  /// Called with the number of malformed packets so far.
+  var onMalformed: (@LoopActor (Int) -> Void)?
 
   private let transport: any HCI.Transport
   private var queue = CommandQueue()

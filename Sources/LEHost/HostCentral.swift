@@ -9,7 +9,12 @@ import L2CAP
 package final class HostCentral: GAP.Central, LinkController {
   /// As the user knows the controller: `tcp:127.0.0.1:9000`.
   package let name: String
-  package var onNote: (@LoopActor (GAPNote) -> Void)?
+  package var onNote: (@LoopActor (GAPNote) -> Void)? {
+    didSet {
+      // The start has no observer yet.
+      if malformedPackets > 0 { onNote?(.malformedPackets(adapter: name, malformedPackets)) }
+    }
+  }
   /// What `start` found out.
   package internal(set) var adapterInfo = ControllerInfo()
   /// The links that are up.
@@ -50,6 +55,16 @@ package final class HostCentral: GAP.Central, LinkController {
     }
     controller.onLinkExhaustion = { [weak self] handle, error in self?.links[handle]?.exhaust(error) }
     controller.onFailure = { [weak self] error in self?.fail(error) }
+    controller.onMalformed = { [weak self] count in
+      // At 1, 10, 100, …: a broken controller sends thousands.
+      if Self.isPowerOfTen(count) { self?.onNote?(.malformedPackets(adapter: name, count)) }
+    }
+  }
+
+  private static func isPowerOfTen(_ count: Int) -> Bool {
+    var count = count
+    while count > 1, count.isMultiple(of: 10) { count /= 10 }
+    return count == 1
   }
 
   package func close() async {

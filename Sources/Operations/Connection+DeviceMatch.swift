@@ -12,7 +12,7 @@ extension Connection {
   package func fitting(_ devices: [DeviceDescription]) async throws -> [DeviceDescription] {
     let devices = devices.filter { !$0.match.isEmpty }
     guard !devices.isEmpty else { return [] }
-    var known = name
+    var known = name?.raw
     if known == nil, devices.contains(where: { !$0.match.names.isEmpty }) { known = try await deviceName() }
     let services = Set(try await client.discover().services.map(\.uuid))
     let data = payloads.flatMap { Advertisement($0).manufacturerData }

@@ -11,7 +11,7 @@ extension Connection {
       ?? RecordWriter.Members {
         $0.address("address", peer.address)
         $0.string("address_type", peer.type.rawValue)
-        $0.string("name", name)
+        $0.string("name", name?.raw)
       }
     identity = members
     json.members(members)

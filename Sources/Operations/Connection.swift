@@ -2,7 +2,7 @@ package import Bluetooth
 package import EventLoop
 package import GAP
 package import GATT
-import Text
+package import Text
 
 /// One peer of a session: the link, and the client on it. It stays the same when a lost link is restored; link and client are others then.
 @LoopActor
@@ -10,7 +10,7 @@ package final class Connection {
   package private(set) var link: any Link
   package private(set) var client: Client
   /// The name. Nil if it was not heard.
-  package let name: String?
+  package let name: UntrustedText?
   /// The selector that found it. Nil for its address.
   package let selector: PeerSelector?
   let limits: Session.Limits
@@ -45,7 +45,7 @@ package final class Connection {
   }
 
   init(
-    _ link: any Link, _ client: Client, name: String?, selector: PeerSelector?, limits: Session.Limits, retries: Int,
+    _ link: any Link, _ client: Client, name: UntrustedText?, selector: PeerSelector?, limits: Session.Limits, retries: Int,
     clientObserver: Session.ClientObserver? = nil
   ) {
     self.link = link

@@ -1,4 +1,5 @@
 import Bluetooth
+import Text
 
 /// In which order devices are shown, so that the eye can follow: a row keeps its place while its strength and that of the rows above differ
 /// by less than 6 dB.
@@ -43,7 +44,7 @@ package struct DeviceOrder {
     switch key {
     case .first: devices
     case .last: Self.sorted(devices) { ~($0.signal.lastHeard ?? .min) }
-    case .name: Self.sorted(devices) { device in device.name.flatMap { $0.isEmpty ? nil : "0" + $0.lowercased() } ?? "1" }
+    case .name: Self.sorted(devices) { device in device.name.flatMap { $0.isEmpty ? nil : "0" + $0.raw.lowercased() } ?? "1" }
     case .rssi: Self.sorted(devices) { -($0.signal.level ?? -128) }
     }
   }

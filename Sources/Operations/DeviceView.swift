@@ -1,10 +1,11 @@
 package import Bluetooth
 package import GAP
+package import Text
 
 /// The advertisements of one device so far, for filters and the table.
 package struct DeviceView {
   package let peer: PeerAddress
-  package private(set) var name: String?
+  package private(set) var name: UntrustedText?
   package private(set) var services: Set<UUID> = []
   /// Whether manufacturer data that a filter wants was heard.
   package private(set) var hasWantedManufacturer = false

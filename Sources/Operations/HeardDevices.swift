@@ -1,5 +1,5 @@
 package import Bluetooth
-import Text
+package import Text
 
 /// Devices that were heard or connected lately, for whoever wants to name one without listening again. Kept as a log: each command adds a line at
 /// its end, with what it heard. Lines that are no records, as a full disk or another version may leave, are passed over.
@@ -7,13 +7,13 @@ package struct HeardDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
     /// Nil when it was not heard, and when it is longer than anybody types.
-    package var name: String?
+    package var name: UntrustedText?
     /// dBm; nil when it was connected without being heard.
     package var rssi: Int8?
 
-    package init(_ peer: PeerAddress, name: String?, rssi: Int8?) {
+    package init(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
       self.peer = peer
-      self.name = name.flatMap { $0.isEmpty || $0.utf8.count > HeardDevices.longestName ? nil : $0 }
+      self.name = name.flatMap { $0.isEmpty || $0.raw.utf8.count > HeardDevices.longestName ? nil : $0 }
       self.rssi = rssi
     }
   }
@@ -83,7 +83,8 @@ extension HeardDevices.Record {
     let devices = items.prefix(HeardDevices.capacity).compactMap { item -> HeardDevices.Device? in
       guard case .address(let address, let type?)? = item["peer"]?.string.flatMap({ PeerSelector($0) }) else { return nil }
       return HeardDevices.Device(
-        PeerAddress(address, type), name: item["name"]?.string, rssi: item["rssi"]?.integer.flatMap { Int8(exactly: $0) })
+        PeerAddress(address, type), name: item["name"]?.string.map { UntrustedText($0) },
+        rssi: item["rssi"]?.integer.flatMap { Int8(exactly: $0) })
     }
     self.init(air: air, time: Int64(time), devices: devices)
   }
@@ -95,7 +96,7 @@ extension HeardDevices.Record {
     json.string("air", air)
     json.objects("devices", devices) { json, device in
       json.string("peer", device.peer.description)
-      if let name = device.name { json.string("name", name) }
+      if let name = device.name { json.string("name", name.raw) }
       if let rssi = device.rssi { json.integer("rssi", rssi) }
     }
     return json.finished()

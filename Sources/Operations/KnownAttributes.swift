@@ -1,7 +1,7 @@
 package import ATT
 package import Bluetooth
 package import GATT
-import Text
+package import Text
 
 /// What the last whole discovery of a device found, for whoever wants to name an attribute without connecting. Kept as a log like `HeardDevices`.
 package struct KnownAttributes: Sendable, Equatable {
@@ -33,16 +33,16 @@ package struct KnownAttributes: Sendable, Equatable {
     package let air: String
     package let peer: PeerAddress
     /// The advertised name.
-    package let name: String?
+    package let name: UntrustedText?
     /// The selector that found it, if not its address.
     package let selector: PeerSelector?
     /// Characteristics, in the order of their handles.
     package let items: [Item]
 
-    package init(air: String, peer: PeerAddress, name: String?, selector: PeerSelector?, items: [Item]) {
+    package init(air: String, peer: PeerAddress, name: UntrustedText?, selector: PeerSelector?, items: [Item]) {
       self.air = air
       self.peer = peer
-      self.name = name.flatMap { $0.utf8.count > HeardDevices.longestName ? nil : $0 }
+      self.name = name.flatMap { $0.raw.utf8.count > HeardDevices.longestName ? nil : $0 }
       if case .address? = selector { self.selector = nil } else { self.selector = selector }
       self.items = Array(items.prefix(KnownAttributes.longest))
     }
@@ -116,7 +116,7 @@ extension KnownAttributes.Record {
         description: ValueDescription(userDescription: entry["user_description"]?.string, formats: formats))
     }
     self.init(
-      air: air, peer: PeerAddress(address, type), name: tree["name"]?.string,
+      air: air, peer: PeerAddress(address, type), name: tree["name"]?.string.map { UntrustedText($0) },
       selector: tree["found_by"]?.string.flatMap { PeerSelector($0) }, items: items)
   }
 
@@ -125,7 +125,7 @@ extension KnownAttributes.Record {
     var json = RecordWriter()
     json.string("air", air)
     json.string("peer", peer.description)
-    if let name { json.string("name", name) }
+    if let name { json.string("name", name.raw) }
     if let selector { json.string("found_by", selector.description) }
     json.objects("attributes", items) { json, item in
       json.uuid("service", item.service)

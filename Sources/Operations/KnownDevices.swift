@@ -1,5 +1,5 @@
 package import Bluetooth
-import Text
+package import Text
 
 /// Devices that were connected before, and names that users gave to peers. Kept as a log: records are added at its end, and the later one is
 /// right. Lines that are no records, as a full disk or another version may leave, are passed over.
@@ -7,7 +7,7 @@ package struct KnownDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
     /// The name. Nil if it was never heard.
-    package var name: String?
+    package var name: UntrustedText?
     /// The selector that found it, if not its address.
     package var selector: PeerSelector?
     /// The time of the last connection (RFC 3339).
@@ -15,7 +15,7 @@ package struct KnownDevices: Sendable, Equatable {
     /// The simulated or recorded air that it is on, as `--adapter` names it; nil: a device that a radio heard.
     package let air: String?
 
-    package init(_ peer: PeerAddress, name: String?, selector: PeerSelector? = nil, time: String, air: String? = nil) {
+    package init(_ peer: PeerAddress, name: UntrustedText?, selector: PeerSelector? = nil, time: String, air: String? = nil) {
       self.peer = peer
       self.name = name
       if case .address? = selector { self.selector = nil } else { self.selector = selector }
@@ -106,7 +106,7 @@ package struct KnownDevices: Sendable, Equatable {
   }
 
   /// The name that a device of an air was heard by last, without reading the whole log. - Returns: nil when it never was.
-  package static func name(of peer: PeerAddress, in log: [UInt8], on air: String?) -> String? {
+  package static func name(of peer: PeerAddress, in log: [UInt8], on air: String?) -> UntrustedText? {
     last(in: log, on: air) { $0.peer == peer && $0.name != nil }?.name
   }
 
@@ -148,8 +148,8 @@ extension KnownDevices.Record {
     guard let time = tree["connected"]?.string, Self.isTime(time), case .address(let address, let type?)? = selector else { return nil }
     self = .connected(
       KnownDevices.Device(
-        PeerAddress(address, type), name: tree["name"]?.string, selector: tree["found_by"]?.string.flatMap { PeerSelector($0) }, time: time,
-        air: air))
+        PeerAddress(address, type), name: tree["name"]?.string.map { UntrustedText($0) },
+        selector: tree["found_by"]?.string.flatMap { PeerSelector($0) }, time: time, air: air))
   }
 
   private static func isTime(_ text: String) -> Bool {
@@ -163,7 +163,7 @@ extension KnownDevices.Record {
     case .connected(let device):
       json.string("connected", device.time)
       json.string("peer", device.peer.description)
-      if let name = device.name { json.string("name", name) }
+      if let name = device.name { json.string("name", name.raw) }
       if let selector = device.selector { json.string("found_by", selector.description) }
       if let air = device.air { json.string("air", air) }
     case .alias(let name, let peer, let air):

@@ -1,6 +1,7 @@
 package import Bluetooth
 import EventLoop
 package import GAP
+package import Text
 
 /// Whom to look for.
 package struct PeerSearch: Sendable, Equatable {
@@ -45,7 +46,7 @@ package struct PeerMatch: Sendable, Equatable {
 
   package let peer: PeerAddress
   /// The name. Nil if it was not heard.
-  package let name: String?
+  package let name: UntrustedText?
   /// dBm.
   package let rssi: Int8?
   /// Those that match as well and were weaker, the strongest first.
@@ -58,7 +59,7 @@ package struct PeerMatch: Sendable, Equatable {
 
 package enum PeerSearchError: Error, Sendable, Equatable {
   /// Nobody fits among `devices` that were heard; `names` are theirs, each once.
-  case notFound(PeerSelector, devices: Int, names: [String], within: Duration)
+  case notFound(PeerSelector, devices: Int, names: [UntrustedText], within: Duration)
   /// Where one is demanded; the strongest first.
   case several([PeerMatch.Candidate], PeerSelector)
   /// It is there, but does not accept connections.
@@ -143,7 +144,7 @@ struct PeerCandidates {
     let connectable = matches.filter(\.isConnectable)
     guard let best = connectable.first else {
       if let deaf = matches.first { throw .notConnectable(deaf.peer, selector) }
-      let names = Set(devices.values.compactMap(\.name)).sorted()
+      let names = Set(devices.values.compactMap(\.name)).sorted { $0.raw < $1.raw }
       throw .notFound(selector, devices: devices.count, names: names, within: limit)
     }
     return PeerMatch(

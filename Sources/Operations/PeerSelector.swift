@@ -1,5 +1,5 @@
 package import Bluetooth
-import Text
+package import Text
 
 /// Selects a device by address, name, MAC or service.
 package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
@@ -54,10 +54,10 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
 
   /// Whether a search would find this peer, as far as known without a search.
   /// - Parameter name: nil when it was not heard.
-  package func means(_ peer: PeerAddress, named name: String?) -> Bool {
+  package func means(_ peer: PeerAddress, named name: UntrustedText?) -> Bool {
     switch self {
     case .address(let address, let type): address == peer.address && (type == nil || type == peer.type)
-    case .name(let pattern): name.map { Glob.matches(pattern, $0) } ?? false
+    case .name(let pattern): name.map { Glob.matches(pattern, $0.raw) } ?? false
     case .mac, .service: false
     }
   }

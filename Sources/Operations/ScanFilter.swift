@@ -51,7 +51,7 @@ package struct ScanFilter: Sendable, Equatable {
   func passes(_ report: AdvertisingReport, of device: DeviceView) -> Bool {
     guard isStrongEnough(report) else { return false }
     if !devices.isEmpty { guard report.peer != nil, devices.contains(where: { $0.matches(device) }) else { return false } }
-    if !names.isEmpty { guard let name = device.name, names.contains(where: { $0.matches(name) }) else { return false } }
+    if !names.isEmpty { guard let name = device.name, names.contains(where: { $0.matches(name.raw) }) else { return false } }
     if !services.isEmpty { guard services.contains(where: { device.services.contains($0) }) else { return false } }
     return manufacturers.isEmpty || device.hasWantedManufacturer
   }

@@ -104,7 +104,7 @@ extension Central {
   /// whose advertisement carries the MAC, or, with a private address, the only one of its name, or that matches as the first did.
   fileprivate func findAgain(_ connection: Connection, within limit: Duration) async throws -> PeerAddress {
     guard var selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
-    if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name)) }
+    if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name.raw)) }
     var search = PeerSearch(selector, demandsOne: !selector.isUnique, limit: limit)
     search.preferred = connection.peer
     return try await find(search).peer

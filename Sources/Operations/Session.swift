@@ -2,6 +2,7 @@ package import Bluetooth
 package import EventLoop
 package import GAP
 package import GATT
+package import Text
 
 /// An adapter with the links, clients and subscriptions on it. A command of the shell is a session with one step; a session that stays open
 /// runs many, one after the other or side by side.
@@ -84,7 +85,7 @@ package final class Session {
   ///   - asking: what the device is asked first. It is connected when it has answered; a device that closes the link before is tried again.
   /// - Throws: as `Central.connect`, and why the link was lost meanwhile. Nothing is left behind.
   package func connect(
-    _ peer: PeerAddress, name: String? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
+    _ peer: PeerAddress, name: UntrustedText? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
     observer: ClientObserver? = nil,
     asking: @escaping @LoopActor (Connection) async throws -> Void = { try await $0.client.exchangeMTU() }
   ) async throws -> Connection {

@@ -12,7 +12,7 @@ enum AdvertisingDetail {
     if let interval = device.signal.interval { facts.append("every \(ScanTable.interval(interval))") }
     if let level = device.signal.level { facts.append("\(Int(level.rounded())) dBm") }
     if let power = device.txPower { facts.append("tx \(power) dBm") }
-    let name = device.name.map { DisplayText.escape($0) + "  " } ?? ""
+    let name = device.name.map { "\($0)  " } ?? ""
     return [paint("\(name)\(device.peer.address)") + "  " + facts.joined(separator: " · ")]
       + device.payloadsInOrder.flatMap { lines($0.data, of: device.peer, pdu: $0.pdu, formats) }
   }

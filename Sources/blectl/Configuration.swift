@@ -80,7 +80,7 @@ struct Configuration: Sendable {
   // MARK: Known devices
 
   /// The name that the device advertised earlier.
-  func name(of peer: PeerAddress) -> String? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
+  func name(of peer: PeerAddress) -> UntrustedText? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
 
   /// Stores a connected device for `@last` and `peers`. Ignores errors: a message at every connect would be too much.
   @LoopActor

@@ -176,7 +176,7 @@ extension Context {
       // `set reconnect on` may have restored the link during the search.
       if let connection = try await present(target) { return connection }
       if isBeingRestored { throw Failure.notConnected(lane) }
-      output.status("Connecting to \(match.peer)\(match.name.map { " (\(DisplayText.escape($0)))" } ?? "") …")
+      output.status("Connecting to \(match.peer)\(match.name.map { " (\($0))" } ?? "") …")
       if target.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
       lane?.destination = (match.peer, match.name)
       shell?.changed()

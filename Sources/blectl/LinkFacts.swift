@@ -60,7 +60,7 @@ struct LinkFacts {
         write(&$0)
       }
     }
-    try await output.line(title + "\(connection.peer)" + (connection.name.map { " (\(DisplayText.escape($0)))" } ?? ""))
+    try await output.line(title + "\(connection.peer)" + (connection.name.map { " (\($0))" } ?? ""))
     for line in lines { try await output.line("  \(line)") }
   }
 }

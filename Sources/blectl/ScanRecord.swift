@@ -17,7 +17,7 @@ enum ScanRecord {
     json.integer("rssi", report.rssi.map { Int($0) })
     json.string("pdu", report.pdu.rawValue)
     json.bool("connectable", report.isConnectable)
-    json.string("name", advertisement.displayName)
+    json.string("name", advertisement.displayName?.raw)
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
     let isRepeated = lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
     json.integer("tx_power", (report.txPower ?? advertisement.txPower).map { Int($0) })

@@ -27,7 +27,7 @@ struct ScanTable {
   func row(_ device: DeviceView, at time: Int64, _ facts: ScanFacts) -> LiveView.Line {
     var strength = padLeft(device.signal.level.map { String(Int($0.rounded())) } ?? "?", 4)
     if hasBar { strength += " " + Self.bar(device.signal.level, isUTF8: isUTF8) + trend(device.signal.trend) + " " }
-    let name = device.name.map { clipMiddle(safe($0), to: nameColumns) } ?? (isUTF8 ? "–" : "-")
+    let name = device.name.map { clipMiddle(safe($0.raw), to: nameColumns) } ?? (isUTF8 ? "–" : "-")
     var rest = " \(pad(name, nameColumns)) \(device.peer.address) \(Self.kind(device.peer))\(device.isConnectable ? "c" : " ")"
     if hasBar {
       rest += " " + padLeft(device.signal.age(at: time).map(Self.duration) ?? "", 4)

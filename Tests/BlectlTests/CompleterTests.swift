@@ -123,7 +123,7 @@ import Text
   @Test func aThousandDevicesAndFiveHundredAttributes() {
     func model(_ scale: Int) -> CompletionModel {
       var model = Self.model(connected: true)
-      model.devices = (0..<100 * scale).map { .init(address: "D1:00:00:00:0\($0)/random", name: "Sensor \($0)") }
+      model.devices = (0..<100 * scale).map { .init(address: "D1:00:00:00:0\($0)/random", name: UntrustedText("Sensor \($0)")) }
       model.attributes = (0..<50 * scale).map {
         .init(uuid: UUID(UInt32(0xF000 + $0)), handle: .init(rawValue: UInt16($0 + 1)), properties: .read)
       }

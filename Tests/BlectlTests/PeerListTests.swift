@@ -2,6 +2,7 @@ import Bluetooth
 import LinuxBluetooth
 import Operations
 import Testing
+import Text
 
 @testable import blectl
 
@@ -9,7 +10,7 @@ import Testing
 @Suite struct PeerListTests {
   private func address(_ number: UInt64) -> Address { Address(rawValue: 0xD1_00_00_00_00_00 + number) }
 
-  private func device(_ number: UInt64, _ name: String?, selector: PeerSelector? = nil) -> KnownDevices.Device {
+  private func device(_ number: UInt64, _ name: UntrustedText?, selector: PeerSelector? = nil) -> KnownDevices.Device {
     KnownDevices.Device(PeerAddress(address(number), .random), name: name, selector: selector, time: "2026-01-0\(number)T00:00:00.000Z")
   }
 

@@ -108,7 +108,7 @@ import Text
       let named = parts.first { $0.name != nil }
       #expect(named?.name.map { Hex.encode($0) } == expect["name"] as? String, id)
       #expect(named.map(\.nameIsComplete) == expect["name_complete"] as? Bool, id)
-      #expect(named?.displayName == expect["name_text"] as? String, id)
+      #expect(named?.displayName?.raw == expect["name_text"] as? String, id)
       #expect(named?.name.map { DisplayText.isUTF8($0) } == expect["name_valid_utf8"] as? Bool, id)
       #expect(named?.name.map { DisplayText.escape($0) } == expect["name_display"] as? String, id)
 

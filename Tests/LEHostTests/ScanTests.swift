@@ -91,6 +91,20 @@ import Testing
     }
   }
 
+  /// At the first, the tenth, the hundredth: a broken controller sends thousands.
+  @Test func malformedPacketsAreReported() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      var notes: [GAPNote] = []
+      central.onNote = { notes.append($0) }
+      for _ in 0..<120 { controller.emit([0x04, 0x0E, 0xFF]) }
+      _ = try await self.scan(central)
+      #expect(notes == [1, 10, 100].map { .malformedPackets(adapter: "tcp:test", $0) })
+      central.onNote = { notes.append($0) }
+      #expect(notes.last == .malformedPackets(adapter: "tcp:test", 120), "whoever listens later hears of them, too")
+    }
+  }
+
   @Test func aScanLeftOnIsTurnedOffFirst() async throws {
     try await onLoop {
       let (central, controller) = try await started()

@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import GATT
 import Testing
+import Text
 
 @testable import Operations
 
@@ -56,7 +57,7 @@ import Testing
     var written: [UInt8] = []
     for time in 0..<20 {
       let devices: [Device] = (0..<1000).map {
-        Device(peer(UInt64(time * 1000 + $0)), name: String(repeating: "\u{1}", count: 64), rssi: Int8(-1 - $0 % 100))
+        Device(peer(UInt64(time * 1000 + $0)), name: UntrustedText(String(repeating: "\u{1}", count: 64)), rssi: Int8(-1 - $0 % 100))
       }
       let record = record(Int64(time), devices)
       #expect(record.devices.count == HeardDevices.capacity && record.devices.allSatisfy { $0.rssi ?? 0 > -15 })
@@ -65,12 +66,12 @@ import Testing
     let heard = HeardDevices(parsing: written)
     #expect(heard.records.map(\.time) == [19] && heard.records[0].devices.count == HeardDevices.capacity)
     #expect(heard.log.count < 64 << 10)
-    #expect(Device(peer(1), name: String(repeating: "n", count: 65), rssi: 0).name == nil)
+    #expect(Device(peer(1), name: UntrustedText(String(repeating: "n", count: 65)), rssi: 0).name == nil)
   }
 
   // MARK: Attributes
 
-  private func attributes(_ number: UInt64, count: Int = 1, name: String? = nil, selector: PeerSelector? = nil, air: String = "hci")
+  private func attributes(_ number: UInt64, count: Int = 1, name: UntrustedText? = nil, selector: PeerSelector? = nil, air: String = "hci")
     -> KnownAttributes.Record
   {
     let uuid = UUID("6e400001-b5a3-f393-e0a9-e50e24dcca9e") ?? UUID(0)

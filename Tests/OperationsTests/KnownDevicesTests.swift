@@ -1,5 +1,6 @@
 import Bluetooth
 import Testing
+import Text
 
 @testable import Operations
 
@@ -55,7 +56,7 @@ import Testing
     var written: [UInt8] = []
     for number in 0..<2000 {
       written += log(
-        .connected(Device(peer(UInt64(number % 1000)), name: String(repeating: "n", count: 248), time: time(number % 60))),
+        .connected(Device(peer(UInt64(number % 1000)), name: UntrustedText(String(repeating: "n", count: 248)), time: time(number % 60))),
         .alias("a\(number)", .name("x")))
     }
     let known = KnownDevices(parsing: written)

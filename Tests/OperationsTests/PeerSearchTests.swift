@@ -3,6 +3,7 @@ import EventLoop
 import GAP
 import TestSupport
 import Testing
+import Text
 
 @testable import Operations
 

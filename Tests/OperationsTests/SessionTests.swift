@@ -7,6 +7,7 @@ import LEHost
 import Simulation
 import TestSupport
 import Testing
+import Text
 
 @testable import Operations
 

@@ -86,7 +86,7 @@ extension Browser {
     return started(peer, .read(peer, attribute.handle))
   }
 
-  private func name(_ item: Characteristic) -> String { AssignedNumbers.name(of: item.uuid).map(pen.safe) ?? "\(item.uuid)" }
+  private func name(_ item: Characteristic) -> String { AssignedNumbers.name(of: item.uuid).map { pen.safe($0) } ?? "\(item.uuid)" }
 
   mutating func readAll() -> [BrowserAction] { shown.map { started($0, .readAll($0)) } ?? [] }
 

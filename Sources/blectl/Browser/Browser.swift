@@ -114,7 +114,7 @@ struct Browser {
     say(text, isProblem: true)
   }
 
-  mutating func connecting(_ peer: PeerAddress, name: String?) {
+  mutating func connecting(_ peer: PeerAddress, name: UntrustedText?) {
     peers[peer, default: BrowserPeer(peer, name: name)].state = .connecting
     if let name { peers[peer]?.name = name }
   }
@@ -171,7 +171,7 @@ struct Browser {
   func device(_ peer: PeerAddress) -> DeviceView? { devices.first { $0.peer == peer } }
 
   /// Escaped: a name, else the address.
-  func title(of peer: PeerAddress) -> String { (peers[peer]?.name ?? device(peer)?.name).map(pen.safe) ?? "\(peer.address)" }
+  func title(of peer: PeerAddress) -> String { (peers[peer]?.name ?? device(peer)?.name).map { pen.safe($0) } ?? "\(peer.address)" }
 
   /// The facts in the advertisements of a device. Cached until they change.
   mutating func facts(of device: DeviceView) -> ScanFacts {
@@ -197,7 +197,8 @@ struct Browser {
   /// Whether the filter matches the name, address or data of a device.
   private mutating func fits(_ device: DeviceView) -> Bool {
     let wanted = filter.lowercased()
-    return wanted.isEmpty || device.name?.lowercased().contains(wanted) == true || "\(device.peer.address)".lowercased().contains(wanted)
+    return wanted.isEmpty || device.name?.raw.lowercased().contains(wanted) == true
+      || "\(device.peer.address)".lowercased().contains(wanted)
       || facts(of: device).others.contains { $0.lowercased().contains(wanted) }
       || facts(of: device).mac?.lowercased().contains(wanted) == true
   }

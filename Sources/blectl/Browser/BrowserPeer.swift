@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import GAP
 import GATT
+import Text
 
 /// A device that is, was or is to be connected, and what is known of its attributes.
 struct BrowserPeer {
@@ -21,7 +22,7 @@ struct BrowserPeer {
   }
 
   let address: PeerAddress
-  var name: String?
+  var name: UntrustedText?
   var state = State.connecting
   var mtu: Int?
   var link = LinkParameters()
@@ -47,7 +48,7 @@ struct BrowserPeer {
   private var unfolded: Set<AttributeHandle> = []
   private var rowCache: [TreeRow]?
 
-  init(_ address: PeerAddress, name: String?) {
+  init(_ address: PeerAddress, name: UntrustedText?) {
     self.address = address
     self.name = name
   }

@@ -1,6 +1,7 @@
 import Bluetooth
 import Operations
 import Terminal
+import Text
 
 /// The devices as lines. With less room, what tells two devices apart stays: strength, name, address.
 struct DeviceText {
@@ -15,7 +16,7 @@ struct DeviceText {
   ///   - state: of its link; nil when it never had one.
   ///   - link: the strength of the link, dBm; nil without one.
   func line(
-    _ device: DeviceView, name: String?, _ state: BrowserPeer.State?, link: Double?, _ facts: ScanFacts, highlight: Frame.Style?
+    _ device: DeviceView, name: UntrustedText?, _ state: BrowserPeer.State?, link: Double?, _ facts: ScanFacts, highlight: Frame.Style?
   ) -> Frame.Line {
     let level = link ?? device.signal.level
     let color = level.flatMap { $0 >= -60 ? Frame.Color.green : $0 >= -80 ? .yellow : nil }
@@ -29,12 +30,12 @@ struct DeviceText {
     let address = width >= 56 ? " \(device.peer.address) \(ScanTable.kind(device.peer))" : " " + "\(device.peer.address)".suffix(8)
     let rest = width - 15 - age.utf8.count - address.utf8.count
     let nameWidth = width >= 80 ? min(24, rest) : rest
-    spans.append(Span(pen.pad(pen.clipMiddle(name.map(pen.safe) ?? "–", to: nameWidth), to: nameWidth), .bold))
+    spans.append(Span(pen.pad(pen.clipMiddle(name.map { pen.safe($0) } ?? "–", to: nameWidth), to: nameWidth), .bold))
     spans.append(Span(address, .dim))
     spans.append(Span(age, .dim))
     if width >= 80 {
       let what = (facts.mac.map { ["MAC \($0)"] } ?? []) + facts.others
-      spans.append(Span("  " + what.map(pen.safe).joined(separator: " · ")))
+      spans.append(Span("  " + what.map { pen.safe($0) }.joined(separator: " · ")))
     }
     return pen.line(spans, width: width, highlight: highlight)
   }

@@ -15,6 +15,8 @@ struct Pen {
     String(Timestamp.text(nanoseconds + zone(nanoseconds)).dropFirst(11).prefix(milliseconds ? 12 : 8))
   }
 
+  func safe(_ text: UntrustedText) -> String { safe(text.raw) }
+
   /// Escapes text from outside.
   func safe(_ text: String) -> String { isUTF8 ? DisplayText.escape(text) : DisplayText.ascii(DisplayText.escape(text)) }
 

@@ -28,7 +28,7 @@ struct Peers: PeerNamingCommand {
           $0.string("event", "peer")
           $0.address("address", peer.address)
           $0.string("address_type", peer.type?.rawValue)
-          $0.string("name", peer.name)
+          $0.string("name", peer.name?.raw)
           $0.bool("connected", peer.isConnected)
           $0.bool("ours", peer.isOurs)
           $0.string("last_connected", peer.lastConnected)
@@ -43,7 +43,7 @@ struct Peers: PeerNamingCommand {
     var table = Table(["PEER", "NAME", "ALIASES", "STATE", "LAST CONNECTED (UTC)"])
     for peer in peers {
       table.add([
-        peer.text, peer.name.map { output.forEyes(DisplayText.escape($0)) } ?? "-",
+        peer.text, peer.name.map { output.forEyes("\($0)") } ?? "-",
         peer.aliases.isEmpty ? "-" : peer.aliases.map { "@\(DisplayText.escape($0))" }.joined(separator: " "),
         peer.isOurs ? "connected here" : peer.isConnected == true ? "connected" : "-",
         // To the minute.
@@ -61,7 +61,7 @@ struct PeerList {
     var address: Address?
     /// Nil where the kernel does not tell.
     var type: AddressType?
-    var name: String?
+    var name: UntrustedText?
     /// Nil when nobody knows.
     var isConnected: Bool?
     /// By this session.

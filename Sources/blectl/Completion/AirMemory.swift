@@ -5,6 +5,7 @@ import GAP
 import GATT
 import LinuxIO
 import Operations
+import Text
 
 /// Remembers devices and attributes for the completion of later command lines. It is written once, when the command ends.
 /// A simulated or recorded air needs no memory, because its file lists the devices.
@@ -39,7 +40,7 @@ final class AirMemory {
   func hear(_ report: AdvertisingReport) { seen.add(report) }
 
   /// The names of the devices that this process has heard.
-  var names: [String] { seen.heard.compactMap(\.name) }
+  var names: [UntrustedText] { seen.heard.compactMap(\.name) }
 
   func hear(_ devices: [DeviceView]) {
     // Add the strongest last: beyond the limit, the first ones are dropped.

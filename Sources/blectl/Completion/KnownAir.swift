@@ -15,7 +15,7 @@ struct KnownAir {
 
   /// What is known of one device.
   struct Facts {
-    var name: String?
+    var name: UntrustedText?
     var attributes: [CompletionModel.Attribute]
 
     /// Whether the known facts match. False if nothing is known.
@@ -23,7 +23,7 @@ struct KnownAir {
       let services = Set(attributes.compactMap(\.service))
       var facts: [Bool] = []
       if !match.services.isEmpty { facts.append(services.isSuperset(of: match.services)) }
-      if let name, !match.names.isEmpty { facts.append(match.names.contains { Glob.matches($0, name) }) }
+      if let name, !match.names.isEmpty { facts.append(match.names.contains { Glob.matches($0, name.raw) }) }
       return !facts.isEmpty && facts.allSatisfy(\.self)
     }
   }

@@ -10,7 +10,7 @@ enum AdvertisementRecord {
   ) {
     json.address("address", sender?.address)
     json.string("address_type", sender?.type.rawValue)
-    json.string("name", advertisement.displayName)
+    json.string("name", advertisement.displayName?.raw)
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
     ScanRecord.lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
     json.integer("tx_power", advertisement.txPower)

@@ -34,12 +34,12 @@ extension Failure {
   }
 
   /// Lists the names that were heard. A glob must match the whole name, but people type a part of it.
-  private static func heard(_ names: [String], _ selector: PeerSelector) -> String {
+  private static func heard(_ names: [UntrustedText], _ selector: PeerSelector) -> String {
     guard case .name(let pattern) = selector, !names.isEmpty else { return "" }
-    let list = names.prefix(8).map { DisplayText.escape($0) }.joined(separator: ", ") + (names.count > 8 ? ", …" : "")
+    let list = names.prefix(8).map(\.description).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
     let wider = "*\(pattern)*"
-    guard names.contains(where: { Glob.matches(wider, $0) }) else {
-      let nearest = Likeness.nearest(to: pattern, among: names).map { ". Did you mean \(DisplayText.escape($0))?" } ?? ""
+    guard names.contains(where: { Glob.matches(wider, $0.raw) }) else {
+      let nearest = Likeness.nearest(to: pattern, among: names.map(\.raw)).map { ". Did you mean \(UntrustedText($0))?" } ?? ""
       return " (\(list))\(nearest)"
     }
     return " (\(list)). Try \(ShellWords.quoteForShell("name:\(wider)"))"

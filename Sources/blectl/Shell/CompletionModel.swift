@@ -9,7 +9,7 @@ struct CompletionModel: Sendable {
   struct Device: Sendable, Equatable {
     /// With its type.
     var address: String
-    var name: String?
+    var name: UntrustedText?
     /// What is known of it: how strong it is, when it was connected.
     var hint = ""
     /// It is a device of the session.
@@ -73,7 +73,7 @@ struct CompletionModel: Sendable {
   /// - Parameter onlyLinks: only those of the session.
   func peers(onlyLinks: Bool = false, onlyAddresses: Bool = false) -> [Entry] {
     var named: [String: Int] = [:]
-    for device in devices { if let name = device.name { named[name.lowercased(), default: 0] += 1 } }
+    for device in devices { if let name = device.name { named[name.raw.lowercased(), default: 0] += 1 } }
     var entries: [Entry] = []
     if !onlyLinks, knowsLast { entries.append(Entry(text: "@last", keys: ["@last"], hint: "the device connected last")) }
     entries += aliases.filter { (!onlyLinks || linkAliases.contains($0)) && DisplayText.isPrintable(Array($0.utf8)) }.sorted().map {
@@ -86,17 +86,17 @@ struct CompletionModel: Sendable {
         entries.append(Entry(text: device.address, keys: keys, hint: device.hint))
         continue
       }
-      let isOne = named[name.lowercased()] == 1 && Self.canBeTyped(name) && !onlyAddresses
-      let hints = [isOne ? device.address : DisplayText.escape(name), device.hint].filter { !$0.isEmpty }
+      let isOne = named[name.raw.lowercased()] == 1 && Self.canBeTyped(name.raw) && !onlyAddresses
+      let hints = [isOne ? device.address : "\(name)", device.hint].filter { !$0.isEmpty }
       // Whoever types the address gets the address.
       entries.append(
         Entry(
-          text: isOne ? "name:\(name)" : device.address, keys: ["name:\(name)".lowercased(), name.lowercased()],
+          text: isOne ? "name:\(name.raw)" : device.address, keys: ["name:\(name.raw)".lowercased(), name.raw.lowercased()],
           hint: hints.joined(separator: " ")))
       entries.append(
         Entry(
           text: device.address, keys: keys,
-          hint: [DisplayText.escape(name), device.hint].filter { !$0.isEmpty }.joined(separator: " "), isOther: true))
+          hint: ["\(name)", device.hint].filter { !$0.isEmpty }.joined(separator: " "), isOther: true))
     }
     return entries
   }

@@ -4,6 +4,7 @@ import DeviceFiles
 import EventLoop
 import GATT
 import Operations
+import Text
 
 /// One device of a session: its link, what is subscribed to in the background, and the commands that wait for it.
 @LoopActor
@@ -33,7 +34,7 @@ final class Lane {
   /// What its device file says, once `call` has asked.
   var device: DeviceDescription?
   /// What the command that runs connects, or has connected for itself.
-  var destination: (peer: PeerAddress, name: String?)?
+  var destination: (peer: PeerAddress, name: UntrustedText?)?
   /// The current device before this one was to be connected.
   weak var before: Lane?
   /// That one is the current device again.

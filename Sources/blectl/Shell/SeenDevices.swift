@@ -2,12 +2,13 @@ import Bluetooth
 import EventLoop
 import GAP
 import Operations
+import Text
 
 /// The devices that were heard, whatever for, and those that were connected before: to be named without looking for them again.
 @LoopActor
 final class SeenDevices {
   private var order = RecentSet<PeerAddress>(capacity: 1000)
-  private var facts: [PeerAddress: (name: String?, rssi: Int8?)] = [:]
+  private var facts: [PeerAddress: (name: UntrustedText?, rssi: Int8?)] = [:]
 
   func add(_ report: AdvertisingReport) {
     guard let peer = report.peer else { return }
@@ -18,7 +19,7 @@ final class SeenDevices {
 
   func add(_ device: KnownDevices.Device) { add(device.peer, name: device.name, rssi: nil) }
 
-  func add(_ peer: PeerAddress, name: String?, rssi: Int8?) {
+  func add(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
     if let forgotten = order.insert(peer).forgotten { facts[forgotten] = nil }
     facts[peer] = (facts[peer]?.name ?? name, rssi ?? facts[peer]?.rssi)
   }

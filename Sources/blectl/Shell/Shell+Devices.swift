@@ -25,15 +25,15 @@ extension Shell {
     guard isPeer || !isOnly && (try? Selector(word, abbreviating: false)) == nil else { return typed }
     let connected = lanes.compactMap { $0.connection?.name }
     let heard = Set(type == Use.self || type == Disconnect.self ? connected : connected + process.memory.names)
-    let same = heard.filter { $0.lowercased() == word }
-    let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.lowercased().hasPrefix(word) } : same
+    let same = heard.filter { $0.raw.lowercased() == word }
+    let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.raw.lowercased().hasPrefix(word) } : same
     guard let full = names.first else { return typed }
     guard names.count == 1 else {
-      let list = names.sorted().map { DisplayText.escape($0) }.joined(separator: ", ")
+      let list = names.sorted { $0.raw < $1.raw }.map(\.description).joined(separator: ", ")
       throw Failure(.ambiguous, "\(DisplayText.quote(rest[index])) matches \(names.count) devices: \(list). Type more of the name.")
     }
-    if same.isEmpty { process.output.note("\(DisplayText.escape(rest[index])) means \(DisplayText.escape(full))") }
-    return words[...index] + ["name:\(Glob.literal(full))"] + words[(index + 2)...]
+    if same.isEmpty { process.output.note("\(DisplayText.escape(rest[index])) means \(full)") }
+    return words[...index] + ["name:\(Glob.literal(full.raw))"] + words[(index + 2)...]
   }
 
   func lane(for line: ShellLine) async throws -> Lane? {

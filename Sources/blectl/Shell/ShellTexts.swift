@@ -39,7 +39,7 @@ extension Failure {
 extension Connection {
   /// For people: the name, or the address.
   @LoopActor
-  var title: String { name.map { $0.isEmpty ? peer.description : DisplayText.escape($0) } ?? peer.description }
+  var title: String { name.map { $0.isEmpty ? peer.description : $0.description } ?? peer.description }
 }
 
 extension HelpText {

@@ -1,0 +1,17 @@
+/// Text from a device or a foreign file, such as the name in an advertisement.
+///
+/// It may contain any characters, also those that control a terminal. Its description is escaped, so a message may contain it as it is. Code that
+/// compares, stores or searches the text uses `raw`.
+package struct UntrustedText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The text as received.
+  package let raw: String
+
+  package init(_ raw: String) { self.raw = raw }
+
+  package init(stringLiteral literal: String) { raw = literal }
+
+  package var isEmpty: Bool { raw.isEmpty }
+
+  /// The text without characters that a terminal obeys.
+  package var description: String { DisplayText.escape(raw) }
+}
