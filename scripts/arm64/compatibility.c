@@ -1,5 +1,5 @@
-// Functions that Swift's static runtime in Debian sid (built with glibc 2.42 and GCC 16) needs and that Debian 12 (glibc 2.36, GCC 12) lacks.
-// With them the program needs glibc 2.36 only. scripts/arm64/sdk compares the symbols and names the ones that are missing here.
+// Defines functions that sid's static Swift runtime (built with glibc 2.42 and GCC 16) needs and Debian 12 (glibc 2.36, GCC 12) lacks. The program then
+// runs with glibc 2.36. scripts/arm64/sdk compares the symbols and names the ones that are missing here.
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
@@ -37,5 +37,5 @@ size_t strlcat(char *to, const char *from, size_t size) {
   return length == size ? size + strlen(from) : length + strlcpy(to + length, from, size - length);
 }
 
-// GCC 13: objects that use iostream refer to it, so that the linker adds the object that initializes std::cout. Older libraries do this without it.
+// GCC 13: objects that use iostream refer to it, so that the linker adds the object that initializes std::cout. GCC 12's library initializes it without this.
 void _ZSt21ios_base_library_initv(void) {}
