@@ -151,7 +151,7 @@ import Testing
     let none = try Blectl.run(
       ["call", "name:GateLock*", "--first", "x"],
       environment: ["XDG_CONFIG_HOME": "\(folder)/config"], adapter: "sim")
-    #expect(none.status == 64 || none.errors.contains("has no command"), "\(none.errors)")
+    #expect(none.status == 64 && none.errors.contains("has no command"), "\(none.errors)")
     let panel = try Blectl.run(
       ["call", "name:Panel", "x"], environment: ["XDG_CONFIG_HOME": "\(folder)/config"])
     #expect(

@@ -156,7 +156,7 @@ import Testing
     }
     // A delay shorter than the limit fails nothing. Who counts an event twice sends too much, which the controller tells.
     #expect(failure.exitStatus.rawValue == (fault == .dropped ? 4 : 6) && fault != .delayed, "\(place): \(failure.message)")
-    #expect(fault == .dropped || failure.name == "data_buffer_overflow", "\(place): \(failure.message)")
+    if fault != .dropped { #expect(failure.name == "data_buffer_overflow", "\(place): \(failure.message)") }
     let (told, count) = (try #require(failure.resumeOffset, place), try #require(arrived, place).count)
     #expect(arrived == report(count) && told <= count, "\(place): told \(told), arrived \(count)")
     // The end of the link has freed the buffers.

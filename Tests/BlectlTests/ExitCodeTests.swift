@@ -63,8 +63,8 @@ import Testing
   @Test func noAdapter() throws {
     let result = try Blectl.run(["scan", "-i", "hci99"], adapter: nil)
     #expect(result.status == 3, "\(result.errors)")
-    #expect(
-      result.errors.contains("hci99") || result.errors.contains("AF_BLUETOOTH") || result.errors.contains("kernel"), "\(result.errors)")
+    // The kernel may have no Bluetooth.
+    #expect(["hci99", "AF_BLUETOOTH", "kernel"].contains { result.errors.contains($0) }, "\(result.errors)")
   }
 
   /// It is the adapter that is wrong, whatever is behind its address, and it is named as the user did, with the baud rate.

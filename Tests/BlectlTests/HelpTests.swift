@@ -75,7 +75,8 @@ import Testing
       for example in Self.examples(try Self.help(name, "-h")) {
         let result = try Shell.run(
           "cd '\(folder.path)' && export PATH='\(programs)':\"$PATH\" BLECTL_CLOCK=virtual && set -o pipefail && { \(example); }")
-        #expect(result.status == 0 || example == "blectl adapters", "\(example): \(result.status) \(result.errors)")
+        // This machine may have no adapter.
+        if example != "blectl adapters" { #expect(result.status == 0, "\(example): \(result.status) \(result.errors)") }
       }
     }
   }

@@ -45,7 +45,7 @@ import Testing
     let told = try #require(error.int("resume_offset"))
     #expect(
       error.string("kind") == "interrupted" && told <= carried && told >= 20 * packet - way.window, "told \(told), carried \(carried)")
-    #expect(told == 0 || error.string("message")?.contains("run again with --resume") == true)
+    if told > 0 { #expect(error.string("message")?.contains("run again with --resume") == true) }
     // What is remembered is gone on with.
     let path = try TemporaryFolder.file(Array(FaultGridTests.contents))
     func resume(_ options: [String] = []) throws -> Blectl.Result {

@@ -7,7 +7,7 @@ import Text
   @Test(arguments: [20, 40, 50, 80, 160]) func theBarLeavesRoom(_ width: Int) {
     let line = Progress.line(31_000, 78_831, from: 1000, inFlight: 12, seconds: 0.4, width: width)
     #expect(DisplayText.width(line) <= width - 2, "\(line)")
-    #expect(width < 80 || line.contains("39 %  31000/78831 bytes  75.0 kB/s  0:01 left"), "\(line)")
+    if width >= 80 { #expect(line.contains("39 %  31000/78831 bytes  75.0 kB/s  0:01 left"), "\(line)") }
     #expect((line.first == "█") == (width > 60), "\(line)")
   }
 

@@ -102,7 +102,10 @@ import Text
     ] as [(String, String?, String)] {
       let packet = DecodedPacket(hci: Hex.decode(hex) ?? [])
       #expect(packet.problem?.reason.contains(mention) ?? false, "\(hex): \(String(describing: packet.problem))")
-      if let field { #expect(packet[field] != nil || packet[list: field], "\(hex): \(packet)") }
+      if let field {
+        let isThere = packet[field] != nil || packet[list: field]
+        #expect(isThere, "\(hex): \(packet)")
+      }
     }
   }
 

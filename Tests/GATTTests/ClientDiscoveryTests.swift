@@ -60,7 +60,7 @@ import Text
     #expect(found.table.characteristics.count == 20)
     #expect(found.table.characteristics.allSatisfy { $0.descriptors.map(\.uuid) == (kind == "bare" ? [] : [UUID(0x2902)]) })
     #expect(found.roundTrips <= limit, "\(kind), MTU \(mtu): \(found.roundTrips) round trips")
-    #expect(found.roundTrips <= 11 || kind == "mixed")
+    if kind != "mixed" { #expect(found.roundTrips <= 11) }
     #expect(found.notes.isEmpty)
   }
 

@@ -157,7 +157,7 @@ import Testing
     for _ in 0..<200 {
       if pace.gap == .zero { most = max(most, pace.burst ?? .max) }
       _ = Self.answer(&pace, taking: time)
-      #expect(pace.gap == .zero || 50 / (pace.gap / .milliseconds(1)) < Double(most))
+      if pace.gap > .zero { #expect(50 / (pace.gap / .milliseconds(1)) < Double(most)) }
     }
     #expect(pace.gap >= .milliseconds(time * 0.85) && pace.gap <= .milliseconds(time * 3) && most * Int(time) < 150, "\(pace.gap), \(most)")
   }

@@ -66,7 +66,7 @@ import Text
         let part = try await file.octets(at: offset, atMost: 495)
         offset += part.count
         #expect((storage..<storage + OctetFile.blockSize).contains(Self.address(part)))
-        #expect(part.count == 495 || offset == 1_000_000)
+        if offset < 1_000_000 { #expect(part.count == 495) }
       }
       #expect(reads == 15)
       #expect(file.buffer.count == OctetFile.blockSize)

@@ -84,7 +84,7 @@ import Text
       let start = Self.octets(hex).prefix(Int.random(in: 0...4, using: &random))
       let octets = start + (0..<Int.random(in: 0...28, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       let data = try #require(formats.described(0x0305, Array(octets)))
-      #expect(data.problem == nil || data.fields.isEmpty, "\(Hex.encode(octets))")
+      if data.problem != nil { #expect(data.fields.isEmpty, "\(Hex.encode(octets))") }
     }
   }
 

@@ -194,7 +194,7 @@ import Text
       for uuid: UInt32 in [0xFEAA, 0xFCD2] { _ = DecodedData.service(UUID(uuid), data, sender: Address(rawValue: 1)) }
       // What of BTHome's objects is not whole is shown as it is.
       guard hex.hasPrefix("40"), count > 1, let decoded = DecodedData.service(UUID(0xFCD2), data) else { continue }
-      #expect(decoded["rest"] != nil || decoded["objects"] != .records([]), "\(hex) \(count)")
+      if decoded["rest"] == nil { #expect(decoded["objects"] != .records([]), "\(hex) \(count)") }
     }
   }
 
