@@ -1,7 +1,7 @@
 /// Text from a device or a foreign file, such as the name in an advertisement.
 ///
-/// It may contain any characters, also those that control a terminal. Its description is escaped, so a message may contain it as it is. Code that
-/// compares, stores or searches the text uses `raw`.
+/// The text may contain any characters, also those that control a terminal. Its description is escaped, so a message may contain it as it is.
+/// Code that compares, stores or searches the text uses `raw`.
 package struct UntrustedText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The text as received.
   package let raw: String

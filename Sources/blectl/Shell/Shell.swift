@@ -257,7 +257,7 @@ final class Shell {
     return output
   }
 
-  /// What is subscribed to in the background. - Parameter observer: of the command that subscribes first.
+  /// The background subscriptions of a lane. - Parameter observer: Follows the command that subscribes first.
   func backgroundValues(_ lane: Lane, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
     let output = output(of: lane)
     return lane.backgroundValues {
