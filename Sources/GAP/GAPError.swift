@@ -50,7 +50,7 @@ package enum GAPNote: Sendable, Equatable {
   case scan(adapter: String, ScanNote)
   /// At the end of a scan: so many reports or events could not be read, and were dropped.
   case unreadableReports(adapter: String, Int)
-  /// The number of packets so far that were unknown or did not follow their format. The host ignored them.
+  /// The number of unknown or malformed packets so far. The host ignored them.
   case malformedPackets(adapter: String, Int)
 }
 

@@ -3,7 +3,7 @@ import Text
 
 /// Output before the event loop runs: usage errors and help.
 extension Output {
-  /// The columns of the terminal that standard error is; nil if it is none.
+  /// The width of the terminal on standard error, in columns. Nil if standard error is not a terminal.
   package nonisolated static var errorWidth: Int? {
     var window = winsize()
     guard isatty(STDERR_FILENO) == 1 else { return nil }
