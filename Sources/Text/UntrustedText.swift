@@ -1,6 +1,6 @@
 /// Text from a device or a foreign file, such as the name in an advertisement.
 ///
-/// The text may contain any characters, also those that control a terminal. Its description is escaped, so a message may contain it as it is.
+/// The text may contain any characters, including those that control a terminal. Its description is escaped, so messages can use it directly.
 /// Code that compares, stores or searches the text uses `raw`.
 package struct UntrustedText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The text as received.

@@ -1,4 +1,4 @@
-/// The consequence of a failed step for its test. Exit code and reports follow from it.
+/// How a failed step counts for its test. The exit code and the reports follow from this.
 enum TestOutcome: Equatable {
   /// The device failed: exit code 7.
   case failed
@@ -7,7 +7,7 @@ enum TestOutcome: Equatable {
   /// The adapter or the device could not be reached: an error, and the tests after it do not run.
   case unreachable
 
-  /// The properties of a step that decide the outcome.
+  /// What the outcome depends on, besides the failure.
   struct Step {
     /// Connects, as `connect` does, or the first command of a test.
     var isConnection = false

@@ -257,7 +257,8 @@ final class Shell {
     return output
   }
 
-  /// The background subscriptions of a lane. - Parameter observer: Follows the command that subscribes first.
+  /// Returns the background subscriptions of a lane. Makes them at the first call.
+  /// - Parameter observer: receives the values; used at the first call only.
   func backgroundValues(_ lane: Lane, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
     let output = output(of: lane)
     return lane.backgroundValues {
