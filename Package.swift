@@ -39,7 +39,8 @@ let package = Package(
       name: "Bluetooth", dependencies: ["CCrypto", "Text"], swiftSettings: settings,
       // The static one: a shared libcrypto would be loaded at every start.
       linkerSettings: [.linkedLibrary(":libcrypto.a")]),
-    .target(name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(
+      name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], exclude: ["Commands/Commands.txt"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),

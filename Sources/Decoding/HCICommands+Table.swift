@@ -1,5 +1,6 @@
-/// HCI commands (Vol 4 Part E §7): opcode, name, the format of the parameters, and of what is returned behind the status; `?` where that is not
-/// written down here.
+// Written by scripts/update-hci from Sources/HCI/Commands/Commands.txt.
+
+/// HCI commands (Vol 4 Part E §7): opcode, name, format of the parameters, format of the return parameters after the status. `?`: not known here.
 enum HCICommandTable {
   static let text = """
     0000; No Operation; ;

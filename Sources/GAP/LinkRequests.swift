@@ -16,7 +16,8 @@ extension ConnectionParameters {
     let units = UInt16(clamping: (interval.wholeNanoseconds + 625_000) / 1_250_000)
     // Above 2 · interval (Vol 6 Part B §4.5.2), with room for lost packets; at least 4 s: the kernel's 420 ms lose links that could live.
     let timeout = UInt16(min(3200, max(400, Int(units) * 6 / 8)))
-    self.init(intervalMin: units, intervalMax: units, latency: 0, supervisionTimeout: timeout)
+    let rounded = ConnectionInterval(rawValue: units)
+    self.init(intervalMin: rounded, intervalMax: rounded, latency: 0, supervisionTimeout: Centiseconds(rawValue: timeout))
   }
 }
 
@@ -49,8 +50,8 @@ package struct DataLength: Sendable, Equatable {
 /// What a central answers to a peripheral that wants other connection parameters, through L2CAP (Vol 3 Part A §4.20) or the link layer
 /// (Vol 6 Part B §5.1.7). The kernel's host answers by itself.
 package struct ParameterRequestPolicy: Sendable, Equatable {
-  /// The interval that the user asked for, 1.25 ms units: the peer does not undo it.
-  package var pinnedInterval: UInt16?
+  /// The interval that the user asked for. The peer cannot change it.
+  package var pinnedInterval: ConnectionInterval?
 
   package init() {}
 

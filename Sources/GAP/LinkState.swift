@@ -40,18 +40,16 @@ package struct LinkState: Sendable, Equatable {
   package mutating func note(phy: PHY?) { parameters.phy = phy }
   package mutating func note(rssi: Int8?) { parameters.rssi = rssi }
 
-  /// In the units of HCI: 1.25 ms, connection events, 10 ms.
-  private mutating func setTiming(_ interval: UInt16, _ latency: UInt16, _ supervisionTimeout: UInt16) {
+  private mutating func setTiming(_ interval: ConnectionInterval, _ latency: UInt16, _ supervisionTimeout: Centiseconds) {
     parameters.interval = LinkParameters.interval(interval)
     parameters.latency = Int(latency)
-    parameters.supervisionTimeout = .milliseconds(10 * Int(supervisionTimeout))
+    parameters.supervisionTimeout = supervisionTimeout.duration
   }
 }
 
 extension LinkParameters {
-  /// Of a connection interval in units of 1.25 ms.
-  /// - Returns: nil for what is none (Vol 4 Part E §7.7.65.1: 6…3200).
-  package static func interval(_ units: UInt16) -> Duration? { (6...3200).contains(units) ? .microseconds(1250 * Int(units)) : nil }
+  /// Returns a connection interval as a duration, or nil outside 6–3200 (Vol 4 Part E §7.7.65.1).
+  package static func interval(_ interval: ConnectionInterval) -> Duration? { (6...3200).contains(interval) ? interval.duration : nil }
 }
 
 extension HCI.Event {

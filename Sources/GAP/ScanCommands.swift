@@ -3,8 +3,8 @@ package import HCI
 
 /// The commands of a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65): the one place that builds them.
 package struct ScanCommands: Sendable, Equatable {
-  /// 0.625 ms units: 60 ms, so that a whole advertising event falls into one window.
-  static let window: UInt16 = 0x60
+  /// 60 ms: a whole advertising event fits into one window.
+  static let window: Slots = 0x60
 
   package let isExtended: Bool
   package let configure: CommandPacket
@@ -25,7 +25,7 @@ package struct ScanCommands: Sendable, Equatable {
     }
     // Listening all the time that others leave: what is not heard cannot be found. The PHYs take turns.
     let turns = UInt16(clamping: phys.phys.count + (sharing ? 1 : 0))
-    let timing = ScanTiming(isActive: parameters.isActive, interval: Self.window * turns, window: Self.window)
+    let timing = ScanTiming(isActive: parameters.isActive, interval: Slots(rawValue: Self.window.rawValue * turns), window: Self.window)
     let own = controller.ownAddress.type.hciValue
     if isExtended {
       configure = LESetExtendedScanParameters(ownAddressType: own, filterPolicy: 0, phys: phys, phys.phys.map { _ in timing }).packet

@@ -14,15 +14,15 @@ extension Event {
     case 0x02: self = .leAdvertisingReports(try AdvertisingReports(parsing: &reader))
     case 0x03:
       self = .leConnectionUpdateComplete(
-        status: try reader.status(), handle: try reader.handle(), interval: try reader.uint16("interval"),
-        latency: try reader.uint16("latency"), supervisionTimeout: try reader.uint16("supervision timeout"))
+        status: try reader.status(), handle: try reader.handle(), interval: try reader.time("interval"),
+        latency: try reader.uint16("latency"), supervisionTimeout: try reader.time("supervision timeout"))
     case 0x04:
       self = .leReadRemoteFeaturesComplete(
         status: try reader.status(), handle: try reader.handle(), features: LEFeatures(rawValue: try reader.uint64("LE features")))
     case 0x06:
       self = .leRemoteConnectionParameterRequest(
-        handle: try reader.handle(), intervalMin: try reader.uint16("minimum interval"), intervalMax: try reader.uint16("maximum interval"),
-        latency: try reader.uint16("latency"), supervisionTimeout: try reader.uint16("supervision timeout"))
+        handle: try reader.handle(), intervalMin: try reader.time("minimum interval"), intervalMax: try reader.time("maximum interval"),
+        latency: try reader.uint16("latency"), supervisionTimeout: try reader.time("supervision timeout"))
     case 0x07:
       self = .leDataLengthChange(
         handle: try reader.handle(), maxTxOctets: try reader.uint16("TX octets"), maxTxTime: try reader.uint16("TX time"),
@@ -48,7 +48,7 @@ extension Event {
       writer.uint8(0x03)
       writer.uint8(status.rawValue)
       writer.handle(handle)
-      for value in [interval, latency, supervisionTimeout] { writer.uint16(value) }
+      for value in [interval.rawValue, latency, supervisionTimeout.rawValue] { writer.uint16(value) }
     case .leReadRemoteFeaturesComplete(let status, let handle, let features):
       writer.uint8(0x04)
       writer.uint8(status.rawValue)
@@ -57,7 +57,7 @@ extension Event {
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       writer.uint8(0x06)
       writer.handle(handle)
-      for value in [intervalMin, intervalMax, latency, supervisionTimeout] { writer.uint16(value) }
+      for value in [intervalMin.rawValue, intervalMax.rawValue, latency, supervisionTimeout.rawValue] { writer.uint16(value) }
     case .leDataLengthChange(let handle, let maxTxOctets, let maxTxTime, let maxRxOctets, let maxRxTime):
       writer.uint8(0x07)
       writer.handle(handle)
@@ -105,9 +105,9 @@ extension Event.ConnectionComplete {
       localResolvableAddress = try reader.address("local resolvable address")
       peerResolvableAddress = try reader.address("peer resolvable address")
     }
-    interval = try reader.uint16("interval")
+    interval = try reader.time("interval")
     latency = try reader.uint16("latency")
-    supervisionTimeout = try reader.uint16("supervision timeout")
+    supervisionTimeout = try reader.time("supervision timeout")
     clockAccuracy = try reader.uint8("clock accuracy")
     if form == .enhancedV2 {
       advertisingHandle = try reader.uint8("advertising handle")
@@ -125,9 +125,9 @@ extension Event.ConnectionComplete {
       writer.address(localResolvableAddress)
       writer.address(peerResolvableAddress)
     }
-    writer.uint16(interval)
+    writer.uint16(interval.rawValue)
     writer.uint16(latency)
-    writer.uint16(supervisionTimeout)
+    writer.uint16(supervisionTimeout.rawValue)
     writer.uint8(clockAccuracy)
     if form == .enhancedV2 {
       writer.uint8(advertisingHandle)

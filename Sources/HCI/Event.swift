@@ -12,12 +12,12 @@ package enum Event: Sendable, Equatable {
   case leAdvertisingReports(AdvertisingReports<LegacyAdvertisingReport>)
   case leExtendedAdvertisingReports(AdvertisingReports<ExtendedAdvertisingReport>)
   case leDirectedAdvertisingReports(AdvertisingReports<DirectedAdvertisingReport>)
-  /// Interval in 1.25 ms, supervision timeout in 10 ms.
   case leConnectionUpdateComplete(
-    status: ControllerErrorCode, handle: ConnectionHandle, interval: UInt16, latency: UInt16, supervisionTimeout: UInt16)
+    status: ControllerErrorCode, handle: ConnectionHandle, interval: ConnectionInterval, latency: UInt16, supervisionTimeout: Centiseconds)
   case leReadRemoteFeaturesComplete(status: ControllerErrorCode, handle: ConnectionHandle, features: LEFeatures)
   case leRemoteConnectionParameterRequest(
-    handle: ConnectionHandle, intervalMin: UInt16, intervalMax: UInt16, latency: UInt16, supervisionTimeout: UInt16)
+    handle: ConnectionHandle, intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16,
+    supervisionTimeout: Centiseconds)
   /// Octets and µs.
   case leDataLengthChange(handle: ConnectionHandle, maxTxOctets: UInt16, maxTxTime: UInt16, maxRxOctets: UInt16, maxRxTime: UInt16)
   case lePHYUpdateComplete(status: ControllerErrorCode, handle: ConnectionHandle, tx: UInt8, rx: UInt8)
@@ -76,11 +76,9 @@ package enum Event: Sendable, Equatable {
     /// 0 central, 1 peripheral.
     package var role: UInt8
     package var peer: PeerAddress
-    /// 1.25 ms units.
-    package var interval: UInt16
+    package var interval: ConnectionInterval
     package var latency: UInt16
-    /// 10 ms units.
-    package var supervisionTimeout: UInt16
+    package var supervisionTimeout: Centiseconds
     package var clockAccuracy: UInt8
     /// Enhanced forms only; zero when no private address was used.
     package var localResolvableAddress = Address(rawValue: 0)
@@ -90,8 +88,8 @@ package enum Event: Sendable, Equatable {
     package var syncHandle: UInt16 = 0xFFFF
 
     package init(
-      form: Form = .plain, status: ControllerErrorCode, handle: ConnectionHandle, role: UInt8 = 0, peer: PeerAddress, interval: UInt16,
-      latency: UInt16, supervisionTimeout: UInt16, clockAccuracy: UInt8 = 0
+      form: Form = .plain, status: ControllerErrorCode, handle: ConnectionHandle, role: UInt8 = 0, peer: PeerAddress,
+      interval: ConnectionInterval, latency: UInt16, supervisionTimeout: Centiseconds, clockAccuracy: UInt8 = 0
     ) {
       self.form = form
       self.status = status
@@ -199,6 +197,8 @@ package enum Event: Sendable, Equatable {
 
 extension ByteReader {
   mutating func status() throws(MalformedPacket) -> ControllerErrorCode { ControllerErrorCode(rawValue: try uint8("status")) }
+
+  mutating func time<Time: TimeCount>(_ what: StaticString) throws(MalformedPacket) -> Time { Time(rawValue: try uint16(what)) }
 
   mutating func handle() throws(MalformedPacket) -> ConnectionHandle { ConnectionHandle(try uint16("connection handle")) }
 

@@ -44,7 +44,9 @@ package enum SignallingPDU: Sendable, Equatable {
       else { return nil }
       return .connectionParameterUpdateRequest(
         identifier: identifier,
-        ConnectionParameters(intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: timeout))
+        ConnectionParameters(
+          intervalMin: .init(rawValue: intervalMin), intervalMax: .init(rawValue: intervalMax), latency: latency,
+          supervisionTimeout: .init(rawValue: timeout)))
     case (Code.connectionParameterUpdateResponse, 2):
       guard let result = try? reader.uint16("result") else { return nil }
       return .connectionParameterUpdateResponse(identifier: identifier, isAccepted: result == 0)
@@ -81,7 +83,9 @@ package enum SignallingPDU: Sendable, Equatable {
       data.uint16(reason)
       data.append(rest)
     case .connectionParameterUpdateRequest(_, let wanted):
-      for value in [wanted.intervalMin, wanted.intervalMax, wanted.latency, wanted.supervisionTimeout] { data.uint16(value) }
+      for value in [wanted.intervalMin.rawValue, wanted.intervalMax.rawValue, wanted.latency, wanted.supervisionTimeout.rawValue] {
+        data.uint16(value)
+      }
     case .connectionParameterUpdateResponse(_, let isAccepted): data.uint16(isAccepted ? 0 : 1)
     case .other(_, _, let octets): data.append(octets)
     }

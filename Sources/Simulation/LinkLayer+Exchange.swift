@@ -96,7 +96,7 @@ extension LinkLayer {
 
   private mutating func missed() -> Bool {
     isBroken = true
-    if cursor - lastHeard > Int64(parameters.supervisionTimeout) * 10_000_000 { deadline = (cursor, .connectionTimeout) }
+    if cursor - lastHeard > parameters.supervisionTimeout.nanoseconds { deadline = (cursor, .connectionTimeout) }
     return false
   }
 

@@ -15,12 +15,10 @@ struct LinkLayer {
 
   /// Vol 6 Part B §4.5.2.
   struct Parameters: Equatable, Sendable {
-    /// 1.25 ms units, 6…3200.
-    var interval: UInt16
+    var interval: ConnectionInterval
     /// Connection events that the peripheral may skip when it has nothing to say.
     var latency: UInt16
-    /// 10 ms units.
-    var supervisionTimeout: UInt16
+    var supervisionTimeout: Centiseconds
   }
 
   /// What takes LL control PDUs and a number of connection events. One is under way at a time; others wait.
@@ -141,7 +139,7 @@ struct LinkLayer {
   }
 
   /// ns.
-  private var interval: Int64 { Int64(parameters.interval) * 1_250_000 }
+  private var interval: Int64 { parameters.interval.nanoseconds }
 
   func coding(of side: Side) -> AirTime.Coding { side == .central ? central.coding : peripheral.coding }
   func maxOctets(of side: Side) -> Int { side == .central ? central.maxOctets : peripheral.maxOctets }
@@ -188,7 +186,7 @@ struct LinkLayer {
   mutating func cut(at now: Int64) {
     guard !isClosed, deadline == nil else { return }
     let heard = max(lastHeard, anchorBefore(now))
-    deadline = (heard &+ Int64(parameters.supervisionTimeout) * 10_000_000, .connectionTimeout)
+    deadline = (heard &+ parameters.supervisionTimeout.nanoseconds, .connectionTimeout)
     if case .between = phase { plan(at: now) }
   }
 

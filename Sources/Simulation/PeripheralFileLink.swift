@@ -49,10 +49,10 @@ enum LinkReader {
       change.phy = phy
     }
     if let value = fields["interval_ms"] {
-      let interval = UInt16(clamping: Int((try value.decimal(in: 7.5...4000) / 1.25).rounded()))
+      let interval = ConnectionInterval(rawValue: UInt16(clamping: Int((try value.decimal(in: 7.5...4000) / 1.25).rounded())))
       let parameters = ConnectionParameters(
         intervalMin: interval, intervalMax: interval, latency: UInt16(clamping: try fields["latency"]?.integer(0...499) ?? 0),
-        supervisionTimeout: UInt16(clamping: (try fields["timeout_ms"]?.integer(100...32_000) ?? 20_000) / 10))
+        supervisionTimeout: Centiseconds(rawValue: UInt16(clamping: (try fields["timeout_ms"]?.integer(100...32_000) ?? 20_000) / 10)))
       guard parameters.isValid else { throw entry.error("\"timeout_ms\" must be above 2 · (1 + latency) · interval_ms.") }
       change.parameters = parameters
     } else if let value = fields["latency"] ?? fields["timeout_ms"] {

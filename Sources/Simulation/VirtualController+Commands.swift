@@ -50,8 +50,8 @@ extension VirtualController {
       .init(txOctets: UInt16(controller.suggestedDataLength), txTime: time(octets: controller.suggestedDataLength))
     }
     commands.on(LEWriteSuggestedDefaultDataLength.self) { (controller, command) throws(ControllerErrorCode) in
-      guard isDataLength(command.length) else { throw .invalidParameters }
-      controller.suggestedDataLength = Int(command.length.txOctets)
+      guard isDataLength(command.txOctets, command.txTime) else { throw .invalidParameters }
+      controller.suggestedDataLength = Int(command.txOctets)
     }
     commands.reply(to: LESetDataLength.self) { (controller, command) throws(ControllerErrorCode) in try controller.setDataLength(command) }
   }
@@ -105,7 +105,7 @@ extension VirtualController {
   /// Air time of a data PDU with MIC on 1M, µs: what the time fields of data length commands and events mean.
   static func time(octets: Int) -> UInt16 { UInt16(clamping: (octets + 14) * 8) }
 
-  static func isDataLength(_ length: TransmissionLength) -> Bool {
-    (27...251).contains(length.txOctets) && (328...17_040).contains(length.txTime)
+  static func isDataLength(_ octets: UInt16, _ time: UInt16) -> Bool {
+    (27...251).contains(octets) && (328...17_040).contains(time)
   }
 }

@@ -9,12 +9,11 @@ extension VirtualController {
     let parameters: LinkLayer.Parameters
     let isExtended: Bool
     let hears1M: Bool
-    /// 0.625 ms units.
-    let scanInterval: UInt16
-    let scanWindow: UInt16
+    let scanInterval: Slots
+    let scanWindow: Slots
     let start: Int64
 
-    func isListening(at now: Int64) -> Bool { hears1M && (now - start) % (Int64(scanInterval) * 625_000) < Int64(scanWindow) * 625_000 }
+    func isListening(at now: Int64) -> Bool { hears1M && (now - start) % scanInterval.nanoseconds < scanWindow.nanoseconds }
   }
 
   @LoopActor
@@ -76,7 +75,7 @@ extension VirtualController {
   }
 
   private func initiate(
-    _ peer: PeerAddress, _ parameters: ConnectionParameters, scanInterval: UInt16, scanWindow: UInt16, isExtended: Bool, hears1M: Bool
+    _ peer: PeerAddress, _ parameters: ConnectionParameters, scanInterval: Slots, scanWindow: Slots, isExtended: Bool, hears1M: Bool
   ) throws(ControllerErrorCode) {
     guard parameters.isValid, scanInterval >= 4, (4...scanInterval).contains(scanWindow) else { throw .invalidParameters }
     guard initiator == nil else { throw .commandDisallowed }
@@ -142,9 +141,9 @@ extension VirtualController {
 
   func setDataLength(_ command: LESetDataLength) throws(ControllerErrorCode) -> HandleReturned {
     let connection = try connection(command.handle)
-    guard Self.isDataLength(command.length) else { throw .invalidParameters }
+    guard Self.isDataLength(command.txOctets, command.txTime) else { throw .invalidParameters }
     try checkProcedures(on: connection)
-    startDataLength(Int(command.length.txOctets), on: connection)
+    startDataLength(Int(command.txOctets), on: connection)
     return HandleReturned(command.handle)
   }
 

@@ -6,9 +6,8 @@ extension VirtualController {
   struct Scanner {
     var isEnabled = false
     var isActive = false
-    /// 0.625 ms units; nil before parameters were set by an extended command.
-    var interval: UInt16 = 0x10
-    var window: UInt16 = 0x10
+    var interval: Slots = 0x10
+    var window: Slots = 0x10
     var hears1M = true
     var hasExtendedParameters = false
     var start: Int64 = 0
@@ -31,7 +30,7 @@ extension VirtualController {
       guard isEnabled, hears1M else { return false }
       let elapsed = now - start
       if period > 0, elapsed % period >= duration { return false }
-      return elapsed % (Int64(interval) * 625_000) < Int64(window) * 625_000
+      return elapsed % interval.nanoseconds < window.nanoseconds
     }
 
     /// False for what was reported already.
@@ -82,7 +81,7 @@ extension VirtualController {
   private func setScanEnable(_ command: LESetExtendedScanEnable) throws(ControllerErrorCode) {
     try use(.extended, for: command)
     guard !command.isOn || scanner.hasExtendedParameters else { throw .commandDisallowed }
-    let (duration, period) = (Int64(command.duration) * 10_000_000, Int64(command.period) * 1_280_000_000)
+    let (duration, period) = (command.duration.nanoseconds, Int64(command.period) * 1_280_000_000)
     if command.isOn {
       guard command.filterDuplicates <= 2, command.filterDuplicates < 2 || period > 0, duration == 0 || period == 0 || period > duration
       else { throw .invalidParameters }
@@ -91,7 +90,7 @@ extension VirtualController {
     setScanEnable(command.isOn, filter, duration: duration, period: duration == 0 ? 0 : period)
   }
 
-  private static func isValid(_ timing: ScanTiming, limit: UInt16) -> Bool {
+  private static func isValid(_ timing: ScanTiming, limit: Slots) -> Bool {
     (4...limit).contains(timing.interval) && (4...timing.interval).contains(timing.window)
   }
 

@@ -10,7 +10,7 @@ import Testing
     (Duration.microseconds(7500), 6, 400), (.microseconds(7501), 6, 400), (.milliseconds(8), 6, 400), (.microseconds(8125), 7, 400),
     (.milliseconds(15), 12, 400), (.milliseconds(50), 40, 400), (.milliseconds(667), 534, 400), (.seconds(1), 800, 600),
     (.seconds(4), 3200, 2400),
-  ]) func intervals(_ row: (Duration, UInt16, UInt16)) throws {
+  ]) func intervals(_ row: (Duration, ConnectionInterval, Centiseconds)) throws {
     let parameters = try ConnectionParameters(interval: row.0)
     #expect(parameters == ConnectionParameters(intervalMin: row.1, intervalMax: row.1, latency: 0, supervisionTimeout: row.2))
     #expect(parameters.isValid)
@@ -41,7 +41,9 @@ import Testing
   }
 
   @Test func aPeerGetsWhatItMayHave() {
-    func wanted(_ min: UInt16, _ max: UInt16, latency: UInt16 = 0, timeout: UInt16 = 400) -> ConnectionParameters {
+    func wanted(_ min: ConnectionInterval, _ max: ConnectionInterval, latency: UInt16 = 0, timeout: Centiseconds = 400)
+      -> ConnectionParameters
+    {
       ConnectionParameters(intervalMin: min, intervalMax: max, latency: latency, supervisionTimeout: timeout)
     }
     var policy = ParameterRequestPolicy()

@@ -44,7 +44,7 @@ import Testing
     var parameters = ScanParameters()
     parameters.phys = [.coded, .le1M]
     let controller = controller(Self.extended, .phyCoded)
-    func timing(_ interval: UInt16) -> ScanTiming { ScanTiming(isActive: true, interval: interval, window: 96) }
+    func timing(_ interval: Slots) -> ScanTiming { ScanTiming(isActive: true, interval: interval, window: 96) }
     #expect(
       try ScanCommands(parameters, adapter: "a", controller).configure
         == LESetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing(192), timing(192)]))

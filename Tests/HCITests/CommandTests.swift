@@ -157,7 +157,7 @@ private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
     (12, 24, 500, 3200, false), (12, 24, 0, 9, false), (12, 24, 0, 3201, false),
     // Supervision timeout exactly (1 + latency) · interval · 2: too short. 80 ms · 2 = 160 ms.
     (64, 64, 0, 16, false), (64, 64, 0, 17, true), (3200, 3200, 499, 3200, false),
-  ]) func connectionParametersAreChecked(_ row: (UInt16, UInt16, UInt16, UInt16, Bool)) {
+  ]) func connectionParametersAreChecked(_ row: (ConnectionInterval, ConnectionInterval, UInt16, Centiseconds, Bool)) {
     let parameters = ConnectionParameters(intervalMin: row.0, intervalMax: row.1, latency: row.2, supervisionTimeout: row.3)
     #expect(parameters.isValid == row.4)
   }

@@ -152,7 +152,7 @@ final class ScriptedController: HCI.Transport {
     if let set = LESetDataLength(packet) {
       return complete(packet, HandleReturned(set.handle)) + [
         .leDataLengthChange(
-          handle: set.handle, maxTxOctets: set.length.txOctets, maxTxTime: set.length.txTime, maxRxOctets: 27, maxRxTime: 328)
+          handle: set.handle, maxTxOctets: set.txOctets, maxTxTime: set.txTime, maxRxOctets: 27, maxRxTime: 328)
       ]
     }
     if let reply = LERemoteConnectionParameterRequestReply(packet) { return complete(packet, HandleReturned(reply.handle)) }

@@ -138,7 +138,7 @@ private final class Rig {
   /// The kernel lets the peer have what it asks for: that is told, and our own wish repeated, once.
   @Test func anIntervalThatThePeerChanges() async throws {
     try await onLoop {
-      func changed(_ units: UInt16, handle: ConnectionHandle = 0x40) -> HCI.Event {
+      func changed(_ units: ConnectionInterval, handle: ConnectionHandle = 0x40) -> HCI.Event {
         .leConnectionUpdateComplete(status: .success, handle: handle, interval: units, latency: 0, supervisionTimeout: 400)
       }
       let rig = try Rig()

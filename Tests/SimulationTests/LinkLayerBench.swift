@@ -25,7 +25,7 @@ struct LinkLayerBench {
   var onReceive: ((LinkLayer.Side, [UInt8], inout LinkLayer, Int64) -> Void)?
   var onCompleted: ((LinkLayer.Side, Int, inout LinkLayer, Int64) -> Void)?
 
-  init(interval: UInt16, latency: UInt16 = 0, timeout: UInt16 = 500) {
+  init(interval: ConnectionInterval, latency: UInt16 = 0, timeout: Centiseconds = 500) {
     link = LinkLayer(
       parameters: LinkLayer.Parameters(interval: interval, latency: latency, supervisionTimeout: timeout), firstAnchor: 0,
       random: AirRandom(seed: 1, stream: 1))

@@ -73,13 +73,13 @@ import Testing
 
   /// Within 3 % of the table for a host that keeps eight buffers full. Values are those of Write Commands.
   @Test(arguments: [AirTime.Coding.le1M, .le2M, .codedS2], [6, 9, 12, 24, 40, 80])
-  func throughput(coding: AirTime.Coding, interval: UInt16) {
+  func throughput(coding: AirTime.Coding, interval: ConnectionInterval) {
     for (octets, value) in [(27, 20), (27, 182), (251, 20), (251, 244), (251, 495), (251, 512)] {
       for side in [LinkLayer.Side.central, .peripheral] {
         var bench = LinkLayerBench(interval: interval)
         bench.set(octets: octets, coding)
         let rate = bench.saturate(from: side, value: value, seconds: 4)
-        let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval) * 1250)
+        let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval.rawValue) * 1250)
         #expect(abs(rate / expected - 1) < 0.03, "\(coding) \(interval) \(octets) \(value) \(side): \(rate) instead of \(expected)")
       }
     }
@@ -91,7 +91,7 @@ import Testing
     (.le2M, 0.05, 12, 124.0),
     (.le2M, 0.10, 24, 65.0), (.le2M, 0.05, 80, 45.0),
   ])
-  func lossCostsTheRestOfTheEvent(coding: AirTime.Coding, loss: Double, interval: UInt16, rate: Double) {
+  func lossCostsTheRestOfTheEvent(coding: AirTime.Coding, loss: Double, interval: ConnectionInterval, rate: Double) {
     var bench = LinkLayerBench(interval: interval)
     bench.set(octets: 251, coding)
     bench.link.packetErrorRate = loss

@@ -5,15 +5,16 @@ import Testing
 
 /// The link layer agrees with the arithmetic of the air, for every PHY, data length, segment and interval.
 @Suite struct LinkModelTests {
-  private static let intervals: [UInt16] = [6, 12, 24, 40]
+  private static let intervals: [ConnectionInterval] = [6, 12, 24, 40]
 
   /// Value octets per second of a central that keeps eight buffers full, over whole connection events.
   private static func rate(
-    _ coding: AirTime.Coding, octets: Int, value: Int, interval: UInt16, events: Int64 = 40, _ change: (inout LinkLayer) -> Void = { _ in }
+    _ coding: AirTime.Coding, octets: Int, value: Int, interval: ConnectionInterval, events: Int64 = 40,
+    _ change: (inout LinkLayer) -> Void = { _ in }
   ) -> Double {
     var link = LinkLayer(
       parameters: LinkLayer.Parameters(interval: interval, latency: 0, supervisionTimeout: 3200), firstAnchor: 0,
-      random: AirRandom(seed: 3, stream: UInt64(interval)))
+      random: AirRandom(seed: 3, stream: UInt64(interval.rawValue)))
     link.central.coding = coding
     link.peripheral.coding = coding
     link.central.maxOctets = octets
@@ -26,7 +27,7 @@ import Testing
         offset = offset + 251 >= frame.count ? 0 : offset + 251
       }
     }
-    let end = events * Int64(interval) * 1_250_000
+    let end = events * interval.nanoseconds
     var arrived = 0
     feed(0)
     // What ended before the next event, but not the first of that.
@@ -43,7 +44,7 @@ import Testing
   @Test(arguments: AirTime.Coding.allCases, [27, 251]) func withinAPercent(_ coding: AirTime.Coding, _ octets: Int) {
     for value in [20, 182, 244, 495, 512] {
       for interval in Self.intervals {
-        let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval) * 1250)
+        let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval.rawValue) * 1250)
         let rate = Self.rate(coding, octets: octets, value: value, interval: interval, events: coding.phy == .coded ? 400 : 40)
         #expect(abs(rate / expected - 1) < 0.01, "\(value) octets at \(interval): \(rate) instead of \(expected)")
       }
@@ -78,11 +79,11 @@ import Testing
     ] {
       for interval in Self.intervals {
         let exchange = (AirTime.pdu(octets: octets, coding) + AirTime.pdu(octets: 0, coding) + 300)
-        let count = Int(interval) * 1250 / exchange
+        let count = Int(interval.rawValue) * 1250 / exchange
         let through = (1...count).reduce((sum: 0.0, power: 1.0)) { state, _ in
           (state.sum + state.power * (1 - errors), state.power * (1 - errors))
         }.sum
-        let expected = through * Double(octets * value) / Double(value + 7) / (Double(interval) * 1.25e-3)
+        let expected = through * Double(octets * value) / Double(value + 7) / (Double(interval.nanoseconds) / 1e9)
         let rate = Self.rate(coding, octets: octets, value: value, interval: interval, events: 1500) { $0.packetErrorRate = errors }
         ratios.append(rate / expected)
         #expect(abs(rate / expected - 1) < 0.06, "\(coding) \(octets) \(value) \(interval): \(rate) instead of \(expected)")

@@ -112,7 +112,7 @@ final class TestHost {
   }
 
   func connect(
-    _ peer: PeerAddress, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 500
+    _ peer: PeerAddress, interval: ConnectionInterval = 24, latency: UInt16 = 0, timeout: Centiseconds = 500
   ) async throws -> Event.ConnectionComplete {
     try await status(.create(peer, interval: interval, latency: latency, timeout: timeout))
     return try await connectionComplete()
@@ -165,7 +165,7 @@ final class TestHost {
 // Commands with what these tests mostly want.
 
 extension Command where Self == LECreateConnection {
-  static func create(_ peer: PeerAddress, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 500) -> Self {
+  static func create(_ peer: PeerAddress, interval: ConnectionInterval = 24, latency: UInt16 = 0, timeout: Centiseconds = 500) -> Self {
     Self(
       scanInterval: 0x10, scanWindow: 0x10, peer: peer, ownAddressType: 0,
       parameters: ConnectionParameters(intervalMin: interval, intervalMax: interval, latency: latency, supervisionTimeout: timeout))
@@ -173,7 +173,7 @@ extension Command where Self == LECreateConnection {
 }
 
 extension Command where Self == LEExtendedCreateConnection {
-  static func extendedCreate(_ peer: PeerAddress, interval: UInt16 = 24) -> Self {
+  static func extendedCreate(_ peer: PeerAddress, interval: ConnectionInterval = 24) -> Self {
     Self(
       ownAddressType: 0, peer: peer, phys: .le1M,
       initiating: [
@@ -189,7 +189,7 @@ extension Command where Self == LESetScanEnable {
 }
 
 extension Command where Self == LESetScanParameters {
-  static func scanParameters(active: Bool = true, interval: UInt16 = 0x10, window: UInt16 = 0x10) -> Self {
+  static func scanParameters(active: Bool = true, interval: Slots = 0x10, window: Slots = 0x10) -> Self {
     Self(ScanTiming(isActive: active, interval: interval, window: window), ownAddressType: 0, filterPolicy: 0)
   }
 }
@@ -203,7 +203,7 @@ extension Command where Self == LESetExtendedScanParameters {
 }
 
 extension Command where Self == LESetExtendedScanEnable {
-  static func extendedScan(_ isOn: Bool, filter: UInt8 = 0, duration: UInt16 = 0, period: UInt16 = 0) -> Self {
+  static func extendedScan(_ isOn: Bool, filter: UInt8 = 0, duration: Centiseconds = 0, period: UInt16 = 0) -> Self {
     Self(isOn, filterDuplicates: filter, duration: duration, period: period)
   }
 }

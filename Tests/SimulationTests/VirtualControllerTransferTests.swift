@@ -12,10 +12,10 @@ import Text
   struct Case: Sendable, CustomStringConvertible {
     let phy: PHYMask
     let octets: UInt16
-    let interval: UInt16
+    let interval: ConnectionInterval
     let value: Int
     var buffers = (length: 251, count: 8)
-    var description: String { "\(phy.phys.map(\.name)) LL \(octets) \(Double(interval) * 1.25) ms, \(value) octets" }
+    var description: String { "\(phy.phys.map(\.name)) LL \(octets) \(interval.duration), \(value) octets" }
   }
 
   @LoopActor
@@ -67,9 +67,9 @@ import Text
     try await onLoop {
       let coding: AirTime.Coding = it.phy == .le2M ? .le2M : .le1M
       let expected = AirTime.throughput(
-        value: it.value, linkOctets: Int(it.octets), coding, interval: Int(it.interval) * 1250, hciOctets: it.buffers.length)
+        value: it.value, linkOctets: Int(it.octets), coding, interval: Int(it.interval.rawValue) * 1250, hciOctets: it.buffers.length)
       // Enough connection events for the last, unfilled one not to matter.
-      let count = Int(expected * max(0.5, Double(it.interval) * 0.05)) / it.value
+      let count = Int(expected * max(0.5, Double(it.interval.rawValue) * 0.05)) / it.value
       let (_, device) = try await Self.transfer(it, count * it.value)
       #expect(device.octets == count * (it.value + 3))
       let rate = Double((count - 1) * it.value) / (Double(device.lastTime - device.firstTime) / 1e9)

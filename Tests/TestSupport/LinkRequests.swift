@@ -39,7 +39,7 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
   package static let peer = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
   package static let handle: ConnectionHandle = 0x40
 
-  private static func interval(_ units: UInt16, _ timeout: UInt16) -> Outcome {
+  private static func interval(_ units: ConnectionInterval, _ timeout: Centiseconds) -> Outcome {
     .sends(
       LEConnectionUpdate(
         handle: handle, ConnectionParameters(intervalMin: units, intervalMax: units, latency: 0, supervisionTimeout: timeout)
@@ -103,7 +103,7 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
       return [
         .commandComplete(Event.CommandComplete(LESetDataLength.self, HandleReturned(Self.handle))),
         .leDataLengthChange(
-          handle: Self.handle, maxTxOctets: set.length.txOctets, maxTxTime: set.length.txTime, maxRxOctets: 27, maxRxTime: 328),
+          handle: Self.handle, maxTxOctets: set.txOctets, maxTxTime: set.txTime, maxRxOctets: 27, maxRxTime: 328),
       ]
     }
     if command.opcode == LEReadPHY.opcode {
