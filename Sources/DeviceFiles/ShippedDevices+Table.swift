@@ -1,7 +1,12 @@
-/// The device files that come with the program: those of the peripherals of the adapter `sim`.
+// Written by scripts/update-devices from man/examples.
+
+/// The device files that the program contains. The adapter `sim` has their devices.
 package enum ShippedDevices {
   package static func all() throws(FileEntryError) -> [DeviceDescription] {
-    [try DeviceFile.parse(Array(lock.utf8), name: "gate-lock.json"), try DeviceFile.parse(Array(band.utf8), name: "band-7.json")]
+    [
+      try DeviceFile.parse(Array(lock.utf8), name: "gate-lock.json"),
+      try DeviceFile.parse(Array(band.utf8), name: "band-7.json"),
+    ]
   }
 
   /// man/examples/gate-lock.json
