@@ -34,6 +34,9 @@ extension Channel {
   package func waitUntilWritable() async throws { _ = try await waitUntilWritable(until: nil) }
 }
 
+/// The error of a channel without a device, such as a recording that ended: nothing that was sent arrived anywhere.
+package protocol NoDeviceError: Error {}
+
 package enum ChannelEvent: Sendable {
   /// One PDU; possibly empty, possibly longer than the MTU: the bearer judges it.
   case received([UInt8])

@@ -11,6 +11,9 @@ package protocol Central: AnyObject {
   /// Why nothing can be done with the adapter any more, as after it was pulled out; nil as long as it works.
   var failure: (any Error)? { get }
 
+  /// The controller of our own host. Nil if the kernel's host uses the controller.
+  var controllerFacts: ControllerFacts? { get }
+
   /// Scans until the task is cancelled; the scan is off when this returns or throws.
   /// - Parameter started: called once when the controller has confirmed that it scans.
   /// - Throws: CancellationError at the end; GAPError, ControllerError, or an error of the host when scanning is impossible.
@@ -35,6 +38,26 @@ package protocol Central: AnyObject {
 
   /// Links down, scan off, descriptors closed. Limits itself to a few seconds; works in a cancelled task.
   func close() async
+}
+
+extension Central {
+  package var controllerFacts: ControllerFacts? { nil }
+}
+
+/// The controller of our own host.
+package struct ControllerFacts: Sendable, Equatable {
+  /// The adapter as `--adapter` names it.
+  package let name: String
+  /// The public address. Nil if it has none.
+  package let address: Address?
+  /// The words of `adapters` for its abilities.
+  package let features: [String]
+
+  package init(name: String, address: Address?, features: [String]) {
+    self.name = name
+    self.address = address
+    self.features = features
+  }
 }
 
 /// Vol 4 Part E §7.8.10 and §7.8.64.

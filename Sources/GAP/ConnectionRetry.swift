@@ -1,14 +1,20 @@
 package import Bluetooth
 import EventLoop
 
+/// An error of a connection attempt that a device may cause before it is ready, or when it is too far away.
+package protocol PassingError: Error {
+  /// Whether a later attempt may succeed.
+  var mayPass: Bool { get }
+}
+
 /// An error of a connection attempt, or of a link that has not carried an answer yet.
-package protocol ConnectionError: Error {
+package protocol ConnectionError: PassingError {
   /// Why another attempt may succeed; nil when it would fail in the same way.
   var retryReason: RetryReason? { get }
 }
 
 extension ConnectionError {
-  package var isWorthRetrying: Bool { retryReason != nil }
+  package var mayPass: Bool { retryReason != nil }
 }
 
 /// Why another connection attempt may succeed.
@@ -32,6 +38,8 @@ extension GAPError: ConnectionError {
   package var retryReason: RetryReason? {
     if case .connectionFailed(_, .connectionFailedToBeEstablished) = self { .notEstablished } else { nil }
   }
+
+  package var mayPass: Bool { if case .noConnection = self { true } else { retryReason != nil } }
 }
 
 extension Central {

@@ -14,6 +14,18 @@ package protocol OctetSource: AnyObject {
   func release(before offset: Int)
   /// CRC-32 of all before this place. - Throws: as `octets`.
   func crc(upTo offset: Int) async throws -> UInt32
+  /// - Throws: an error if the octets that were read are no longer those of the source.
+  func checkUnchanged() throws
+}
+
+extension OctetSource {
+  package func checkUnchanged() throws {}
+}
+
+/// The error of a source that changed while it was read.
+package protocol OctetSourceError: Error {
+  /// The size in bytes before and now. Nil for another error.
+  var change: (before: Int, now: Int)? { get }
 }
 
 /// Octets in memory.

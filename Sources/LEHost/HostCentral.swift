@@ -17,6 +17,9 @@ package final class HostCentral: GAP.Central, LinkController {
   }
   /// What `start` found out.
   package internal(set) var adapterInfo = ControllerInfo()
+  package var controllerFacts: ControllerFacts? {
+    ControllerFacts(name: name, address: adapterInfo.address, features: adapterInfo.features)
+  }
   /// The links that are up.
   package var openLinks: [HostLink] { links.values.sorted { $0.handle < $1.handle } }
 

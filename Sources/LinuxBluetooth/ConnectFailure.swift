@@ -54,7 +54,7 @@ struct ConnectFailure: ConnectionError, Equatable {
 }
 
 /// Why the kernel made no link to a peer.
-package struct NoConnection: Error, Sendable, Equatable {
+package struct NoConnection: PassingError, Sendable, Equatable {
   package enum Cause: Sendable, Equatable {
     /// Another program has the peer's ATT channel, or is making the connection.
     case takenByAnother
@@ -67,6 +67,8 @@ package struct NoConnection: Error, Sendable, Equatable {
     /// Authentication failed, or was refused.
     case security
   }
+
+  package var mayPass: Bool { cause == .notEstablished || cause == .endedByPeer }
 
   package let peer: PeerAddress
   package let adapter: String

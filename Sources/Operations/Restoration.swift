@@ -1,19 +1,6 @@
 package import Bluetooth
-package import EventLoop
+import EventLoop
 package import GATT
-
-/// The policy for restoring a lost link.
-package struct RestorationOptions: Sendable, Equatable {
-  /// The pause before the first try. It doubles after each, up to `longestPause`.
-  package var firstPause = Duration.milliseconds(500)
-  package var longestPause = Duration.seconds(30)
-  /// The search time of one try. Shorter than a connection attempt by the user, which waits for the same controller.
-  package var search = PeerSearch.usualLimit
-  /// The time to give up. Nil for never.
-  package var deadline: LoopClock.Instant?
-
-  package init() {}
-}
 
 package enum RestorationEvent: Sendable {
   /// The reason why the link is down.

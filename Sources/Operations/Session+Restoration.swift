@@ -14,7 +14,7 @@ extension Session {
   /// - Throws: RestorationError; CancellationError. The connection stays lost then, and can be restored later.
   @discardableResult
   package func restore(
-    _ connection: Connection, _ options: RestorationOptions = RestorationOptions(),
+    _ connection: Connection, _ policy: RetryPolicy = RetryPolicy(),
     onEvent: @escaping @LoopActor (RestorationEvent) -> Void = { _ in }
   ) async throws -> Restoration {
     guard connections.contains(where: { $0 === connection }) else { throw RestorationError.ended }
@@ -22,19 +22,20 @@ extension Session {
       let begin = EventLoop.shared.now
       onEvent(.lost(connection.client.closed ?? LinkEnd(connection.peer, .endedHere(nil))))
       await connection.takeDown()
-      var (pause, tries) = (options.firstPause, 0)
+      var (policy, tries) = (policy, 0)
       var last: (any Error)?
       while true {
-        let next = EventLoop.shared.now.advanced(by: pause)
-        if let deadline = options.deadline, next >= deadline {
-          try await EventLoop.shared.sleep(until: deadline)
+        let pause = policy.next()
+        let next = pause.map { EventLoop.shared.now.advanced(by: $0) }
+        guard let pause, let next, policy.deadline.map({ next < $0 }) ?? true else {
+          if let deadline = policy.deadline { try await EventLoop.shared.sleep(until: deadline) }
           throw RestorationError.gaveUp(after: begin.duration(to: EventLoop.shared.now), tries: tries, last: last)
         }
         onEvent(.trying(tries + 1, in: pause, after: last))
         try await EventLoop.shared.sleep(until: next)
         tries += 1
         do {
-          let limit = options.deadline.map { min(options.search, EventLoop.shared.now.duration(to: $0)) } ?? options.search
+          let limit = policy.deadline.map { min(policy.search, EventLoop.shared.now.duration(to: $0)) } ?? policy.search
           let part = try await self.tryToRestore(connection, within: limit)
           connection.isRestored()
           return Restoration(
@@ -44,7 +45,6 @@ extension Session {
           try Task.checkCancellation()
           last = error
         }
-        pause = min(pause * 2, options.longestPause)
       }
     }
     onEvent(.restored(restoration))

@@ -6,7 +6,7 @@ package import GAP
 /// wants, and where the host cannot scan while it connects, the scan goes on afterwards.
 @LoopActor
 package final class SharedCentral: Central {
-  package let central: any Central
+  private let central: any Central
   /// Sees every report before those that have asked for it.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
 
@@ -41,6 +41,8 @@ package final class SharedCentral: Central {
   }
 
   package var failure: (any Error)? { central.failure }
+
+  package var controllerFacts: ControllerFacts? { central.controllerFacts }
 
   // MARK: Scanning
 

@@ -1,8 +1,9 @@
+import ATT
 package import Bluetooth
 package import HCI
 
 /// The reason why a replay cannot continue.
-package enum ReplayError: Error, Sendable, Equatable {
+package enum ReplayError: NoDeviceError, Sendable, Equatable {
   /// - Parameter next: what the host did next in the recording; nil at its end.
   case notRecorded(Asked, next: Asked?)
   /// The request is recorded, but the recording ends before the answer.

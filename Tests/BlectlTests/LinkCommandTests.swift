@@ -7,6 +7,7 @@ import Operations
 import Terminal
 import TestSupport
 import Testing
+import Text
 
 @testable import blectl
 
@@ -42,8 +43,8 @@ import Testing
     /// - Returns: what it printed, both streams together.
     func run(_ type: any LoopCommand.Type, _ words: String...) async throws -> [String] {
       let command = try #require(try type.parseAsRoot(words) as? any LoopCommand)
-      var context = Context(process, command.step)
-      (context.shell, context.lane) = (shell, lanes[words.first ?? ""])
+      let links = SessionLinks(shell, lanes[words.first ?? ""], .none, LinkText(process, process.output), nil)
+      let context = Context(process, command.step, process.output, .person, links, nil)
       do { try await command.run(in: context) } catch {
         _ = try await printed()
         throw error

@@ -124,6 +124,15 @@ import Testing
     #expect(events == ["connected", "disconnected", "reconnected", "disconnected", "reconnected"])
   }
 
+  @Test func notifyReconnectsInASession() throws {
+    let result = try Blectl.run(
+      ["repl", "--json"], input: Array("connect \(Fleeting.peer)\nnotify fff1 --write fff2=00 --reconnect -d 5\nread 2a00\n".utf8),
+      adapter: try Fleeting.adapter())
+    #expect(try result.statuses["1"] == 0 && result.statuses["2"] == 0, "\(result.text)\(result.errors)")
+    #expect(try result.records.count { $0.string("event") == "reconnected" } >= 3, "\(result.text)")
+    #expect(result.errors.contains("Reconnecting in 0.5 s"), "\(result.errors)")
+  }
+
   /// A command looks for the lost device when it begins to come back.
   @Test func nobodyMakesALinkThatIsMadeAgain() throws {
     let file = try TemporaryFolder.file(Array("sleep 1.6\nset reconnect on\n".utf8))

@@ -37,6 +37,18 @@ import Testing
     #expect(sent?.int("reconnects") ?? 0 >= 2 && result.errors.contains("fff7 reports "), "\(result.errors)")
   }
 
+  /// The session keeps the restored connection and its subscription.
+  @Test(arguments: ["", "name:Sink "], ["command", "request"]) func reconnectsInASession(_ peer: String, _ mode: String) throws {
+    let device = try Self.device(#""cut_after_octets": 30000"#)
+    let path = try TemporaryFolder.file(Self.picture)
+    let send = "send-file \(peer)fff6 \(path) --mode \(mode) --verify notify:fff7 --reconnect 5"
+    let result = try Blectl.run(["repl", "--json"], input: Array("connect name:Sink\n\(send)\nparams\n".utf8), adapter: device)
+    #expect(try result.statuses == ["1": 0, "2": 0, "3": 0], "\(result.text.suffix(3000))\(result.errors)")
+    let sent = try result.records.last { $0.string("event") == "sent" }
+    #expect(sent?.bool("verified") == true && sent?.int("reconnects") ?? 0 >= 1, "\(result.text.suffix(3000))")
+    #expect(try result.records.contains { $0.string("event") == "reconnected" })
+  }
+
   @Test func butNotMoreOftenThanAskedFor() throws {
     let device = try Self.device(#""cut_after_octets": 30000"#)
     let (_, result) = try Self.send(

@@ -57,6 +57,6 @@ import Testing
       #expect(error as? NoConnection == NoConnection(Self.peer, adapter: "hci0", cause, errno: errno, status: status))
     case .adapter(let problem): #expect(error as? AdapterProblem == problem)
     }
-    #expect(failure.isWorthRetrying == one.retry)
+    #expect(failure.mayPass == one.retry)
   }
 }

@@ -165,7 +165,7 @@ import Testing
       let values = try await self.subscribe(["ff01"], on: connection)
       try await air.lose(connection)
       air.device.isAway = true
-      var options = RestorationOptions()
+      var options = RetryPolicy()
       options.deadline = EventLoop.shared.now.advanced(by: .seconds(20))
       do {
         try await air.session.restore(connection, options)

@@ -35,30 +35,25 @@ extension BrowserSession {
     }
   }
 
-  /// A link that was not there before.
+  /// Makes a link to a device without one.
   private func open(_ peer: PeerAddress, _ target: Target?) async throws -> Connection {
-    var limits = context.step.limits
-    limits.retries = target?.retries ?? limits.retries
-    let connection = try await context.session.connect(peer, name: browser.peers[peer]?.name, limits: limits) { [self] connection in
-      // Meanwhile the user may have thought otherwise.
-      try Task.checkCancellation()
-      hold(connection)
-      if let mtu = target?.mtu { try await connection.client.exchangeMTU(mtu) } else { try await connection.client.exchangeMTU() }
-    }
-    if let target { try await target.requested.ask(connection.link, context.output) }
-    context.configuration.remember(connection)
-    return connection
+    var request = LinkRequest(.address(peer.address, peer.type))
+    request.limits = context.step.limits
+    request.limits.retries = target?.retries ?? request.limits.retries
+    request.parameters = target?.requested ?? LinkParameterRequest()
+    request.looksUpName = true
+    return try await BrowserLinks(self).open(request)
   }
 
   private func restore(_ connection: Connection) async throws {
     // In a session it may come back by itself.
     if connection.isBeingRestored { try await connection.untilRestored() }
     if connection.isOpen { return }
-    var options = RestorationOptions()
-    // Somebody waits.
-    options.firstPause = .milliseconds(10)
-    options.deadline = EventLoop.shared.now.advanced(by: context.step.limits.connecting)
-    tell(try await context.session.restore(connection, options).missing, of: connection.peer)
+    var policy = RetryPolicy()
+    // The user waits.
+    policy.firstPause = .milliseconds(10)
+    policy.deadline = EventLoop.shared.now.advanced(by: context.step.limits.connecting)
+    tell(try await context.session.restore(connection, policy).missing, of: connection.peer)
   }
 
   /// Subscriptions that are no more.
@@ -89,7 +84,7 @@ extension BrowserSession {
     ask(connection.peer) { try await $0.look(into: $1) }
   }
 
-  private func hold(_ connection: Connection) {
+  func hold(_ connection: Connection) {
     links[connection.peer] = connection
     let values = SubscribedValues(lastingOn: connection)
     values.onRenewed = { [weak self, weak connection] missing in

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
+import GAP
 import HCI
-import LEHost
 import LinuxBluetooth
 import LinuxIO
 import Operations
@@ -74,9 +74,12 @@ struct Adapters: LoopCommand {
       }
       return rows
     default:
-      guard let host = try await context.host() else { return [] }
-      let info = host.adapterInfo
-      return [Row(name: host.name, address: info.address, isUp: true, state: "up", bus: bus(spec), le: true, features: info.features)]
+      guard let controller = try await context.radio().controllerFacts else { return [] }
+      return [
+        Row(
+          name: controller.name, address: controller.address, isUp: true, state: "up", bus: bus(spec), le: true,
+          features: controller.features)
+      ]
     }
   }
 

@@ -76,10 +76,10 @@ struct Call: PeerCommand {
   /// Looked for once in a session; one that was named is for that command only.
   @LoopActor
   private func described(_ connection: Connection, _ context: Context) async throws -> DeviceDescription {
-    if let known = context.lane?.device { return known }
+    if let known = context.links.device { return known }
     let device = try await DeviceLibrary.device(
       for: connection, context.configuration, try? context.process.adapter(), note: { context.output.note($0) })
-    context.lane?.device = device
+    context.links.device = device
     return device
   }
 

@@ -6,7 +6,7 @@ import Operations
 import Terminal
 import Text
 
-struct Connect: PeerCommand {
+struct Connect: PeerCommand, SessionWorker {
   static let configuration = CommandConfiguration(
     commandName: "connect", _superCommandName: "blectl", abstract: "Connect to a device and report the connection.",
     discussion: """
@@ -28,16 +28,15 @@ struct Connect: PeerCommand {
   var usesNames: Bool { false }
 
   func run(in context: Context) async throws {
-    if let shell = context.shell { return try await run(in: context, shell) }
     guard input != nil || StandardInput.isFed || StandardInput.isTerminal && context.output.outIsTerminal && !context.output.style.json
     else {
       return try await context.withPeer(who.target) { try await report($0, context.output) }
     }
     let shell = Shell(context.process, timeout: step.timeout)
     shell.isForPrograms = context.output.style.json
-    let selector = try await context.configuration.resolve(who.peer)
-    let connection = try await context.open(selector, who.target)
-    let lane = shell.adopt(connection, as: selector)
+    let request = try await context.request(who.target)
+    let connection = try await context.links.open(request)
+    let lane = shell.adopt(connection, as: request.selector)
     let output = Output(context.output.style, sharing: context.output)
     shell.tag(output, lane)
     try await report(connection, output)
@@ -45,15 +44,13 @@ struct Connect: PeerCommand {
   }
 
   /// The link stays for the commands that follow.
-  @LoopActor
-  private func run(in context: Context, _ shell: Shell) async throws {
+  func run(in context: Context, _ session: SessionLinks) async throws {
     if input != nil { throw Failure(.usage, "connect - is for the command line. In a session the connection stays open anyway.") }
-    guard let lane = context.lane else { return }
     do {
-      let selector = who.peer == .current ? lane.selector : try await context.configuration.resolve(who.peer)
-      try await reportShortly(try await context.lastingLink(selector, who.target).connection, context.output)
+      let request = try await context.request(who.target)
+      try await reportShortly(try await session.lastingConnection(for: request).connection, context.output)
     } catch {
-      if let lane = context.lane, !lane.isConnected, !(error is CancellationError) { lane.fail(error) }
+      if let lane = session.lane, !lane.isConnected, !(error is CancellationError) { lane.fail(error) }
       throw error
     }
   }

@@ -90,7 +90,7 @@ struct Decode: LoopCommand {
 
   @LoopActor
   private func trace(_ context: Context) async throws {
-    guard let name = input.first ?? (context.shell == nil && StandardInput.isFed ? "-" : nil), input.count < 2 else {
+    guard let name = input.first ?? (context.isInputFed ? "-" : nil), input.count < 2 else {
       throw Failure(.usage, "decode trace takes one file, or - for standard input.")
     }
     let shown = name == "-" ? "standard input" : DisplayText.quote(name)

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
+import GAP
 import HCI
-import LEHost
 import Terminal
 import Text
 
@@ -43,8 +43,8 @@ struct Doctor: LoopCommand {
     if case .kernel(let index) = try context.process.adapter() { return try await Examination.ofThisMachine(index).findings }
     let subject = DisplayText.escape(process.adapter ?? context.configuration.variable("BLECTL_ADAPTER") ?? "adapter")
     do {
-      guard let host = try await context.host() else { return [] }
-      let facts = [host.adapterInfo.address?.description ?? "no public address", "up"] + host.adapterInfo.features
+      guard let controller = try await context.radio().controllerFacts else { return [] }
+      let facts = [controller.address?.description ?? "no public address", "up"] + controller.features
       return [Finding(state: .ok, subject: subject, message: facts.joined(separator: " "))]
     } catch let error where Failure(error).kind == .adapter {
       return [Finding(state: .failure, subject: subject, message: Failure(error).message)]

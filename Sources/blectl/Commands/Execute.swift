@@ -1,4 +1,5 @@
 import ArgumentParser
+import Operations
 import Text
 
 /// `-e`: no name among the commands, because it is how `sed` and `perl` take theirs.
@@ -44,8 +45,8 @@ struct Execute: LoopCommand {
     try list.check(shell.settings)
     if let peer {
       let target = Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link)
-      let selector = try await context.configuration.resolve(peer)
-      shell.use(shell.adopt(try await context.open(selector, target), as: selector))
+      let request = try await context.request(target)
+      shell.use(shell.adopt(try await context.links.open(request), as: request.selector))
     }
     do { try await list.run(in: shell, keepGoing: keepGoing, context.output) } catch {
       await shell.end()

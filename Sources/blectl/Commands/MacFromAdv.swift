@@ -90,7 +90,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
     let search = MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)
     let found = Found(search, context.output)
     // That of a session has its commands.
-    let isInputFree = context.shell == nil
+    let isInputFree = !context.isInSession
     if hex != nil || peer != nil, isInputFree, StandardInput.isPipe {
       context.output.note(
         "blectl does not read standard input here. To decode its lines, leave out \(hex != nil ? "--hex" : "PEER").")
@@ -195,7 +195,8 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
     }
     var start = EventLoop.shared.now
     let selector = try await context.configuration.resolve(peer)
-    let match = try await context.find(selector, takingFirst: first, within: link.wait ? step.waitLimit : searchLimit, longer: "-d")
+    let search = PeerSearch(selector, takesFirst: first, limit: link.wait ? step.waitLimit : searchLimit)
+    let match = try await context.session.find(search, LinkText(context.process, context.output, limitOption: "-d"))
     // Who was waited for has all of the duration.
     if link.wait { start = EventLoop.shared.now }
     // What was heard in the search counts.

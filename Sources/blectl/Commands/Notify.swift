@@ -63,37 +63,38 @@ struct Notify: PeerCommand {
   func run(in context: Context) async throws {
     let senders = try ValueSenders(attributes)
     for value in write { try value.check() }
-    if reconnect, context.shell != nil {
-      throw Failure(.usage, "--reconnect is for the command line. In a session, use `set reconnect on`.")
-    }
     let state = State()
-    var pause = Duration.milliseconds(500)
     while true {
       do {
-        let outcome = try await context.withPeer(who.target) { try await listen($0, senders, state, context) }
+        let outcome = try await context.withPeer(who.target, restoring: state.hasStarted) { try await listen($0, senders, state, context) }
         return try finish(outcome, state)
-      } catch  where reconnect && state.hasStarted && !state.isOver && Failure(error).isLoss {
-        // A link that held is lost for a new reason: the patience begins anew.
-        if state.isListening { pause = .milliseconds(500) }
-        state.isListening = false
-        context.output.note("\(Failure(error).message.asSentence) Reconnecting in \(pause.inSeconds) s")
-        let wake = EventLoop.shared.now.advanced(by: pause)
-        try await EventLoop.shared.sleep(until: state.end.map { min($0, wake) } ?? wake)
-        pause = min(pause * 2, .seconds(30))
-        if let end = state.end, EventLoop.shared.now >= end { return try finish(.end, state) }
+      } catch  where reconnect && state.hasStarted && !state.isOver {
+        try await state.pause(after: error, context.links)
+        if let end = state.reconnection.deadline, EventLoop.shared.now >= end { return try finish(.end, state) }
       }
     }
   }
 
-  /// What goes on over several links.
+  /// The state that outlives a link.
   @LoopActor private final class State {
     var values = 0
-    var end: LoopClock.Instant?
+    /// The deadline is the end of `--duration`.
+    var reconnection = RetryPolicy()
     var hasStarted = false
-    /// Subscribed on the present link.
+    /// Whether it is subscribed on the present link.
     var isListening = false
-    /// It ended by itself.
+    /// Whether it ended by itself.
     var isOver = false
+
+    /// - Throws: `error` if a new link does not help.
+    func pause(after error: any Error, _ links: any DeviceLinks) async throws {
+      // A link that held is lost for a new reason.
+      if isListening { reconnection.restart() }
+      isListening = false
+      var policy = reconnection
+      defer { reconnection = policy }
+      try await links.pause(after: error, &policy)
+    }
   }
 
   /// How long no value may come: a count without a duration must not wait for ever. Without either, to wait is what was asked for.
@@ -110,17 +111,19 @@ struct Notify: PeerCommand {
     let client = connection.client
     let outcome = try await client.follow { values in
       // What follows in a session uses what was found.
-      try await senders.subscribe(on: client, discovering: context.shell != nil, context.output) {
+      try await senders.subscribe(on: client, discovering: context.isInSession, context.output) {
         await context.describe($0, on: connection)
         try await values.add($0)
       }
     } limits: {
-      if !state.hasStarted, let duration, duration > 0 { state.end = EventLoop.shared.now.advanced(by: .limited(seconds: duration)) }
+      if !state.hasStarted, let duration, duration > 0 {
+        state.reconnection.deadline = EventLoop.shared.now.advanced(by: .limited(seconds: duration))
+      }
       state.hasStarted = true
       state.isListening = true
       context.output.status("Subscribed. Press Ctrl-C to stop.")
       for value in write { try await send(value, client, context.output) }
-      return FollowLimits(count: count.map { $0 - state.values }, end: state.end, patience: patience)
+      return FollowLimits(count: count.map { $0 - state.values }, end: state.reconnection.deadline, patience: patience)
     } take: { event, uuid in
       try await NotificationRecord.show(event, uuid, format, from: connection, context)
       state.values += 1

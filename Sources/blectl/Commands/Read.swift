@@ -126,11 +126,11 @@ private final class ReadFailures {
   }
 
   /// Whoever gets the command's end as its answer, a script or a program, has the first failure from there.
-  private var isAnswered: Bool { context.shell?.observer != nil || !context.members.isEmpty }
+  private var isAnswered: Bool { context.caller == .script || context.caller == .program }
 
   private func tell(_ failure: Failure) {
     if first == nil, isAnswered { return }
-    if context.shell?.observer != nil { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
+    if context.caller == .script { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
   }
 
   /// - Throws: the first failure.

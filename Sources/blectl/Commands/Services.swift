@@ -24,7 +24,7 @@ struct Services: PeerCommand {
     let output = context.output
     let device = try await file.load()
     try await context.withPeer(who.target) { connection in
-      let names = (device ?? context.lane?.device)?.names ?? [:]
+      let names = (device ?? context.links.device)?.names ?? [:]
       @LoopActor func show(_ table: AttributeTable, _ read: ServiceTree.Values = [:]) async throws {
         for service in table.services {
           if output.style.json {

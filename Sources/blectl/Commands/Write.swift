@@ -108,7 +108,7 @@ struct Write: PeerCommand {
       (1...3).contains(bytes[0]), bytes[1] == 0, !client.isSubscribed(to: item)
     else { return nil }
     let name = ShellWords.quoteForShell(client.table?.name(at: item.valueHandle) ?? "\(item.valueHandle)")
-    let command = context.shell != nil ? "subscribe \(name)" : "blectl notify \(ShellWords.quoteForShell("\(who.peer)")) \(name)"
+    let command = context.isInSession ? "subscribe \(name)" : "blectl notify \(ShellWords.quoteForShell("\(who.peer)")) \(name)"
     return
       "The device now sends values of \(name), but nothing shows them. To see them: \(command)"
   }

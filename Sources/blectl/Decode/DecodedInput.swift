@@ -46,7 +46,7 @@ struct DecodedInput {
       let wrong = words.first { $0 != "-" && Hex.decode($0) == nil } ?? words[1]
       throw Failure(.usage, "Invalid hex \(DisplayText.quote(wrong)). Give hex or a single file.")
     }
-    guard let word = words.first ?? (context.shell == nil && StandardInput.isFed ? "-" : nil) else {
+    guard let word = words.first ?? (context.isInputFed ? "-" : nil) else {
       throw Failure(.usage, "Nothing to decode. Give hex, a file, or - for standard input.")
     }
     name = word == "-" ? "standard input" : DisplayText.quote(word)

@@ -176,6 +176,41 @@ extension Failure {
     }
   }
 
+  init(_ error: ImpossibleVerification) {
+    switch error {
+    case .notReadable(let uuid):
+      self.init(.usage, "Cannot verify with read-back: \(uuid) is not readable. Use --verify notify:ATTR")
+    case .tooLong(let count):
+      self.init(
+        .usage,
+        "--verify read-back compares at most \(WritePlan.largestValue) bytes, not \(count.map { "\($0)" } ?? "more"). Use --verify notify:ATTR"
+      )
+    }
+  }
+
+  /// - Parameter reporter: the characteristic that reports, as the user named it.
+  init(_ error: VerificationFailure, reporter: String?) {
+    switch error {
+    case .otherValue(let uuid, let count, let sent):
+      let name = uuid?.description ?? "the value"
+      self.init(.expectation, "Verification failed: the \(count) bytes of \(name) differ from the \(sent) bytes of the file.")
+    case .otherReport(let error):
+      let whole = error.offset > 0 ? " of a file of \(error.proof.whole)" : ""
+      self.init(
+        .expectation,
+        "Verification failed: sent \(error.proof.part)\(whole), but \(reporter ?? "the device") reports "
+          + (error.report.map { "\($0)" } ?? "nothing") + ".")
+      if let resumption = error.resumption {
+        goesOn(at: resumption.offset, of: error.sent, isRemembered: resumption.isRemembered)
+      } else if error.isCommand {
+        add(
+          error.report.map { $0.count > error.sent } ?? false
+            ? "The device also counted earlier bytes. Reset its counter, then send the file again."
+            : "This does not match the start of the file. Send it again. If the device drops segments again: --mode request")
+      }
+    }
+  }
+
   init(_ error: FailedRead) {
     self.init(error.cause)
     if kind != .att { message = "Cannot read \(error.attribute.shortName): \(message)" }

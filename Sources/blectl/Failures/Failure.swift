@@ -87,6 +87,9 @@ struct Failure: Error, Equatable {
     case let error as IncompleteWrite: self.init(error)
     case let error as FailedRead: self.init(error)
     case let error as SegmentsMissing: self.init(error)
+    case let error as InterruptedTransfer:
+      self.init(transfer: error.write, isRemembered: error.isRemembered, advises: !error.isResumedHere)
+    case let error as ImpossibleVerification: self.init(error)
     case let error as MACRuleError: self.init(error)
     case let error as OfflineAdvertisementError: self.init(error, of: "standard input")
     case let error as ATTError: self.init(error)
@@ -121,9 +124,6 @@ struct Failure: Error, Equatable {
     default: self.init(.internal, "Unexpected error, a bug in blectl: \(error)")
     }
   }
-
-  /// The connection was lost, or the device was not found.
-  var isLoss: Bool { [.linkLost, .notFound, .timeout].contains(kind) }
 
   /// The input was wrong, so nothing was done.
   var isRefusal: Bool { kind == .usage || kind == .input }

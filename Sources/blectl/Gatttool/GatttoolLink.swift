@@ -21,10 +21,22 @@ enum GatttoolLink {
     }
     if isOverClassic { throw Failure(.usage, "GATT over BR/EDR is not supported: blectl supports only Bluetooth LE. Leave out --psm") }
     if ["medium", "high"].contains(securityLevel.lowercased()) { throw unsafeLevel(securityLevel) }
-    let connection = try await context.session.connect(PeerAddress(address, type), limits: context.step.limits) { _ in }
+    var request = LinkRequest(.address(address, type))
+    request.limits = context.step.limits
+    request.exchangesMTU = false
+    let connection = try await OneShotLinks(context.session, Silence(), nil).open(request)
     // Whatever the peer asks for: results are cut where they have always been.
     connection.client.bearer.offer(rxMTU: 23)
     return connection
+  }
+
+  /// Reports nothing: gatttool says only whether it connected.
+  private final class Silence: LinkReporter {
+    func report(_ event: LinkEvent) {}
+    func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
+    func explained(_ error: any Error, on connection: Connection) -> any Error { error }
+    func problem(_ error: any Error) -> LinkProblem { Failure(error).linkProblem }
+    func storedName(of peer: PeerAddress) -> UntrustedText? { nil }
   }
 
   static func unsafeLevel(_ level: String) -> Failure {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bluetooth
 import EventLoop
+import Operations
 
 /// How to connect, and which parameters to request first. Every command that connects has these options.
 struct LinkOptions: ParsableArguments {
@@ -38,8 +39,8 @@ struct LinkOptions: ParsableArguments {
   /// Any of them.
   var isGiven: Bool { mtu != nil || phy != nil || interval != nil || retries != nil || wait }
 
-  var requested: RequestedParameters {
-    RequestedParameters(phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })
+  var requested: LinkParameterRequest {
+    LinkParameterRequest(mtu: mtu, phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })
   }
 }
 

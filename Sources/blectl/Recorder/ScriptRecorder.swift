@@ -80,9 +80,7 @@ final class ScriptRecorder {
   private func record(_ recorded: RecordedCommand, _ command: any LoopCommand, _ context: Context) async throws {
     watch(recorded, command, context.output)
     do {
-      var context = context
-      context.observer = recorded
-      try await command.run(in: context)
+      try await command.run(in: Context(context.process, context.step, recorded))
       recorded.end(nil)
     } catch {
       // A command that became a session has ended before.

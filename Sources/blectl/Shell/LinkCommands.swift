@@ -91,9 +91,9 @@ struct Params: PeerCommand {
     var requested = target.requested
     requested.dataLength = dataLength
     // Here a refusal is not by the way.
-    target.requested = RequestedParameters()
+    target.requested = LinkParameterRequest()
     try await context.withPeer(target, exchangingMTU: false) { [requested] connection in
-      try await requested.demand(connection.link, context.output)
+      try await context.links.demand(requested, of: connection)
       try await LinkFacts(of: connection).show("link", "Connection to ", of: connection, context.output)
     }
   }

@@ -116,6 +116,16 @@ extension Shell {
     }
   }
 
+  /// Restores a lost link with one attempt.
+  /// - Throws: the reason why there is no link; CancellationError.
+  func restore(_ connection: Connection, of lane: Lane) async throws {
+    var policy = RetryPolicy.times(1)
+    policy.firstPause = .zero
+    let restoration = try await process.session.restore(connection, policy)
+    adopt(connection, as: lane)
+    tell(restoration, lane)
+  }
+
   private func tell(_ restoration: Restoration, _ lane: Lane) {
     let missing = restoration.missing.map {
       "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "no longer exists")"

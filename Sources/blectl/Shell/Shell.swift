@@ -64,41 +64,46 @@ final class Shell {
     let subject = command is any PeerCommand ? lane : nil
     let output = output(for: command, members, subject)
     process.noteUnused(by: command, output)
-    var context = Context(process, command.step, output)
-    context.shell = self
-    context.lane = lane
-    context.isAboutCurrent = (command as? any PeerCommand)?.who.peer == .current
-    context.members = members
     let recorded = process.recorder?.begin(line, words, lane, output)
-    context.observer = recorded ?? observer
+    let follower: (any CommandObserver)? = recorded ?? observer
+    let links = SessionLinks(self, lane, members, LinkText(process, output, follower), Context.clientObserver(follower))
+    let caller: Context.Caller = observer != nil ? .script : members.isEmpty ? .person : .program
+    let context = Context(process, command.step, output, caller, links, follower)
+    let run: @LoopActor () async throws -> Void = {
+      if let command = command as? any SessionWorker {
+        try await command.run(in: context, links)
+      } else {
+        try await command.run(in: context)
+      }
+    }
     let turn = (command as? any SessionCommand).map { type(of: $0).turn }
     switch turn {
-    case .atOnce?: return ShellJob(subject, done: await result(recorded) { try await command.run(in: context) })
+    case .atOnce?: return ShellJob(subject, done: await result(recorded, run))
     case .beforeOthers?:
-      return ShellJob(subject, holdsLines: true) { [context] in await self.result(recorded) { try await command.run(in: context) } }
+      return ShellJob(subject, holdsLines: true) { await self.result(recorded, run) }
     case .ofDevice?, nil: break
     }
     let place = (lane?.queue ?? others).enter()
-    context.place = place
-    return ShellJob(subject) { [context] in
+    links.turn = place
+    return ShellJob(subject) {
       defer {
-        if place.hasTurn, let lane = context.lane {
+        if place.hasTurn, let lane = links.lane {
           lane.connection?.client.limit = nil
           if lane.destination != nil {
             lane.destination = nil
             self.changed()
           }
         }
-        if command is Connect, let lane = context.lane { self.connectEnded(lane) }
+        if command is Connect, let lane = links.lane { self.connectEnded(lane) }
         place.leave()
-        if let lane = context.lane { self.tidy(lane) }
+        if let lane = links.lane { self.tidy(lane) }
       }
       return await self.result(recorded) {
         try await self.endingWithInput(command) {
           try await place.untilTurn()
           if command is any ListeningCommand { place.leave() }
-          if !(command is WaitForValue) { context.lane?.forget(for: command is Connect ? nil : line.name) }
-          try await command.run(in: context)
+          if !(command is WaitForValue) { links.lane?.forget(for: command is Connect ? nil : line.name) }
+          try await run()
         }
       }
     }

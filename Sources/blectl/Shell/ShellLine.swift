@@ -13,12 +13,19 @@ protocol ListeningCommand: LoopCommand {}
 /// A command whose records name devices of their own. In a session for programs each has its own `peer`.
 protocol PeerNamingCommand: LoopCommand {}
 
+/// A command that works on the session itself.
+protocol SessionWorker: LoopCommand {
+  @LoopActor func run(in context: Context, _ session: SessionLinks) async throws
+}
+
 /// A command of sessions only.
-protocol SessionCommand: LoopCommand {
+protocol SessionCommand: SessionWorker {
   static var turn: ShellTurn { get }
 }
 
 extension SessionCommand {
+  func run(in context: Context) async throws { throw Failure(.internal, "This command needs a session.") }
+
   /// Only commands about a device wait for one.
   static var unusedOptions: [String] { self is any PeerCommand.Type ? [] : ["--timeout"] }
 }

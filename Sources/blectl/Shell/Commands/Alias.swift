@@ -29,7 +29,7 @@ struct Alias: SessionCommand, PeerNamingCommand {
     if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }
   }
 
-  func run(in context: Context) async throws {
+  func run(in context: Context, _ session: SessionLinks) async throws {
     guard let name else { return try await list(context) }
     if delete {
       guard try context.configuration.knownDevices().aliases[name] != nil else {
@@ -37,13 +37,13 @@ struct Alias: SessionCommand, PeerNamingCommand {
       }
       return try context.configuration.setAlias(name, to: nil)
     }
-    try context.configuration.setAlias(name, to: try await meant(context))
+    try context.configuration.setAlias(name, to: try await meant(context, session))
   }
 
   @LoopActor
-  private func meant(_ context: Context) async throws -> PeerSelector {
+  private func meant(_ context: Context, _ session: SessionLinks) async throws -> PeerSelector {
     if let peer, peer != .current { return try await context.configuration.resolve(peer) }
-    guard let lane = context.lane, let connection = lane.connection else { throw Failure.notConnected(context.lane) }
+    guard let connection = session.lane?.connection else { throw Failure.notConnected(session.lane) }
     // An address that changes is no name for long.
     if let selector = connection.selector, connection.peer.randomKind == .resolvablePrivate { return selector }
     return .address(connection.peer.address, connection.peer.type)

@@ -14,11 +14,11 @@ struct Disconnect: SessionCommand, PeerCommand {
 
   var usesNames: Bool { false }
 
-  func run(in context: Context) async throws {
-    guard let shell = context.shell, let lane = context.lane else { return }
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    guard let lane = session.lane else { return }
     guard let connection = lane.connection else { throw Failure.notConnected(lane) }
     let isOpen = connection.isOpen
-    await shell.disconnect(lane)
+    await session.shell.disconnect(lane)
     if context.output.style.json {
       try await context.output.record {
         $0.string("event", "disconnected")

@@ -20,5 +20,5 @@ struct Exit: SessionCommand {
     if !words.isEmpty { throw ValidationError("exit takes no argument. The first command that failed determines the exit status.") }
   }
 
-  func run(in context: Context) async throws { context.shell?.exit() }
+  func run(in context: Context, _ session: SessionLinks) async throws { session.shell.exit() }
 }

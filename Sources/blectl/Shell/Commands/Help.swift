@@ -16,9 +16,9 @@ struct Help: SessionCommand {
 
   var usesNames: Bool { false }
 
-  func run(in context: Context) async throws {
+  func run(in context: Context, _ session: SessionLinks) async throws {
     guard let name else {
-      let lines = list(context)
+      let lines = list(context, session.shell)
       try await HelpText(text: lines.joined(separator: "\n")).show(context.output)
       return
     }
@@ -27,10 +27,9 @@ struct Help: SessionCommand {
   }
 
   @LoopActor
-  private func list(_ context: Context) -> [String] {
-    let isTyped = context.shell?.isTyped ?? false
+  private func list(_ context: Context, _ shell: Shell) -> [String] {
     var commands = ShellCommands.all.map { (name: $0.configuration.commandName ?? "", what: $0.configuration.abstract) }
-    if isTyped { commands += InteractiveShell.ownCommands.map { ($0.name, $0.hint + ".") } }
+    if shell.isTyped { commands += InteractiveShell.ownCommands.map { ($0.name, $0.hint + ".") } }
     let width = context.output.outIsTerminal ? context.output.width : .max
     let isProgram = context.output.style.json
     let more = "Without PEER, commands use the current device: the last one connected, or chosen with use. More: help COMMAND"

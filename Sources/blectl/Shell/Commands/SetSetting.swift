@@ -21,8 +21,8 @@ struct SetSetting: SessionCommand {
 
   var usesNames: Bool { false }
 
-  func run(in context: Context) async throws {
-    guard let shell = context.shell else { return }
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    let shell = session.shell
     if let name, let value {
       var settings = shell.settings
       try settings.set(name, to: value)

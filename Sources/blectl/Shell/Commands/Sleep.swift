@@ -20,5 +20,5 @@ struct Sleep: SessionCommand {
     }
   }
 
-  func run(in context: Context) async throws { try await EventLoop.shared.sleep(for: .limited(seconds: seconds)) }
+  func run(in context: Context, _ session: SessionLinks) async throws { try await EventLoop.shared.sleep(for: .limited(seconds: seconds)) }
 }

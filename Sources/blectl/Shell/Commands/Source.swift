@@ -26,13 +26,12 @@ struct Source: SessionCommand {
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
 
-  func run(in context: Context) async throws {
-    guard let shell = context.shell else { return }
+  func run(in context: Context, _ session: SessionLinks) async throws {
     if file == "-" { try context.refuseInput() }
     let octets = try await InputFile.read(file, limit: Self.limit)
     guard let text = String(validating: octets, as: UTF8.self) else { throw Failure(.input, "\(DisplayText.quote(file)) is not UTF-8.") }
-    try await shell.nested(atMost: Self.depth, "\(DisplayText.quote(file))") {
-      try await CommandList(text, name: file).run(in: shell, keepGoing: keepGoing, members: context.members, context.output)
+    try await session.shell.nested(atMost: Self.depth, "\(DisplayText.quote(file))") {
+      try await CommandList(text, name: file).run(in: session.shell, keepGoing: keepGoing, members: session.members, context.output)
     }
   }
 }

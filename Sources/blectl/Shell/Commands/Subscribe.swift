@@ -21,24 +21,25 @@ struct Subscribe: SessionCommand, PeerCommand {
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var format: ValueFormat = .auto
 
-  func run(in context: Context) async throws {
+  func run(in context: Context, _ session: SessionLinks) async throws {
     let senders = try ValueSenders(attributes)
     var isNew = false
     do {
+      let request = try await context.request(who.target)
       let connection: Connection
-      if context.isAboutCurrent {
-        connection = try await context.liveConnection(who.target)
+      if request.connects {
+        (connection, isNew) = try await session.lastingConnection(for: request)
       } else {
-        (connection, isNew) = try await context.lastingLink(try await context.configuration.resolve(who.peer), who.target)
+        connection = try await session.connection(for: request)
       }
-      guard let shell = context.shell, let lane = context.lane else { return }
+      guard let lane = session.lane else { return }
       try await senders.subscribe(on: connection.client, context.output) {
         await context.describe($0, on: connection)
-        try await shell.backgroundValues(lane, connection, context.observer).add($0, format)
+        try await session.shell.backgroundValues(lane, connection, context.observer).add($0, format)
       }
     } catch {
       // It stays for what is subscribed to.
-      if isNew, let lane = context.lane { await context.shell?.disconnect(lane) }
+      if isNew, let lane = session.lane { await session.shell.disconnect(lane) }
       throw error
     }
   }
@@ -56,10 +57,12 @@ struct Unsubscribe: SessionCommand, PeerCommand {
   @Argument(help: ArgumentHelp("Characteristics (default: all)", valueName: "attribute"))
   var attributes: [String] = []
 
-  func run(in context: Context) async throws {
+  func run(in context: Context, _ session: SessionLinks) async throws {
     let selectors = try attributes.map { try Selector($0) }
-    let connection = try await context.liveConnection(who.target)
-    guard let background = context.lane?.background else {
+    var request = try await context.request(who.target)
+    request.connects = false
+    let connection = try await session.connection(for: request)
+    guard let background = session.lane?.background else {
       throw Failure(.notFound, "No subscription on \(connection.title). To subscribe: `subscribe ATTR`")
     }
     if selectors.isEmpty { try await background.removeEach() }

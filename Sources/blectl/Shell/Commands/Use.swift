@@ -14,8 +14,8 @@ struct Use: SessionCommand {
 
   var usesNames: Bool { false }
 
-  func run(in context: Context) async throws {
-    guard let shell = context.shell else { return }
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    let shell = session.shell
     guard let lane = try await shell.lane(for: peer) else {
       let known = shell.lanes.compactMap { $0.connection?.title }
       throw Failure(

@@ -44,9 +44,9 @@ struct WaitForValue: SessionCommand, PeerCommand {
       try await connection.client.characteristic(try Selector(pattern.attribute)), keepingValues: false)
   }
 
-  func run(in context: Context) async throws {
+  func run(in context: Context, _ session: SessionLinks) async throws {
     try pattern.check("wait")
-    try await context.withLane(who.target) { connection, lane in
+    try await session.withLane(try await context.request(who.target)) { connection, lane in
       if let count = lane.takeForgotten() {
         context.output.note("wait only checks the last \(lane.recentLimit) values. It misses \(count) earlier ones.")
       }

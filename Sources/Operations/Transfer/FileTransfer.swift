@@ -32,11 +32,12 @@ package final class FileTransfer {
   package var resumes = false
 
   /// The position in the file, in bytes.
-  package private(set) var progress: WriteProgress
+  package var progress: WriteProgress { resting ?? transfer?.progress ?? WriteProgress() }
   /// The number of segments sent.
-  package private(set) var segments = 0
-  /// Segment size and mode. Nil before the first link.
-  package internal(set) var segment: Int?
+  package var segments: Int { earlierSegments + (transfer?.segments ?? 0) }
+  /// Bytes per segment. Nil before the first link.
+  package var segment: Int? { transfer?.segment }
+  /// Nil before the first link.
   package private(set) var mode: TransferOptions.Mode?
   /// The last known parameters of the link.
   package internal(set) var link = LinkParameters()
@@ -62,14 +63,18 @@ package final class FileTransfer {
   /// The latest reports on this link, while commands flow.
   private var reports: [ArrivalReport] = []
   private static let keptReports = 32
-  var running: Transfer?
+  /// The transfer on the present link, or on the last one.
+  private(set) var transfer: Transfer?
+  /// The position between two links, and after the last one. Nil while segments are sent.
+  private var resting: WriteProgress?
+  private var earlierSegments = 0
   var since = EventLoop.shared.now
   /// What is known of the link, with what the transfer itself has shown; and where it was when the link became as it is.
   var model = LinkCapacity()
   var isSlower = false
   var isCounted = false
-  /// Between two segments, as it was found on the last link; zero: none is needed; nil: it was not looked for, or not found.
-  package private(set) var gap: Duration?
+  /// The pause between two segments, as found on the last link. Zero if none is needed, nil if it was not searched or not found.
+  package var gap: Duration? { transfer?.pace?.found }
   var start = 0
 
   /// - Parameters:
@@ -79,7 +84,6 @@ package final class FileTransfer {
     self.report = report
     self.options = options
     self.source = source
-    progress = WriteProgress()
   }
 
   /// The size of the file in bytes. Nil until its end is known.
@@ -91,6 +95,7 @@ package final class FileTransfer {
   /// - Parameter remembered: begins there, which may be the end, when what is before it has this CRC-32.
   /// - Returns: false when it has another one; it begins at the beginning then.
   /// - Throws: TransferError.nothingToSend; what the source throws.
+  @discardableResult
   package func prepare(from offset: Int, remembered: TransferMemory.Point? = nil) async throws -> Bool {
     let place = remembered?.offset ?? offset
     try await skip(to: place)
@@ -104,7 +109,7 @@ package final class FileTransfer {
 
   private func begin(at place: Int) {
     offset = place
-    progress = WriteProgress(sent: place, confirmed: place)
+    resting = WriteProgress(sent: place, confirmed: place)
   }
 
   private func isEnd(_ place: Int) async throws -> Bool { try await source.octets(at: place, atMost: 1).isEmpty }
@@ -170,11 +175,11 @@ package final class FileTransfer {
     let transfer = Transfer(
       client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment, link: model), source,
       from: progress.sent, asking: question, pace: pace)
-    self.segment = segment
-    running = transfer
+    let beginning = progress.sent
+    earlierSegments = segments
+    self.transfer = transfer
+    resting = nil
     adapt(transfer)
-    let (before, beginning) = (segments, progress.sent)
-    var end: WriteProgress?
     connection.link.onParameters = { [weak self] in self?.linkChanged($0) }
     links += 1
     if begin == nil { begin = EventLoop.shared.now }
@@ -182,18 +187,12 @@ package final class FileTransfer {
     defer {
       connection.link.onParameters = nil
       account()
-      progress = end ?? transfer.progress
-      segments = before + transfer.segments
       self.pace = found ?? self.pace
-      gap = transfer.pace?.found
       if transfer.segments > 0 { toldBefore = nil }
-      running = nil
     }
     var refusal: (any Error)?
     do {
-      try await transfer.run { now in
-        self.progress = now
-        self.segments = before + transfer.segments
+      try await transfer.run { _ in
         if self.link.phy == .coded { self.learn(transfer.acknowledged) }
         if transfer.pace?.isSlower ?? false != self.isSlower { self.paceChanged() }
         do { try self.onProgress?(self) } catch {
@@ -203,12 +202,13 @@ package final class FileTransfer {
       }
     } catch let missing as SegmentsMissing where missing.sent == source.count {
       // Everything is sent. Compare it with the final report.
-      end = WriteProgress(sent: transfer.progress.sent, confirmed: min(transfer.progress.confirmed, await intact(from: beginning) ?? .max))
+      resting = WriteProgress(
+        sent: transfer.progress.sent, confirmed: min(transfer.progress.confirmed, await intact(from: beginning) ?? .max))
       return
     } catch {
       var known = transfer.progress
       if let intact = await intact(from: beginning) { known.confirmed = min(known.confirmed, intact) }
-      end = known
+      resting = known
       if let refusal { throw refusal }
       throw IncompleteWrite(
         mode: mode.writeMode, progress: known, total: source.count ?? transfer.progress.sent, segments: .max, cause: error)
@@ -321,7 +321,7 @@ package final class FileTransfer {
       }
     }
     onEvent?(.goesOn(at: place, sent: progress.sent, isTold: told != nil && counter != nil))
-    progress = WriteProgress(sent: place, confirmed: place)
+    resting = WriteProgress(sent: place, confirmed: place)
   }
 
   /// Adds the number of bytes that the link could have carried since the last call.

@@ -12,11 +12,11 @@ extension FileTransfer {
     // Events tell of it only when it changes.
     if link.phy == nil { link.phy = phy }
     (model, start) = (LinkCapacity(link), progress.sent)
-    if let running, mode == .command {
+    if let transfer, mode == .command {
       if let found { pace = found }
-      if running.pace?.found == nil || !(found?.holds(on: link.interval, airTime: airTime) ?? false) {
-        running.begin(newPace(isCounted: isCounted))
-        isSlower = running.pace?.isSlower ?? false
+      if transfer.pace?.found == nil || !(found?.holds(on: link.interval, airTime: airTime) ?? false) {
+        transfer.begin(newPace(isCounted: isCounted))
+        isSlower = transfer.pace?.isSlower ?? false
       }
     }
     planAnew()
@@ -40,7 +40,7 @@ extension FileTransfer {
   private var airTime: Duration { mtu > 0 ? model.airTime(options.chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
 
   /// The pace that the transfer found on its current link.
-  var found: TransferMemory.Pace? { running?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) } }
+  var found: TransferMemory.Pace? { transfer?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) } }
 
   /// - Parameter gap: in microseconds.
   package func pace(of gap: Int) -> TransferMemory.Pace? {
@@ -55,14 +55,13 @@ extension FileTransfer {
   private func planAnew() { planAnew { .plannedAnew(from: $0, to: $1, link) } }
 
   private func planAnew(_ event: (_ before: Int, _ now: Int) -> Event) {
-    guard let running, let mode else { return }
-    adapt(running)
+    guard let transfer, let mode else { return }
+    adapt(transfer)
     guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: model, isSlower: isSlower),
-      segment != running.segment
+      segment != transfer.segment
     else { return }
-    onEvent?(event(running.segment, segment))
-    running.segment = segment
-    self.segment = segment
+    onEvent?(event(transfer.segment, segment))
+    transfer.segment = segment
   }
 
   func adapt(_ transfer: Transfer) {

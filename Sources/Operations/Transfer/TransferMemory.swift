@@ -1,5 +1,6 @@
 package import ATT
 package import Bluetooth
+package import EventLoop
 import Text
 
 /// What is remembered of transfers: how far one came that did not end, and how much a device takes at a time. Kept as a log: records are added at its
@@ -76,6 +77,16 @@ package struct TransferMemory: Sendable, Equatable {
     (points.map { Record.point($0.key, $0.value).line } + paces.map { Record.pace($0.key, $0.value).line })
       .sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
   }
+}
+
+/// Keeps the memory of transfers beyond the process.
+@LoopActor
+package protocol TransferStore {
+  var transfers: TransferMemory { get }
+  /// Stores a record.
+  /// - Returns: false if it could not be stored.
+  @discardableResult
+  func remember(_ record: TransferMemory.Record) -> Bool
 }
 
 extension TransferMemory.Record {

@@ -1,0 +1,214 @@
+import ATT
+import Bluetooth
+package import DeviceFiles
+package import EventLoop
+import GAP
+package import GATT
+
+/// The way to a link, for a command. One-shot commands and sessions have one implementation each.
+@LoopActor
+package protocol DeviceLinks: AnyObject {
+  var session: Session { get }
+  var reporter: any LinkReporter { get }
+  /// Sees the client of each new link.
+  var clientObserver: Session.ClientObserver? { get }
+
+  /// Returns a link to the device with the requested parameters. Connects if there is none.
+  /// - Throws: the reason why there is no link. Leaves nothing open then.
+  func connection(for request: LinkRequest) async throws -> Connection
+  /// Whether a session keeps this link for later commands.
+  func keeps(_ connection: Connection) -> Bool
+  /// The device of a command that names none. Nil without a session.
+  var currentDevice: PeerSelector? { get }
+  /// The description of the device's own protocol, once a command has loaded it.
+  var device: DeviceDescription? { get set }
+  /// Whether the session shows this value without the command.
+  func showsInBackground(_ event: ValueEvent) -> Bool
+
+  /// Finds the device of a request. A session may find that it has the device already.
+  func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice
+  /// The search is over, and the connection attempt begins.
+  func willConnect(to match: PeerMatch)
+  /// The link is there, and nothing was sent. An error takes the link down.
+  func willUse(_ connection: Connection) throws
+  /// The connection attempt failed.
+  func didNotConnect()
+  /// Takes note of a new link, which has its parameters.
+  func didConnect(_ connection: Connection)
+}
+
+/// The result of a search for a device.
+package enum FoundDevice: Sendable {
+  case peer(PeerMatch)
+  /// A link that exists.
+  case connection(Connection)
+  /// The device was there, but its link is gone. The search starts over.
+  case gone
+}
+
+extension DeviceLinks {
+  package func willConnect(to match: PeerMatch) {}
+  package func willUse(_ connection: Connection) throws {}
+  package func didNotConnect() {}
+  package func didConnect(_ connection: Connection) {}
+
+  /// Runs `body` on a link, and releases the link on every path.
+  /// - Parameter isRepeatable: `body` only reads. It runs again if the device closes the link before it answers.
+  package func withLink<T: Sendable>(
+    _ request: LinkRequest, isRepeatable: Bool = false, _ body: @escaping @LoopActor (Connection) async throws -> T
+  ) async throws -> T {
+    var request = request
+    while true {
+      let connection = try await connection(for: request)
+      do {
+        let value = try await body(connection)
+        await release(connection)
+        return value
+      } catch {
+        let error = reporter.explained(error, on: connection)
+        await release(connection)
+        guard isRepeatable, !keeps(connection), connection.retries > 0, !connection.client.bearer.hasAnswered,
+          let reason = (error as? any ConnectionError)?.retryReason
+        else { throw error }
+        reporter.report(.tryingAgain(connection.peer, reason))
+        request.limits.retries = connection.retries - 1
+      }
+    }
+  }
+
+  /// Ends a link that was made for one command. A link that a session keeps stays up.
+  package func release(_ connection: Connection) async { if !keeps(connection) { await session.disconnect(connection) } }
+
+  /// Waits before the next attempt after a lost link.
+  /// - Throws: `error` if a new link does not help, or if `policy` has no attempt left; CancellationError.
+  package func pause(after error: any Error, _ policy: inout RetryPolicy) async throws {
+    guard reporter.problem(error).isLoss, let pause = policy.next() else { throw error }
+    reporter.report(.reconnecting(after: error, in: policy.pausesGrow ? pause : nil))
+    let wake = EventLoop.shared.now.advanced(by: pause)
+    try await EventLoop.shared.sleep(until: policy.deadline.map { min($0, wake) } ?? wake)
+  }
+
+  /// Makes a new link to a device, with its parameters. With `LinkRequest.waits`, retries until it succeeds or the time limit ends.
+  /// - Throws: the reason of the last failure. Leaves nothing open then.
+  package func open(_ request: LinkRequest) async throws -> Connection {
+    var deadline = EventLoop.shared.now.advanced(by: request.patience)
+    if request.waits { reporter.report(.waiting(request.selector)) }
+    var facts = FailedSearch(selector: request.selector)
+    while true {
+      let match: PeerMatch
+      do {
+        switch try await search(for: request, within: EventLoop.shared.now.duration(to: deadline)) {
+        case .peer(let found): match = found
+        case .connection(let connection):
+          reporter.report(.connected)
+          return connection
+        case .gone:
+          deadline = EventLoop.shared.now.advanced(by: request.patience)
+          continue
+        }
+      } catch { throw reporter.explained(error, facts) }
+      facts.heard = match.heard ?? facts.heard
+      let connection: Connection
+      do { connection = try await connect(match, request, until: deadline) } catch {
+        let next = EventLoop.shared.now.advanced(by: .milliseconds(500))
+        let reason = reporter.explained(error, facts)
+        guard request.waits, (error as? any PassingError)?.mayPass ?? false, next < deadline else { throw reason }
+        reporter.report(.stillWaiting(reason))
+        // A device may refuse each attempt immediately.
+        try await EventLoop.shared.sleep(until: next)
+        continue
+      }
+      reporter.report(.connected)
+      do { try await requestLinkLayer(request.parameters, of: connection) } catch {
+        await session.disconnect(connection)
+        throw error
+      }
+      reporter.report(.ready(connection))
+      didConnect(connection)
+      return connection
+    }
+  }
+
+  /// Connects to a device that was found.
+  private func connect(
+    _ match: PeerMatch, _ request: LinkRequest, until deadline: LoopClock.Instant
+  ) async throws -> Connection {
+    reporter.report(.connecting(match.peer, name: match.name))
+    var limits = request.limits
+    if request.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
+    willConnect(to: match)
+    let connection: Connection
+    do {
+      let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.peer) : nil)
+      connection = try await session.connect(match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver) {
+        try self.willUse($0)
+        if request.exchangesMTU || request.parameters.mtu != nil { try await self.exchangeMTU(request.parameters.mtu, on: $0.client) }
+      }
+    } catch {
+      didNotConnect()
+      throw error
+    }
+    connection.payloads = match.payloads
+    return connection
+  }
+
+  // MARK: Parameters
+
+  /// Requests the parameters of a link that exists.
+  /// - Throws: the reason for a lost link; CancellationError.
+  package func request(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
+    let client = connection.client
+    if let wanted = parameters.mtu, wanted != client.mtu {
+      if client.requestedMTU == nil {
+        try await exchangeMTU(wanted, on: client)
+      } else {
+        reporter.report(.mtuStays(client.mtu, requested: wanted))
+      }
+    }
+    try await requestLinkLayer(parameters, of: connection)
+  }
+
+  /// Requests the parameters of the Link Layer. A refusal is an error.
+  /// - Throws: as the procedures of `Link`.
+  package func demand(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
+    for parameter in parameters.ofLinkLayer {
+      reporter.report(.agreed(try await parameter.request(of: connection.link), requested: parameter))
+    }
+  }
+
+  private func requestLinkLayer(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
+    for parameter in parameters.ofLinkLayer {
+      do { reporter.report(.agreed(try await parameter.request(of: connection.link), requested: parameter)) } catch {
+        guard reporter.problem(error) != .disconnected, !(error is CancellationError) else { throw error }
+        reporter.report(.refused(parameter, error))
+      }
+    }
+  }
+
+  private func exchangeMTU(_ wanted: Int?, on client: Client) async throws {
+    guard let wanted else {
+      try await client.exchangeMTU()
+      return
+    }
+    let agreed = try await client.exchangeMTU(wanted)
+    if agreed != wanted { reporter.report(.mtu(agreed, requested: wanted)) }
+  }
+}
+
+extension Session {
+  /// Finds a device, and reports the events of the search.
+  /// - Throws: as `Central.find`, with advice.
+  package func find(_ search: PeerSearch, _ reporter: any LinkReporter) async throws -> PeerMatch {
+    reporter.report(.searching(search.selector, within: search.limit))
+    let match: PeerMatch
+    do {
+      match = try await central().find(search, onDevice: { reporter.report(.heard($0)) }, heard: { reporter.report(.searched($0)) })
+      reporter.report(.searchEnded)
+    } catch {
+      reporter.report(.searchEnded)
+      throw reporter.explained(error, FailedSearch(selector: search.selector))
+    }
+    if !match.others.isEmpty { reporter.report(.chose(match, search.selector)) }
+    return match
+  }
+}

@@ -1,0 +1,71 @@
+package import Bluetooth
+package import EventLoop
+package import GAP
+package import Text
+
+/// An event on the way to a link.
+package enum LinkEvent: Sendable {
+  /// Retries until the device appears.
+  case waiting(PeerSelector)
+  /// A search begins.
+  case searching(PeerSelector, within: Duration)
+  /// The number of devices heard so far.
+  case heard(Int)
+  /// The devices that the search has heard, also those that do not match.
+  case searched([DeviceView])
+  case searchEnded
+  /// Several devices match, and this one is the strongest.
+  case chose(PeerMatch, PeerSelector)
+  /// A session has the device already, by another name.
+  case isSame(String, as: String)
+  case connecting(PeerAddress, name: UntrustedText?)
+  /// The attempt failed, and another one follows.
+  case stillWaiting(any Error)
+  case connected
+  /// The link has its parameters.
+  case ready(Connection)
+  /// The device agreed to another MTU.
+  case mtu(Int, requested: Int)
+  /// The link keeps its MTU, because it is exchanged only once.
+  case mtuStays(Int, requested: Int)
+  /// The device agreed to a parameter. Nil if the result is unknown.
+  case agreed(LinkParameter?, requested: LinkParameter)
+  /// The device or the controller refused a parameter, which only leaves the link slower.
+  case refused(LinkParameter, any Error)
+  /// The device closed the link before it answered, and it is connected again.
+  case tryingAgain(PeerAddress, RetryReason)
+  /// The link is lost, and it is made again after a pause. Nil if each pause has the same length.
+  case reconnecting(after: any Error, in: Duration?)
+}
+
+/// What an error means for a link.
+package enum LinkProblem: Sendable, Equatable {
+  /// The link is lost.
+  case disconnected
+  /// The device was not found, or did not answer in time.
+  case absent
+  case other
+
+  /// Whether a new link may help.
+  package var isLoss: Bool { self != .other }
+}
+
+/// The facts of a search or a connection attempt that failed.
+package struct FailedSearch: Sendable {
+  package let selector: PeerSelector
+  /// The times from which to which the device was heard, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it was not heard.
+  package var heard: ClosedRange<Int64>?
+}
+
+/// Shows the events of links, and knows the program's words for errors.
+@LoopActor
+package protocol LinkReporter: AnyObject {
+  func report(_ event: LinkEvent)
+  /// Adds advice to the error of a search or a connection attempt.
+  func explained(_ error: any Error, _ search: FailedSearch) -> any Error
+  /// Adds to the error of a command what only the connection knows.
+  func explained(_ error: any Error, on connection: Connection) -> any Error
+  func problem(_ error: any Error) -> LinkProblem
+  /// Looks up the name that a device advertised earlier.
+  func storedName(of peer: PeerAddress) -> UntrustedText?
+}

@@ -1,0 +1,80 @@
+package import Bluetooth
+import EventLoop
+import GAP
+
+/// The device that a command needs a link to, and the parameters of the link.
+package struct LinkRequest: Sendable {
+  package var selector: PeerSelector
+  /// Whether to connect if a session has no link to the device.
+  package var connects = true
+  /// Whether to restore the link of a session if it is lost.
+  package var restores = false
+  /// Takes the first match instead of the strongest.
+  package var takesFirst = false
+  /// Refuses to choose among several matches.
+  package var demandsOne = false
+  /// Retries until the device appears, or until `patience` ends.
+  package var waits = false
+  /// Looks up the name of a device that was not heard.
+  package var looksUpName = false
+  /// The time limit of the search.
+  package var patience = PeerSearch.usualLimit
+  /// The time limits of a new link, and its retries.
+  package var limits = Session.Limits()
+  package var parameters = LinkParameterRequest()
+  /// Exchanges the MTU while it connects. False if the caller exchanges the MTU when it needs to.
+  package var exchangesMTU = true
+
+  package init(_ selector: PeerSelector) { self.selector = selector }
+
+  /// The search for the device.
+  /// - Parameter limit: the time left.
+  package func search(within limit: Duration) -> PeerSearch {
+    var search = PeerSearch(selector, takesFirst: takesFirst, demandsOne: demandsOne, limit: limit)
+    search.isUrgent = waits
+    return search
+  }
+}
+
+/// The parameters to request of a link before it is used. Nil leaves a parameter as it is.
+package struct LinkParameterRequest: Sendable, Equatable {
+  /// The ATT_MTU to offer, 23…517. Nil offers the largest.
+  package var mtu: Int?
+  /// The data length in bytes, 27…251.
+  package var dataLength: Int?
+  package var phy: PHY?
+  /// The connection interval, 7.5 ms…4 s.
+  package var interval: Duration?
+
+  package init(mtu: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) {
+    self.mtu = mtu
+    self.phy = phy
+    self.interval = interval
+  }
+
+  /// The parameters of the Link Layer in the order of their requests. A long interval slows every other procedure, so it is last.
+  var ofLinkLayer: [LinkParameter] {
+    [dataLength.map { .dataLength($0) }, phy.map { .phy($0) }, interval.map { .interval($0) }].compactMap(\.self)
+  }
+}
+
+/// One parameter of the Link Layer.
+package enum LinkParameter: Sendable, Equatable {
+  /// The largest payload in bytes.
+  case dataLength(Int)
+  case phy(PHY)
+  /// The connection interval.
+  case interval(Duration)
+
+  /// Requests the parameter.
+  /// - Returns: the agreed value. Nil if it is unknown.
+  /// - Throws: as the procedures of `Link`.
+  @LoopActor
+  func request(of link: any Link) async throws -> LinkParameter? {
+    switch self {
+    case .dataLength(let octets): try await link.requestDataLength(octets).maxTxOctets.map { .dataLength($0) }
+    case .phy(let phy): try await link.requestPHY(phy).phy.map { .phy($0) }
+    case .interval(let interval): try await link.requestInterval(interval).interval.map { .interval($0) }
+    }
+  }
+}

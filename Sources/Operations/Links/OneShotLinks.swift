@@ -1,0 +1,28 @@
+package import DeviceFiles
+package import EventLoop
+package import GATT
+
+/// The links of commands on the command line: each command makes its own.
+@LoopActor
+package final class OneShotLinks: DeviceLinks {
+  package let session: Session
+  package let reporter: any LinkReporter
+  package let clientObserver: Session.ClientObserver?
+  package var device: DeviceDescription?
+
+  package init(_ session: Session, _ reporter: any LinkReporter, _ clientObserver: Session.ClientObserver?) {
+    self.session = session
+    self.reporter = reporter
+    self.clientObserver = clientObserver
+  }
+
+  package func connection(for request: LinkRequest) async throws -> Connection { try await open(request) }
+
+  package func keeps(_ connection: Connection) -> Bool { false }
+  package var currentDevice: PeerSelector? { nil }
+  package func showsInBackground(_ event: ValueEvent) -> Bool { false }
+
+  package func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice {
+    .peer(try await session.find(request.search(within: limit), reporter))
+  }
+}
