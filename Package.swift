@@ -18,6 +18,11 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
+let fuzzed: [Target.Dependency] = [
+  "blectl", "Terminal", "Operations", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT", "ATT",
+  "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+]
+
 let package = Package(
   name: "blectl",
   dependencies: [
@@ -133,6 +138,7 @@ let package = Package(
         "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "DeviceFiles", "GATT", "ATT",
         "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", argumentParser, system,
       ]),
+    .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(
       name: "InteropTests",
       dependencies: ["blectl", "Operations", "LEHost", "LinuxIO", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"],
@@ -158,12 +164,7 @@ if let libFuzzer = Context.environment["BLECTL_LIBFUZZER"], let program = packag
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]),
     .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
     .executableTarget(
-      name: "Fuzz",
-      dependencies: [
-        "CLibFuzzer", "blectl", "Operations", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT", "ATT",
-        "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
-      ],
-      path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus"],
+      name: "Fuzz", dependencies: fuzzed + ["CLibFuzzer"], path: "Tests/Fuzz", exclude: ["CorpusTests.swift", "CLibFuzzer", "Corpus"],
       linkerSettings: [.unsafeFlags(["-use-ld=lld", "-Xlinker", libFuzzer]), .linkedLibrary("stdc++")]),
   ]
 }

@@ -5,11 +5,6 @@ import Foundation
 /// Fuzz TARGET FOLDER [OPTION | INPUT]...: libFuzzer with one target. FOLDER keeps what was found: the corpus, and inputs that break something.
 /// With INPUTs only these are run. Without arguments, lists the targets.
 @main enum Fuzz {
-  private static let targets: [FuzzTarget] = [
-    .h4, .l2cap, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words, .json, .lines, .arguments,
-    .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace,
-  ]
-
   /// libFuzzer runs itself again to merge, with its own arguments only.
   private static let variable = "FUZZ_TARGET"
 
@@ -17,11 +12,11 @@ import Foundation
     EventLoop.shared.useVirtualTime()
     let arguments = CommandLine.arguments
     if let name = ProcessInfo.processInfo.environment[variable] {
-      unsafe chosen = targets.first { $0.name == name }
+      unsafe chosen = FuzzTarget.all.first { $0.name == name }
       exit(drive(arguments))
     }
-    guard arguments.count >= 3, let target = targets.first(where: { $0.name == arguments[1] }) else {
-      print(targets.map(\.name).joined(separator: "\n"))
+    guard arguments.count >= 3, let target = FuzzTarget.all.first(where: { $0.name == arguments[1] }) else {
+      print(FuzzTarget.all.map(\.name).joined(separator: "\n"))
       exit(arguments.count == 1 ? 0 : 64)
     }
     let prepared = try prepare(target, URL(fileURLWithPath: arguments[2]))
@@ -56,8 +51,16 @@ import Foundation
     unsafe copies[arguments.count] = nil
     var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe copies
     return unsafe LLVMFuzzerRunDriver(&count, &list) { octets, length in
-      unsafe Fuzz.chosen?.run(Array(UnsafeBufferPointer(start: octets, count: length)))
+      let (target, input) = unsafe (Fuzz.chosen, Array(UnsafeBufferPointer(start: octets, count: length)))
+      try? EventLoop.shared.run { await target?.run(input) }
       return 0
     }
   }
+}
+
+/// Ends the process when a promise does not hold. libFuzzer then keeps the input.
+func expect(_ holds: Bool, _ what: @autoclosure () -> String) {
+  if holds { return }
+  FileHandle.standardError.write(Data("broken: \(what())\n".utf8))
+  abort()
 }

@@ -1,22 +1,27 @@
+import EventLoop
 import Foundation
 import Text
 
-/// What is given hostile input: it may refuse it, and must neither trap nor take long, nor break its word (`expect`).
+/// Code that takes hostile input. It may refuse an input. It must not trap, take long or break a promise (`expect`).
 struct FuzzTarget: Sendable {
   let name: String
-  /// Files that are good input; below the repository.
+  /// Valid inputs.
   let seeds: [[UInt8]]
+  /// Words of the input's language, for libFuzzer.
   let words: [String]
-  let run: @Sendable ([UInt8]) -> Void
+  /// Takes one input, on the loop.
+  let run: @LoopActor @Sendable ([UInt8]) async -> Void
 
-  /// - Parameters:
-  ///   - seeds: good input; what is in the corpus comes besides.
-  ///   - words: what the language has words for.
-  init(_ name: String, seeds: [[UInt8]] = [], words: [String] = [], run: @escaping @Sendable ([UInt8]) -> Void) {
+  static let all: [FuzzTarget] = [
+    .h4, .l2cap, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words, .json, .lines, .arguments,
+    .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace,
+  ]
+
+  init(_ name: String, seeds: [[UInt8]] = [], words: [String] = [], run: @escaping @LoopActor @Sendable ([UInt8]) async -> Void) {
     (self.name, self.seeds, self.words, self.run) = (name, seeds, words, run)
   }
 
-  /// What fuzzing found before: `scripts/fuzz --corpus`.
+  /// Inputs that fuzzing found before: see `scripts/fuzz --corpus`.
   var kept: [[UInt8]] {
     Self.files("Tests/Fuzz/Corpus", ["\(name).hex"]).flatMap { $0.split(separator: UInt8(ascii: "\n")) }
       .compactMap { Hex.decode(String(decoding: $0, as: UTF8.self)) }
@@ -35,11 +40,4 @@ struct FuzzTarget: Sendable {
   var dictionary: String {
     words.map { word in "\"" + word.utf8.map { "\\x" + Hex.encode([$0]) }.joined() + "\"\n" }.joined()
   }
-}
-
-/// Ends the process, which libFuzzer notes, when something does not hold.
-func expect(_ holds: Bool, _ what: @autoclosure () -> String) {
-  if holds { return }
-  FileHandle.standardError.write(Data("broken: \(what())\n".utf8))
-  abort()
 }

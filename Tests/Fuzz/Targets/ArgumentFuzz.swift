@@ -22,7 +22,7 @@ extension FuzzTarget {
       "\"id\":", "\"command\":", "-h ", "-V", "--", "=", "@", "'", "\"", ";", "-1", "1e309", "0x", "nan", "sim:", "replay:", "tcp:[::1]:1",
     ]
   ) { bytes in
-    VirtualTime.run { await take(String(decoding: bytes, as: UTF8.self)) }
+    await VirtualTime.run { await take(String(decoding: bytes, as: UTF8.self)) }
   }
 
   private static let options = Blectl.commandNames.compactMap { Blectl.command(named: $0) }.flatMap { Arguments.options(of: $0) }.map {

@@ -7,7 +7,7 @@ import TestSupport
 extension FuzzTarget {
   /// A client, and a peer that answers well, nearly well, with anything, late, or not at all.
   static let client = FuzzTarget("client", words: ["\u{1}\u{A}", "\u{11}\u{6}", "\u{9}\u{7}", "\u{5}\u{1}", "\u{B}", "\u{1B}"]) { bytes in
-    VirtualTime.run { try await Dialogue(bytes).run() }
+    await VirtualTime.run { try await Dialogue(bytes).run() }
   }
 }
 

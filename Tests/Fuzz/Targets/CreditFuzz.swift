@@ -14,7 +14,7 @@ extension FuzzTarget {
   static let credits = FuzzTarget("credits") { bytes in
     var tape = Tape(bytes)
     let how = tape.octet()
-    if how < 128 { count(&tape) } else { VirtualTime.run { try await wait(how, tape) } }
+    if how < 128 { count(&tape) } else { await VirtualTime.run { try await wait(how, tape) } }
   }
 
   // MARK: Counting

@@ -11,7 +11,7 @@ import Simulation
 extension FuzzTarget {
   /// Our own host with a good controller in a good air, and what the tape does to the packets that the controller sends.
   static let host = FuzzTarget("host") { bytes in
-    VirtualTime.run {
+    await VirtualTime.run {
       let controller = VirtualController(air: air())
       let interference = Interference(controller, Tape(bytes))
       await use(HostCentral(interference, name: "fuzz")) { interference.isOver }
@@ -21,7 +21,7 @@ extension FuzzTarget {
 
   /// The virtual controller, and a host that sends it packets, each behind its length.
   static let controller = FuzzTarget("controller") { bytes in
-    VirtualTime.run {
+    await VirtualTime.run {
       var tape = Tape(bytes)
       var configuration = VirtualController.Configuration()
       configuration.extended = tape.octet() & 1 == 0
@@ -45,7 +45,7 @@ extension FuzzTarget {
   /// A recording, replayed to our own host.
   static let replay = FuzzTarget("replay", seeds: recording.seeds) { bytes in
     guard let recording = try? Recording(parsing: bytes) else { return }
-    VirtualTime.run {
+    await VirtualTime.run {
       let peers = recording.links.prefix(2).compactMap(\.peer)
       await use(HostCentral(ReplayTransport(recording), name: "fuzz"), peers.isEmpty ? [lock] : peers)
     }

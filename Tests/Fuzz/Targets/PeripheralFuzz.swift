@@ -18,7 +18,7 @@ extension FuzzTarget {
     ]
   ) { bytes in
     guard let descriptions = try? PeripheralFile.parse(bytes, name: "fuzz") else { return }
-    VirtualTime.run {
+    await VirtualTime.run {
       for description in descriptions.prefix(3) {
         let client = PeripheralClient(VirtualPeripheral(description))
         for attribute in description.database.attributes.prefix(24) {
@@ -38,7 +38,7 @@ extension FuzzTarget {
 
   /// Clients of the example devices: PDUs, each behind its length, pauses, lost links.
   static let server = FuzzTarget("server") { bytes in
-    VirtualTime.run {
+    await VirtualTime.run {
       var tape = Tape(bytes)
       let client = PeripheralClient(VirtualPeripheral(examples[Int(tape.octet()) % examples.count]))
       for _ in 0..<64 where !tape.isAtEnd {

@@ -27,7 +27,7 @@ extension FuzzTarget {
       + files("Tests/Vectors", [".btsnoop", ".pcap"]),
     words: ["\u{A}\r\r\n", "\u{4}\u{3E}", "\0\0\0"]
   ) { bytes in
-    VirtualTime.run {
+    await VirtualTime.run {
       var style = Output.Style()
       style.json = bytes.count & 1 == 1
       let output = Output(style) { _ in nil }
