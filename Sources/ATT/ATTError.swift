@@ -19,7 +19,7 @@ package enum ATTError: Error, Equatable, Sendable {
 
 /// What the peer sent in place of an answer.
 package struct Violation: Equatable, Sendable {
-  /// Of the PDU at fault.
+  /// The opcode of the PDU at fault.
   package var opcode: Opcode
   /// The PDU.
   package var octets: [UInt8]

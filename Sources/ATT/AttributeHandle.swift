@@ -21,7 +21,7 @@ package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable
 
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-  /// As handles are written everywhere: `0x0012`.
+  /// The handle as text: `0x0012`.
   package var description: String {
     "0x" + Hex.encode(rawValue)
   }

@@ -42,7 +42,7 @@ package final class Bearer {
 
   package private(set) var faults = Faults()
 
-  /// Of the transactions that begin from now on, in place of the bearer's own; nil: that one.
+  /// The time limit of transactions that begin from now on. Nil: the bearer's own limit.
   package var limit: Duration?
 
   let channel: any Channel
@@ -57,7 +57,7 @@ package final class Bearer {
   private var isStarted = false
   /// PDUs given to the channel.
   package private(set) var transmitted = 0
-  /// Of these, those that the peer has because it answered the request behind them: the controller may lose the event that says so.
+  /// How many of the transmitted PDUs the peer has, because it answered a later request. The controller may lose the event that says so.
   var answered = 0
   /// The last request that was sent, counted as these.
   private var lastRequest = 0
@@ -121,7 +121,7 @@ package final class Bearer {
     let mark: Int
   }
 
-  /// As `request`, for who does not wait yet: it goes out before what is sent next, unless another one is open. - Throws: why the bearer ended.
+  /// Sends a request without waiting for its answer. It goes out before the next PDU, unless another request is open. - Throws: why the bearer ended.
   package func begin(_ request: Request) throws -> OpenRequest {
     start()
     if let closed { throw closed }
@@ -340,5 +340,86 @@ package final class Bearer {
     acknowledgements.open()
     client?.closed(error)
     server?.closed(error)
+  }
+}
+
+/// What the peer has, as its link layer acknowledges it and its answers show.
+extension Bearer {
+  /// Notes when the peer's link layer acknowledges a request that was just begun, and all that was sent before it. The last call counts.
+  /// Nothing waits for this: the controller may lose the event that tells of it.
+  package func timeAcknowledgement(of open: OpenRequest) {
+    timed = (open.mark, nil)
+    noteAcknowledgement()
+  }
+
+  /// When the request of `timeAcknowledgement` was acknowledged; nil: not yet, or unknown.
+  package func acknowledgement(of open: OpenRequest) -> LoopClock.Instant? { timed?.mark == open.mark ? timed?.acknowledged : nil }
+
+  func noteAcknowledgement() {
+    if let timed, timed.acknowledged == nil, let unacknowledged = channel.unacknowledged, transmitted &- unacknowledged >= timed.mark {
+      self.timed?.acknowledged = EventLoop.shared.now
+    }
+    acknowledgements.open()
+  }
+
+  /// PDUs that are sent, and neither acknowledged by the peer's link layer nor followed by a request that was answered; nil when the transport
+  /// cannot know.
+  package var unacknowledged: Int? { channel.unacknowledged.map { min($0, transmitted &- answered) } }
+
+  /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known.
+  /// - Throws: ATTError when they do not become fewer in the time of a transaction; what the channel ended with; CancellationError.
+  package func waitUntilUnacknowledged(below count: Int) async throws {
+    start()
+    var (least, deadline) = (Int.max, EventLoop.shared.now)
+    while true {
+      if let closed { throw closed }
+      guard let open = unacknowledged, open >= max(1, count) else { return }
+      if open < least { (least, deadline) = (open, EventLoop.shared.now.advanced(by: timeout)) }
+      guard try await acknowledgements.pass(until: deadline) else { throw ATTError.nothingGotThrough(for: timeout) }
+    }
+  }
+}
+
+/// Delivers events of the channel in the order of arrival (see `ArrivalOrder`).
+extension Bearer {
+  func handle(_ event: ChannelEvent) {
+    if !keepsOrder, state.isIdle { return deliver(event) }
+    let passes = order.passes(event, isAsking: !state.isIdle, isShared: hasSeveralListeners)
+    keepsOrder = hasSeveralListeners || order.isWaiting
+    if order.isWaiting { turnEnd.request() }
+    if passes { deliver(event) } else if order.isFull { deliverAll() }
+  }
+
+  func deliverHeld() { for event in taken() { handle(event) } }
+
+  private func deliverAll() { for event in taken() { deliver(event) } }
+
+  private func taken() -> [ChannelEvent] {
+    defer { keepsOrder = hasSeveralListeners }
+    return order.take()
+  }
+
+  /// PDUs that were ignored, by reason; none of them ended anything.
+  package struct Faults: Equatable, Sendable {
+    package var empty = 0
+    package var malformed = 0
+    package var stray = 0
+    package var unknownCommands = 0
+    /// Lost by the transport below: a full socket buffer.
+    package var lost = 0
+    /// Requests and indications that got no answer: the peer did not take the many answers before.
+    package var unanswered = 0
+
+    package var total: Int { empty + malformed + stray + unknownCommands + lost + unanswered }
+
+    mutating func count(_ fault: BearerState.Fault) {
+      switch fault {
+      case .empty: empty &+= 1
+      case .malformed: malformed &+= 1
+      case .stray: stray &+= 1
+      case .unknownCommand: unknownCommands &+= 1
+      case .lost(let count): lost &+= max(0, count)
+      }
+    }
   }
 }

@@ -35,7 +35,7 @@ package struct OwnNames: Equatable, Sendable {
     }
   }
 
-  /// As typed: in any case, with any separators, or letter for letter where a name has none that could be typed so.
+  /// Finds a UUID by a typed name. Case and separators do not matter, unless the name consists of nothing else.
   func uuid(named text: String) -> UUID? { Self.key(in: uuids, named: text) }
 
   func company(named text: String) -> UInt16? { Self.key(in: companies, named: text) }

@@ -59,8 +59,8 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
   /// The 16-bit form, when there is one.
   package var short: UInt16? { onBase.flatMap { UInt16(exactly: $0) } }
 
-  /// As ATT carries it, least significant octet first: 2 octets when there is a 16-bit form, else 16.
-  /// 32-bit forms are widened, ATT has none (Vol 3 Part F §3.2.1).
+  /// The bytes in an ATT PDU, least significant first: 2 bytes for a 16-bit form, else 16. ATT has no 32-bit form, so these are
+  /// widened (Vol 3 Part F §3.2.1).
   package var attBytes: [UInt8] {
     if let short { return [UInt8(truncatingIfNeeded: short), UInt8(truncatingIfNeeded: short >> 8)] }
     return littleEndianBytes

@@ -147,7 +147,7 @@ extension DecodedPacket {
   private static func attribute(_ handle: AttributeHandle) -> PacketField { PacketField("handle", .attribute(handle)) }
   private static func end(_ handle: AttributeHandle) -> PacketField { place("end_handle", handle) }
 
-  /// Of which there is no attribute to show.
+  /// Returns a field with a handle that has no attribute to name.
   private static func place(_ name: String, _ handle: AttributeHandle) -> PacketField {
     PacketField(name, .mask(UInt64(handle.rawValue), octets: 2))
   }

@@ -17,7 +17,7 @@ extension DecodedPacket {
     if !reader.isAtEnd { fields.append(PacketField(name, .octets(reader.rest()))) }
   }
 
-  /// It is not as long as it says. - Parameter there: what is, where some of that was read; nil: what is left.
+  /// Reports that the packet is not as long as it says. - Parameter there: how many bytes follow. Nil: those that were not read.
   mutating func fail(length: Int, there: Int? = nil, _ reader: inout ByteReader) {
     problem = MalformedPacket("\(name): length \(length), but \(there ?? reader.remaining) byte(s) follow", at: reader.offset)
     rest(&reader, "octets")

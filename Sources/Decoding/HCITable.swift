@@ -2,7 +2,7 @@
 package enum HCITable {
   package struct Command: Sendable {
     package let name: String
-    /// Nil where the format is not known.
+    /// The format of the command's parameters. Nil when it is unknown.
     let parameters: PacketFormat?
     let returned: PacketFormat?
   }

@@ -9,9 +9,9 @@ package import Replay
 package struct LearnedDatabases: Sendable {
   /// Whose attributes.
   package struct Server: Hashable, Sendable {
-    /// Of what it is in the trace.
+    /// The adapter in the trace.
     package let adapter: UInt16
-    /// Nil: the adapter's own.
+    /// The peer that has the attributes. Nil: the adapter has them.
     package let peer: PeerAddress?
     /// Tells peers without an address apart: the number of the link's first packet; in a sniffer's capture twice that, plus 1 for the central.
     package let link: Int?
@@ -68,6 +68,6 @@ package struct LearnedDatabases: Sendable {
 package typealias AttributeName = ReplayError.Attribute
 
 extension AttributeName {
-  /// Where the names of a server's attributes come from.
+  /// A function that returns the name of an attribute of a server.
   package typealias Source = (AttributeHandle) -> AttributeName?
 }

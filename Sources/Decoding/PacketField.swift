@@ -6,7 +6,7 @@ package struct DecodedPacket: Sendable, Equatable {
   /// The specification's: `LE Set Scan Enable`.
   package var name: String
   package var fields: [PacketField] = []
-  /// Where it does not follow its format. The fields before that are there.
+  /// The place where the packet does not follow its format. `fields` has the fields before it.
   package var problem: MalformedPacket?
 
   package init(_ name: String, _ fields: [PacketField] = [], problem: MalformedPacket? = nil) {
@@ -15,7 +15,7 @@ package struct DecodedPacket: Sendable, Equatable {
     self.problem = problem
   }
 
-  /// Of it, or of what it carries.
+  /// The problem of the packet, or of a packet in its fields.
   package var anyProblem: MalformedPacket? {
     problem
       ?? fields.lazy.compactMap { field -> MalformedPacket? in

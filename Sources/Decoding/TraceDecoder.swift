@@ -14,12 +14,12 @@ package struct TraceDecoder: Sendable {
     package let record: Snoop.Record
     package let layer: PacketLayer
     package let packet: DecodedPacket
-    /// Of that layer; nil for HCI, whose octets are the record's packet.
+    /// The bytes of that layer. Nil for HCI, whose bytes are the record's packet.
     package let octets: [UInt8]?
     package let link: TraceLinks.Link?
     /// Whose attributes it is about.
     package let server: LearnedDatabases.Server?
-    /// Of a response, or a confirmation: the number of the packet that it answers, and nanoseconds since.
+    /// The number of the packet that this response or confirmation answers, and the nanoseconds since.
     package let answers: (number: Int, after: Int64)?
   }
 

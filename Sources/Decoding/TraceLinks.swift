@@ -9,17 +9,17 @@ package struct TraceLinks: Sendable {
   package struct Link: Sendable {
     package let adapter: UInt16
     package let identity: Identity
-    /// Nil where the trace does not have its beginning. Of what a sniffer has heard, the peripheral.
+    /// The peer; in a sniffer's trace, the peripheral. Nil when the trace does not have the link's beginning.
     package var peer: PeerAddress?
-    /// Of what a sniffer has heard.
+    /// The central, in a sniffer's trace.
     package var central: PeerAddress?
     /// Nobody but the two can read what goes over it now.
     package var isEncrypted = false
     /// The adapter's role; nil where nobody knows.
     package var isCentral: Bool?
-    /// It is BR/EDR's: what its channels carry is not looked at.
+    /// Whether the link is BR/EDR. Nothing decodes its channels.
     package var isClassic = false
-    /// Of its first and its last packet, nanoseconds since 1970.
+    /// The times of the first and the last packet, in nanoseconds since 1970.
     package var begin: Int64
     package var end: Int64
     /// Why it ended; nil while the trace has no end of it.
@@ -36,7 +36,7 @@ package struct TraceLinks: Sendable {
   /// What its packets say that they belong to.
   package enum Identity: Sendable, Equatable {
     case handle(ConnectionHandle)
-    /// Of what a sniffer has heard.
+    /// The access address, in a sniffer's trace.
     case accessAddress(UInt32)
   }
 
@@ -159,5 +159,156 @@ package struct TraceLinks: Sendable {
     let opcode = UInt16(octets[1]) | UInt16(octets[2]) << 8
     guard RecordedEvent.linkCommands.contains(opcode) else { return nil }
     return known(ConnectionHandle(UInt16(octets[4]) | UInt16(octets[5]) << 8), record)
+  }
+}
+
+/// What is known of a connection whose packets a sniffer hears.
+struct AirConnection: Sendable {
+  let link: Int
+  /// The last packet: whose, and when it was heard, nanoseconds since 1970.
+  var sender: AirPacket.Sender?
+  var time: Int64 = 0
+  /// Microseconds that it took.
+  var duration: Int64 = 0
+  var channel: UInt8?
+  /// The last packet was heard before.
+  var isRepeated = false
+  /// Nanoseconds between its events; where the sniffer has not heard it, what is common.
+  fileprivate(set) var interval: Int64 = 50_000_000
+  /// While it changes, of which only the instant is known, the other interval, and until when that may be.
+  private var other: (interval: Int64, until: Int64) = (0, .min)
+  /// The last PDU of each side, without what a repetition may change, and when it was heard.
+  private var last: [AirPacket.Sender: (pdu: [UInt8], time: Int64)] = [:]
+  fileprivate var encryption = Encryption.off
+  /// The sniffer has left the MIC behind what it has decrypted; nil while nothing has told.
+  fileprivate(set) var keepsMIC: Bool?
+
+  init(link: Int) { self.link = link }
+
+  /// `begins`: what comes next is encrypted, but for what may still belong to its start (Vol 6 Part B §5.1.3.1).
+  fileprivate enum Encryption { case off, begins, on }
+}
+
+extension TraceLinks {
+  /// - Returns: the connection that a packet belongs to, if any, and the frame that it completes.
+  mutating func add(air packet: AirPacket, _ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
+    let isIntact = packet.isIntact != false
+    if packet.isAdvertising { return (isIntact ? begin(packet, record) : nil, nil) }
+    // Noise has any access address.
+    let known = connections[packet.accessAddress]
+    guard packet.isOfConnection, isIntact || known != nil else { return (nil, nil) }
+    var connection = known ?? AirConnection(link: append(.accessAddress(packet.accessAddress), record))
+    defer { connections[packet.accessAddress] = connection }
+    let sender = packet.sender ?? connection.sender(of: packet, at: record.wallClock)
+    (connection.sender, connection.time, connection.duration, connection.channel) = (
+      sender, record.wallClock, packet.duration, packet.channel
+    )
+    links[connection.link].end = max(links[connection.link].end, record.wallClock)
+    connection.isRepeated = false
+    guard isIntact else { return (connection.link, nil) }
+    guard packet.isWhole else { return (connection.link, nil) }
+    connection.isRepeated = connection.repeats(packet, from: sender, at: record.wallClock)
+    guard packet.pdu[1] > 0 else { return (connection.link, nil) }
+    if packet.isDecrypted { connection.noteDecryption(packet) } else if !connection.isRepeated { connection.noteEncryption(packet) }
+    links[connection.link].isEncrypted = connection.encryption == .on
+    guard !connection.isRepeated, !links[connection.link].isEncrypted || packet.isDecrypted else { return (connection.link, nil) }
+    let plain = packet.isDecrypted && connection.keepsMIC == true ? packet.withoutMIC : packet
+    return (connection.link, take(plain, from: sender, at: record.wallClock, &connection))
+  }
+
+  private mutating func take(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64, _ connection: inout AirConnection)
+    -> Frame?
+  {
+    let payload = Array(packet.payload)
+    switch packet.pdu[0] & 3 {
+    case 3:
+      switch (payload.first, payload.count) {
+      case (0x00, 12): connection.change(interval: payload[4...], at: time)
+      case (0x02, 2): links[connection.link].reason = ControllerErrorCode(rawValue: payload[1])
+      default: break
+      }
+      return nil
+    case let kind where kind > 0: return recombine(connection.link, payload, isStart: kind == 2, isFromHost: sender == .central)
+    default: return nil
+    }
+  }
+
+  /// CONNECT_IND and AUX_CONNECT_REQ say what the connection's access address will be (Vol 6 Part B §2.3.3.1).
+  private mutating func begin(_ packet: AirPacket, _ record: Snoop.Record) -> Int? {
+    guard packet.pdu.count == 2 + 34, packet.pdu[0] & 0x0F == 5 else { return nil }
+    var reader = ByteReader(packet.pdu[2...])
+    guard let initiator = try? reader.address("initiator"), let advertiser = try? reader.address("advertiser"),
+      let address = try? reader.uint32("access address")
+    else { return nil }
+    let index = append(.accessAddress(address), record)
+    links[index].central = PeerAddress(initiator, packet.pdu[0] & 0x40 == 0 ? .public : .random)
+    links[index].peer = PeerAddress(advertiser, packet.pdu[0] & 0x80 == 0 ? .public : .random)
+    var connection = AirConnection(link: index)
+    // Behind the CRC's beginning, the window's size and its offset.
+    connection.interval = AirConnection.interval(packet.pdu[24...])
+    connections[address] = connection
+    return index
+  }
+}
+
+extension AirConnection {
+  /// - Parameter octets: two or more: units of 1.25 ms, least significant first. - Returns: nanoseconds.
+  fileprivate static func interval(_ octets: ArraySlice<UInt8>) -> Int64 {
+    octets.prefix(2).reversed().reduce(0) { $0 << 8 | Int64($1) } * 1_250_000
+  }
+
+  /// A new one holds from its instant on, six events later at least (Vol 6 Part B §5.1.1); nobody waits much longer.
+  fileprivate mutating func change(interval octets: ArraySlice<UInt8>, at time: Int64) {
+    other = (interval, time.addingReportingOverflow(interval * 12).partialValue)
+    interval = Self.interval(octets)
+  }
+
+  /// LL_START_ENC_REQ is the last that is not encrypted, LL_ENC_RSP comes before that: a sniffer may miss either. Where encryption is refused nothing
+  /// begins; where it pauses, LL_PAUSE_ENC_RSP of the central is not encrypted, and too short for it (Vol 6 Part B §5.1.3).
+  /// - Parameter packet: not empty.
+  fileprivate mutating func noteEncryption(_ packet: AirPacket) {
+    let isControl = packet.pdu[0] & 3 == 3
+    switch (isControl ? packet.payload.first : nil, packet.payload.count) {
+    case (0x0B, 1): encryption = .off
+    case (0x04, 13) where encryption == .off, (0x05, 1) where encryption == .off: encryption = .begins
+    case (0x0D, 2) where encryption == .begins, (0x11, 3) where encryption == .begins: encryption = .off
+    case (0x02, 2) where encryption == .begins, (0x04, 13) where encryption == .begins, (0x05, 1) where encryption == .begins: break
+    default: if encryption == .begins { encryption = .on }
+    }
+  }
+
+  /// LL_START_ENC_RSP, with which decrypted traffic begins, is one octet long. Without it the first whole frame tells, which says its length: later ones
+  /// may be parts that look like one.
+  fileprivate mutating func noteDecryption(_ packet: AirPacket) {
+    encryption = .on
+    let payload = Array(packet.payload)
+    switch packet.pdu[0] & 3 {
+    case 3 where payload.first == 0x06: keepsMIC = payload.count == 5
+    case 2 where payload.count >= 4 && keepsMIC == nil:
+      let behind = payload.count - 4 - (Int(payload[0]) | Int(payload[1]) << 8)
+      if behind == 0 || behind == 4 { keepsMIC = behind == 4 }
+    default: break
+    }
+  }
+
+  /// Who gets no acknowledgement sends the same again, with the same sequence number, in this event or the next one. A sniffer misses packets: what comes
+  /// later may well be another one.
+  fileprivate mutating func repeats(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64) -> Bool {
+    // LLID and sequence number.
+    let pdu = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
+    guard let before = last.updateValue((pdu, time), forKey: sender), before.pdu == pdu else { return false }
+    let (since, overflow) = time.subtractingReportingOverflow(before.time)
+    let longest = time < other.until ? max(interval, other.interval) : interval
+    return !overflow && since <= longest + longest / 2
+  }
+
+  /// Finds the sender where the sniffer does not name it: the central begins on each channel, and a packet T_IFS (150 µs) after another has the other sender
+  /// (Vol 6 Part B §4.1.1, §4.5.1).
+  fileprivate func sender(of packet: AirPacket, at time: Int64) -> AirPacket.Sender {
+    let (since, overflow) = time.subtractingReportingOverflow(self.time)
+    guard let sender, !overflow, (0...100_000_000).contains(since), channel == packet.channel else { return .central }
+    // Some sniffers say when a packet begins, some when it has ended, and all in their own microseconds.
+    let isReply = [duration, packet.duration].contains { (0...250_000).contains(since - $0 * 1000) }
+    return isReply ? (sender == .central ? .peripheral : .central) : .central
   }
 }

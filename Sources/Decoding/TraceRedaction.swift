@@ -10,7 +10,7 @@ package struct TraceRedaction: Sendable {
     var head: [UInt8] = []
     var length = 0
 
-    /// Where it ends; nil before its header is there.
+    /// The length of the frame with its header. Nil before the header is complete.
     var end: Int? { head.count < 4 ? nil : 4 + Int(head[0]) + Int(head[1]) << 8 }
 
     /// How many of its bytes may be kept.

@@ -9,7 +9,7 @@ package struct TraceSummary: Sendable {
   package struct Subject: Hashable, Sendable {
     package let opcode: ATT.Opcode
     package let handle: AttributeHandle?
-    /// Of requests that look for attributes of a type.
+    /// The type, in requests that look for attributes of a type.
     package let type: UUID?
     package let server: LearnedDatabases.Server
 
@@ -23,7 +23,7 @@ package struct TraceSummary: Sendable {
   /// Everything of one kind on a link.
   package struct Entry: Sendable {
     package var count = 0
-    /// Of values that went with it, or came back.
+    /// The bytes of values in these packets and their answers.
     package var octets = 0
     package var answers = 0
     /// Nanoseconds, of all answers together, and of the slowest.
@@ -36,7 +36,7 @@ package struct TraceSummary: Sendable {
     package var isFromHost: Bool
     package var subject: Subject
     package var entry: Entry
-    /// Those before it came earlier.
+    /// The position by time of the first packet.
     fileprivate var order: Int
   }
 
@@ -48,7 +48,7 @@ package struct TraceSummary: Sendable {
   package private(set) var vendorData = 0
   /// Packets that a sniffer has heard.
   package private(set) var air = 0
-  /// Of these: with a wrong CRC; of those without, what is advertising, periodic advertising too, and what is of isochronous streams.
+  /// How many of the heard packets have a wrong CRC. Of the others, `advertising` counts advertising packets, and `isochronous` those of streams.
   package private(set) var damaged = 0
   package private(set) var advertising = 0
   package private(set) var isochronous = 0
@@ -75,7 +75,7 @@ package struct TraceSummary: Sendable {
     let subject: Subject
   }
 
-  /// Those of a link, in the order in which they began.
+  /// Returns the conversations of a link, in the order in which they began.
   package func conversations(_ link: Int) -> [Conversation] { (entries[link] ?? [:]).values.sorted { $0.order < $1.order } }
 
   mutating func count(_ record: Snoop.Record, isVendorData: Bool) {

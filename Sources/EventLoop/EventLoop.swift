@@ -156,7 +156,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// In virtual time the clock stops here, until it is set anew: someone who lives in real time is at the keyboard. Nil: it goes on.
   package var horizon: LoopClock.Instant?
 
-  /// Of the timers that the clock may come to.
+  /// The time of the next timer that the clock may reach.
   private var nextDue: Int64? {
     guard let due = timers.next else { return nil }
     if isVirtual, let horizon, due > horizon.nanoseconds { return nil }

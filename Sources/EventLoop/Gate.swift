@@ -13,7 +13,7 @@ package final class Gate {
   /// Empty but while it opens; for its memory.
   private var leaving: [Waiter] = []
   private var count = 0
-  /// Of somebody who waits, or waited: it stays when the wait is over, so that not every wait has to make one.
+  /// The timer of a wait. It stays after the wait, so that the next wait can use it.
   private var timer: (due: LoopClock.Instant, timer: LoopTimer)?
 
   package init() {}

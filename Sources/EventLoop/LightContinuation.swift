@@ -1,5 +1,5 @@
-/// As CheckedContinuation, but without a record of its own on the heap: for what suspends thousands of times a second. Whoever takes one out of the
-/// list that it waits in resumes it, and so each is resumed once.
+/// A continuation without a heap record of its own, unlike CheckedContinuation: for waits that happen thousands of times a second. The code that takes
+/// one out of its waiting list resumes it, so each is resumed once.
 @safe struct LightContinuation<Value: Sendable>: Sendable {
   private let continuation: UnsafeContinuation<Value, Never>
 

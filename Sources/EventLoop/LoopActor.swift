@@ -8,7 +8,7 @@ public actor LoopActor {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe EventLoop.shared.asUnownedSerialExecutor() }
 
-  /// As `assumeIsolated`, made once for what is called often: that allocates, and this does so only here.
+  /// Wraps a handler that is called often. `assumeIsolated` allocates at each call; this function allocates once.
   static func assumingIsolated<Value>(_ handler: @escaping @LoopActor (Value) -> Void) -> (Value) -> Void {
     let plain = unsafe unsafeBitCast(handler, to: ((Value) -> Void).self)
     return {

@@ -2,7 +2,7 @@
 /// Made once and asked for often.
 package final class TurnEnd {
   private let action: (()) -> Void
-  /// It was asked for and comes.
+  /// Whether the action was asked for and has not run yet.
   package private(set) var isDue = false
 
   /// Whether the action waits until no job is left, for up to 64 batches. Other actions run after each batch.

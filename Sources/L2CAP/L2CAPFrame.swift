@@ -19,7 +19,7 @@ package struct L2CAPFrame: Sendable, Equatable {
     return octets
   }
 
-  /// As `encoded`, behind what is there. - Returns: how many octets.
+  /// Appends an encoded frame. - Returns: how many bytes it has.
   @discardableResult
   package static func append(_ channel: ChannelIdentifier, _ payload: [UInt8], to octets: inout [UInt8]) -> Int {
     let payload = payload.prefix(0xFFFF)

@@ -7,7 +7,7 @@ import SystemPackage
 /// A link that an adapter of the kernel has, whoever made it.
 package struct AdapterLink: Hashable, Sendable {
   package let address: Address
-  /// Nil where the kernel tells it only to those with CAP_NET_ADMIN.
+  /// The type of the address. Nil without CAP_NET_ADMIN, where the kernel does not give it.
   package let type: AddressType?
 
   package init(_ address: Address, _ type: AddressType?) {

@@ -74,7 +74,7 @@ package struct NoConnection: PassingError, Sendable, Equatable {
   package let adapter: String
   package let cause: Cause
   package let errno: Errno
-  /// Of the LE Connection Complete event, when we may see events.
+  /// The status in the LE Connection Complete event. Nil without the right to see events.
   package let status: ControllerErrorCode?
 
   package init(_ peer: PeerAddress, adapter: String, _ cause: Cause, errno: Errno, status: ControllerErrorCode? = nil) {

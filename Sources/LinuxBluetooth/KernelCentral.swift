@@ -59,7 +59,7 @@ package final class KernelCentral: GAP.Central, LinkController {
 
   // MARK: What the controller can do
 
-  /// Nil until it has said.
+  /// The commands that the controller supports. Nil until it has answered.
   private var supportedCommands: SupportedCommands?
 
   private func abilities(for phys: Set<PHY>) async throws -> ControllerInfo {

@@ -10,7 +10,7 @@ enum KernelDiscovery {
   private static let rejected: UInt8 = 0x0B
   private static let invalidParameters: UInt8 = 0x0D
 
-  /// Nil when the kernel does not say: that takes CAP_NET_ADMIN.
+  /// Returns whether a discovery is active. Nil without CAP_NET_ADMIN, where the kernel does not answer.
   static func isActive(adapter: Int) -> Bool? {
     // No question for it exists. Stopping a discovery of no type at all stops nothing, and what is wrong with it is judged in this
     // order: no discovery is active (Rejected); it has another type (Invalid Parameters).

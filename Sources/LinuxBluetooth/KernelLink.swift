@@ -20,7 +20,7 @@ package final class KernelLink: GAP.Link {
   /// Watches over the interval that was asked for.
   private var intervalWatch: Int?
 
-  /// Nil when the link's handle is not known.
+  /// The procedures that change the link. Nil when the link's handle is unknown.
   private let procedures: LinkProcedures?
   private var observer: Int?
 

@@ -9,7 +9,7 @@ final class KernelScan {
   /// Settled when the scan has ended, in whatever way.
   let over = Wait<Void>()
   private let central: KernelCentral
-  /// Nil before and after.
+  /// The state of the scan. Nil before it begins and after it ends.
   private var procedure: ScanProcedure?
   private var failure: (any Error)?
   private var change = Wait<Void>()

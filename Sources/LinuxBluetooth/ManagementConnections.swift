@@ -6,7 +6,7 @@ enum ManagementConnections {
   private static let lePublic: UInt8 = 1
   private static let leRandom: UInt8 = 2
 
-  /// Nil when the kernel does not say.
+  /// Returns the connected peers. Nil when the kernel does not answer.
   static func read(adapter: Int) -> Set<PeerAddress>? {
     ManagementChannel.ask(getConnections, adapter: UInt16(clamping: adapter)).flatMap { $0.status == 0 ? try? parse($0.parameters) : nil }
   }

@@ -6,7 +6,7 @@ import Bluetooth
 enum ManagementIndexes {
   private static let readIndexList: UInt16 = 0x0003
 
-  /// Nil when the kernel does not answer.
+  /// Returns the numbers of the adapters. Nil when the kernel does not answer.
   static func read() -> Set<Int>? { ManagementChannel.ask(readIndexList).flatMap { $0.status == 0 ? try? parse($0.parameters) : nil } }
 
   static func parse(_ parameters: [UInt8]) throws(MalformedPacket) -> Set<Int> {

@@ -24,7 +24,7 @@ package struct RFKill: Sendable, Equatable {
     }
   }
 
-  /// Those for Bluetooth, in the order of their devices' names.
+  /// The switches for Bluetooth, sorted by the names of their devices.
   package private(set) var switches: [Switch] = []
 
   /// - Parameter folder: another one in tests.

@@ -30,7 +30,7 @@ struct ScanProcedure: Equatable {
     let configure: CommandPacket
     let enable: CommandPacket
 
-    /// It finds nothing, or next to nothing, that its owner does not know already: the kernel's own scan, between discoveries.
+    /// Whether the scan finds almost nothing new for its owner. The kernel scans like this between discoveries.
     var isBackground: Bool { usesAcceptList || !isActive && filtersDuplicates }
 
     var isActive: Bool {

@@ -12,7 +12,7 @@ extension Errno {
   /// `Permission denied (EACCES)`: never a number alone.
   package var words: String { "\(description) (\(symbol))" }
 
-  /// As JSON shows it: `eacces`.
+  /// The symbol in JSON records: `eacces`.
   package var snakeName: String { String(decoding: symbol.lowercased().utf8.map { $0 == 0x20 ? 0x5F : $0 }, as: UTF8.self) }
 
   // Those that swift-system has no names for.

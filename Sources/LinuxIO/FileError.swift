@@ -2,21 +2,21 @@ package import SystemPackage
 
 /// What went wrong with a file of the user's.
 package enum FileError: Error, Equatable, Sendable {
-  /// Nil stands for standard input.
+  /// The path of a file. Nil: standard input.
   package typealias Path = String?
 
   case unreadable(Path, Errno)
-  /// It has more octets than can be used.
+  /// The file is longer than the limit.
   case tooLong(Path, limit: Int)
   /// A device that never says that it is at its end.
   case endless(Path)
-  /// It ended at this octet, and had `count` when it was opened: somebody cut it.
+  /// The file ended at this byte, but had `count` bytes when it was opened: somebody cut it.
   case endedEarly(Path, at: Int, count: Int)
   /// Its octets or the time of its last change are not those of when it was opened.
   case changed(Path, from: Int, to: Int)
-  /// Of what can be read only once: so much of it is waiting to be released, and more is not kept.
+  /// An input that can be read only once has reached the limit of bytes that are kept until they are released.
   case keepsNoMore(Path, limit: Int)
-  /// Of what can be read only once: it is not kept any more.
+  /// These bytes of an input that can be read only once are not kept any more.
   case passed(Path, offset: Int)
   /// A state file could not be replaced.
   case unwritable(String, Errno)

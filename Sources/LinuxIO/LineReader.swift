@@ -16,7 +16,7 @@ package final class LineReader {
   private let name: FileError.Path
   private let limit: Int
   private var buffer: [UInt8] = []
-  /// Of the buffer; what is before it was given out, or holds no line feed.
+  /// The start of the next line in the buffer. Bytes before it were returned or skipped.
   private var start = 0
   private var searched = 0
   private var isPassing = false

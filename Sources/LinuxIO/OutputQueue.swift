@@ -5,7 +5,7 @@ import DequeModule
 struct OutputQueue {
   /// What is left of each packet.
   private var lengths: Deque<Int> = []
-  /// Of the packets, from `taken` on.
+  /// The bytes of the packets, from `taken` on.
   private var memory: [UInt8] = []
   private var taken = 0
 

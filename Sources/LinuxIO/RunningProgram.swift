@@ -13,7 +13,7 @@ package struct RunningProgram: Hashable, Sendable {
 
   package var isThisProcess: Bool { process == Int(getpid()) }
 
-  /// Those that /proc shows, by their numbers.
+  /// Lists the programs in /proc by their process numbers.
   package static func all() -> [RunningProgram] {
     FolderNames.list("/proc", home: nil).compactMap { Int($0.dropLast()) }.sorted()
       .compactMap { number in SmallFile.line(of: "/proc/\(number)/comm").map { RunningProgram(process: number, name: $0) } }

@@ -47,7 +47,7 @@ package enum StateFile {
     return "\(path.dropLast(name.count)).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
   }
 
-  /// Those that are missing, for the user only.
+  /// Makes missing folders above a path, with access for the user only.
   static func makeFolders(above path: String) throws(Errno) {
     var folder = ""
     for name in path.split(separator: "/").dropLast() {

@@ -1,4 +1,4 @@
-/// Where a controller that speaks H4 is reached: `tcp:HOST:PORT`, `unix:PATH`, `serial:PATH[@BAUD]`.
+/// The address of a controller that speaks H4: `tcp:HOST:PORT`, `unix:PATH`, `serial:PATH[@BAUD]`.
 package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
   /// - Parameter host: a name or a numeric address, without brackets.
   case tcp(host: String, port: UInt16)
@@ -6,7 +6,7 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
   /// - Parameter baud: bits a second; see `SerialPort`.
   case serial(path: String, baud: Int)
 
-  /// Where to listen: no serial line, and port 0 is any that is free.
+  /// Reads an address to listen at: no serial line. Port 0 is any free port.
   /// - Throws: TransportError.notAnAddress.
   package init(listening text: String) throws(TransportError) {
     try self.init(text, portsFrom: 0)

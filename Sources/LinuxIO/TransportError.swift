@@ -33,7 +33,7 @@ package enum TransportError: Error, Equatable, Sendable {
     case path
     case device
     case baudRate
-    /// Of those at which one can listen.
+    /// An address to listen at.
     case listener
   }
 }

@@ -6,7 +6,7 @@ import L2CAP
 struct LinkStream {
   private var outgoing = Recombination()
   private var incoming = Recombination()
-  /// Where the frame that is coming in began, among what follows the last request.
+  /// The start of the incoming frame, among the packets after the last request.
   private var frameStart = 0
   private var frameRequests = 0
   /// The request that waits for its response.

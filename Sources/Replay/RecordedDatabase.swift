@@ -10,9 +10,9 @@ package struct RecordedDatabase: Sendable {
   private var groups: [UUID: [HandleGroup]] = [:]
   /// Values of declarations, which do not change.
   private(set) var declarations: [Int: [UInt8]] = [:]
-  /// Where Find Information has seen all there is.
+  /// The handles where Find Information has shown all attributes.
   private var seen = RangeSet<Int>()
-  /// Where all attributes of a type were seen.
+  /// The handles where all attributes of a type were seen.
   private var seenOfType: [UUID: RangeSet<Int>] = [:]
   /// Values that the device took, by handle.
   private(set) var accepted: [Int: Set<[UInt8]>] = [:]
@@ -24,7 +24,7 @@ package struct RecordedDatabase: Sendable {
 
   /// The handles of `types`, ascending; where there are surely no attributes; and where none of a type.
   private(set) var handles: [Int] = []
-  /// Those of characteristics, ascending.
+  /// The handles of characteristics, ascending.
   private var characteristics: [Int] = []
   private var vacant = OrderedRanges()
   private var complete: [UUID: OrderedRanges] = [:]

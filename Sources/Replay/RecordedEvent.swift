@@ -1,6 +1,6 @@
 package import HCI
 
-/// Where in an event's octets things stand, without decoding it: events are given back as they were recorded.
+/// Offsets of fields in an encoded event. Events are replayed as they were recorded, so nothing decodes them.
 package enum RecordedEvent {
   /// Commands whose first parameter is a link.
   package static let linkCommands: Set<UInt16> = [

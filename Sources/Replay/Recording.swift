@@ -1,5 +1,6 @@
 import ATT
 package import Bluetooth
+import EventLoop
 import HCI
 
 /// What a trace tells about the devices around an adapter: what they advertised, how links to them were made, and what went over these.
@@ -10,7 +11,7 @@ package struct Recording: Sendable {
   /// Packets that the recording lacks, of all adapters in it; and those of which it has only the beginning.
   package internal(set) var drops = 0
   package internal(set) var cut = 0
-  /// Those about no link, by opcode, in order.
+  /// Commands that concern no link, by opcode, in order.
   var commands: [UInt16: [Command]] = [:]
   var scans: [Scan] = []
   /// Each try to make a link, in order.
@@ -54,9 +55,9 @@ package struct Recording: Sendable {
   }
 
   package struct Attempt: Sendable {
-    /// Nil when the host did not name it, and nothing came of it; and of a link that was there before the recording.
+    /// The peer. Nil when the host named none and no link came of it, and for a link from before the recording.
     package var peer: PeerAddress?
-    /// Nil when there was no command to make the link: the host had told the controller before whom to take.
+    /// The command that made the link. Nil when the host had told the controller earlier which peers to connect to.
     var command: Command?
     /// LE Connection Complete.
     package var complete: Packet?
@@ -111,5 +112,70 @@ package struct Recording: Sendable {
     }
     var time: Int64
     var kind: Kind
+  }
+}
+
+extension Recording {
+  /// - Parameter file: btsnoop, pcap or pcapng. Of several adapters, the one that is most of a central is taken.
+  /// - Throws: MalformedPacket with the offset in the file. What the packets hold is never an error: what cannot be read is left out.
+  package init(parsing file: [UInt8]) throws(MalformedPacket) {
+    var reader = try FileReader(file)
+    while try reader.takeRecord() {}
+    self = reader.finished()
+  }
+
+  /// Reads a recording in turns with other work on the loop: a long file takes seconds.
+  /// - Throws: MalformedPacket; CancellationError.
+  @LoopActor
+  package static func read(_ file: [UInt8]) async throws -> Recording {
+    var reader = try FileReader(file)
+    while try reader.takeRecord() {
+      EventLoop.shared.spendStep()
+      if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
+    }
+    return reader.finished()
+  }
+
+  /// Gives the packets of each adapter to a reader of its own.
+  private struct FileReader {
+    private var trace: TraceReader
+    private var number = 0
+    private var readers: [UInt16: RecordingReader] = [:]
+
+    init(_ file: [UInt8]) throws(MalformedPacket) { trace = try TraceReader(file) }
+
+    /// - Returns: false at the end of the file.
+    mutating func takeRecord() throws(MalformedPacket) -> Bool {
+      guard let record = try trace.next() else { return false }
+      number += 1
+      guard record.air == nil else { throw MalformedPacket("this is a sniffer capture, without HCI packets of a host", at: 0) }
+      // A monitor numbers adapters from 0; a file that names thousands was not made by one.
+      guard readers[record.adapter] != nil || readers.count < 64 else { return true }
+      readers[record.adapter, default: RecordingReader()].add(record, number: number, isWhole: trace.drops == 0)
+      return true
+    }
+
+    consuming func finished() -> Recording {
+      let best = readers.sorted { $0.key < $1.key }.max { $0.value.weight < $1.value.weight }
+      var recording = best?.value.finished() ?? Recording()
+      recording.drops = trace.drops
+      return recording
+    }
+  }
+
+  /// A device that the host connected, and whose advertisements are not in the recording: its connection tells the type of its address.
+  package func unheardPeer(_ address: Address) -> PeerAddress? {
+    let fitting = attempts.filter { $0.peer?.address == address }
+    guard let attempt = fitting.first(where: { $0.link != nil }) ?? fitting.first else { return nil }
+    return scans.contains { $0.reports.contains { Self.reports($0.octets, address) } } ? nil : attempt.peer
+  }
+
+  private static func reports(_ octets: [UInt8], _ address: Address) -> Bool {
+    switch try? HCI.Packet(octets) {
+    case .event(.leAdvertisingReports(let list))?: list.reports.contains { $0.address == address }
+    case .event(.leExtendedAdvertisingReports(let list))?: list.reports.contains { $0.address == address }
+    case .event(.leDirectedAdvertisingReports(let list))?: list.reports.contains { $0.address == address }
+    default: false
+    }
   }
 }

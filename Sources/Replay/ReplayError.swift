@@ -10,7 +10,7 @@ package enum ReplayError: NoDeviceError, Sendable, Equatable {
   case cut(Asked)
   /// The connection has no more values until the host sends a request.
   case ended
-  /// As well; values follow what the host did next in the recording. - Parameter packet: its number in the file, counted from 1.
+  /// The connection has no more values until the host repeats its next action in the recording. - Parameter packet: its number in the file, from 1.
   case unasked(Asked, packet: Int)
 
   /// A request of the host.

@@ -7,7 +7,7 @@ import L2CAP
 /// A link of the recording that is up: gives the host what the device sent, at its pace.
 @LoopActor
 final class ReplayedLink {
-  /// As the host knows the link; the recording may have another handle.
+  /// The link's handle for the host. The recording may have another handle.
   let handle: ConnectionHandle
   let peer: PeerAddress
   private let recorded: Recording.Link

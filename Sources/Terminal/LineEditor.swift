@@ -217,7 +217,7 @@ package final class LineEditor: BottomLine {
 
   private func beginRow() { if !screen.isAtLineStart { screen.endLine() } }
 
-  /// It is drawn again in this turn of the loop, however much is written.
+  /// Erases the line for other output. The editor draws it again once in this turn of the loop, however much is written.
   package func makeWay() -> [UInt8] {
     guard isShown else { return [] }
     screen.isHeld = true

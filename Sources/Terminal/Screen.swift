@@ -35,7 +35,7 @@ package final class Screen {
     isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment("TERM") ?? "")
   }
 
-  /// Where the C library has no locale for it, letters would be shown as their octets: the static program on a machine with another C library.
+  /// Whether the C library has a UTF-8 locale. Without it, ncurses shows letters as bytes: the static program on a machine with another C library.
   package nonisolated static var canShowUTF8: Bool { shim_screen_has_utf8() != 0 }
 
   /// Opens the screen. Returns nil if the terminal type is unknown.

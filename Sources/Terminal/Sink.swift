@@ -27,7 +27,7 @@ package final class Sink {
   private var queue: [UInt8] = []
   private var head = 0
   private var watch: Watch?
-  /// It took no more when it was last written to; the watch says when it does.
+  /// Whether the last write was not taken completely. The watch reports when the descriptor takes more.
   private var isBlocked = false
   private var waiting: [Wait<Void>] = []
   /// What stands below all that is written here, and makes way for it.
