@@ -6,7 +6,7 @@ import Testing
 @testable import ATT
 
 /// Tasks act on what arrives in one piece one after the other.
-@Suite struct ArrivalOrderTests {
+@Suite(.timeLimit(.minutes(1))) struct ArrivalOrderTests {
   @LoopActor
   private final class Listener: BearerClient {
     var note: @LoopActor (String) -> Void = { _ in }

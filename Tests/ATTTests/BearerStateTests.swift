@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// The rules of a bearer, without a bearer.
-@Suite struct BearerStateTests {
+@Suite(.timeLimit(.minutes(1))) struct BearerStateTests {
   @Test func oneAtATimeAndInOrder() {
     var state = BearerState()
     let first = state.submit(.read(1))

@@ -6,7 +6,7 @@ import Text
 
 @testable import ATT
 
-@Suite struct BearerTests {
+@Suite(.timeLimit(.minutes(1))) struct BearerTests {
   @Test func waitersGoInOrderAndEachGetsItsAnswer() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

@@ -5,7 +5,7 @@ import Testing
 @testable import blectl
 
 /// Another adapter in place of hci0, for scripts that name it.
-@Suite(.timeLimit(.minutes(15))) struct AdapterReplacementTests {
+@Suite(.timeLimit(.minutes(1))) struct AdapterReplacementTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/config.json" }
 

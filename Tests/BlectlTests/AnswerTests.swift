@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What a device says to a write: several answers on one link.
-@Suite(.timeLimit(.minutes(15))) struct AnswerTests {
+@Suite(.timeLimit(.minutes(1))) struct AnswerTests {
   static let history = ["567c03010014", "567c0302ab28", "567c03034323"]
 
   /// The wristband's three packets of history.

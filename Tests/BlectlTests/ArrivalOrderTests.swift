@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What arrives in one piece is shown in the order of arrival, whoever waits for it.
-@Suite(.timeLimit(.minutes(5))) struct ArrivalOrderTests {
+@Suite(.timeLimit(.minutes(1))) struct ArrivalOrderTests {
   private static let value: [UInt8] = [0x1B, 0x14, 0, 2, 1]
 
   /// A device that answers a Write Request with the response and a value in one connection event.

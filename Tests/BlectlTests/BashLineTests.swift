@@ -3,7 +3,7 @@ import Testing
 @testable import blectl
 
 /// What is typed at a prompt of bash, and what may be put there: nothing that a stranger's device is called may run.
-@Suite struct BashLineTests {
+@Suite(.timeLimit(.minutes(1))) struct BashLineTests {
   private static let breaks = " \t\n\"'@><=;|&(:"
 
   @Test(arguments: [

@@ -7,7 +7,7 @@ import Testing
 @testable import blectl
 
 /// What is typed in the browser, and the command line that it stands for.
-struct BrowserFormTests {
+@Suite(.timeLimit(.minutes(1))) struct BrowserFormTests {
   typealias Fixture = BrowserFixture
 
   private let peer = BrowserFixture.peer(0)

@@ -9,7 +9,7 @@ import Text
 @testable import blectl
 
 /// What the browser draws, at every size and whatever the air says.
-struct BrowserFrameTests {
+@Suite(.timeLimit(.minutes(1))) struct BrowserFrameTests {
   static let sizes = [(20, 5), (39, 9), (40, 10), (60, 20), (80, 24), (89, 25), (90, 25), (100, 30), (160, 50), (300, 100), (1, 1)]
 
   /// What a browser can look like.

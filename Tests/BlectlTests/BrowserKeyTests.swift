@@ -8,7 +8,7 @@ import Testing
 @testable import blectl
 
 /// Every key of the browser, without a terminal.
-struct BrowserKeyTests {
+@Suite(.timeLimit(.minutes(1))) struct BrowserKeyTests {
   typealias Fixture = BrowserFixture
 
   private let peer = BrowserFixture.peer(0)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What `blectl browse` makes of its terminal, in real time: its size, Ctrl-Z, and every way out.
-@Suite(.timeLimit(.minutes(15))) struct BrowserTerminalTests {
+@Suite(.timeLimit(.minutes(1))) struct BrowserTerminalTests {
   static let real = ["BLECTL_CLOCK": "real"]
 
   @Test func resizing() throws {

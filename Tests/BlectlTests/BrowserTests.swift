@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Every key of `blectl browse` on a terminal, in virtual time. What keys do is `BrowserKeyTests`'; here they are octets, and there is a device.
-@Suite(.timeLimit(.minutes(15))) struct BrowserTests {
+@Suite(.timeLimit(.minutes(1))) struct BrowserTests {
   typealias Terminal = BrowserTerminal
 
   /// ↑ ↓ PgUp PgDn Home End, also as terminals send them that do not follow the application mode; → ← / Esc Enter d.

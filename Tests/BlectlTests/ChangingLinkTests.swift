@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Links that a peripheral file describes: how they carry a file, and what the device changes while they do.
-@Suite(.timeLimit(.minutes(15))) struct ChangingLinkTests {
+@Suite(.timeLimit(.minutes(1))) struct ChangingLinkTests {
   private static func send(
     _ link: String, _ more: String = "", octets: [UInt8] = SendFileTests.picture, _ options: [String] = []
   ) throws -> (sent: Record?, result: Blectl.Result) {

@@ -5,7 +5,7 @@ import Testing
 @testable import blectl
 
 /// What is offered where, by what earlier commands have left: `CompletionStateTests.folder`.
-@Suite struct CommandLineCompletionTests {
+@Suite(.timeLimit(.minutes(1))) struct CommandLineCompletionTests {
   /// A blank in a word is an underscore here.
   @Test func whatIsOfferedWhere() async throws {
     let state = try CompletionStateTests.folder()

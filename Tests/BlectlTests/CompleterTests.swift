@@ -8,7 +8,7 @@ import Text
 @testable import blectl
 
 /// What is offered where, without a terminal.
-@Suite struct CompleterTests {
+@Suite(.timeLimit(.minutes(1))) struct CompleterTests {
   private static func model(connected: Bool) -> CompletionModel {
     var model = CompletionModel()
     model.commands = [("read", "Read values"), ("write", ""), ("notify", ""), ("connect", ""), ("send-file", ""), ("subscribe", "")]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the completion scripts are told by the real executable, and what the others leave for it.
-@Suite(.timeLimit(.minutes(15))) struct CompletionStateTests {
+@Suite(.timeLimit(.minutes(1))) struct CompletionStateTests {
   static let now = 1_800_000_000
 
   /// A folder of state: two scans, an alias, the attributes of one device, and lines that are nothing.

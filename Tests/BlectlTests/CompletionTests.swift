@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The completion scripts, in the shells they are for; scripts/test installs these.
-@Suite(.timeLimit(.minutes(15))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(1))) struct CompletionTests {
   /// What is typed so far, and what is offered, among other things or alone.
   static let typed: [(line: String, offers: [String], isAll: Bool)] = [
     (

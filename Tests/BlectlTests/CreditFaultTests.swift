@@ -13,7 +13,7 @@ import Testing
 @testable import blectl
 
 /// Our own host loses, doubles or delays one Number Of Completed Packets event (Vol 4 Part E §7.7.19): each of those of a transfer, in turn.
-@Suite(.timeLimit(.minutes(15))) struct CreditFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct CreditFaultTests {
   typealias Way = TransferFaultTests.Way
 
   enum Fault: String, CaseIterable, Sendable {

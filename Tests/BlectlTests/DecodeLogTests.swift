@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `decode` of the lines of logs, and of advertising data in packets.
-@Suite(.timeLimit(.minutes(15))) struct DecodeLogTests {
+@Suite(.timeLimit(.minutes(1))) struct DecodeLogTests {
   /// `hcidump --raw` has all octets behind an arrow, and wraps them. This one lacks the last.
   @Test func aPacketOfSeveralLines() throws {
     let result = try Blectl.run("decode", "hci", Vectors.path("hcidump-raw.txt"), "--json")

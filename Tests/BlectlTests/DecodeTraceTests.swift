@@ -7,7 +7,7 @@ import Text
 @testable import blectl
 
 /// `decode trace`, of what `--trace` has written, and of files that others write.
-@Suite(.timeLimit(.minutes(15))) struct DecodeTraceTests {
+@Suite(.timeLimit(.minutes(1))) struct DecodeTraceTests {
   private static func trace(_ arguments: String...) throws -> TemporaryPath {
     let path = TemporaryPath()
     let result = try Blectl.run(arguments + ["--trace", path.path])

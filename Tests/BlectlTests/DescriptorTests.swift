@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What `services --values` makes of descriptors: names, formats, ranges, and why something could not be read.
-@Suite struct DescriptorTests {
+@Suite(.timeLimit(.minutes(1))) struct DescriptorTests {
   static let meter = """
     [{"name": "Meter", "address": "D1:00:00:00:00:33/random", "advertisement": {"flags": 6, "name": "Meter"},
       "services": [{"uuid": "fff0", "characteristics": [

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What was typed does not stand in front of what is wrong with it.
-@Suite(.timeLimit(.minutes(15))) struct ErrorWordTests {
+@Suite(.timeLimit(.minutes(1))) struct ErrorWordTests {
   private func blectl(_ arguments: [String]) throws -> Blectl.Result {
     try Blectl.run(
       arguments,

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The scripts in man/examples pass, and what runs them in CI is true.
-@Suite(.timeLimit(.minutes(15))) struct ExampleScriptTests {
+@Suite(.timeLimit(.minutes(1))) struct ExampleScriptTests {
 
   @Test(arguments: [
     ("lock.blectl", "sim", 4), ("wristband.blectl", "sim:\(ExampleTests.folder)/wristband.json", 8),

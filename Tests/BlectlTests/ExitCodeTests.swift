@@ -4,24 +4,7 @@ import TestSupport
 import Testing
 
 /// Each way to fail has its code and a sentence that helps, and nothing is left running.
-@Suite(.timeLimit(.minutes(15))) struct ExitCodeTests {
-  @Test(arguments: [
-    ["frobnicate"], ["scan", "--count", "0"], ["scan", "--duration", "-1"], ["scan", "--phy", "2m"], ["scan", "--nonsense"],
-    ["read", "name:Band-7"],
-    ["read", "mac:nopeer", "ffe1"], ["read", "AA:BB:CC:DD:EE", "ffe1"], ["write", "name:Band-7", "ff02", "xyz"],
-    ["write", "name:Band-7", "ff02", "256", "--as", "u8"],
-    ["read", "name:Band-7", "0x10000"], ["read", "name:Band-7", "0x0000"], ["read", "name:Band-7", "ffe1[0]"], ["connect"],
-    ["-i", "bogus", "scan"],
-    ["scan", "-i", "tcp:host"], ["mac-from-adv", "--hex", "zz"], ["mac-from-adv", "--rule", "nonsense", "--hex", "00"],
-    ["--timeout", "0", "scan"], ["mac-from-adv", "--sender", "AA:AA:AA:AA:AA:AA"], ["mac-from-adv", "--duration", "-1"],
-  ])
-  func wrongUse(_ arguments: [String]) throws {
-    let result = try Blectl.run(arguments)
-    #expect(result.status == 64, "\(result.status) \(result.errors)")
-    #expect(result.output.isEmpty)
-    #expect(!result.errors.isEmpty)
-  }
-
+@Suite(.timeLimit(.minutes(1))) struct ExitCodeTests {
   @Test(arguments: [
     (["read", "name:nobody", "ffe1"], 2, "nobody"), (["read", "name:Band-7", "abcd"], 2, "abcd"),
     (["read", "name:Band-7", "2a19[2]"], 2, "2a19"),
@@ -63,8 +46,11 @@ import Testing
   @Test func noAdapter() throws {
     let result = try Blectl.run(["scan", "-i", "hci99"], adapter: nil)
     #expect(result.status == 3, "\(result.errors)")
-    // The kernel may have no Bluetooth.
-    #expect(["hci99", "AF_BLUETOOTH", "kernel"].contains { result.errors.contains($0) }, "\(result.errors)")
+    let descriptor = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), 1)
+    let hasBluetooth = descriptor >= 0 || errno != EAFNOSUPPORT
+    if descriptor >= 0 { close(descriptor) }
+    let message = hasBluetooth ? "blectl: No adapter hci99. " : "blectl: No Bluetooth in this kernel "
+    #expect(result.errors.hasPrefix(message), "\(result.errors)")
   }
 
   /// It is the adapter that is wrong, whatever is behind its address, and it is named as the user did, with the baud rate.

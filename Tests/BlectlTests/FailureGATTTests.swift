@@ -7,7 +7,7 @@ import Text
 @testable import blectl
 
 /// The sentences of the contract, made from the facts of ATT and GATT.
-@Suite struct FailureGATTTests {
+@Suite(.timeLimit(.minutes(1))) struct FailureGATTTests {
   static let item = { () -> Characteristic in
     Characteristic(uuid: UUID(0xFFE1), handle: 0x15, valueHandle: 0x16, endHandle: 0x16, properties: .writeWithoutResponse)
   }()

@@ -9,7 +9,7 @@ import Testing
 @testable import blectl
 
 /// The messages for errors of the kernel's sockets, with advice.
-@Suite struct FailureLinuxBluetoothTests {
+@Suite(.timeLimit(.minutes(1))) struct FailureLinuxBluetoothTests {
   struct Row: Sendable {
     let error: any Error
     let kind: Failure.Kind

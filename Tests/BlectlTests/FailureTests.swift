@@ -5,7 +5,7 @@ import Testing
 @testable import blectl
 
 /// The messages, kinds and names for the facts that the rooms throw.
-@Suite struct FailureTests {
+@Suite(.timeLimit(.minutes(1))) struct FailureTests {
   struct Row {
     let error: any Error
     let kind: Failure.Kind

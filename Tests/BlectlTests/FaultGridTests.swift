@@ -5,7 +5,7 @@ import Text
 
 /// Every fault at the packets of a transfer of 200, through the executable: what it tells, what arrived, and that the file is completed.
 /// Those around the ends and around proofs, and others between; all 200 with the environment variable BLECTL_EVERY_PACKET, which takes minutes.
-@Suite(.timeLimit(.minutes(10))) struct FaultGridTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultGridTests {
   typealias Fault = FaultyDevice.Fault
 
   enum Way: String, CaseIterable, Sendable {

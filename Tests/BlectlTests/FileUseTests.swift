@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Files that a command line names: none is destroyed by what is refused, or by another of its own options.
-@Suite(.timeLimit(.minutes(15))) struct FileUseTests {
+@Suite(.timeLimit(.minutes(1))) struct FileUseTests {
   private static let band = "name:Band-7"
   private static let script = "device name:Band-7\nread 2a19\n"
 

@@ -7,7 +7,7 @@ import Text
 @testable import blectl
 
 /// What gatttool 5.66 of Debian says and does with these words; `Tests/KernelTests` runs both side by side.
-@Suite(.timeLimit(.minutes(15))) struct GatttoolTests {
+@Suite(.timeLimit(.minutes(1))) struct GatttoolTests {
   @Test(arguments: [
     ("--foo", "Unknown option --foo"), ("-x", "Unknown option -x"), ("-Ifoo", "Unknown option -Ifoo"),
     ("--char-rea", "Unknown option --char-rea"),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Help: `-h` is a screen, `--help` is everything, and every example runs.
-@Suite(.timeLimit(.minutes(5))) struct HelpTests {
+@Suite(.timeLimit(.minutes(1))) struct HelpTests {
   /// The commands, and `-e`.
   static func names() throws -> [String] { try ManualTests.commands().keys.sorted() + ["-e"] }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import blectl
 
 /// What the first Ctrl-C does, measured by the clock of the simulated air: how fast this machine is does not matter.
-@Suite(.timeLimit(.minutes(15))) struct InterruptTests {
+@Suite(.timeLimit(.minutes(1))) struct InterruptTests {
   @LoopActor private final class State {
     var interrupt: (@LoopActor (Int32) -> Void)?
     let status = Wait<Int32>()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Ctrl-C and other signals in the middle of a transfer. What is sent comes from a pipe, so that the transfer stands still behind the packet that is meant.
-@Suite(.timeLimit(.minutes(15))) struct InterruptedTransferTests {
+@Suite(.timeLimit(.minutes(1))) struct InterruptedTransferTests {
   typealias Way = FaultGridTests.Way
 
   private static func adapter() throws -> String { try FaultyDevice.air([FaultyDevice(fault: .loss, packet: 1000)], byRequest: false) }

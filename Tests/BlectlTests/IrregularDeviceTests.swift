@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Devices whose database breaks rules: what can be shown is shown, and can be used.
-@Suite(.timeLimit(.minutes(15))) struct IrregularDeviceTests {
+@Suite(.timeLimit(.minutes(1))) struct IrregularDeviceTests {
   private static let address = "D2:00:00:00:00:02"
 
   /// As the device of `Tests/Vectors/foreign.btsnoop`, whose values stand outside of their service.

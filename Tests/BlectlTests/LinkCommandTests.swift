@@ -12,7 +12,7 @@ import Text
 @testable import blectl
 
 /// rssi, params and mtu on a link that stays.
-@Suite struct LinkCommandTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkCommandTests {
   /// A session on the simulated air, and what its commands print.
   @LoopActor private final class Terminal {
     let process: ProcessContext

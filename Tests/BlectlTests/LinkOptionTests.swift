@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What every command that connects takes: how the link is to be, and how hard to try.
-@Suite(.timeLimit(.minutes(15))) struct LinkOptionTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkOptionTests {
   @Test func theLinkIsAsAskedFor() throws {
     let link = try Blectl.run("connect", "name:Panel", "--mtu", "100", "--phy", "2m", "--interval", "30", "--json")
     let record = try #require(try link.records.first)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a command whose link was lost tells of how far it had come.
-@Suite(.timeLimit(.minutes(10))) struct LostLinkTests {
+@Suite(.timeLimit(.minutes(1))) struct LostLinkTests {
   private static let reboot = "before it confirmed them. That is normal for a reboot."
 
   private static func run(

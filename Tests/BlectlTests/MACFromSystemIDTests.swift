@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `mac-from-adv --connect`: the MAC of devices that do not advertise it.
-@Suite(.timeLimit(.minutes(15))) struct MACFromSystemIDTests {
+@Suite(.timeLimit(.minutes(1))) struct MACFromSystemIDTests {
   /// "Told" has a System ID with a MAC in it, "Same" its own, "Vague" one without, "Band" says its MAC in the advertisement and another one in the System ID.
   static let file = """
     [

@@ -6,7 +6,7 @@ import Text
 @testable import blectl
 
 /// The likeliest first mistakes, and what they are told: in one line that begins as all errors do.
-@Suite(.timeLimit(.minutes(15))) struct MessageTests {
+@Suite(.timeLimit(.minutes(5))) struct MessageTests {
   @Test(arguments: [
     (["read", "AA:BB:CC:DD:EE", "2a19"], ["six bytes"]),
     (["read", "battery_level", "2a19"], ["\"battery_level\"", "it names an attribute", "name:battery_level", "A PEER is", "@ALIAS"]),
@@ -74,7 +74,13 @@ import Text
     (["scan", "--manufacturer", "ace"], ["2 companies match: 00bc Ace Sensor"]),
     (["mac-from-adv", "name:Band-7", "--mtu", "23"], ["need --connect"]), (["scan", "--name", ""], ["Is a variable unset?"]),
     (["scan", "--log", "-"], ["name of a file"]),
-    ([], ["scan"]),
+    ([], ["scan"]), (["scan", "--count", "0"], ["--count"]), (["scan", "--duration", "-1"], ["--duration"]),
+    (["scan", "--phy", "2m"], ["--phy"]), (["read", "mac:nopeer", "ffe1"], ["nopeer"]),
+    (["write", "name:Band-7", "ff02", "256", "--as", "u8"], ["256"]), (["read", "name:Band-7", "0x10000"], ["0x10000"]),
+    (["read", "name:Band-7", "0x0000"], ["0x0000"]), (["read", "name:Band-7", "ffe1[0]"], ["ffe1[0]"]), (["connect"], ["PEER"]),
+    (["-i", "bogus", "scan"], ["bogus"]), (["scan", "-i", "tcp:host"], ["tcp:host"]), (["mac-from-adv", "--hex", "zz"], ["zz"]),
+    (["mac-from-adv", "--rule", "nonsense", "--hex", "00"], ["nonsense"]), (["--timeout", "0", "scan"], ["--timeout"]),
+    (["mac-from-adv", "--sender", "AA:AA:AA:AA:AA:AA"], ["--sender"]), (["mac-from-adv", "--duration", "-1"], ["--duration"]),
   ]
 
   @Test(arguments: more) func whatIsWrongAndWhatIsMeant(_ words: [String], _ mentions: [String]) throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// names.json: the user's own names for UUIDs and companies, wherever names are shown or typed.
-@Suite struct OwnNamesTests {
+@Suite(.timeLimit(.minutes(1))) struct OwnNamesTests {
   /// The folder that XDG_CONFIG_HOME names.
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/names.json" }

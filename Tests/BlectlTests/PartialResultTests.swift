@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What is known is printed before the error: each command that prints more than one thing, with a device that closes the link at every request.
-@Suite(.timeLimit(.minutes(10))) struct PartialResultTests {
+@Suite(.timeLimit(.minutes(1))) struct PartialResultTests {
   /// Counts requests, and closes the link in place of the answer to one of them.
   private final class Counter: @unchecked Sendable {
     private(set) var requests: [[UInt8]] = []

@@ -7,7 +7,7 @@ import Text
 @testable import blectl
 
 /// How links, what was connected before and aliases become one list.
-@Suite struct PeerListTests {
+@Suite(.timeLimit(.minutes(1))) struct PeerListTests {
   private func address(_ number: UInt64) -> Address { Address(rawValue: 0xD1_00_00_00_00_00 + number) }
 
   private func device(_ number: UInt64, _ name: UntrustedText?, selector: PeerSelector? = nil) -> KnownDevices.Device {

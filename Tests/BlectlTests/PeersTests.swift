@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What outlives a command: the devices that were connected, and their aliases.
-@Suite(.timeLimit(.minutes(15))) struct PeersTests {
+@Suite(.timeLimit(.minutes(1))) struct PeersTests {
   /// What XDG_STATE_HOME and XDG_CONFIG_HOME name.
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/devices" }

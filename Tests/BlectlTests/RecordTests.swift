@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `--record`: a script that passes where it was recorded, and on a replay of the trace of the same session.
-@Suite(.timeLimit(.minutes(15))) struct RecordTests {
+@Suite(.timeLimit(.minutes(1))) struct RecordTests {
   static let lock = "D1:00:00:00:00:01"
 
   /// - Returns: the script.

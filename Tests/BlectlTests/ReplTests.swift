@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `blectl repl` with its commands, on the simulated air in virtual time.
-@Suite(.timeLimit(.minutes(15))) struct ReplTests {
+@Suite(.timeLimit(.minutes(1))) struct ReplTests {
   /// Says something of itself every second once subscribed to, hangs up when it is written to, and has a name for that.
   private static func fleeting() throws -> String {
     try air(

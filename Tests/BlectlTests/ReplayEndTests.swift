@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Where a recording ends, and what it lacks.
-@Suite(.timeLimit(.minutes(15))) struct ReplayEndTests {
+@Suite(.timeLimit(.minutes(1))) struct ReplayEndTests {
   private func recording(_ arguments: String...) throws -> TemporaryPath {
     let trace = TemporaryPath()
     let result = try Blectl.run(["--trace", trace.path] + arguments)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Record on the simulated air, replay: the same records, times included, and the same exit code.
-@Suite(.timeLimit(.minutes(15))) struct ReplayFlowTests {
+@Suite(.timeLimit(.minutes(1))) struct ReplayFlowTests {
   static let lock = "D1:00:00:00:00:01"
 
   static let flows: [[String]] = [

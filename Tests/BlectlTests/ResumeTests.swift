@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// A file goes on after a lost link, and is sent as fast as the device takes it.
-@Suite(.timeLimit(.minutes(15))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(1))) struct ResumeTests {
   private static let picture = SendFileTests.picture
 
   /// - Parameter link: the `link` of the peripheral file.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a lost link, and the end of a run, do to tests.
-@Suite(.timeLimit(.minutes(15))) struct RunLinkTests {
+@Suite(.timeLimit(.minutes(1))) struct RunLinkTests {
   /// aa04: 01 is answered by BYE and the end of the link, 03 by its end alone.
   private static let device = #"""
     {"name": "T1", "address": "D1:00:00:00:00:77/random", "advertisement": {"name": "T1"}, "services": [{"uuid": "aa00", "characteristics": [

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What `blectl run` does when a device or the adapter cannot be reached.
-struct RunSetupTests {
+@Suite(.timeLimit(.minutes(1))) struct RunSetupTests {
   private static let absent =
     "device name:Nobody\n" + ["one", "two", "three"].map { "test \"\($0)\"\n  read 2a19\nend\n" }.joined()
 

@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// The live table, on a terminal.
-@Suite(.timeLimit(.minutes(15))) struct ScanScreenTests {
+@Suite(.timeLimit(.minutes(1))) struct ScanScreenTests {
   /// A file of so many devices, among them names in wide characters, hostile, long and alike.
   private static func air(_ count: Int) throws -> TemporaryPath {
     let names = ["温度計センサー玄関", "\u{1B}[31mEvil\u{202E}", "LongSensorNameNumber01", "LongSensorNameNumber02", ""]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What is wrong with a script is said before anything is sent.
-@Suite(.timeLimit(.minutes(15))) struct ScriptErrorTests {
+@Suite(.timeLimit(.minutes(1))) struct ScriptErrorTests {
   /// Runs it from standard input, on an adapter that is not there: whoever opens it has another exit code.
   private static func run(_ script: [UInt8], _ options: [String] = ["--peer", "name:Rig"]) throws -> ProcessResult {
     try Blectl.run(["run"] + options + ["-"], input: script, adapter: "hci99")

@@ -14,7 +14,7 @@ import Text
 ///     # error: TEXT               a piece of stderr
 ///
 /// Those whose names begin with `_` are there to be included.
-@Suite(.timeLimit(.minutes(15))) struct ScriptFileTests {
+@Suite(.timeLimit(.minutes(1))) struct ScriptFileTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
     "Scripts"
   )

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What can be named as a file to send, and what becomes of it meanwhile.
-@Suite(.timeLimit(.minutes(15))) struct SentFileTests {
+@Suite(.timeLimit(.minutes(1))) struct SentFileTests {
   private static let notify = ["--verify", "notify:fff7"]
 
   private func send(_ file: String, _ options: [String] = [], input: [UInt8]? = nil, adapter: String = "sim") throws -> (

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a session does when a command about a device does not succeed.
-@Suite(.timeLimit(.minutes(15))) struct SessionFailureTests {
+@Suite(.timeLimit(.minutes(1))) struct SessionFailureTests {
   static let band = "sim:\(ExampleTests.folder)/wristband.json"
   /// Nobody answers it.
   private let silent = "write ff02 1b99f2 --mode request"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Lines of a session: how it ends, and what is said of those that are wrong.
-@Suite(.timeLimit(.minutes(15))) struct SessionLineTests {
+@Suite(.timeLimit(.minutes(1))) struct SessionLineTests {
   private func run(_ lines: [String], _ arguments: [String] = ["repl"]) throws -> ProcessResult {
     try Blectl.run(arguments, input: Array(lines.joined(separator: "\n").utf8))
   }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Devices that cannot take everything at once: man/examples/slow-panel.json, and others.
-@Suite(.timeLimit(.minutes(15))) struct SlowDeviceTests {
+@Suite(.timeLimit(.minutes(1))) struct SlowDeviceTests {
   private static let slow = "sim:\(ExampleTests.folder)/slow-panel.json"
 
   /// Sends 77 831 octets in segments of 182. - Returns: octets that arrived, the seconds that it took, and the result.

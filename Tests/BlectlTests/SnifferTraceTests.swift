@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// `decode trace` of what sniffers have heard.
-@Suite(.timeLimit(.minutes(15))) struct SnifferTraceTests {
+@Suite(.timeLimit(.minutes(1))) struct SnifferTraceTests {
   /// A connection from advertising to its encryption, two packets heard twice, two with a wrong CRC: of link type 256, made for these tests.
   private static func file() throws -> [UInt8] { try Array(Vectors.own("sniffer.pcap")) }
 

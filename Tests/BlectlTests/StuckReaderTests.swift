@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Nobody reads standard output. Nothing but the output may notice.
-@Suite(.timeLimit(.minutes(15))) struct StuckReaderTests {
+@Suite(.timeLimit(.minutes(1))) struct StuckReaderTests {
   @Test func theFirstControlCTidiesUpAndEnds() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(
@@ -93,7 +93,8 @@ import Testing
       "export BLECTL_CLOCK=virtual; \(Blectl.path) -i sim scan --duplicates --duration 600 --json | tail -n 1; echo ${PIPESTATUS[0]}")
     #expect(shell.output.hasSuffix("\n0\n"))
     #expect(shell.output.contains(":09:5"), "the last report of ten minutes is there: \(shell.output)")
-    #expect(shell.errors.isEmpty)
+    // A slow machine may say that it waits for the reader.
+    #expect(!shell.errors.contains("Dropped"), "\(shell.errors)")
   }
 
   /// A file takes everything at once, so nothing is behind: reports are not read faster than they are handled.

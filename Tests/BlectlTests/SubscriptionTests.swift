@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What people type to get values: by hand, for everything, and with one UUID for several characteristics.
-@Suite(.timeLimit(.minutes(15))) struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
   /// Three characteristics 2a6e of which one notifies, a fff3 that indicates, and a fff4 whose 2902 is refused.
   private static let sensor = """
     { "name": "Sensor", "address": "D1:00:00:00:00:30/random", "advertisement": { "name": "Sensor" }, "services": [

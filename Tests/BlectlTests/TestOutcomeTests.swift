@@ -3,7 +3,7 @@ import Testing
 @testable import blectl
 
 /// What a failed step says about its test, for every kind of failure.
-@Suite struct TestOutcomeTests {
+@Suite(.timeLimit(.minutes(1))) struct TestOutcomeTests {
   private typealias Step = TestOutcome.Step
 
   /// Kinds that no row names are failures of the device.

@@ -9,7 +9,7 @@ import Testing
 @testable import blectl
 
 /// Everything that can go wrong, at each packet of a transfer of 200; where the peer tells more, or is asked otherwise, at each third.
-@Suite(.timeLimit(.minutes(15))) struct TransferFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferFaultTests {
   typealias Fault = FaultyLink.Fault
 
   /// How it is sent, and who answers for what arrived.

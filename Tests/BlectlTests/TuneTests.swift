@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct TuneTests {
+@Suite(.timeLimit(.minutes(1))) struct TuneTests {
   private static let slow = "sim:\(ExampleTests.folder)/slow-panel.json"
 
   /// What loses is told with how much, the fastest that does not is kept, and the next transfer uses it.

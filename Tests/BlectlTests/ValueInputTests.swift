@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Values as they are given: in hex, in a format, in a file, on standard input.
-@Suite(.timeLimit(.minutes(15))) struct ValueInputTests {
+@Suite(.timeLimit(.minutes(1))) struct ValueInputTests {
   private static let band = "name:Band-7"
 
   /// Nothing is connected for a value that lacks a digit. The message has the word and where it begins.

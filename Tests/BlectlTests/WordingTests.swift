@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What can be counted of how blectl speaks: lengths of sentences, widths of lines, and words that we replaced.
-@Suite(.timeLimit(.minutes(5))) struct WordingTests {
+@Suite(.timeLimit(.minutes(1))) struct WordingTests {
   /// The texts that new users read first.
   private static func texts() throws -> [(name: String, text: String)] {
     let readme = try String(contentsOf: ManualTests.root.appendingPathComponent("README.md"), encoding: .utf8)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The wristband: properties, a command whose answer is a notification, heart beats, the MAC by two ways.
-@Suite(.timeLimit(.minutes(15))) struct WristbandTests {
+@Suite(.timeLimit(.minutes(1))) struct WristbandTests {
   static let band = "name:Band-7"
 
   @Test func theWholeTree() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite struct MessageAuthenticationTests {
+@Suite(.timeLimit(.minutes(1))) struct MessageAuthenticationTests {
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
   /// RFC 4493 §4; the last is of more than one read of a whole block.

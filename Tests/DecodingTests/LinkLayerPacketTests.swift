@@ -6,7 +6,7 @@ import Testing
 import Text
 
 /// PDUs of the Link Layer as the tables read them (Vol 6 Part B §2.3, §2.4).
-@Suite struct LinkLayerPacketTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkLayerPacketTests {
   private static func air(_ hex: String, data: Bool, _ change: (inout AirPacket) -> Void = { _ in }) throws -> AirPacket {
     // A pcap file with one packet of the air in it, without a CRC.
     let pdu = try #require(Hex.decode(hex))

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Traces, packet by packet.
-@Suite struct TraceDecoderTests {
+@Suite(.timeLimit(.minutes(1))) struct TraceDecoderTests {
   private static let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
 
   /// What is sent is the host's. Data are whole frames of ATT on link 0x40, a millisecond after the packet before.

@@ -4,7 +4,7 @@ import Text
 
 @testable import DeviceFiles
 
-@Suite struct FrameTests {
+@Suite(.timeLimit(.minutes(1))) struct FrameTests {
   /// The frame that a command `c` of a file writes.
   private func frame(_ text: String) throws -> Frame {
     let file = #"{"device": "D", "to": "ff02", "commands": {"c": {"request": \#(text)}}}"#

@@ -5,7 +5,7 @@ import Testing
 @testable import EventLoop
 
 /// Whoever has always something to do leaves the others their turns. Each of these tests ends by itself when the loop is not fair.
-@Suite struct FairnessTests {
+@Suite(.timeLimit(.minutes(1))) struct FairnessTests {
   private static let patience = 100_000
 
   @LoopActor private final class State {

@@ -2,7 +2,7 @@ import EventLoop
 import TestSupport
 import Testing
 
-@Suite struct TurnQueueTests {
+@Suite(.timeLimit(.minutes(1))) struct TurnQueueTests {
   private enum Outcome: Equatable { case turn(at: Duration), late(at: Duration), cancelled(at: Duration) }
 
   /// Each asks for its turn at once, in order, and keeps it for a while.

@@ -2,7 +2,7 @@ import EventLoop
 import TestSupport
 import Testing
 
-@Suite struct VirtualTimeTests {
+@Suite(.timeLimit(.minutes(1))) struct VirtualTimeTests {
   @Test func sleepsInOrderAndWithoutWaiting() async throws {
     let order = try await onLoop { () async throws -> [Int] in
       let log = Log()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite struct AdvertisementTests {
+@Suite(.timeLimit(.minutes(1))) struct AdvertisementTests {
   @Test func names() {
     #expect(ADType.name(ADType.leDeviceAddress) == "LE Bluetooth Device Address")
     #expect(ADType.name(0xFE) == nil)
@@ -88,7 +88,7 @@ import Text
 }
 
 /// The advertisements read out of other projects' tests. Each segment is one report.
-@Suite struct AdvertisementVectorTests {
+@Suite(.timeLimit(.minutes(1))) struct AdvertisementVectorTests {
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the 153 advertisements of other projects were not read"))
   func vectors() throws {
     let file = try #require(try JSONSerialization.jsonObject(with: try Vectors.data("adv.json")) as? [String: Any])

@@ -4,7 +4,7 @@ import HCI
 import TestSupport
 import Testing
 
-@Suite struct ScanCommandsTests {
+@Suite(.timeLimit(.minutes(1))) struct ScanCommandsTests {
   private func controller(_ commands: [Opcode], _ features: LEFeatures = [], _ type: AddressType = .public) -> ControllerInfo {
     var info = ControllerInfo()
     info.supported = SupportedCommands(commands)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A client and a server on each end of one channel.
-@Suite struct BothRolesTests {
+@Suite(.timeLimit(.minutes(1))) struct BothRolesTests {
   @LoopActor private struct End {
     let bearer: Bearer
     let client: Client

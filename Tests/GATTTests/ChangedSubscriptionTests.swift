@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What was subscribed to when the peer's services change: its handles may be those of a neighbour by then, so nothing is written to them.
-@Suite struct ChangedSubscriptionTests {
+@Suite(.timeLimit(.minutes(1))) struct ChangedSubscriptionTests {
   @LoopActor private struct Fixture {
     let client: Client
     let peer: ScriptedPeer

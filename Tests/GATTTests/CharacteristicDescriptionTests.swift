@@ -5,7 +5,7 @@ import Text
 
 @testable import GATT
 
-@Suite struct CharacteristicDescriptionTests {
+@Suite(.timeLimit(.minutes(1))) struct CharacteristicDescriptionTests {
   static func description(_ uuid: String) throws -> CharacteristicDescription {
     let uuid = try #require(UUID(uuid))
     return try #require(CharacteristicDescription(uuid))

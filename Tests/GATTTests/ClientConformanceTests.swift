@@ -8,7 +8,7 @@ import Testing
 import Text
 
 /// The client cases of the GATT conformance suite. Our own are in ClientProcedureTests.
-@Suite struct ClientConformanceTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientConformanceTests {
   struct Table: Decodable {
     let databases: [String: ClientHostilePeerTests.Database]
     let cases: [Case]

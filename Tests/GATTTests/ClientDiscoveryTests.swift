@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite struct ClientDiscoveryTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientDiscoveryTests {
   /// Services of characteristics that are readable, notify, and have a Client Characteristic Configuration.
   static func server(services: Int, characteristics: Int, isLong: (Int) -> Bool = { _ in false }, descriptors: Bool = true) -> PlainServer {
     var items: [PlainServer.Item] = []

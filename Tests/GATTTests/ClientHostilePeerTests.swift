@@ -8,7 +8,7 @@ import Testing
 import Text
 
 /// The `att-client` cases of Tests/Vectors/bad_inputs.json: what a peer may send that is wrong, and what may come of it.
-@Suite struct ClientHostilePeerTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientHostilePeerTests {
   struct Table: Decodable {
     let client_database: Database
     let cases: [Case]

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a hostile peer may make the client say, and who learns of the end.
-@Suite struct ClientNoteTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientNoteTests {
   @Test(arguments: [[0x1B, 3, 0] + [UInt8](repeating: 1, count: 514), [0x23, 3, 0, 9, 0, 1]] as [[UInt8]])
   func aFloodOfOddValuesGetsAFewNotes(_ pdu: [UInt8]) async throws {
     try await onLoop {

@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// GATT procedures written out by hand, octet for octet, from the tables of Vol 3 Part F §3.4 and Part G §4.
-@Suite struct ClientProcedureTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientProcedureTests {
   struct Procedure: Sendable, CustomTestStringConvertible {
     let title: String
     /// `>` the client, `<` the peer.

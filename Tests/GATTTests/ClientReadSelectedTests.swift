@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// What reading on a new connection costs, and that the short ways show what the long way shows.
-@Suite struct ClientReadSelectedTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientReadSelectedTests {
   static let wide = DiscoveryCostTests.long(2)
 
   static func value(_ count: Int) -> [UInt8] { (0..<count).map { UInt8($0 & 255) } }

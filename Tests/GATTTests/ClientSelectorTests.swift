@@ -3,7 +3,7 @@ import Bluetooth
 import GATT
 import Testing
 
-@Suite struct ClientSelectorTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientSelectorTests {
   static let table: AttributeTable = {
     func item(_ uuid: UInt32, _ handle: AttributeHandle, _ descriptors: [(UInt32, AttributeHandle)] = []) -> Characteristic {
       var item = Characteristic(

@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// Writing in segments, subscriptions, and how they end.
-@Suite struct ClientTransferTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientTransferTests {
   @Test func commandsWaitForTheChannel() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

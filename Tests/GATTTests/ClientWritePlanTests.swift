@@ -2,7 +2,7 @@ import Bluetooth
 import GATT
 import Testing
 
-@Suite struct ClientWritePlanTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientWritePlanTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let count: Int
     let properties: Properties?

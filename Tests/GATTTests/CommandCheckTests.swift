@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a peer says to a Prepare Write of no octets, before commands that it would drop without a word.
-@Suite struct CommandCheckTests {
+@Suite(.timeLimit(.minutes(1))) struct CommandCheckTests {
   @LoopActor private func check(_ answer: [UInt8], _ properties: Properties?, times: Int = 1) async throws -> (
     thrown: ErrorCode?, sent: [[UInt8]]
   ) {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Servers that agree to a larger ATT_MTU and go on cutting values to what fits the least.
-@Suite struct CutValuesTests {
+@Suite(.timeLimit(.minutes(1))) struct CutValuesTests {
   enum Kind: Sendable {
     /// Cuts each part to 22 octets.
     case cuts

@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// What discovering a whole peer costs: requests on the air, the exchange of the MTU among them. Each is a connection interval or two.
-@Suite struct DiscoveryCostTests {
+@Suite(.timeLimit(.minutes(1))) struct DiscoveryCostTests {
   /// A service for the tables below: `includes` handles before the first characteristic, then characteristics with their descriptors.
   struct Made: Sendable {
     var uuid: UUID

@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// One bad entry does not hide the rest: every entry of a database made irregular in every way, in every place of an answer.
-@Suite struct IrregularDatabaseTests {
+@Suite(.timeLimit(.minutes(1))) struct IrregularDatabaseTests {
   private static let count = 4
 
   /// Services of an include, and three characteristics with two descriptors each.

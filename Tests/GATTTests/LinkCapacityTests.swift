@@ -2,7 +2,7 @@ import Bluetooth
 import GATT
 import Testing
 
-@Suite struct LinkCapacityTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkCapacityTests {
   /// kB/s of events that are filled with whole packets.
   @Test(
     arguments: [

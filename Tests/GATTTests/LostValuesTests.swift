@@ -4,7 +4,7 @@ import GATT
 import TestSupport
 import Testing
 
-@Suite struct LostValuesTests {
+@Suite(.timeLimit(.minutes(1))) struct LostValuesTests {
   /// The notes are few, and the last one tells of all.
   @Test func everyLossIsToldOf() async throws {
     let notes = try await onLoop {

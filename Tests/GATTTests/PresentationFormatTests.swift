@@ -7,7 +7,7 @@ import Text
 @testable import GATT
 
 /// Values that a device describes by itself.
-@Suite struct PresentationFormatTests {
+@Suite(.timeLimit(.minutes(1))) struct PresentationFormatTests {
   private static func octets(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
 
   /// Format, exponent and unit; the value; what that is.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The `att-server` cases of Tests/Vectors/bad_inputs.json.
-@Suite struct ServerBadInputTests {
+@Suite(.timeLimit(.minutes(1))) struct ServerBadInputTests {
   struct File: Decodable {
     struct Case: Decodable {
       let id: String

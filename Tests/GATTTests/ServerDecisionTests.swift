@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What the owner of the attributes makes of requests that the server would grant: refusals, late answers, none.
-@Suite struct ServerDecisionTests {
+@Suite(.timeLimit(.minutes(1))) struct ServerDecisionTests {
   @LoopActor private final class Fixture {
     let channel = ServerTestChannel()
     let server: Server

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The server on its channel: notifications, indications, time.
-@Suite struct ServerTests {
+@Suite(.timeLimit(.minutes(1))) struct ServerTests {
   @LoopActor private struct Fixture {
     let channel = ServerTestChannel()
     let server: Server

@@ -8,7 +8,7 @@ import Testing
 import Text
 
 /// 94 conversations of GATT.TS server test purposes, byte for byte. Our own are in ServerProcedureTests.
-@Suite struct ServerVectorTests {
+@Suite(.timeLimit(.minutes(1))) struct ServerVectorTests {
   struct File: Decodable {
     struct Case: Decodable {
       let id: String

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Service Changed (Vol 3 Part G §7.1): what it names is discovered again, and nothing else.
-@Suite struct ServiceChangedTests {
+@Suite(.timeLimit(.minutes(1))) struct ServiceChangedTests {
   /// 1–4 Generic Attribute with Service Changed · 5–7 ff00 with ff01 · 8–a ff10 with ff11
   static let before = PlainServer([
     .init(handle: 1, type: UUID(0x2800), value: [0x01, 0x18]), .init(handle: 2, type: UUID(0x2803), value: [0x20, 0x03, 0x00, 0x05, 0x2A]),

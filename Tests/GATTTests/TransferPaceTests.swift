@@ -2,7 +2,7 @@ import Testing
 
 @testable import GATT
 
-@Suite struct TransferPaceTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferPaceTests {
   /// A device that takes so long for each segment, asked over a link of 2.5 ms a segment and 15 ms an interval.
   private static func burst(_ segments: Int, taking time: Double, at gap: Duration) -> TransferPace.Burst {
     let sent = Double(segments) * max(2.5, gap / .milliseconds(1))

@@ -8,7 +8,7 @@ import Text
 @testable import GATT
 
 /// What descriptors say about values: read once per link, and kept until the services change.
-@Suite struct ValueDescriptionTests {
+@Suite(.timeLimit(.minutes(1))) struct ValueDescriptionTests {
   @LoopActor
   private static func client(_ refused: Set<UInt32> = []) -> (Client, ScriptedPeer) {
     var server = DiscoveryCostTests.server([

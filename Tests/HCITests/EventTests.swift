@@ -67,7 +67,7 @@ private let vectors: [(Event, String)] = [
   (.other(code: 0x08, [6, 0x40, 0, 0]), "04080406400000"),
 ]
 
-@Suite struct EventTests {
+@Suite(.timeLimit(.minutes(1))) struct EventTests {
   @Test(arguments: vectors.indices) func vectorsBothWays(_ index: Int) throws {
     let (event, hex) = vectors[index]
     #expect(Hex.encode(event.encoded) == hex)

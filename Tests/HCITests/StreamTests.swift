@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite struct H4FramerTests {
+@Suite(.timeLimit(.minutes(1))) struct H4FramerTests {
   private func packets(_ octets: [UInt8], pieces: () -> Int, _ sender: Direction = .controllerToHost) throws -> [[UInt8]] {
     var framer = H4Framer(sender)
     var result: [[UInt8]] = []
@@ -102,7 +102,7 @@ import Text
   }
 }
 
-@Suite struct SnoopTests {
+@Suite(.timeLimit(.minutes(1))) struct SnoopTests {
   private let records = [
     Snoop.Record(packet: [1, 3, 0x0C, 0], direction: .hostToController, wallClock: 1_767_225_600_000_001_000),
     Snoop.Record(packet: [4, 0x0E, 4, 1, 3, 0x0C, 0], direction: .controllerToHost, wallClock: 1_767_225_600_000_002_000),

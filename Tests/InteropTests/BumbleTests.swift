@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// Every command against Bumble's peripheral over Bumble's controller: what two stacks by different people agree on.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct BumbleTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct BumbleTests {
   static let peer = BumbleAir.peer
   /// What its controller may be: each reports advertisements in another way, "bumble" extended ones even after legacy commands.
   static let controllers = [["--controller", "legacy"], ["--controller", "extended"], ["--controller", "bumble"]]

@@ -4,7 +4,7 @@ import Testing
 
 /// What BTHome frames say to us and to `bthome-ble` from PyPI, a decoder by other people: every object, several in a frame, events, frames that
 /// are cut, unknown objects, random octets, and encrypted ones with the right key and with another.
-@Suite struct ForeignBTHomeTests {
+@Suite(.timeLimit(.minutes(1))) struct ForeignBTHomeTests {
   /// What it calls otherwise than bthome.io/format.
   static let names = [
     "dew_point": "dewpoint", "pm25": "pm2_5", "generic": "generic_boolean", "carbon_dioxide": "co2", "volatile_organic_compounds": "tvoc",

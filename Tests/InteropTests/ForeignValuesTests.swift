@@ -7,7 +7,7 @@ import Text
 @testable import GATT
 
 /// What characteristics mean to us and to `bluetooth-sig` from PyPI, a decoder by other people.
-@Suite struct ForeignValuesTests {
+@Suite(.timeLimit(.minutes(1))) struct ForeignValuesTests {
   @Test(.timeLimit(.minutes(15))) func characteristicsMeanWhatTheyMeanToAnother() throws {
     let python = try #require(
       ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "scripts/interop-python prints what BLECTL_PYTHON is to be")

@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// Reports for continuous integration, judged by libxml2 with the schema of Jenkins' xUnit plugin and the rules of Ant's, and read by Python.
-@Suite struct JUnitConsumerTests {
+@Suite(.timeLimit(.minutes(1))) struct JUnitConsumerTests {
   /// Of everything that hurts, as a name, a message, a value, a file and a host.
   private static let results = ReportSamples.each() + ReportSamples.hostileNames.flatMap { ReportSamples.each(named: $0, file: $0) }
 

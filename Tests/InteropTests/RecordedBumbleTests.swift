@@ -4,7 +4,7 @@ import Testing
 
 /// Record against Bumble, replay without it: the same records and exit code. Only what the machine's own speed decides may differ: the rate of
 /// a transfer, and times by what `Replayed` allows.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct RecordedBumbleTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct RecordedBumbleTests {
   static let flows: [[String]] = [
     ["scan", "-d", "1"], ["scan", "--count", "1", "--name", "Lock-01"], ["connect", BumbleAir.peer],
     ["connect", BumbleAir.peer, "--mtu", "100", "--interval", "50"], ["services", BumbleAir.peer, "--values"],

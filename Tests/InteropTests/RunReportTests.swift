@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// All reports of one run of the program, read by others.
-@Suite struct RunReportTests {
+@Suite(.timeLimit(.minutes(1))) struct RunReportTests {
   private static let names = [
     "passes ]]> <b> &amp; # SKIP", "beats", "fails <script> # TODO \\", "later", "absent", "passes ]]> <b> &amp; # SKIP",
   ]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `sim --listen` with Bumble's host as a client, beside blectl's: two stacks by different people in one air.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct SharedAirTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SharedAirTests {
   /// The air of the tests: values that are kept, and one that is notified.
   static let devices = """
     [{"name": "Board", "address": "D1:00:00:00:02:01/random", "advertisement": {"flags": 6, "name": "Board"}, "interval_ms": 40,

@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// Reports as Test Anything Protocol, judged by Perl's Test::Harness: what `prove` says, and what its parser understood of each line.
-@Suite struct TAPConsumerTests {
+@Suite(.timeLimit(.minutes(1))) struct TAPConsumerTests {
   private static func tap(_ results: [TestResult], count: Int?) -> String {
     var report = TAPReport()
     return report.begin(count: count) + results.map { report.test($0) }.joined() + report.end(ReportSamples.summary(results))

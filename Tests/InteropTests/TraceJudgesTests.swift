@@ -5,7 +5,7 @@ import Testing
 /// What `decode trace` says of a trace is what tshark and btmon say of it: every packet, its direction and time, opcodes, and each field that has a
 /// name in both (`trace_judges.py`). The traces are our own of the simulated air and of Bumble's controller, Bumble's own of
 /// the other end (pcap), and the Linux kernel's of two adapters that btmon recorded.
-@Suite(.timeLimit(.minutes(15))) struct TraceJudgesTests {
+@Suite(.timeLimit(.minutes(1))) struct TraceJudgesTests {
   private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
   /// - Parameter packets: at least so many.

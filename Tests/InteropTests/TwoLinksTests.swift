@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Our own host with two links to Bumble's peripherals at once. A controller initiates one connection at a time; Bumble's, too.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct TwoLinksTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct TwoLinksTests {
   @Test(
     .enabled(if: ProcessInfo.processInfo.environment["BLECTL_CLOCK"] == "real", "in this process time must be real: BLECTL_CLOCK=real"),
     arguments: [["--controller", "legacy"], ["--controller", "extended"], ["--controller", "legacy", "--acl", "27x2"]])

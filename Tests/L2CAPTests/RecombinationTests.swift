@@ -4,7 +4,7 @@ import L2CAP
 import TestSupport
 import Testing
 
-@Suite struct RecombinationTests {
+@Suite(.timeLimit(.minutes(1))) struct RecombinationTests {
   private func reassemble(_ packets: [[UInt8]]) throws -> (frames: [L2CAPFrame], dropped: Int) {
     var recombination = Recombination()
     var frames: [L2CAPFrame] = []

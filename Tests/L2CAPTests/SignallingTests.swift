@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite struct SignallingTests {
+@Suite(.timeLimit(.minutes(1))) struct SignallingTests {
   @Test(arguments: [
     // T26: unknown command.
     ("aa010000", false, "0101" + "02000000"),
@@ -61,7 +61,7 @@ import Text
   }
 }
 
-@Suite struct SecurityManagerTests {
+@Suite(.timeLimit(.minutes(1))) struct SecurityManagerTests {
   @Test func whatIsRefusedAndWhatIsIgnored() {
     for code in UInt8.min...UInt8.max {
       let isAnswered = (0x01...0x0E).contains(code) && code != 0x05

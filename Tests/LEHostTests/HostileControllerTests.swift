@@ -11,7 +11,7 @@ import Testing
 @testable import LEHost
 
 /// A controller that lies, stutters or falls silent: nothing traps, and everything ends within its limits.
-@Suite struct HostileControllerTests {
+@Suite(.timeLimit(.minutes(1))) struct HostileControllerTests {
   /// Ctrl-C must not wait for one command after the other to time out.
   @Test(arguments: [true, false]) func cancellingEndsSoonAlthoughTheControllerIsSilent(_ scans: Bool) async throws {
     try await onLoop {

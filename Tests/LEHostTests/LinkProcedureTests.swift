@@ -11,7 +11,7 @@ import Testing
 @testable import LEHost
 
 /// Interval, PHY and data length, whoever asks for them; and the other channels of a link.
-@Suite struct LinkProcedureTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkProcedureTests {
   @Test func tuning() async throws {
     try await onLoop {
       let controller = ScriptedController()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import LEHost
 
-@Suite struct LinkTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkTests {
   @Test func pdusAreFragmentedAndJoined() async throws {
     try await onLoop {
       let (_, controller, link) = try await linked()

@@ -7,7 +7,7 @@ import LEHost
 import TestSupport
 import Testing
 
-@Suite struct ScanTests {
+@Suite(.timeLimit(.minutes(1))) struct ScanTests {
   /// Scans for `time`; returns what was reported.
   @LoopActor
   private func scan(

@@ -12,7 +12,7 @@ import Testing
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
 /// A controller makes one connection at a time, its host as many as are wanted.
-@Suite struct TwoLinksTests {
+@Suite(.timeLimit(.minutes(1))) struct TwoLinksTests {
   private enum Outcome: Equatable { case link, late(PeerAddress, Duration), dead(ControllerError), cancelled, other }
 
   /// Begins to connect; the result tells how that ended, and when.

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LinuxBluetooth
 
-@Suite struct AdapterTests {
+@Suite(.timeLimit(.minutes(1))) struct AdapterTests {
   /// Either this machine has Bluetooth and lists its adapters, or its kernel has none.
   @Test func listing() {
     do {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LinuxBluetooth
 
-@Suite struct ConnectFailureTests {
+@Suite(.timeLimit(.minutes(1))) struct ConnectFailureTests {
   private static let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
   enum Outcome: Sendable {

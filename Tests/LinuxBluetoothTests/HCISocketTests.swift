@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxBluetooth
 
 /// Which event answers a command of ours.
-@Suite struct HCISocketTests {
+@Suite(.timeLimit(.minutes(1))) struct HCISocketTests {
   @LoopActor
   private final class Rig {
     let controller = FakeController()

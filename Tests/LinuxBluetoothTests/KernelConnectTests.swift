@@ -13,7 +13,7 @@ private let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
 /// The kernel makes several connections at once; each attempt is a socket of its own, and its outcome is nobody else's.
-@Suite struct KernelConnectTests {
+@Suite(.timeLimit(.minutes(1))) struct KernelConnectTests {
   @LoopActor
   private final class Rig {
     let controller = FakeController()

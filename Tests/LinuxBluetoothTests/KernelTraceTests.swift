@@ -9,7 +9,7 @@ import Testing
 @testable import LinuxBluetooth
 
 /// What the trace of an adapter of the kernel gets.
-@Suite struct KernelTraceTests {
+@Suite(.timeLimit(.minutes(1))) struct KernelTraceTests {
   private struct Seen: Equatable {
     let packet: [UInt8]
     let isOurs: Bool

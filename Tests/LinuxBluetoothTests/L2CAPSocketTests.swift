@@ -37,7 +37,7 @@ private final class Rig {
   }
 }
 
-@Suite struct L2CAPSocketTests {
+@Suite(.timeLimit(.minutes(1))) struct L2CAPSocketTests {
   @Test func aPDUIsAPacketAndMayBeEmpty() async throws {
     try await onLoop {
       let rig = Rig()

@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxBluetooth
 
 /// The layouts that the kernel reads: sizes and offsets are its interface.
-@Suite struct SocketAddressTests {
+@Suite(.timeLimit(.minutes(1))) struct SocketAddressTests {
   @Test func att() {
     let address = Address(rawValue: 0xF0F1_F2F3_F4F5)
     #expect(SocketAddress.att(address, .random).bytes == [31, 0, 0, 0, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 4, 0, 2, 0])

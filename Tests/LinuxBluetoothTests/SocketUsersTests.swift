@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxBluetooth
 
 /// What the kernel's files say of whom an adapter is shared with.
-@Suite struct SocketUsersTests {
+@Suite(.timeLimit(.minutes(1))) struct SocketUsersTests {
   private static let table = """
     sk               RefCnt Rmem   Wmem   User   Inode  Parent
     0000000000000000 2      0      0      0      17531  0

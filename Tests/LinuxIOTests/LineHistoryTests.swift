@@ -3,7 +3,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-@Suite struct LineHistoryTests {
+@Suite(.timeLimit(.minutes(1))) struct LineHistoryTests {
   @Test func linesComeBackInTheirOrder() throws {
     let path = TemporaryFolder.path()
     let history = LineHistory(path + "/blectl/history", limit: 3)

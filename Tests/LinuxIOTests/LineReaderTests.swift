@@ -4,7 +4,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct LineReaderTests {
+@Suite(.timeLimit(.minutes(1))) struct LineReaderTests {
   /// What comes out of a pipe into which `parts` are written, each once the one before was taken.
   @LoopActor private func lines(_ parts: [String], limit: Int = 10) async throws -> [LineReader.Line] {
     var ends: [Int32] = [-1, -1]

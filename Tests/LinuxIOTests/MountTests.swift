@@ -1,7 +1,7 @@
 import LinuxIO
 import Testing
 
-@Suite struct MountTests {
+@Suite(.timeLimit(.minutes(1))) struct MountTests {
   private static let table = """
     22 1 0:20 / / rw,relatime shared:1 - overlay overlay rw,lowerdir=/l
     23 22 0:21 / /home rw - nfs4 server:/home rw

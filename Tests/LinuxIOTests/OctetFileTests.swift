@@ -8,7 +8,7 @@ import Text
 @testable import LinuxIO
 
 /// Files that are sent, read in order in segments, and again.
-@Suite struct OctetFileTests {
+@Suite(.timeLimit(.minutes(1))) struct OctetFileTests {
   /// Of what `octets` gives, in segments of a size that fits no block.
   @LoopActor static func all(_ file: OctetFile, from start: Int = 0, segment: Int = 495) async throws -> [UInt8] {
     var octets: [UInt8] = []

@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxIO
 
 /// What can be read only once.
-@Suite struct OctetPipeTests {
+@Suite(.timeLimit(.minutes(1))) struct OctetPipeTests {
   /// A named pipe with a writer, which sends so much, in parts with pauses, and then closes.
   @LoopActor private func feed(_ path: TemporaryPath, _ contents: [UInt8], part: Int = 50_000) throws {
     // Short: virtual time may be slow where others are busy in it, and the reader's patience with a writer is in real time.

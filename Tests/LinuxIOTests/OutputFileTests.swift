@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxIO
 
 /// Files that are written at the end: the old one is there until the new one is whole.
-@Suite struct OutputFileTests {
+@Suite(.timeLimit(.minutes(1))) struct OutputFileTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/report" }
 

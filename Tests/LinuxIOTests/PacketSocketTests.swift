@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite struct PacketSocketTests {
+@Suite(.timeLimit(.minutes(1))) struct PacketSocketTests {
   /// A UDP socket loses what finds its buffer full and counts it, as the kernel's L2CAP sockets do.
   @Test func lossIsCounted() async throws {
     try await onLoop {
@@ -78,7 +78,7 @@ import Testing
   }
 }
 
-@Suite struct OutputQueueTests {
+@Suite(.timeLimit(.minutes(1))) struct OutputQueueTests {
   @Test func partsOfPacketsInOrder() {
     var queue = OutputQueue()
     var taken: [UInt8] = []

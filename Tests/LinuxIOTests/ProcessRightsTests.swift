@@ -1,7 +1,7 @@
 import LinuxIO
 import Testing
 
-@Suite struct ProcessRightsTests {
+@Suite(.timeLimit(.minutes(1))) struct ProcessRightsTests {
   /// As /proc/self/status has them, and what is made of each.
   @Test(
     arguments: [

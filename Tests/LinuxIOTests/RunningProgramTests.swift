@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite struct RunningProgramTests {
+@Suite(.timeLimit(.minutes(1))) struct RunningProgramTests {
   @Test func findsWhoHasASocket() throws {
     var ends: [Int32] = [-1, -1]
     try SystemCall.call { unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite struct SerialPortTests {
+@Suite(.timeLimit(.minutes(1))) struct SerialPortTests {
   /// A pseudo terminal has a line discipline like a serial line: octets that mean something to a terminal must pass unchanged.
   @Test func theLineIsRaw() async throws {
     try await onLoop {

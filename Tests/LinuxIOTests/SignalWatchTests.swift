@@ -5,7 +5,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite(.serialized) struct SignalWatchTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SignalWatchTests {
   /// SIGUSR1 stands for SIGINT: a test must not end its own process when it fails.
   @Test func theFirstSignalIsACallOnTheLoop() async throws {
     try await onLoop {

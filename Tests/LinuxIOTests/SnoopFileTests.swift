@@ -31,7 +31,7 @@ private final class Reader: Sendable {
   func all() async -> [UInt8] { await octets.value }
 }
 
-@Suite struct SnoopFileTests {
+@Suite(.timeLimit(.minutes(1))) struct SnoopFileTests {
   @Test func recordsWhatItIsGivenAndReplacesAnOldTrace() async throws {
     try await onLoop {
       let file = TemporaryPath()

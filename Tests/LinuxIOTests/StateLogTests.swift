@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The file that several processes add lines to.
-@Suite struct StateLogTests {
+@Suite(.timeLimit(.minutes(1))) struct StateLogTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/state/blectl/devices" }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite struct TransportAddressTests {
+@Suite(.timeLimit(.minutes(1))) struct TransportAddressTests {
   @Test(arguments: [
     ("tcp:localhost:9000", TransportAddress.tcp(host: "localhost", port: 9000)),
     ("tcp:[::1]:65535", .tcp(host: "::1", port: 65535)),

@@ -7,7 +7,7 @@ import Text
 @testable import Operations
 
 /// Manufacturer data as a device file describes them: what they say, and that whatever is on the air traps nothing and is passed over by nothing.
-@Suite struct AdvertisingFormatsTests {
+@Suite(.timeLimit(.minutes(1))) struct AdvertisingFormatsTests {
   static func formats(_ frame: String, company: String = "0305") throws -> AdvertisingFormats {
     let text = #"{"device": "Made", "advertisement": {"manufacturer_data": {"\#(company)": \#(frame)}}}"#
     return AdvertisingFormats(device: try DeviceFile.parse(Array(text.utf8), name: "made.json"))

@@ -6,7 +6,7 @@ import Text
 
 @testable import Operations
 
-@Suite struct DecodedDataTests {
+@Suite(.timeLimit(.minutes(1))) struct DecodedDataTests {
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
   private func fields(_ data: DecodedData?) -> String {

@@ -13,7 +13,7 @@ import Testing
 @testable import Operations
 
 /// Commands of device files on a link, over the simulated air.
-@Suite struct DeviceCallTests {
+@Suite(.timeLimit(.minutes(1))) struct DeviceCallTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("man/examples")
 

@@ -9,7 +9,7 @@ import Text
 @testable import GATT
 @testable import Operations
 
-@Suite struct ExpectedAnswersTests {
+@Suite(.timeLimit(.minutes(1))) struct ExpectedAnswersTests {
   static func pattern(_ text: String) -> ExpectedAnswers.Pattern {
     let parts = text.split(separator: "=", omittingEmptySubsequences: false)
     return ExpectedAnswers.Pattern(

@@ -8,7 +8,7 @@ import Testing
 @testable import Operations
 
 /// Which device a lost link is made to again.
-@Suite struct FindAgainTests {
+@Suite(.timeLimit(.minutes(1))) struct FindAgainTests {
   static let carrier = #""manufacturer_data": {"0305": "0101 22110038c1a4"}, "#
 
   @LoopActor

@@ -7,7 +7,7 @@ import Text
 @testable import Operations
 
 /// What is kept of the air for completion: two logs, whose contents come from strangers and whose lines anybody may have spoilt.
-@Suite struct HeardDevicesTests {
+@Suite(.timeLimit(.minutes(1))) struct HeardDevicesTests {
   private typealias Device = HeardDevices.Device
   private typealias Record = HeardDevices.Record
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite struct ListenTests {
+@Suite(.timeLimit(.minutes(1))) struct ListenTests {
   /// Two reports come with one event, and a busy controller has thousands in one turn.
   @Test(arguments: [1, 2, 3]) func noReportAfterTheEnd(_ count: Int) async throws {
     try await onLoop {

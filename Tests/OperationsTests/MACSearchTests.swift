@@ -6,7 +6,7 @@ import Text
 
 @testable import Operations
 
-@Suite struct MACSearchTests {
+@Suite(.timeLimit(.minutes(1))) struct MACSearchTests {
   /// The wristband's: the MAC in the last six octets of company 0157's data.
   private static let band = Hex.decode("1bff5701020a0700ffffffffffffffffffffffffff03c0ffee000007") ?? []
 

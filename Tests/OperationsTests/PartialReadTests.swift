@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// One read that fails does not hide what the others bring.
-@Suite struct PartialReadTests {
+@Suite(.timeLimit(.minutes(1))) struct PartialReadTests {
   private static let items: [PlainServer.Item] =
     [.init(handle: 1, type: UUID(0x2800), value: [0xF0, 0xFF])]
     + (1...3).flatMap { number -> [PlainServer.Item] in

@@ -7,7 +7,7 @@ import Text
 
 @testable import Operations
 
-@Suite struct PeerSearchTests {
+@Suite(.timeLimit(.minutes(1))) struct PeerSearchTests {
   /// What is known without a search of who is meant.
   @Test func twoSelectorsMayMeanOneDevice() throws {
     func selector(_ text: String) throws -> PeerSelector { try #require(PeerSelector(text)) }

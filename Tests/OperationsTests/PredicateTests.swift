@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite struct PredicateTests {
+@Suite(.timeLimit(.minutes(1))) struct PredicateTests {
   enum Outcome { case holds, fails, mistake }
 
   /// Of `expect …` about octets, or about a field.

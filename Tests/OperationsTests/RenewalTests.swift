@@ -8,7 +8,7 @@ import Testing
 @testable import Operations
 
 /// Values that are listened to for long: the peer's services change while the link stays, and what the peer is asked may fail.
-@Suite struct RenewalTests {
+@Suite(.timeLimit(.minutes(1))) struct RenewalTests {
   static let first = UUID(0xFF01)
   static let second = UUID(0xFF02)
 

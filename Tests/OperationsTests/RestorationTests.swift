@@ -10,7 +10,7 @@ import Testing
 @testable import Operations
 
 /// A lost link comes back with everything that was on it.
-@Suite struct RestorationTests {
+@Suite(.timeLimit(.minutes(1))) struct RestorationTests {
   static let hash = "000102030405060708090a0b0c0d0e0f"
 
   @LoopActor

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(10))) struct ScriptParserTests {
+@Suite(.timeLimit(.minutes(1))) struct ScriptParserTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
     "Scripts")
 

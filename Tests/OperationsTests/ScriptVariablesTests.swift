@@ -2,7 +2,7 @@ import Operations
 import Testing
 import Text
 
-@Suite struct ScriptVariablesTests {
+@Suite(.timeLimit(.minutes(1))) struct ScriptVariablesTests {
   @Test func whatStandsAbove() {
     var variables = ScriptVariables(["FIXED": "1"])
     variables.set("FIXED", "2")

@@ -11,7 +11,7 @@ import Text
 
 @testable import Operations
 
-@Suite struct SessionTests {
+@Suite(.timeLimit(.minutes(1))) struct SessionTests {
   private struct NoRadio: Error {}
 
   @LoopActor

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(15))) struct SharedCentralTests {
+@Suite(.timeLimit(.minutes(1))) struct SharedCentralTests {
   /// A radio that notes what it is asked for, and scans once at a time.
   @LoopActor private final class Radio: Central {
     var onNote: (@LoopActor (GAPNote) -> Void)?

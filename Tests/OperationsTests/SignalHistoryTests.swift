@@ -2,7 +2,7 @@ import Testing
 
 @testable import Operations
 
-@Suite struct SignalHistoryTests {
+@Suite(.timeLimit(.minutes(1))) struct SignalHistoryTests {
   private let millisecond: Int64 = 1_000_000
 
   /// Events that are missed, a second channel heard, and scan responses do not change the interval.

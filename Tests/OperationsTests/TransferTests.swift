@@ -9,7 +9,7 @@ import Testing
 
 @testable import Operations
 
-@Suite struct TransferTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferTests {
   static let file = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   /// Sends a part of the file to the picture panel over a link of its own.

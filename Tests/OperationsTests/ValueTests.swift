@@ -10,7 +10,7 @@ import Testing
 @testable import Operations
 
 /// Values that the peer sends by itself, and values that are read.
-@Suite struct ValueTests {
+@Suite(.timeLimit(.minutes(1))) struct ValueTests {
   @LoopActor
   private func follow(_ attribute: String, _ limits: FollowLimits) async throws -> (FollowOutcome?, [[UInt8]], Duration) {
     let air = try await TestAir()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What a recorded device answers to who asks otherwise.
-@Suite(.timeLimit(.minutes(15))) struct AnswererTests {
+@Suite(.timeLimit(.minutes(1))) struct AnswererTests {
   /// Another program: MTU 100, the services 0001-0003 and 0004-FFFF, two characteristics, a descriptor; a value read twice; a subscription.
   static func session() -> MadeTrace {
     var trace = MadeTrace()

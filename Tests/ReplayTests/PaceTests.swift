@@ -3,7 +3,7 @@ import Testing
 @testable import Replay
 
 /// How the time of a recording maps to that of who replays it.
-@Suite struct PaceTests {
+@Suite(.timeLimit(.minutes(1))) struct PaceTests {
   private static let second: Int64 = 1_000_000_000
 
   @Test func aHostThatIsAsFastAsThen() {

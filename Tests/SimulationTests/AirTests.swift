@@ -7,7 +7,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite struct AirTests {
+@Suite(.timeLimit(.minutes(1))) struct AirTests {
   @Test func anAdvertiserKeepsItsIntervalWithARandomDelay() async throws {
     try await onLoop {
       let (ears, air) = (Ears(), Air())

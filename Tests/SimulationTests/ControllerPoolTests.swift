@@ -6,7 +6,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite struct ControllerPoolTests {
+@Suite(.timeLimit(.minutes(1))) struct ControllerPoolTests {
   struct Ended: Error {}
 
   /// A host as the pool has it: what it is sent stays with it while it does not read.

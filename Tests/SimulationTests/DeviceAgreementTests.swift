@@ -11,7 +11,7 @@ import Text
 @testable import Simulation
 
 /// Client and simulated device, made of the same device file.
-@Suite struct DeviceAgreementTests {
+@Suite(.timeLimit(.minutes(1))) struct DeviceAgreementTests {
   private static func device(_ file: String) throws -> DeviceDescription {
     try DeviceFile.parse(try ExampleFiles.octets(file), name: file)
   }

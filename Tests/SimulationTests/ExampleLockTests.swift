@@ -7,7 +7,7 @@ import Text
 @testable import Simulation
 
 /// man/examples/challenge-lock.json, from the side of a client in PDUs.
-@Suite struct ExampleLockTests {
+@Suite(.timeLimit(.minutes(1))) struct ExampleLockTests {
   private static let key = Hex.decode("2b7e151628aed2a6abf7158809cf4f3c") ?? []
 
   @LoopActor private struct Lock {

@@ -3,7 +3,7 @@ import Testing
 @testable import Simulation
 
 /// The firmware alone, on a clock of the test's own.
-@Suite struct FirmwareTests {
+@Suite(.timeLimit(.minutes(1))) struct FirmwareTests {
   private static let millisecond: Int64 = 1_000_000
   private static let request = FirmwareQueue.PDU(octets: [0x12, 0x0B, 0x00, 1], isUneven: false)
 

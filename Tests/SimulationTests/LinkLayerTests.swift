@@ -4,7 +4,7 @@ import Testing
 @testable import Simulation
 
 /// The state machine alone, on a clock of the test's own.
-@Suite struct LinkLayerTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkLayerTests {
   @Test func oneCommandTakesOneEvent() {
     var bench = LinkLayerBench(interval: 24)
     bench.link.send(by: .central, [1, 2, 3], isStart: true, at: 0)

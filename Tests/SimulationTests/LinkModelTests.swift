@@ -4,7 +4,7 @@ import Testing
 @testable import Simulation
 
 /// The link layer agrees with the arithmetic of the air, for every PHY, data length, segment and interval.
-@Suite struct LinkModelTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkModelTests {
   private static let intervals: [ConnectionInterval] = [6, 12, 24, 40]
 
   /// Value octets per second of a central that keeps eight buffers full, over whole connection events.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What a peripheral file accepts has an effect.
-@Suite struct PeripheralAccessTests {
+@Suite(.timeLimit(.minutes(1))) struct PeripheralAccessTests {
   private static func peripheral(_ inside: String) throws -> PeripheralDescription {
     try PeripheralFile.parse(
       Array(#"{"name": "T", "address": "D1:00:00:00:00:09/random", \#(inside)}"#.utf8), name: "x.json")[0]

@@ -11,7 +11,7 @@ import Text
 @testable import Simulation
 
 /// What a virtual peripheral does about connections, subscriptions and reads, and by itself.
-@Suite struct PeripheralLifeTests {
+@Suite(.timeLimit(.minutes(1))) struct PeripheralLifeTests {
   private static let text = #"""
     {"name": "T", "address": "D1:00:00:00:00:09/random",
      "variables": {"links": 0, "subscribed": 0, "left": 0, "reads": 0, "writes": 0},

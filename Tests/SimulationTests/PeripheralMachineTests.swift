@@ -4,7 +4,7 @@ import Testing
 @testable import Simulation
 
 /// What a device does in time, without air and links.
-@Suite struct PeripheralMachineTests {
+@Suite(.timeLimit(.minutes(1))) struct PeripheralMachineTests {
   @Test func actionsWaitBranchAndRepeat() throws {
     var device = try PeripheralDevice(
       #""variables": {"n": 0, "log": ""},"#,

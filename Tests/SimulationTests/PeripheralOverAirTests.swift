@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The built-in peripherals through all our own layers: client, host, HCI, link layer, server.
-@Suite struct PeripheralOverAirTests {
+@Suite(.timeLimit(.minutes(1))) struct PeripheralOverAirTests {
   @LoopActor
   private func connected<T: Sendable>(
     _ text: String, among devices: [PeripheralDescription]? = nil,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite struct VirtualControllerLinkTests {
+@Suite(.timeLimit(.minutes(1))) struct VirtualControllerLinkTests {
   // MARK: Connecting
 
   @Test(arguments: [false, true])

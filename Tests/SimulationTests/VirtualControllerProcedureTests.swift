@@ -8,7 +8,7 @@ import Testing
 @testable import Simulation
 
 /// Link procedures, and what the device wishes by itself.
-@Suite struct VirtualControllerProcedureTests {
+@Suite(.timeLimit(.minutes(1))) struct VirtualControllerProcedureTests {
   // MARK: Procedures
 
   @Test func whatALinkReports() async throws {

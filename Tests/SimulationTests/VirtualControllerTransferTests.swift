@@ -8,7 +8,7 @@ import Text
 @testable import Simulation
 
 /// Through the whole simulation: HCI, link layer, L2CAP of the device.
-@Suite struct VirtualControllerTransferTests {
+@Suite(.timeLimit(.minutes(1))) struct VirtualControllerTransferTests {
   struct Case: Sendable, CustomStringConvertible {
     let phy: PHYMask
     let octets: UInt16

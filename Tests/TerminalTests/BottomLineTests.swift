@@ -5,7 +5,7 @@ import Testing
 @testable import Terminal
 
 /// What stands below all that is written.
-@Suite struct BottomLineTests {
+@Suite(.timeLimit(.minutes(1))) struct BottomLineTests {
   @LoopActor private final class Line: BottomLine {
     let sink: Sink
     private var isShown = true

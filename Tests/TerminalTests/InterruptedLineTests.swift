@@ -5,7 +5,7 @@ import Testing
 @testable import Terminal
 
 /// What stands on the terminal after `^C`.
-@Suite struct InterruptedLineTests {
+@Suite(.timeLimit(.minutes(1))) struct InterruptedLineTests {
   private final class PseudoTerminal {
     let master: Int32
     let slave: Int32

@@ -6,7 +6,7 @@ import Text
 
 @testable import Terminal
 
-@Suite struct OutputTests {
+@Suite(.timeLimit(.minutes(1))) struct OutputTests {
   @LoopActor private func output(_ out: SlowReader, _ err: SlowReader, limit: Int = 1000, _ change: (inout Output.Style) -> Void = { _ in })
     -> Output
   {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Terminal
 
-@Suite struct PastedTextTests {
+@Suite(.timeLimit(.minutes(1))) struct PastedTextTests {
   private static let (begin, end) = ("\u{1B}[200~", "\u{1B}[201~")
 
   private static func pass(_ pieces: [String]) -> [String] {

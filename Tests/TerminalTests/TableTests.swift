@@ -1,7 +1,7 @@
 import Terminal
 import Testing
 
-@Suite struct TableTests {
+@Suite(.timeLimit(.minutes(1))) struct TableTests {
   @Test func columnsLineUpByDisplayWidth() {
     var table = Table(["NAME", "RSSI"])
     table.add(["錠", "-40 dBm"])

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite struct ChecksumTests {
+@Suite(.timeLimit(.minutes(1))) struct ChecksumTests {
   private static let nine = Array("123456789".utf8)
 
   /// The catalogue's check values.

@@ -2,7 +2,7 @@ import Testing
 import Text
 
 /// Words with variables.
-@Suite struct ShellWordReadingTests {
+@Suite(.timeLimit(.minutes(1))) struct ShellWordReadingTests {
   private static func words(_ text: String) throws -> [ShellWord] {
     var reading = ShellWordReading(expands: true)
     for character in text { reading.take(character) }

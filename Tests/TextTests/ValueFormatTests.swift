@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite struct ValueFormatTests {
+@Suite(.timeLimit(.minutes(1))) struct ValueFormatTests {
   /// Typed text, octets, and what is shown for them.
   @Test(arguments: [
     ("hex", "0100", "0100", "0100"), ("hex", "01:00", "0100", "0100"), ("hex", "0x01 0xff", "01ff", "01ff"),

@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// What reports show of a failed setup, and of `expect N of` that got some of them.
-@Suite struct NotRunTests {
+@Suite(.timeLimit(.minutes(1))) struct NotRunTests {
   private static let why = "no device matches <Nobody>"
 
   private static let results: [TestResult] = {

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-@Suite struct TAPReportTests {
+@Suite(.timeLimit(.minutes(1))) struct TAPReportTests {
   @Test func showsEachOutcome() {
     var report = TAPReport()
     let results = ReportSamples.each()
