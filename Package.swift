@@ -1,8 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// blectl is Linux only: its home is AF_BLUETOOTH. Everything but LinuxIO, LinuxBluetooth, Terminal and EventLoop is pure Swift,
-// and Bluetooth but for AES.
+// blectl is Linux only: its home is AF_BLUETOOTH. Everything but LinuxIO, LinuxBluetooth, Terminal, EventLoop and Crypto is pure Swift.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -19,8 +18,8 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 let fuzzed: [Target.Dependency] = [
-  "blectl", "Terminal", "Operations", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT", "ATT",
-  "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+  "blectl", "Terminal", "Operations", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "HostCommon", "GAP", "DeviceFiles", "GATT",
+  "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
 ]
 
 let package = Package(
@@ -41,29 +40,37 @@ let package = Package(
     .target(name: "CCurses", cSettings: [.treatAllWarnings(as: .error)]),
     .target(name: "CReadline", cSettings: [.treatAllWarnings(as: .error)]),
     .target(
-      name: "Bluetooth", dependencies: ["CCrypto", "Text"], swiftSettings: settings,
+      name: "Crypto", dependencies: ["CCrypto"], swiftSettings: settings,
       // The static one: a shared libcrypto would be loaded at every start.
       linkerSettings: [.linkedLibrary(":libcrypto.a")]),
+    .target(name: "Bluetooth", dependencies: ["Text"], swiftSettings: settings),
+    .target(name: "Values", dependencies: ["Bluetooth", "Text"], swiftSettings: settings),
     .target(
       name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], exclude: ["Commands/Commands.txt"], swiftSettings: settings),
+    .target(name: "Captures", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
-    .target(name: "GATT", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "GATT", dependencies: ["ATT", "Values", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "DeviceFiles", dependencies: ["GATT", "ATT", "Bluetooth", "Text"], swiftSettings: settings),
-    .target(name: "GAP", dependencies: ["ATT", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
-    .target(name: "Replay", dependencies: ["ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
-    .target(name: "Decoding", dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
+    .target(name: "GAP", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "HostCommon", dependencies: ["GAP", "HCI", "Bluetooth", "EventLoop"], swiftSettings: settings),
+    .target(name: "Replay", dependencies: ["ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
+    .target(name: "Decoding", dependencies: ["Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
     .target(
-      name: "Simulation", dependencies: ["DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", deque],
+      name: "Simulation", dependencies: ["DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "Crypto", "EventLoop", "Text", deque],
       swiftSettings: settings),
-    .target(name: "LEHost", dependencies: ["GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
-    .target(name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", "Text", deque, system], swiftSettings: settings),
+    .target(
+      name: "LEHost", dependencies: ["HostCommon", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
+    .target(
+      name: "LinuxIO", dependencies: ["CLinux", "Captures", "HCI", "Bluetooth", "EventLoop", "Text", deque, system], swiftSettings: settings
+    ),
     .target(
       name: "LinuxBluetooth",
-      dependencies: ["LinuxIO", "CBluetooth", "Decoding", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
+      dependencies: ["LinuxIO", "CBluetooth", "Decoding", "HostCommon", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
       swiftSettings: settings),
     .target(
-      name: "Operations", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+      name: "Operations", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "Crypto", "EventLoop", "Text"],
+      swiftSettings: settings),
     .target(
       name: "Terminal", dependencies: ["CCurses", "CReadline", "EventLoop", "Text"], swiftSettings: settings,
       // The static ones: shared libraries would be loaded at every start.
@@ -74,8 +81,7 @@ let package = Package(
       name: "blectl",
       dependencies: [
         "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT",
-        "ATT",
-        "HCI", "Bluetooth", "EventLoop", "Text", argumentParser, deque, system,
+        "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", argumentParser, deque, system,
       ],
       exclude: ["StartOrder.txt", "Static"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
@@ -100,48 +106,56 @@ let package = Package(
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
+    .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Text", "TestSupport"]),
+    .testTarget(name: "ValuesTests", dependencies: ["Values", "Bluetooth", "Text", "TestSupport"]),
+    .testTarget(name: "CapturesTests", dependencies: ["Captures", "HCI", "Bluetooth", "Text", "TestSupport"]),
+    .testTarget(
+      name: "HostCommonTests", dependencies: ["HostCommon", "GAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(name: "HCITests", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "L2CAPTests", dependencies: ["L2CAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "ATTTests", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
-    .testTarget(name: "GATTTests", dependencies: ["GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "GATTTests", dependencies: ["GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "DeviceFilesTests", dependencies: ["DeviceFiles", "GATT", "Bluetooth", "Text", "TestSupport"]),
-    .testTarget(name: "GAPTests", dependencies: ["GAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "GAPTests", dependencies: ["GAP", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
       name: "ReplayTests",
-      dependencies: ["Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
+      dependencies: ["Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(
-      name: "DecodingTests", dependencies: ["Decoding", "Replay", "ATT", "L2CAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
+      name: "DecodingTests", dependencies: ["Decoding", "Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "Simulation", "LEHost", "GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+        "Simulation", "LEHost", "GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "Crypto", "EventLoop", "Text",
+        "TestSupport",
       ]),
     .testTarget(
       name: "LEHostTests",
       dependencies: ["LEHost", "Simulation", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
-    .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system]),
+    .testTarget(
+      name: "LinuxIOTests", dependencies: ["LinuxIO", "Captures", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system]),
     .testTarget(
       name: "LinuxBluetoothTests",
       dependencies: [
-        "LinuxBluetooth", "LinuxIO", "CBluetooth", "GATT", "GAP", "ATT", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
-        system,
+        "LinuxBluetooth", "LinuxIO", "CBluetooth", "HostCommon", "GATT", "GAP", "ATT", "HCI", "Bluetooth", "EventLoop", "Text",
+        "TestSupport", system,
       ]),
     .testTarget(
       name: "OperationsTests",
       dependencies: [
-        "Operations", "LEHost", "Simulation", "GAP", "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", "TestSupport",
+        "Operations", "LEHost", "Simulation", "GAP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "Crypto", "EventLoop", "Text",
+        "TestSupport",
       ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "BlectlTests",
       dependencies: [
-        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "GAP", "DeviceFiles", "GATT", "ATT",
-        "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", argumentParser, system,
+        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "GAP", "DeviceFiles", "GATT",
+        "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport", argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(
       name: "InteropTests",
-      dependencies: ["blectl", "Operations", "LEHost", "LinuxIO", "GAP", "GATT", "Bluetooth", "EventLoop", "Text", "TestSupport"],
+      dependencies: ["blectl", "Operations", "LEHost", "LinuxIO", "GAP", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport"],
       exclude: [
         "ant-junit.xsd", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py", "tap_facts.pl",
         "trace_judges.py",
@@ -149,7 +163,8 @@ let package = Package(
     .testTarget(
       name: "KernelTests",
       dependencies: [
-        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "TestSupport", system,
+        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "Captures", "HCI", "Bluetooth", "EventLoop",
+        "TestSupport", system,
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,6 +1,7 @@
 package import ATT
 package import Bluetooth
-package import HCI
+package import Captures
+import HCI
 import L2CAP
 package import Replay
 

@@ -1,5 +1,6 @@
 import Bluetooth
-package import HCI
+package import Captures
+import HCI
 import Text
 
 extension DecodedPacket {

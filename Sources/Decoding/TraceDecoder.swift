@@ -1,6 +1,7 @@
 package import ATT
 import Bluetooth
-package import HCI
+package import Captures
+import HCI
 import L2CAP
 import Replay
 

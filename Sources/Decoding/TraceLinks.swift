@@ -1,4 +1,5 @@
 package import Bluetooth
+package import Captures
 package import HCI
 package import L2CAP
 import Replay

@@ -1,5 +1,6 @@
 package import ATT
 package import Bluetooth
+import Captures
 import HCI
 
 /// The books of a trace: how many packets of which kind, which commands were refused, and of each link who asked what of whom, how long that took,

@@ -1,4 +1,5 @@
 import ATT
+package import Values
 
 /// What descriptors say about values: kept for the link from whatever reads them.
 extension Client {

@@ -2,6 +2,7 @@ package import Bluetooth
 import EventLoop
 package import GAP
 import HCI
+import HostCommon
 
 /// A link being made: from LE Create Connection to the Connection Complete that always comes.
 @LoopActor

@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 package import GAP
 import HCI
+import HostCommon
 
 /// A scan that is on.
 @LoopActor

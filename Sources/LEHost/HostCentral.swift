@@ -2,6 +2,7 @@ package import Bluetooth
 package import EventLoop
 package import GAP
 package import HCI
+package import HostCommon
 import L2CAP
 
 /// Our own LE host, central role, over any HCI transport.

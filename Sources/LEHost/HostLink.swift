@@ -3,6 +3,7 @@ package import Bluetooth
 package import EventLoop
 package import GAP
 import HCI
+import HostCommon
 import L2CAP
 
 /// One LE ACL link of our own host, central role.

@@ -2,6 +2,7 @@ package import Bluetooth
 package import EventLoop
 package import GAP
 package import HCI
+import HostCommon
 
 /// A Central on the kernel's own Bluetooth stack: scanning over a raw HCI socket, links over L2CAP sockets. bluetoothd may run beside it.
 @LoopActor

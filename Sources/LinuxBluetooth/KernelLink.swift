@@ -3,6 +3,7 @@ package import Bluetooth
 package import EventLoop
 package import GAP
 import HCI
+import HostCommon
 import L2CAP
 
 /// A link over the kernel's stack. What the controller knows about it comes from raw HCI events, which need CAP_NET_RAW: without it

@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import HCI
+import HostCommon
 
 /// One scan over a raw HCI socket: does what a `ScanProcedure` decides, and tells it what happens.
 @LoopActor

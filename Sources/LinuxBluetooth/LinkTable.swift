@@ -1,6 +1,7 @@
 import Bluetooth
 import GAP
 import HCI
+import HostCommon
 
 /// What the controller's events have told about each link since the raw socket was opened.
 struct LinkTable: Equatable {

@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import HCI
+import HostCommon
 
 /// A scan on a controller that others use too: the kernel for its connections and for bluetoothd's discovery, and programs like this one.
 /// A controller knows one scan, which anyone switches on and off without a word to anyone; the commands of the others can be seen, though.

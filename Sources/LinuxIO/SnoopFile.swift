@@ -1,3 +1,4 @@
+import Captures
 package import EventLoop
 import Glibc
 package import HCI

@@ -1,4 +1,5 @@
 package import Bluetooth
+package import Crypto
 import Text
 
 /// BTHome v2 (bthome.io/format, bthome.io/encryption), service data of FCD2.

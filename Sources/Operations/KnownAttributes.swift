@@ -2,6 +2,7 @@ package import ATT
 package import Bluetooth
 package import GATT
 package import Text
+package import Values
 
 /// What the last whole discovery of a device found, for whoever wants to name an attribute without connecting. Kept as a log like `HeardDevices`.
 package struct KnownAttributes: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import ATT
 package import Bluetooth
+import Captures
 import EventLoop
 import HCI
 

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import Captures
 import HCI
 
 /// Builds a `Recording` from the captured packets of one adapter.

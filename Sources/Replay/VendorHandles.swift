@@ -1,3 +1,4 @@
+package import Captures
 package import HCI
 
 /// The connection handles of a log under which controllers send diagnostics to their vendor's tools, as ACL data: Qualcomm 0x0EDC, Samsung 0x0FF1.

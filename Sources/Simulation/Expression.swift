@@ -1,5 +1,6 @@
 package import ATT
 package import Bluetooth
+package import Crypto
 package import DeviceFiles
 package import Text
 

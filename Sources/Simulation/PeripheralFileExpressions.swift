@@ -1,4 +1,5 @@
 import Bluetooth
+import Crypto
 import DeviceFiles
 import GATT
 import Text

@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import GATT
 import Text
+import Values
 
 /// A characteristic with its value and descriptors, as far as they were read.
 struct CharacteristicFacts {

@@ -1,6 +1,7 @@
 import Bluetooth
 import GATT
 import Text
+import Values
 
 /// The meaning of a value for programs: `decoded`, or `decoded_error` if the bytes do not fit.
 enum DecodedRecord {

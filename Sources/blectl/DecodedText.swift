@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import GATT
 import Text
+import Values
 
 /// The meaning of a value for people: `72 bpm, contact, RR 833 ms`.
 enum DecodedText {

@@ -6,6 +6,7 @@ import LinuxIO
 import Operations
 import Terminal
 import Text
+import Values
 
 /// One notification or indication as text or JSON.
 @LoopActor

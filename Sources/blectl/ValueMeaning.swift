@@ -3,6 +3,7 @@ import Bluetooth
 import GATT
 import Operations
 import Text
+import Values
 
 /// The type, description and name of a value, for all commands that show it.
 struct ValueMeaning {

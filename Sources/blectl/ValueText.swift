@@ -1,6 +1,7 @@
 import Bluetooth
 import GATT
 import Text
+import Values
 
 /// Values as text for people and for the JSON field `text`.
 enum ValueText {

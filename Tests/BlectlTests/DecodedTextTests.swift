@@ -3,6 +3,7 @@ import GATT
 import TestSupport
 import Testing
 import Text
+import Values
 
 @testable import blectl
 

@@ -1,4 +1,5 @@
 import Bluetooth
+import Crypto
 import Foundation
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Captures
 import EventLoop
 import Glibc
 import HCI

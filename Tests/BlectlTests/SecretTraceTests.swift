@@ -1,3 +1,4 @@
+import Captures
 import Foundation
 import HCI
 import TestSupport

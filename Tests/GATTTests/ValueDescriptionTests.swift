@@ -4,6 +4,7 @@ import EventLoop
 import TestSupport
 import Testing
 import Text
+import Values
 
 @testable import GATT
 
@@ -47,6 +48,7 @@ import Text
       // A part of it is not known, so nothing is.
       #expect(client.description(of: items[1]) == ValueDescription() && client.description(of: items[2]) == nil)
       #expect(PresentationFormat(format.value) == format)
+      #expect(PresentationFormat.handles(inAggregate: [0x10, 0x00, 0x12, 0x01, 0x07]) == [0x0010, 0x0112])
       client.close()
     }
   }

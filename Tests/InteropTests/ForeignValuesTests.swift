@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@testable import GATT
+@testable import Values
 
 /// What characteristics mean to us and to `bluetooth-sig` from PyPI, a decoder by other people.
 @Suite(.timeLimit(.minutes(1))) struct ForeignValuesTests {

@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import GATT
+@testable import Values
 
 /// Values of a characteristic, made from its description: fields present and absent, extremes, raw values that have a meaning, cut at every length.
 struct ValueCases {

@@ -1,4 +1,5 @@
 import Bluetooth
+import Captures
 import Foundation
 import HCI
 import TestSupport

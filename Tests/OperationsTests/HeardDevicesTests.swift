@@ -3,6 +3,7 @@ import Bluetooth
 import GATT
 import Testing
 import Text
+import Values
 
 @testable import Operations
 

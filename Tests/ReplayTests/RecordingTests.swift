@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import Captures
 import EventLoop
 import HCI
 import L2CAP

@@ -1,4 +1,5 @@
 import Bluetooth
+import Crypto
 import EventLoop
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import HCI
+import HostCommon
 import Simulation
 
 /// The least that a host must do: sends a packet, waits for an event, counts credits.

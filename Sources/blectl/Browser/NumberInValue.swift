@@ -1,4 +1,5 @@
 import GATT
+import Values
 
 /// The number in a value that a plot shows.
 struct NumberInValue: Equatable {

@@ -6,6 +6,7 @@ import GATT
 import Operations
 import Terminal
 import Text
+import Values
 
 struct Read: PeerCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bluetooth
+import Crypto
 import DeviceFiles
 import EventLoop
 import GAP

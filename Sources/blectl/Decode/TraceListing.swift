@@ -1,4 +1,5 @@
 import Bluetooth
+import Captures
 import Decoding
 import EventLoop
 import HCI

@@ -2,6 +2,7 @@ import Bluetooth
 import Decoding
 import GAP
 import HCI
+import HostCommon
 import L2CAP
 
 extension FuzzTarget {

@@ -1,5 +1,6 @@
 import ATT
 import Bluetooth
+import Captures
 import Decoding
 import HCI
 import L2CAP

@@ -2,6 +2,7 @@ import Bluetooth
 import GATT
 import Operations
 import Text
+import Values
 
 extension FuzzTarget {
   /// The octets of a value, behind what they are: in every format, and as every characteristic.

@@ -1,4 +1,3 @@
-package import ATT
 package import Bluetooth
 
 /// A Characteristic Presentation Format descriptor (Vol 3 Part G §3.3.3.5): how a device says what its characteristic holds.
@@ -21,13 +20,6 @@ package struct PresentationFormat: Hashable, Sendable {
   /// The value of such a descriptor, without a description in a name space.
   package var value: [UInt8] { [format, UInt8(bitPattern: exponent)] + unit.attBytes + [0, 0, 0] }
 
-  /// The handles in a Characteristic Aggregate Format descriptor (§3.3.3.6): of the formats of the parts of a value, in their order.
-  package static func handles(inAggregate value: [UInt8]) -> [AttributeHandle] {
-    stride(from: 0, to: value.count - value.count % 2, by: 2).map {
-      AttributeHandle(rawValue: UInt16(value[$0]) | UInt16(value[$0 + 1]) << 8)
-    }
-  }
-
   /// Nil for what stays octets: integers of 128 bits, structures, what is not assigned.
   fileprivate var field: FieldDescription? {
     guard let kind = Self.kinds[format], var field = FieldDescription(line: "Value|\(kind)") else { return nil }
@@ -47,6 +39,19 @@ package struct PresentationFormat: Hashable, Sendable {
     0x0C: "s8", 0x0D: "s12", 0x0E: "s16", 0x0F: "s24", 0x10: "s32", 0x11: "s48", 0x12: "s64",
     0x14: "f32", 0x15: "f64", 0x16: "m16", 0x17: "m32", 0x19: "str", 0x1A: "wide",
   ]
+}
+
+/// The name and the formats that the descriptors of a characteristic give its value.
+package struct ValueDescription: Hashable, Sendable {
+  /// The name in the Characteristic User Description (Vol 3 Part G §3.3.3.2).
+  package var userDescription: String?
+  /// The formats of the parts of the value: one (§3.3.3.5), or several in the order of an aggregate format (§3.3.3.6).
+  package var formats: [PresentationFormat]
+
+  package init(userDescription: String? = nil, formats: [PresentationFormat] = []) {
+    self.userDescription = userDescription
+    self.formats = formats
+  }
 }
 
 extension DecodedValue {

@@ -1,4 +1,5 @@
 package import Bluetooth
+package import GAP
 package import HCI
 
 /// What a controller's events have told about one link.

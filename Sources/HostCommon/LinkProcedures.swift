@@ -1,5 +1,6 @@
 package import Bluetooth
 package import EventLoop
+package import GAP
 package import HCI
 
 /// What a host lends to the procedures of its links.

@@ -1,10 +1,9 @@
-import ATT
 import Bluetooth
 import TestSupport
 import Testing
 import Text
 
-@testable import GATT
+@testable import Values
 
 /// Values that a device describes by itself.
 @Suite(.timeLimit(.minutes(1))) struct PresentationFormatTests {
@@ -72,7 +71,6 @@ import Text
     #expect(CharacteristicDescriptionTests.show(decoded) == ["value=1(true)", "value_2=21.5°C", "value_3=hi"])
     let broken = try #require(PresentationFormat(Self.octets("1b 00 0027 01 0000")))
     #expect(try DecodedValue.of([1], type: nil, formats: [formats[0], broken]) == nil)
-    #expect(PresentationFormat.handles(inAggregate: [0x10, 0x00, 0x12, 0x01, 0x07]) == [0x0010, 0x0112])
   }
 
   /// The Bluetooth SIG's description knows flags, codes and conditions, which a format cannot tell.

@@ -1,22 +1,15 @@
 package import ATT
 package import Bluetooth
 import Text
+package import Values
 
-/// What the descriptors of a characteristic say about its value.
-package struct ValueDescription: Hashable, Sendable {
-  /// The name that the firmware gives it: Characteristic User Description (Vol 3 Part G §3.3.3.2).
-  package var userDescription: String?
-  /// The formats of the parts of the value: one (§3.3.3.5), or those that an aggregate format puts in order (§3.3.3.6).
-  package var formats: [PresentationFormat]
-
-  package init(userDescription: String? = nil, formats: [PresentationFormat] = []) {
-    self.userDescription = userDescription
-    self.formats = formats
-  }
-
-  /// - Parameter value: of a descriptor, nil where it is not known. An aggregate format may name descriptors of other characteristics.
+extension ValueDescription {
+  /// Collects the descriptions in the descriptors of a characteristic.
+  ///
+  /// - Parameter value: the value of a descriptor, nil if it is not known. An aggregate format may name descriptors of other characteristics.
   package init(of characteristic: Characteristic, _ value: (AttributeHandle) -> [UInt8]?) {
     func values(_ type: UUID) -> [[UInt8]] { characteristic.descriptors.filter { $0.uuid == type }.compactMap { value($0.handle) } }
+    self.init()
     userDescription = values(.userDescription).lazy.compactMap { String(validating: DisplayText.withoutTrailingNULs($0), as: UTF8.self) }
       .first { !$0.isEmpty }
     if let aggregate = values(.aggregateFormat).first {
@@ -30,11 +23,20 @@ package struct ValueDescription: Hashable, Sendable {
   }
 }
 
+extension PresentationFormat {
+  /// The handles in a Characteristic Aggregate Format descriptor (Vol 3 Part G §3.3.3.6), in the order of the parts of the value.
+  package static func handles(inAggregate value: [UInt8]) -> [AttributeHandle] {
+    stride(from: 0, to: value.count - value.count % 2, by: 2).map {
+      AttributeHandle(rawValue: UInt16(value[$0]) | UInt16(value[$0 + 1]) << 8)
+    }
+  }
+}
+
 extension UUID {
   static let userDescription = UUID(0x2901)
   static let presentationFormat = UUID(0x2904)
   static let aggregateFormat = UUID(0x2905)
 
-  /// The type of a descriptor that says something about a value.
+  /// Whether this is the type of a descriptor that describes a value.
   package var describesValue: Bool { self == .userDescription || self == .presentationFormat || self == .aggregateFormat }
 }

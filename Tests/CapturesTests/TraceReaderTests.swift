@@ -1,4 +1,5 @@
 import Bluetooth
+import Captures
 import HCI
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 package import EventLoop
+package import GAP
 package import HCI
 
 /// Advertising reports out of a controller's events, in whatever form they come: that follows neither the scan command nor the controller's

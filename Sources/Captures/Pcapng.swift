@@ -1,3 +1,5 @@
+import HCI
+
 /// Writes pcapng: one section, in the octet order of most machines, with one interface of HCI packets and times in nanoseconds.
 package enum Pcapng {
   /// Section and interface.

@@ -1,4 +1,5 @@
 import Bluetooth
+package import GAP
 package import HCI
 
 extension LegacyAdvertisingReport {

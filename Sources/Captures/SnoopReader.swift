@@ -1,4 +1,5 @@
 package import Bluetooth
+import HCI
 
 /// Reads a btsnoop file packet by packet. The records of a monitor's file that are no packets (system notes, management) are left out.
 package struct SnoopReader: Sendable {

@@ -1,4 +1,4 @@
-import Bluetooth
+import Crypto
 import TestSupport
 import Testing
 import Text

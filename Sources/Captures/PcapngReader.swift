@@ -1,4 +1,5 @@
 import Bluetooth
+import HCI
 
 /// Reads a pcapng file: sections of either octet order, each with interfaces of their own. Interfaces that are not HCI's are passed over when there
 /// are others.

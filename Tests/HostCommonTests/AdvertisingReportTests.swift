@@ -1,6 +1,7 @@
 import Bluetooth
 import GAP
 import HCI
+import HostCommon
 import TestSupport
 import Testing
 

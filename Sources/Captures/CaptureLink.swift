@@ -1,4 +1,5 @@
 import Bluetooth
+import HCI
 
 /// How a packet of a pcap or pcapng file is an HCI packet, or one of the air: by its link-layer header type (tcpdump's list).
 enum CaptureLink: UInt32, Sendable {

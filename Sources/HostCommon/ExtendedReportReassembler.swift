@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+package import GAP
 package import HCI
 
 /// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13). Parts of several advertisers come interleaved,

@@ -1,4 +1,5 @@
 import Bluetooth
+package import GAP
 package import HCI
 
 /// The commands of a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65): the one place that builds them.

@@ -1,4 +1,5 @@
 package import Bluetooth
+package import HCI
 
 /// The btsnoop file format, as `btmon` and Wireshark read and write it. All fields are big-endian. `SnoopReader` reads it; what is written here
 /// has H4 records (datalink 1002).

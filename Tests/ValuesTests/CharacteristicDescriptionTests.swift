@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-@testable import GATT
+@testable import Values
 
 @Suite(.timeLimit(.minutes(1))) struct CharacteristicDescriptionTests {
   static func description(_ uuid: String) throws -> CharacteristicDescription {
