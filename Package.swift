@@ -18,8 +18,8 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 let fuzzed: [Target.Dependency] = [
-  "blectl", "Terminal", "Operations", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "HostCommon", "GAP", "DeviceFiles", "GATT",
-  "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
+  "blectl", "Terminal", "Operations", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "Peripherals", "HostCommon", "GAP",
+  "DeviceFiles", "GATT", "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
 ]
 
 let package = Package(
@@ -57,8 +57,10 @@ let package = Package(
     .target(name: "Replay", dependencies: ["ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(name: "Decoding", dependencies: ["Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
     .target(
-      name: "Simulation", dependencies: ["DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "Crypto", "EventLoop", "Text", deque],
-      swiftSettings: settings),
+      name: "Peripherals", dependencies: ["DeviceFiles", "GATT", "ATT", "Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings
+    ),
+    .target(
+      name: "Simulation", dependencies: ["Peripherals", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(
       name: "LEHost", dependencies: ["HostCommon", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(
@@ -80,8 +82,9 @@ let package = Package(
     .executableTarget(
       name: "blectl",
       dependencies: [
-        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT",
-        "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", argumentParser, deque, system,
+        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "Peripherals", "GAP",
+        "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", argumentParser, deque,
+        system,
       ],
       exclude: ["StartOrder.txt", "Static"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
@@ -123,14 +126,19 @@ let package = Package(
     .testTarget(
       name: "DecodingTests", dependencies: ["Decoding", "Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
-      name: "SimulationTests",
+      name: "PeripheralsTests",
       dependencies: [
-        "Simulation", "LEHost", "GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "Crypto", "EventLoop", "Text",
+        "LEHost", "Simulation", "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "Bluetooth", "Crypto", "EventLoop", "Text",
         "TestSupport",
       ]),
     .testTarget(
+      name: "SimulationTests",
+      dependencies: [
+        "Simulation", "LEHost", "Peripherals", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+      ]),
+    .testTarget(
       name: "LEHostTests",
-      dependencies: ["LEHost", "Simulation", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
+      dependencies: ["LEHost", "Simulation", "Peripherals", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(
       name: "LinuxIOTests", dependencies: ["LinuxIO", "Captures", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system]),
     .testTarget(
@@ -142,15 +150,16 @@ let package = Package(
     .testTarget(
       name: "OperationsTests",
       dependencies: [
-        "Operations", "LEHost", "Simulation", "GAP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "Crypto", "EventLoop", "Text",
-        "TestSupport",
+        "Operations", "LEHost", "Simulation", "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "Crypto",
+        "EventLoop", "Text", "TestSupport",
       ]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "BlectlTests",
       dependencies: [
-        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "GAP", "DeviceFiles", "GATT",
-        "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport", argumentParser, system,
+        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "Peripherals", "GAP",
+        "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
+        argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(

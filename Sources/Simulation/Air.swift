@@ -1,5 +1,6 @@
 package import Bluetooth
 package import EventLoop
+package import Peripherals
 
 /// The virtual air: devices advertise in it, radios listen, and links cross it. Everything that chance decides comes from the seed.
 /// Nothing happens, and no timer runs, while nobody listens and no link is busy.
@@ -41,9 +42,14 @@ package final class Air {
 
   /// The device advertises from now on, whenever somebody listens, and accepts one central at a time.
   package func add(_ advertiser: any Advertiser) {
-    let station = Station(advertiser, random: AirRandom(seed: seed, stream: UInt64(stations.count) &* 2))
+    let station = Station(advertiser, random: SeededRandom(seed: seed, stream: UInt64(stations.count) &* 2))
     stations.append(station)
     if !listeners.isEmpty { advertise(station, isFirst: true) }
+  }
+
+  /// Adds the devices that descriptions describe. Their random numbers follow from the seed.
+  package func add(_ descriptions: [some AdvertiserDescription]) {
+    for description in descriptions { add(description.advertiser(seed: seed)) }
   }
 
   // MARK: Listening
@@ -87,7 +93,7 @@ package final class Air {
     }
   }
 
-  private func jitter(_ rssi: Int8, _ random: inout AirRandom) -> Int8 { Int8(clamping: Int(rssi) - 3 + Int(random.next() % 7)) }
+  private func jitter(_ rssi: Int8, _ random: inout SeededRandom) -> Int8 { Int8(clamping: Int(rssi) - 3 + Int(random.next() % 7)) }
 
   /// One advertising event as a radio hears it.
   struct Advertisement {
@@ -116,7 +122,7 @@ package final class Air {
     let limits = station.advertiser.linkLimits
     var layer = LinkLayer(
       parameters: parameters, firstAnchor: firstAnchor,
-      random: AirRandom(seed: seed &+ UInt64(limits.seed), stream: UInt64(connections) &* 2 &+ 1))
+      random: SeededRandom(seed: seed &+ UInt64(limits.seed), stream: UInt64(connections) &* 2 &+ 1))
     station.connections += 1
     layer.limit(to: limits, connection: station.connections)
     layer.guardTime = max(layer.guardTime, faults.guardTime)
@@ -136,7 +142,7 @@ package final class Air {
       self.advertise(station, isFirst: true)
     }
     let firmware = limits.firmware.map {
-      FirmwareQueue($0, random: AirRandom(seed: seed &+ UInt64(limits.seed), stream: 1 << 49 | UInt64(connections)))
+      FirmwareQueue($0, random: SeededRandom(seed: seed &+ UInt64(limits.seed), stream: 1 << 49 | UInt64(connections)))
     }
     station.advertiser.connected(VirtualLinkChannel(link, firmware))
     return link
@@ -153,11 +159,11 @@ private final class Station {
   let advertiser: any Advertiser
   let start = EventLoop.shared.now
   var connections = 0
-  var random: AirRandom
+  var random: SeededRandom
   var timer: LoopTimer?
   var link: VirtualLink?
 
-  init(_ advertiser: any Advertiser, random: AirRandom) {
+  init(_ advertiser: any Advertiser, random: SeededRandom) {
     self.advertiser = advertiser
     self.random = random
   }

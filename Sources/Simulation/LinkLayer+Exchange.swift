@@ -1,4 +1,5 @@
 import Bluetooth
+import Peripherals
 
 /// What happens inside a connection event (Vol 6 Part B §4.5.6).
 extension LinkLayer {

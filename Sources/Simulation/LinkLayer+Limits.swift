@@ -1,3 +1,5 @@
+import Peripherals
+
 extension LinkLayer {
   /// What a device says of the links to it.
   /// - Parameter number: of this connection, from 1.

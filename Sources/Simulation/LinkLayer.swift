@@ -1,5 +1,6 @@
 import Bluetooth
 import DequeModule
+import Peripherals
 
 /// The link layer of one connection, both ends of it, as a pure state machine (Vol 6 Part B §4.5 and §5.1): it is told what the hosts queue
 /// and what time it is, and answers with what happened. It has no timer; `due` says when it wants to be woken.
@@ -98,7 +99,7 @@ struct LinkLayer {
   /// The link is cut, as by walking away, when this many payload octets have been carried in both directions together.
   var cutAfterOctets: Int?
 
-  var random: AirRandom
+  var random: SeededRandom
   var central = Transmitter()
   var peripheral = Transmitter()
   var phase = Phase.between
@@ -130,7 +131,7 @@ struct LinkLayer {
   private static let patience: Int64 = 200_000_000
 
   /// - Parameter firstAnchor: when connection event 0 starts.
-  init(parameters: Parameters, firstAnchor: Int64, random: AirRandom) {
+  init(parameters: Parameters, firstAnchor: Int64, random: SeededRandom) {
     self.parameters = parameters
     self.random = random
     anchor = firstAnchor

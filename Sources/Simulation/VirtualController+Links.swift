@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import HCI
+import Peripherals
 
 extension VirtualController {
   /// A create command that waits for its peer to advertise.

@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import HCI
+import Peripherals
 
 extension VirtualController {
   struct Scanner {

@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import Peripherals
 
 /// Runs one link layer on the event loop's clock and carries what happens to the two ends.
 @LoopActor

@@ -2,11 +2,12 @@ package import ATT
 package import Bluetooth
 package import EventLoop
 package import L2CAP
+import Peripherals
 
 /// The peripheral's end of a link: L2CAP for a virtual device (Vol 3 Part A §3). ATT is what the device serves; the other fixed channels get
 /// the answers of a device that supports nothing there, unless `otherChannels` is set.
 @LoopActor
-package final class VirtualLinkChannel: ATT.Channel {
+package final class VirtualLinkChannel: DeviceChannel {
   package var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? { didSet { deliver() } }
   /// Sees the frames of every channel but ATT's instead of the built-in answers.
   package var otherChannels: (@LoopActor (ChannelIdentifier, [UInt8]) -> Void)?
@@ -71,23 +72,19 @@ package final class VirtualLinkChannel: ATT.Channel {
     }
   }
 
-  /// Walks out of range: both sides notice after the supervision timeout.
   package func cut() { link.cut() }
 
-  /// The device hangs up with a reason of its own.
   package func terminate(reason: ControllerErrorCode) {
     isClosed = true
     link.terminate(by: .peripheral, reason: reason)
   }
 
-  /// The firmware does something else for so long: what comes meanwhile waits in its buffers.
-  func isBusy(for time: Duration) {
+  package func keepBusy(for time: Duration) {
     firmware?.pause(until: EventLoop.shared.now.advanced(by: time).nanoseconds)
     armFirmware()
   }
 
-  /// The central's controller fails, with a code of its manufacturer's.
-  func failController(_ code: UInt8) { link.failController?(code) }
+  package func failController(_ code: UInt8) { link.failController?(code) }
 
   // MARK: What the link brings
 

@@ -5,6 +5,7 @@ import HCI
 import LEHost
 import LinuxBluetooth
 import LinuxIO
+import Peripherals
 import Replay
 import Simulation
 import Text

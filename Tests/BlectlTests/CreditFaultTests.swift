@@ -6,6 +6,7 @@ import GATT
 import HCI
 import LEHost
 import Operations
+import Peripherals
 import Simulation
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import EventLoop
+import Peripherals
 import Simulation
 
 /// A device on the simulated air that sends back every PDU.

@@ -3,6 +3,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import GATT
+import Peripherals
 import Simulation
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import EventLoop
 import GAP
 import GATT
 import LEHost
+import Peripherals
 import Simulation
 
 @testable import Operations

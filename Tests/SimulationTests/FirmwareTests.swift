@@ -1,3 +1,4 @@
+import Peripherals
 import Testing
 
 @testable import Simulation
@@ -15,7 +16,7 @@ import Testing
     var firmware = Firmware()
     firmware.whenFull = .drop
     change(&firmware)
-    return FirmwareQueue(firmware, random: AirRandom(seed: 1, stream: 2))
+    return FirmwareQueue(firmware, random: SeededRandom(seed: 1, stream: 2))
   }
 
   /// When each of these is done that came at once, in ms.

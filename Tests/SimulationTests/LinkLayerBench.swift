@@ -1,4 +1,5 @@
 import Bluetooth
+import Peripherals
 
 @testable import Simulation
 
@@ -28,7 +29,7 @@ struct LinkLayerBench {
   init(interval: ConnectionInterval, latency: UInt16 = 0, timeout: Centiseconds = 500) {
     link = LinkLayer(
       parameters: LinkLayer.Parameters(interval: interval, latency: latency, supervisionTimeout: timeout), firstAnchor: 0,
-      random: AirRandom(seed: 1, stream: 1))
+      random: SeededRandom(seed: 1, stream: 1))
   }
 
   mutating func run(until end: Int64) {

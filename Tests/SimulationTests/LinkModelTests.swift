@@ -1,4 +1,5 @@
 import Bluetooth
+import Peripherals
 import Testing
 
 @testable import Simulation
@@ -14,7 +15,7 @@ import Testing
   ) -> Double {
     var link = LinkLayer(
       parameters: LinkLayer.Parameters(interval: interval, latency: 0, supervisionTimeout: 3200), firstAnchor: 0,
-      random: AirRandom(seed: 3, stream: UInt64(interval.rawValue)))
+      random: SeededRandom(seed: 3, stream: UInt64(interval.rawValue)))
     link.central.coding = coding
     link.peripheral.coding = coding
     link.central.maxOctets = octets

@@ -4,6 +4,7 @@ import EventLoop
 import GAP
 import GATT
 import LEHost
+import Peripherals
 import Simulation
 import TestSupport
 import Testing

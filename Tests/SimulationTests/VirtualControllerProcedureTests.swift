@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import HCI
 import L2CAP
+import Peripherals
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Bluetooth
 import EventLoop
 import GAP
 import HCI
+import Peripherals
 import TestSupport
 import Testing
 

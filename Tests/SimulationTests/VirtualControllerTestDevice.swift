@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import EventLoop
+import Peripherals
 import Simulation
 
 /// A device that keeps what it gets.

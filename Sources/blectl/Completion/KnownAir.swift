@@ -5,6 +5,7 @@ import GAP
 import GATT
 import LinuxIO
 import Operations
+import Peripherals
 import Simulation
 import Text
 

@@ -5,6 +5,7 @@ import GAP
 import GATT
 import HCI
 import LEHost
+import Peripherals
 import Replay
 import Simulation
 

@@ -1,5 +1,6 @@
 package import ATT
 import Bluetooth
+import Crypto
 import DeviceFiles
 package import GATT
 import Text
@@ -25,7 +26,7 @@ package struct PeripheralState: Sendable {
   /// Results in between; what is kept or sent is shorter.
   static let longest = 65_536
 
-  private var random: AirRandom
+  private var random: SeededRandom
   private let began: Int64
   /// Nanoseconds since 1970 when the device came into the air.
   private let wallClock: Int64
@@ -43,7 +44,7 @@ package struct PeripheralState: Sendable {
     self.now = now
     began = now
     self.wallClock = wallClock
-    random = AirRandom(seed: seed, stream: stream)
+    random = SeededRandom(seed: seed, stream: stream)
   }
 
   /// Seconds since 1970 by the device's clock.

@@ -3,7 +3,7 @@ import Bluetooth
 import EventLoop
 import Foundation
 import GATT
-import Simulation
+import Peripherals
 import Text
 
 /// A client that talks to a virtual peripheral in PDUs, without air.

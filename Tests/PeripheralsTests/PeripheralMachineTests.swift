@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Simulation
+@testable import Peripherals
 
 /// What a device does in time, without air and links.
 @Suite(.timeLimit(.minutes(1))) struct PeripheralMachineTests {

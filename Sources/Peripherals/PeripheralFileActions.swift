@@ -141,7 +141,7 @@ struct ActionReader {
     }
   }
 
-  private func hangUp(_ entry: FileEntry) throws(FileEntryError) -> Reaction.HangUp {
+  private func hangUp(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Disconnection {
     switch entry.tree.kind {
     case .bool(true): return .terminate(.remoteUserTerminated)
     case .bool: throw entry.error("Use true, or omit the action.")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Text
 
-@testable import Simulation
+@testable import Peripherals
 
 @Suite(.timeLimit(.minutes(1))) struct PeripheralFileRefusalTests {
   private func expectRefusal(_ text: String, _ message: String) {

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 import Text
 
+@testable import Peripherals
 @testable import Simulation
 
 /// What a virtual peripheral does about connections, subscriptions and reads, and by itself.

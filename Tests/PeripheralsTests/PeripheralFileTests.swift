@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Text
 
-@testable import Simulation
+@testable import Peripherals
 
 @Suite(.timeLimit(.minutes(5))) struct PeripheralFileTests {
   private func parse(_ text: String) throws -> [PeripheralDescription] {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@testable import Simulation
+@testable import Peripherals
 
 /// Values, numbers and conditions of the peripheral file, as text and as what they make.
 @Suite(.timeLimit(.minutes(1))) struct PeripheralExpressionTests {

@@ -3,7 +3,7 @@ import Bluetooth
 import DeviceFiles
 import EventLoop
 import GATT
-import Simulation
+import Peripherals
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import ATT
 import Bluetooth
 import EventLoop
 import GATT
-import Simulation
+import Peripherals
 import TestSupport
 import Testing
 import Text

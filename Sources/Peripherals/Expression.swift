@@ -1,5 +1,5 @@
 package import ATT
-package import Bluetooth
+import Bluetooth
 package import Crypto
 package import DeviceFiles
 package import Text

@@ -19,7 +19,7 @@ package struct Reaction: Sendable, Equatable {
     /// The octets are this command, its parameters are in their ranges.
     package var command: DeviceCommand?
     /// Nil: whatever the device's state is.
-    package var state: Simulation.Condition?
+    package var state: Peripherals.Condition?
 
     /// Whether `state` may be asked.
     package func matches(_ written: [UInt8]) -> Bool {
@@ -76,9 +76,9 @@ package struct Reaction: Sendable, Equatable {
     /// Since the action before, or since what set off the actions.
     package var delay: Duration
     /// Asked after the delay; nil: always.
-    package var condition: Simulation.Condition?
+    package var condition: Peripherals.Condition?
 
-    package init(_ kind: Kind, after delay: Duration = .zero, if condition: Simulation.Condition? = nil) {
+    package init(_ kind: Kind, after delay: Duration = .zero, if condition: Peripherals.Condition? = nil) {
       self.kind = kind
       self.delay = delay
       self.condition = condition
@@ -100,7 +100,7 @@ package struct Reaction: Sendable, Equatable {
       case start(timer: Int)
       case stop(timer: Int)
       case advertise(Bool)
-      case disconnect(HangUp)
+      case disconnect(Disconnection)
       /// The firmware takes nothing from its buffers meanwhile.
       case busy(Duration)
       /// The central's controller fails with this code of its manufacturer's (Hardware Error, Vol 4 Part E §7.7.16).
@@ -110,7 +110,7 @@ package struct Reaction: Sendable, Equatable {
     }
   }
 
-  package enum HangUp: Sendable, Equatable {
+  package enum Disconnection: Sendable, Equatable {
     case terminate(ControllerErrorCode)
     /// Both sides notice when the supervision timeout is over.
     case outOfRange

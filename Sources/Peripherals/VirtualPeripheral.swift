@@ -16,8 +16,8 @@ package final class VirtualPeripheral: Advertiser {
 
   private struct Link {
     let server: Server
-    /// Nil for a channel that is not of the air.
-    let channel: VirtualLinkChannel?
+    /// Nil on a radio that does not let the device misbehave.
+    let channel: (any DeviceChannel)?
   }
   private var links: [Link] = []
   private var servers: [Server] { links.map(\.server) }
@@ -63,7 +63,7 @@ package final class VirtualPeripheral: Advertiser {
   package func connected(_ channel: any ATT.Channel) {
     catchUp()
     let server = Server(store: store, bearer: Bearer(channel, rxMTU: description.mtu))
-    links.append(Link(server: server, channel: channel as? VirtualLinkChannel))
+    links.append(Link(server: server, channel: channel as? any DeviceChannel))
     server.unasked = description.behaviours.compactMapValues(\.unasked)
     server.onAccess = { [weak self] access in self?.accessed(access) ?? Server.Decision() }
     server.onWrite = { [weak self] handle, value, _ in self?.written(handle, value) }
@@ -175,15 +175,15 @@ package final class VirtualPeripheral: Advertiser {
       case .notify(let handle, let value): for server in servers { server.notify(handle, value) }
       case .indicate(let handle, let value): for server in servers { server.indicateWhenFree(handle, value) }
       case .reset(let sink): reset(sink)
-      case .disconnect(let how): for link in links { hangUp(link, how) }
-      case .busy(let time): for link in links { link.channel?.isBusy(for: time) }
+      case .disconnect(let how): for link in links { disconnect(link, how) }
+      case .busy(let time): for link in links { link.channel?.keepBusy(for: time) }
       case .failController(let code): for link in links { link.channel?.failController(code) }
       }
     }
     arm()
   }
 
-  private func hangUp(_ link: Link, _ how: Reaction.HangUp) {
+  private func disconnect(_ link: Link, _ how: Reaction.Disconnection) {
     switch (how, link.channel) {
     case (.outOfRange, let channel?): channel.cut()
     case (.terminate(let reason), let channel?) where reason != .remoteUserTerminated: channel.terminate(reason: reason)
@@ -249,9 +249,6 @@ package final class VirtualPeripheral: Advertiser {
   }
 }
 
-extension Air {
-  /// Devices that draw from the air's chance.
-  package func add(_ descriptions: [PeripheralDescription]) {
-    for description in descriptions { add(VirtualPeripheral(description, seed: seed)) }
-  }
+extension PeripheralDescription: AdvertiserDescription {
+  package func advertiser(seed: UInt64) -> any Advertiser { VirtualPeripheral(self, seed: seed) }
 }

@@ -3,7 +3,7 @@ import Bluetooth
 import GATT
 import Text
 
-@testable import Simulation
+@testable import Peripherals
 
 /// A device of a file without air and links: its machine and its attributes, with the time in the test's hands.
 struct PeripheralDevice {

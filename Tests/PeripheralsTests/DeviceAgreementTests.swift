@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Text
 
-@testable import Simulation
+@testable import Peripherals
 
 /// Client and simulated device, made of the same device file.
 @Suite(.timeLimit(.minutes(1))) struct DeviceAgreementTests {

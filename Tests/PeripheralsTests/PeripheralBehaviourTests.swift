@@ -1,7 +1,7 @@
 import Bluetooth
 import EventLoop
 import GATT
-import Simulation
+import Peripherals
 import TestSupport
 import Testing
 import Text

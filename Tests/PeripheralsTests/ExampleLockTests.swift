@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Text
 
-@testable import Simulation
+@testable import Peripherals
 
 /// man/examples/challenge-lock.json, from the side of a client in PDUs.
 @Suite(.timeLimit(.minutes(1))) struct ExampleLockTests {

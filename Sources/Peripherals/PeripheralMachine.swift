@@ -9,7 +9,7 @@ package struct PeripheralMachine: Sendable {
     case notify(AttributeHandle, [UInt8])
     case indicate(AttributeHandle, [UInt8])
     case reset(sink: AttributeHandle)
-    case disconnect(Reaction.HangUp)
+    case disconnect(Reaction.Disconnection)
     case busy(Duration)
     case failController(UInt8)
   }
