@@ -134,7 +134,8 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "Simulation", "LEHost", "Peripherals", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport",
+        "Simulation", "LEHost", "Peripherals", "HostCommon", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text",
+        "TestSupport",
       ]),
     .testTarget(
       name: "LEHostTests",

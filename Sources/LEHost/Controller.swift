@@ -115,7 +115,7 @@ final class Controller {
 
   /// For clean-up, which must end soon after Ctrl-C although the controller may be dead: sends the command in its turn whatever happens, and
   /// waits at most 2 s for the answer. Returns whether the controller did as it was told.
-  func tidy(_ command: CommandPacket) async -> Bool {
+  func cleanUp(_ command: CommandPacket) async -> Bool {
     let done = Wait<Bool>()
     submit(command) { done.resume(returning: $0) }
     return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2)))) ?? false

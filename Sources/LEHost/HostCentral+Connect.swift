@@ -33,7 +33,7 @@ extension HostCentral {
   package func connect<Value>(
     _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
   ) async throws -> Value {
-    try check()
+    try host.check()
     let deadline = EventLoop.shared.now.advanced(by: timeout)
     return try await retrying(peer, times: retries, confirm: confirm) {
       // The wait for a turn counts: a limit is a limit.
@@ -55,13 +55,13 @@ extension HostCentral {
         self.initiation = nil
         place.leave()
       }
-      try check()
+      try host.check()
       try Task.checkCancellation()
       link = try await initiate(initiation, deadline)
     }
     guard let link else { return nil }
     do {
-      try await settleIn(link, deadline)
+      try await confirmEstablishment(link, deadline)
     } catch {
       await link.disconnect()
       throw error
@@ -87,12 +87,12 @@ extension HostCentral {
   private func abandon(_ initiation: Initiation) async {
     await shielded { [self] in
       var patience: Duration = .seconds(2)
-      if initiation.outcome == nil, controller.failure == nil, await !controller.tidy(LECreateConnectionCancel().packet) {
+      if initiation.outcome == nil, host.controller.failure == nil, await !host.controller.cleanUp(LECreateConnectionCancel().packet) {
         // Nothing to cancel: the completion is on its way, or never will be.
         patience = .milliseconds(300)
       }
       if let link = try? await initiation.link(until: EventLoop.shared.now.advanced(by: patience)) {
-        await link.hangUp(within: .seconds(2))
+        await link.disconnect(within: .seconds(2))
       }
     }
   }
@@ -101,14 +101,14 @@ extension HostCentral {
     let peer = initiation.peer
     let command = createCommand(peer)
     do {
-      try await controller.perform(command) { initiation.isAccepted = true }
+      try await host.controller.perform(command) { initiation.isAccepted = true }
     } catch let error as ControllerError where error.status == .commandDisallowed {
       // An attempt that someone left behind.
       do {
-        try await controller.perform(LECreateConnectionCancel())
+        try await host.controller.perform(LECreateConnectionCancel())
       } catch let error as ControllerError where error.status != nil {}
       do {
-        try await controller.perform(command) { initiation.isAccepted = true }
+        try await host.controller.perform(command) { initiation.isAccepted = true }
       } catch let error as ControllerError where error.status == .commandDisallowed {
         throw HostError.cannotConnect(adapter: name, peer)
       }
@@ -134,16 +134,16 @@ extension HostCentral {
 
   /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5): the peer's features are the first
   /// sign of life, and worth knowing.
-  private func settleIn(_ link: HostLink, _ deadline: LoopClock.Instant) async throws {
+  private func confirmEstablishment(_ link: HostLink, _ deadline: LoopClock.Instant) async throws {
     let alive = link.procedures.remoteFeaturesRead.next()
-    controller.submit(LEReadRemoteFeatures(handle: link.handle)) { answer in
+    host.controller.submit(LEReadRemoteFeatures(handle: link.handle)) { answer in
       if case .failure = answer { alive.resume(returning: .unknownCommand) }
     }
     _ = try await alive.value(until: min(deadline, EventLoop.shared.now.advanced(by: .seconds(1))))
     if let ended = link.ended { throw ended }
     let isPossible = adapterInfo.leFeatures.contains(.dataLengthExtension) && adapterInfo.supported.contains(LESetDataLength.self)
     guard isPossible, link.procedures.state.remoteFeatures?.contains(.dataLengthExtension) ?? true else { return }
-    controller.submit(LESetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
+    host.controller.submit(LESetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
   }
 
   /// LE Connection Complete. The link exists from this moment: its first data may follow in the same turn.
@@ -154,16 +154,17 @@ extension HostCentral {
     }
     // Reserved handles cannot carry data.
     guard !complete.handle.isReserved else { return }
-    if let old = links[complete.handle] { drop(old, LinkEnd(old.peer, .handleReused(adapter: name))) }
+    if let old = host.links[complete.handle] { host.drop(old, LinkEnd(old.peer, .handleReused(adapter: name))) }
     guard let initiation, initiation.isAccepted, initiation.outcome == nil, complete.role == 0,
       initiation.peer.address == complete.peer.address
     else {
-      // Nobody asked for it, and nobody would ever close it.
-      if controller.backlog < 32 { controller.submit(Disconnect(handle: complete.handle, reason: .remoteUserTerminated), isCleanUp: true) }
+      // No role asked for this link, so no role would ever close it.
+      guard host.controller.backlog < 32 else { return }
+      host.controller.submit(Disconnect(handle: complete.handle, reason: .remoteUserTerminated), isCleanUp: true)
       return
     }
-    let link = HostLink(complete, peer: initiation.peer, host: self)
-    add(link)
+    let link = HostLink(complete, peer: initiation.peer, host: host)
+    host.add(link)
     initiation.settle(.success(link))
   }
 }

@@ -42,10 +42,10 @@ extension HostCentral {
   package func scan(
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {
-    try check()
+    try host.check()
     guard scan == nil else { throw GAPError.isScanning(adapter: name) }
     try Task.checkCancellation()
-    let commands = try ScanCommands(parameters, adapter: name, adapterInfo, sharing: !links.isEmpty)
+    let commands = try ScanCommands(parameters, adapter: name, adapterInfo, sharing: !host.links.isEmpty)
     let scan = Scan(commands) { [weak self, name] in
       self?.onNote?(.unreadableReports(adapter: name, $0))
     } report: { [weak self] in
@@ -67,8 +67,8 @@ extension HostCentral {
   /// However it ended, the command to start may be on its way: the scan is off when this returns.
   private func finish(_ scan: Scan) async {
     scan.end()
-    if controller.failure == nil {
-      await shielded { [controller] in _ = await controller.tidy(scan.commands.disable) }
+    if host.controller.failure == nil {
+      await shielded { [host] in _ = await host.controller.cleanUp(scan.commands.disable) }
     }
     if self.scan === scan { self.scan = nil }
   }
@@ -79,7 +79,7 @@ extension HostCentral {
     } catch let error as ControllerError where error.status == .commandDisallowed {
       // A scan that someone left on: parameters cannot change under it.
       do {
-        try await controller.perform(scan.commands.disable)
+        try await host.controller.perform(scan.commands.disable)
       } catch let error as ControllerError where error.status != nil {}
       do {
         try await perform(scan, confirmed)
@@ -90,7 +90,7 @@ extension HostCentral {
   }
 
   private func perform(_ scan: Scan, _ confirmed: @escaping @LoopActor () -> Void) async throws {
-    try await controller.perform(scan.commands.configure)
-    try await controller.perform(scan.commands.enable, accepted: confirmed)
+    try await host.controller.perform(scan.commands.configure)
+    try await host.controller.perform(scan.commands.enable, accepted: confirmed)
   }
 }

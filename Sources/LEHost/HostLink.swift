@@ -6,7 +6,7 @@ import HCI
 import HostCommon
 import L2CAP
 
-/// One LE ACL link of our own host, central role.
+/// An LE ACL link of our own host.
 @LoopActor
 package final class HostLink: GAP.Link {
   /// Fragments that may wait in this process before writers do: enough to never let the controller run dry, little enough that a
@@ -25,15 +25,15 @@ package final class HostLink: GAP.Link {
   /// L2CAP frames and fragments that made no sense; they were dropped.
   var dropped: Int { recombination.dropped }
 
-  private let host: HostCentral
+  private let host: Host
   private let att: LinkChannel
   private let ending = PendingEvent<Void>()
   private let idle = PendingEvent<Void>()
   private var recombination = Recombination()
-  private(set) var isHangingUp = false
+  private(set) var isDisconnecting = false
   private var isUpdatingForPeer = false
 
-  init(_ complete: Event.ConnectionComplete, peer: PeerAddress, host: HostCentral) {
+  init(_ complete: Event.ConnectionComplete, peer: PeerAddress, host: Host) {
     handle = complete.handle
     self.peer = peer
     self.host = host
@@ -66,7 +66,7 @@ package final class HostLink: GAP.Link {
     return procedures.state.parameters
   }
 
-  package func disconnect() async { await shielded { await self.hangUp(within: .seconds(3)) } }
+  package func disconnect() async { await shielded { await self.disconnect(within: .seconds(3)) } }
 
   // MARK: For the host
 
@@ -112,16 +112,16 @@ package final class HostLink: GAP.Link {
     guard ended == nil, host.sendQueue.outstanding(handle) > 0 else { return }
     host.sendQueue.discard(handle)
     att.end(error)
-    EventLoop.shared.spawn { await self.hangUp(within: .seconds(3)) }
+    EventLoop.shared.spawn { await self.disconnect(within: .seconds(3)) }
   }
 
   /// Disconnects, letting first go out what was sent. Returns when the link is down or the time is over; it counts as down then.
-  func hangUp(within limit: Duration) async {
+  func disconnect(within limit: Duration) async {
     guard ended == nil else { return }
     let now = EventLoop.shared.now
     let down = ending.next()
-    if !isHangingUp {
-      isHangingUp = true
+    if !isDisconnecting {
+      isDisconnecting = true
       if host.sendQueue.outstanding(handle) > 0 {
         _ = try? await idle.next().value(until: now.advanced(by: limit / 3))
       }

@@ -98,7 +98,7 @@ struct ActionReader {
     case "start": return .start(timer: try names.timer(target))
     case "stop": return .stop(timer: try names.timer(target))
     case "advertise": return .advertise(try target.bool())
-    case "disconnect": return .disconnect(try hangUp(target))
+    case "disconnect": return .disconnect(try disconnection(target))
     case "busy_ms":
       guard names.hasFirmware else { throw target.error("No effect without \"firmware\": the device processes each packet immediately.") }
       return .busy(try target.milliseconds(1...Self.longest))
@@ -141,7 +141,7 @@ struct ActionReader {
     }
   }
 
-  private func hangUp(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Disconnection {
+  private func disconnection(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Disconnection {
     switch entry.tree.kind {
     case .bool(true): return .terminate(.remoteUserTerminated)
     case .bool: throw entry.error("Use true, or omit the action.")

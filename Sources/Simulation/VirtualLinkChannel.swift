@@ -53,11 +53,11 @@ package final class VirtualLinkChannel: DeviceChannel {
   package func close() {
     guard !isClosed else { return }
     isClosed = true
-    hangUpWhenSent()
+    terminateWhenSent()
   }
 
   /// LL_TERMINATE_IND would overtake what waits in the queue.
-  private func hangUpWhenSent() {
+  private func terminateWhenSent() {
     if link.queued(by: .peripheral) == 0 { link.terminate(by: .peripheral, reason: .remoteUserTerminated) }
   }
 
@@ -94,7 +94,7 @@ package final class VirtualLinkChannel: DeviceChannel {
       case .received(by: .peripheral, let octets, let isStart): receive(octets, isStart: isStart)
       case .completed(by: .peripheral, _):
         resumeWaiters()
-        if isClosed { hangUpWhenSent() }
+        if isClosed { terminateWhenSent() }
       case .closed(_, let reason): end(reason)
       default: break
       }

@@ -1,10 +1,10 @@
 import Bluetooth
 import HCI
 
-extension HostCentral {
-  /// Resets the controller and asks what it is and can. Idempotent.
+extension Host {
+  /// Resets the controller and reads its abilities. Idempotent.
   /// - Throws: ControllerError when it does not answer, cannot do LE, or refuses what is indispensable.
-  package func start() async throws {
+  func start() async throws {
     guard !isStarted else { return }
     if let failure = controller.failure { throw failure }
     controller.open()
