@@ -1,51 +1,51 @@
 package import Bluetooth
 
-/// A Link Layer packet as a sniffer heard it (Vol 6 Part B §2.1, §2.2), without its preamble and its CRC.
+/// A Link Layer packet from a sniffer (Vol 6 Part B §2.1, §2.2), without preamble and CRC.
 package struct AirPacket: Sendable, Equatable {
   package enum Sender: String, Sendable { case central, peripheral }
 
   package var accessAddress: UInt32
-  /// Header and payload; shorter than the header says where the sniffer has not kept all of it.
+  /// Header and payload. Shorter than the length in the header if the sniffer did not keep all bytes.
   package var pdu: [UInt8]
-  /// The Link Layer's channel index: 0…36 data, 37…39 primary advertising (Vol 6 Part B §1.4.1). Nil: the sniffer does not say; so for what follows.
+  /// The channel index: 0–36 data, 37–39 primary advertising (Vol 6 Part B §1.4.1). Nil, also below, if the sniffer does not tell.
   package var channel: UInt8?
-  /// dBm.
+  /// The RSSI in dBm.
   package var rssi: Int8?
   package var phy: PHY?
-  /// Of the coded PHY: with S=2, not S=8.
+  /// Whether the coded PHY used S=2 instead of S=8.
   package var isS2 = false
-  /// Of a connection, who sent it.
+  /// The sender, in a connection.
   package var sender: Sender?
-  /// Of an extended advertising PDU on a secondary channel, which of them it is.
+  /// The kind of an extended advertising PDU on a secondary channel.
   package var auxiliary: Auxiliary?
-  /// Of an isochronous stream, of which kind that is.
+  /// The kind of an isochronous stream.
   package var stream: IsochronousStream?
   package var isIntact: Bool?
-  /// It was encrypted on the air, and is not any more.
+  /// Whether the sniffer decrypted it.
   package var isDecrypted = false
 
   package enum Auxiliary: UInt8, Sendable { case advertising, chain, sync, scanResponse }
 
   package enum IsochronousStream: Sendable { case connected, broadcast }
 
-  /// Of all advertising but the periodic (Vol 6 Part B §2.1.2).
+  /// The access address of all advertising except periodic advertising (Vol 6 Part B §2.1.2).
   package static let advertisingAccessAddress: UInt32 = 0x8E89_BED6
 
   package var isAdvertising: Bool { accessAddress == Self.advertisingAccessAddress }
 
-  /// Neither advertising, nor periodic advertising, which has access addresses of its own as well, nor isochronous.
+  /// Whether it belongs to a connection. Periodic advertising and isochronous streams also have access addresses of their own.
   package var isOfConnection: Bool { !isAdvertising && auxiliary == nil && stream == nil }
 
-  /// Octets: data may have CTEInfo in it, of which the length says nothing (Vol 6 Part B §2.4).
+  /// The length of the header in bytes. Data may have CTEInfo, which the length field does not count (Vol 6 Part B §2.4).
   package var headerLength: Int { isOfConnection && pdu.first.map { $0 & 0x20 != 0 } == true ? 3 : 2 }
 
-  /// Behind the header; with the MIC where there is one.
+  /// The bytes after the header, including a MIC.
   package var payload: ArraySlice<UInt8> { pdu.dropFirst(headerLength) }
 
-  /// It is as long as its header says.
+  /// Whether the length matches the header.
   package var isWhole: Bool { pdu.count >= 2 && pdu.count == headerLength + Int(pdu[1]) }
 
-  /// Microseconds that it takes on the air, with preamble and CRC (Vol 6 Part B §2.1, §2.2).
+  /// The duration of the transmission in µs, including preamble and CRC (Vol 6 Part B §2.1, §2.2).
   package var duration: Int64 {
     switch phy {
     case .le2M: Int64(2 + 4 + pdu.count + 3) * 4
@@ -55,7 +55,7 @@ package struct AirPacket: Sendable, Equatable {
     }
   }
 
-  /// As the link's two ends have it: the MIC behind what was encrypted is left out. As it is where there is none.
+  /// The packet without the MIC that follows encrypted data.
   package var withoutMIC: AirPacket {
     guard isWhole, pdu[1] > 4 else { return self }
     var packet = self
@@ -64,14 +64,14 @@ package struct AirPacket: Sendable, Equatable {
     return packet
   }
 
-  /// Access address, PDU and CRC. - Parameter isCoded: the Coding Indicator stands behind the access address.
+  /// Reads access address, PDU and CRC. - Parameter isCoded: whether the Coding Indicator follows the access address.
   private init(_ reader: inout ByteReader, isCoded: Bool) throws(MalformedPacket) {
     accessAddress = try reader.uint32("access address")
     if isCoded { isS2 = try reader.uint8("coding indicator") & 3 == 1 }
     pdu = reader.rest()
   }
 
-  /// Without its CRC: once it is known what it is, on which its header's length depends.
+  /// Removes the CRC. The length of the header depends on the kind of packet, so call this last.
   private mutating func trim() {
     if pdu.count >= 2 { pdu = Array(pdu.prefix(headerLength + Int(pdu[1]))) }
   }
@@ -80,7 +80,7 @@ package struct AirPacket: Sendable, Equatable {
 // MARK: How sniffers write it down
 
 extension AirPacket {
-  /// LINKTYPE_BLUETOOTH_LE_LL (251): the packet only.
+  /// Parses LINKTYPE_BLUETOOTH_LE_LL (251): the packet only.
   static func plain(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
     var reader = ByteReader(octets)
     var packet = try AirPacket(&reader, isCoded: false)
@@ -88,7 +88,7 @@ extension AirPacket {
     return packet
   }
 
-  /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): RF channel, signal, noise, offences, reference access address, flags, packet.
+  /// Parses LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): RF channel, signal, noise, offenses, reference access address, flags, packet.
   static func withHeader(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
     var reader = ByteReader(octets)
     let channel = try reader.uint8("RF channel")
@@ -114,7 +114,7 @@ extension AirPacket {
     return packet
   }
 
-  /// LINKTYPE_NORDIC_BLE (272), from version 1 of its protocol: board, header, and of events that are packets what is known of them.
+  /// Parses LINKTYPE_NORDIC_BLE (272), from version 1 of its protocol: board, header, and the data of a packet event.
   /// - Returns: nil for other events.
   static func nordic(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket? {
     var reader = ByteReader(octets)
@@ -131,9 +131,9 @@ extension AirPacket {
     let phy = PHY(rawValue: (flags >> 4 & 7) + 1)
     var packet = try AirPacket(&reader, isCoded: phy == .coded)
     (packet.channel, packet.phy, packet.isIntact) = (channel, phy, flags & 1 != 0)
-    // It is written without its sign.
+    // The file has it without its sign.
     packet.rssi = Int8(exactly: -Int(rssi))
-    // Before version 3 only the access address tells; then periodic advertising is the kind's as well.
+    // Before version 3, only the access address tells the kind of packet.
     if version >= 3 ? kind == 6 : !packet.isAdvertising {
       packet.sender = flags & 2 != 0 ? .central : .peripheral
       packet.isDecrypted = flags & 0x0C == 0x0C
@@ -144,7 +144,7 @@ extension AirPacket {
     return packet
   }
 
-  /// Vol 6 Part B §1.4.1, Table 1.2. - Parameter channel: 0…39, from 2402 MHz in steps of 2.
+  /// Returns the channel index of an RF channel (Vol 6 Part B §1.4.1, Table 1.2). - Parameter channel: 0–39, from 2402 MHz in steps of 2.
   private static func index(ofRF channel: UInt8) -> UInt8? {
     switch channel {
     case 0: 37

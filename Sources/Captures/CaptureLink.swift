@@ -1,20 +1,20 @@
 import Bluetooth
 import HCI
 
-/// How a packet of a pcap or pcapng file is an HCI packet, or one of the air: by its link-layer header type (tcpdump's list).
+/// The link-layer header type of a pcap or pcapng file (tcpdump's list): the form of its HCI or air packets.
 enum CaptureLink: UInt32, Sendable {
-  /// The indicator, then the packet.
+  /// H4: the indicator, then the packet.
   case h4 = 187
-  /// Four octets before that, most significant first: 0 sent by the host, 1 received.
+  /// Four bytes before H4, most significant byte first: 0 sent by the host, 1 received.
   case h4WithDirection = 201
-  /// The Linux monitor's: adapter and opcode, two octets each, most significant first.
+  /// The Linux monitor's form: adapter and opcode, two bytes each, most significant byte first.
   case monitor = 254
-  /// What sniffers have heard: see `AirPacket`.
+  /// The forms of sniffers: see `AirPacket`.
   case air = 251
   case airWithHeader = 256
   case nordic = 272
 
-  /// - Throws: MalformedPacket that says what the packets are, where they are neither.
+  /// - Throws: MalformedPacket with the kind of packets, if they are not Bluetooth packets.
   init(_ type: UInt32, at offset: Int) throws(MalformedPacket) {
     guard let link = Self(rawValue: type) else {
       let reason =
@@ -34,10 +34,11 @@ enum CaptureLink: UInt32, Sendable {
     self = link
   }
 
+  /// Converts a captured packet.
   /// - Parameters:
-  ///   - octets: as they were captured.
-  ///   - direction: what the file says besides; nil where it says nothing.
-  /// - Returns: nil for what is no packet: notes of the monitor, and what is too short.
+  ///   - octets: the captured bytes.
+  ///   - direction: the direction in the file, nil if the file has none.
+  /// - Returns: nil for notes of the monitor and for packets that are too short.
   func record(_ octets: ArraySlice<UInt8>, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess) -> Snoop.Record? {
     var reader = ByteReader(octets)
     switch self {
@@ -63,7 +64,7 @@ enum CaptureLink: UInt32, Sendable {
     }
   }
 
-  /// A connection is looked at from its central's side.
+  /// Packets of the central count as sent by the host.
   private static func record(_ packet: AirPacket?, _ wallClock: Int64) -> Snoop.Record? {
     guard let packet else { return nil }
     var record = Snoop.Record(
@@ -75,12 +76,13 @@ enum CaptureLink: UInt32, Sendable {
   private static func number(_ octets: ArraySlice<UInt8>) -> UInt32 { octets.reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
-/// Which way packets went of a file that does not say: commands go to the controller, events come from it, and data begin in another way in each
-/// direction (Vol 4 Part E §5.4.2). What continues data is taken for the direction that is in the middle of a frame; where both are, for the one that
-/// began last.
+/// Guesses the direction of packets in a file without directions.
+///
+/// Commands go to the controller and events come from it. The first fragment of data shows its direction (Vol 4 Part E §5.4.2).
+/// A continuing fragment belongs to the direction with an incomplete frame. If both have one, it belongs to the later frame.
 struct DirectionGuess: Sendable {
   private struct Frames {
-    /// Octets that are missing of the frame of each direction.
+    /// The number of missing bytes in the frame of each direction.
     var missing: [Direction: Int] = [:]
     var last = Direction.controllerToHost
   }
@@ -102,7 +104,7 @@ struct DirectionGuess: Sendable {
       return direction
     }
     let direction: Direction = (word >> 12) & 3 == 0 ? .hostToController : .controllerToHost
-    // L2CAP's header: its length, then the channel.
+    // L2CAP header: payload length, then channel ID, 2 bytes each.
     let length = payload.prefix(2).reversed().reduce(0) { $0 << 8 | Int($1) }
     frames.missing[direction] = max(payload.count < 2 ? 1 : 0, 4 + length - payload.count)
     frames.last = direction

@@ -1,10 +1,10 @@
 import Bluetooth
 
-/// Reads a pcap file (the format of libpcap), of either octet order, in micro- or nanoseconds.
+/// Reads a pcap file (the format of libpcap) of either byte order, with microseconds or nanoseconds.
 struct PcapReader: Sendable {
   private var reader: ByteReader
   private let isLittle: Bool
-  /// Nanoseconds of one unit of a time's fraction.
+  /// The unit of the fraction of a time, in nanoseconds.
   private let unit: Int64
   private let link: CaptureLink
   private var guess = DirectionGuess()
@@ -21,13 +21,13 @@ struct PcapReader: Sendable {
     }
   }
 
-  /// - Throws: MalformedPacket, also for packets that are not HCI's.
+  /// - Throws: MalformedPacket, also for packets that are not Bluetooth packets.
   init(_ file: [UInt8]) throws(MalformedPacket) {
     guard let (isLittle, unit) = Self.magic(file) else { throw MalformedPacket("not a pcap file", at: 0) }
     (self.isLittle, self.unit) = (isLittle, unit)
     reader = ByteReader(file)
     _ = try reader.slice(20, "pcap header")
-    // The upper bits say whether there are frame check sequences, and of how many octets.
+    // The upper bits tell the length of frame check sequences.
     link = try CaptureLink(UInt32(try reader.number(4, isLittle, "pcap header")) & 0x03FF_FFFF, at: 20)
   }
 
@@ -43,7 +43,7 @@ struct PcapReader: Sendable {
         throw MalformedPacket("pcap packet: invalid length \(included)", at: position)
       }
       let octets = try reader.slice(Int(included), "pcap packet")
-      // 32 bits of either: no overflow.
+      // Both have 32 bits: no overflow.
       guard var record = link.record(octets, at: seconds * 1_000_000_000 + fraction * unit, direction: nil, guess: &guess) else { continue }
       record.missing = Int(original - included)
       return record
@@ -53,7 +53,7 @@ struct PcapReader: Sendable {
 }
 
 extension ByteReader {
-  /// - Parameter octets: 0…8.
+  /// Reads a number. - Parameter octets: 0–8.
   mutating func number(_ octets: Int, _ isLittle: Bool, _ what: StaticString) throws(MalformedPacket) -> UInt64 {
     let slice = try slice(octets, what)
     return isLittle ? slice.reversed().reduce(0) { $0 << 8 | UInt64($1) } : slice.reduce(0) { $0 << 8 | UInt64($1) }

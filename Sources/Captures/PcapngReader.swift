@@ -1,32 +1,33 @@
 import Bluetooth
 import HCI
 
-/// Reads a pcapng file: sections of either octet order, each with interfaces of their own. Interfaces that are not HCI's are passed over when there
-/// are others.
+/// Reads a pcapng file: sections of either byte order, each with its own interfaces.
+///
+/// The reader skips interfaces without Bluetooth packets if the file has others.
 struct PcapngReader: Sendable {
   private var reader: ByteReader
   private var isLittle = true
   private var interfaces: [Interface] = []
-  /// Why an interface cannot be read.
+  /// The reason why an interface cannot be read.
   private var refused: MalformedPacket?
   private var found = 0
-  /// Packets of interfaces that cannot be read.
+  /// The number of packets on interfaces that cannot be read.
   private(set) var leftOut = 0
 
   private struct Interface: Sendable {
-    /// Nil: not HCI's.
+    /// The form of its packets, nil if they are not Bluetooth packets.
     var link: CaptureLink?
-    /// Of a host's packets that do not say their adapter: which of such interfaces it is.
+    /// The number of this interface among those whose packets do not name an adapter.
     var adapter: UInt16 = 0
-    /// Octets of a packet that are kept; 0: all.
+    /// The number of bytes of a packet that are kept. 0 keeps all.
     var longest: UInt64 = 0
-    /// How many units a second has.
+    /// The number of time units in a second.
     var resolution: UInt64 = 1_000_000
-    /// Seconds.
+    /// The offset of the times, in seconds.
     var offset: Int64 = 0
     var guess = DirectionGuess()
 
-    /// Of a host's packets that do not say their adapter.
+    /// The number of interfaces whose packets do not name an adapter.
     var isHosts: Bool { link == .h4 || link == .h4WithDirection }
   }
 
@@ -54,7 +55,7 @@ struct PcapngReader: Sendable {
   private mutating func takeBlock() throws(MalformedPacket) -> Snoop.Record? {
     let start = reader.offset
     let type = try reader.number(4, isLittle, "pcapng block")
-    // The same in either order.
+    // This is the same in both byte orders.
     if type == Self.sectionHeader {
       var ahead = reader
       _ = try ahead.slice(4, "pcapng section")
@@ -161,14 +162,14 @@ struct PcapngReader: Sendable {
     return record
   }
 
-  /// Without a time, of the first interface.
+  /// Reads a Simple Packet Block: a packet of the first interface without a time.
   private mutating func simplePacket(_ body: inout ByteReader) throws(MalformedPacket) -> Snoop.Record? {
     let original = try body.number(4, isLittle, "pcapng packet")
     guard let interface = interfaces.first, let link = interface.link else {
       leftOut += 1
       return nil
     }
-    // Behind what was kept is padding.
+    // Padding follows the kept bytes.
     let kept = interface.longest == 0 ? original : min(original, interface.longest)
     let octets = try body.slice(min(body.remaining, Int(kept)), "pcapng packet")
     guard octets.count <= Snoop.longest else { throw MalformedPacket("pcapng packet: invalid length \(original)", at: 0) }
@@ -180,7 +181,7 @@ struct PcapngReader: Sendable {
   private static func nanoseconds(_ time: UInt64, _ interface: Interface) throws(MalformedPacket) -> Int64 {
     let (seconds, rest) = time.quotientAndRemainder(dividingBy: interface.resolution)
     let product = rest.multipliedFullWidth(by: 1_000_000_000)
-    // Below a second: the rest is smaller than the resolution.
+    // Use the fraction of a second. The rest is smaller than the resolution.
     let fraction = interface.resolution.dividingFullWidth(product).quotient
     let (sum, overflow) = Int64(clamping: seconds).addingReportingOverflow(interface.offset)
     let (whole, tooFar) = sum.multipliedReportingOverflow(by: 1_000_000_000)

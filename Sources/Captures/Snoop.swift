@@ -1,22 +1,23 @@
 package import Bluetooth
 package import HCI
 
-/// The btsnoop file format, as `btmon` and Wireshark read and write it. All fields are big-endian. `SnoopReader` reads it; what is written here
-/// has H4 records (datalink 1002).
+/// The btsnoop file format of `btmon` and Wireshark. All fields are big-endian.
+///
+/// `SnoopReader` reads it. This type writes H4 records (datalink 1002).
 package enum Snoop {
   package struct Record: Sendable, Equatable {
-    /// H4 form.
+    /// The packet in H4 form.
     package var packet: [UInt8]
     package var direction: Direction
-    /// Nanoseconds since 1970-01-01T00:00:00Z; the file holds microseconds.
+    /// The time in nanoseconds since 1970-01-01T00:00:00Z. The file has microseconds.
     package var wallClock: Int64
-    /// Of a file with the packets of several adapters (datalink 2001), the index of the one.
+    /// The index of the adapter, in a file with several adapters (datalink 2001).
     package var adapter: UInt16 = 0
-    /// Octets of its end that were not recorded.
+    /// The number of bytes missing at its end.
     package var missing = 0
-    /// Of what a sniffer has heard, which is no packet of HCI's: `packet` is empty then.
+    /// The packet of a sniffer. `packet` is then empty.
     package var air: AirPacket?
-    /// What people have written about it, in a pcapng file: text that may be anything.
+    /// The comment on the packet in a pcapng file. Do not trust this text.
     package var comments: [[UInt8]] = []
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {
@@ -39,16 +40,16 @@ package enum Snoop {
     }
   }
 
-  /// What a packet of a file is, and how its flags say so.
+  /// The form of the packets and flags in a file.
   package enum Datalink: UInt32, Sendable {
-    /// Without an indicator: the flags tell commands and events from data.
+    /// HCI without an indicator: the flags distinguish commands and events from data.
     case unencapsulated = 1001
     case h4 = 1002
-    /// The Linux monitor's: the flags hold the adapter's index and an opcode.
+    /// The Linux monitor's form: the flags have the adapter's index and an opcode.
     case monitor = 2001
   }
 
-  /// What a file starts with.
+  /// The header of a file.
   package static let header = header(.h4)
 
   package static func header(_ datalink: Datalink) -> [UInt8] {
@@ -60,11 +61,11 @@ package enum Snoop {
 
   static let magic = Array("btsnoop".utf8) + [0]
 
-  /// Microseconds from the format's epoch, the year 0, to 1970.
+  /// The microseconds from the format's epoch, the year 0, to 1970.
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
   /// Reads a whole file.
-  /// - Throws: for a datalink that is not known, lengths that cannot be, and a cut record.
+  /// - Throws: MalformedPacket for an unknown datalink, impossible lengths, and a truncated record.
   package static func parse(_ file: [UInt8]) throws(MalformedPacket) -> [Record] {
     var reader = try SnoopReader(file)
     var records: [Record] = []

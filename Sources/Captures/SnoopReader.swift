@@ -1,14 +1,14 @@
 package import Bluetooth
 import HCI
 
-/// Reads a btsnoop file packet by packet. The records of a monitor's file that are no packets (system notes, management) are left out.
+/// Reads a btsnoop file packet by packet. It skips records of the monitor that are not packets (system notes, management).
 package struct SnoopReader: Sendable {
   private var reader: ByteReader
   private let datalink: Snoop.Datalink
-  /// Packets that whoever recorded has lost, up to the last record that was read.
+  /// The number of packets that the recorder lost, up to the last record read.
   package private(set) var drops = 0
 
-  /// - Throws: MalformedPacket, for what is no btsnoop file of version 1, and for a datalink that is not known.
+  /// - Throws: MalformedPacket for files other than btsnoop version 1, and for an unknown datalink.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     reader = ByteReader(file)
     guard try reader.slice(8, "btsnoop header") == Snoop.magic[...] else { throw MalformedPacket("not a btsnoop file", at: 0) }
@@ -31,7 +31,7 @@ package struct SnoopReader: Sendable {
         throw MalformedPacket("btsnoop record: invalid length \(included)", at: position)
       }
       let flags = UInt32(truncatingIfNeeded: try reader.bigEndian(4, "btsnoop record"))
-      // Cumulative; some count anew.
+      // The count is cumulative, but some recorders restart it.
       drops = max(drops, Int(try reader.bigEndian(4, "btsnoop record")))
       let time = try reader.bigEndian(8, "btsnoop record")
       let (sinceEpoch, overflow) = Int64(bitPattern: time).subtractingReportingOverflow(Snoop.epoch)
@@ -47,7 +47,7 @@ package struct SnoopReader: Sendable {
     return nil
   }
 
-  /// The indicator that the record lacks, and which way it went; nil for what is no packet.
+  /// Returns the missing indicator and the direction of a record, or nil if it is not a packet.
   private func kind(_ flags: UInt32) -> ([UInt8], Direction)? {
     let direction: Direction = flags & 1 == 0 ? .hostToController : .controllerToHost
     switch datalink {
@@ -61,10 +61,10 @@ package struct SnoopReader: Sendable {
 }
 
 extension Snoop {
-  /// H4 indicator, 65 535 octets and the longest header.
+  /// The H4 indicator, 65,535 bytes and the longest header.
   static let longest: UInt64 = 0x1_0010
 
-  /// What the monitor's opcode says of a packet (Linux, net/bluetooth/hci_mon.h): its indicator, and which way it went; nil for what is none.
+  /// Returns the indicator and the direction of a monitor opcode (Linux, net/bluetooth/hci_mon.h), or nil if it is not a packet.
   static func monitorKind(_ opcode: UInt32) -> (indicator: UInt8, direction: Direction)? {
     switch opcode {
     case 2: (Packet.commandIndicator, .hostToController)

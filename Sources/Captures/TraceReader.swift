@@ -1,8 +1,8 @@
 package import Bluetooth
 
-/// Reads a trace packet by packet, whatever the format of its file: btsnoop, pcap or pcapng.
+/// Reads a btsnoop, pcap or pcapng file packet by packet.
 package struct TraceReader: Sendable {
-  // One of them; not an enumeration, of which each packet would copy what the reader knows.
+  // One of them is set. An enumeration would copy the reader's state with each packet.
   private var snoop: SnoopReader?
   private var pcap: PcapReader?
   private var pcapng: PcapngReader?
@@ -11,7 +11,7 @@ package struct TraceReader: Sendable {
     PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic)
   }
 
-  /// - Throws: MalformedPacket, for what is none of these, and for packets that are not HCI's.
+  /// - Throws: MalformedPacket for other formats, and for packets that are not Bluetooth packets.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     if PcapngReader.isFile(file) {
       pcapng = try PcapngReader(file)
@@ -32,9 +32,9 @@ package struct TraceReader: Sendable {
     return try pcapng?.next()
   }
 
-  /// Packets that whoever recorded has lost, up to the last record that was read.
+  /// The number of packets that the recorder lost, up to the last record read.
   package var drops: Int { snoop?.drops ?? 0 }
 
-  /// Packets of a capture's other interfaces, which are not Bluetooth's, or not readable, up to there.
+  /// The number of packets on unreadable interfaces, up to the last record read.
   package var leftOut: Int { pcapng?.leftOut ?? 0 }
 }

@@ -1,13 +1,15 @@
 import CCrypto
 
-/// The security function e (Vol 3 Part H §2.2.1): AES-128 of FIPS 197, one block forward, which is all that Bluetooth's functions and CCM need.
+/// The security function e (Vol 3 Part H §2.2.1): AES-128 of FIPS 197, which encrypts one block.
+///
+/// Bluetooth's functions and CCM need no decryption.
 package struct AES128: Sendable {
-  /// Sixteen octets, in FIPS 197's order: the most significant of the specification's 128-bit numbers first.
+  /// Sixteen bytes in the order of FIPS 197: the most significant byte of a 128-bit number first.
   package typealias Block = SIMD16<UInt8>
 
   private let key: Block
 
-  /// - Parameter key: sixteen octets; nil for any other count.
+  /// Creates the cipher, or nil if the key is not 16 bytes long.
   package init?(key: some Collection<UInt8>) {
     guard key.count == 16 else { return nil }
     self.key = Block(padding: key)
@@ -17,7 +19,7 @@ package struct AES128: Sendable {
 }
 
 extension SIMD16<UInt8> {
-  /// The first sixteen octets, and zeros where there are fewer.
+  /// Creates a vector from the first 16 bytes, padded with zeros.
   package init(padding octets: some Sequence<UInt8>) {
     self.init()
     for (index, octet) in zip(0..<16, octets) { self[index] = octet }

@@ -1,13 +1,15 @@
-/// CCM (RFC 3610; Vol 6 Part E §2) with AES-128: what was encrypted and authenticated with a key and a nonce that both sides know.
+/// Decryption and authentication with AES-128 in CCM mode (RFC 3610; Vol 6 Part E §2).
 ///
-/// Written out over libcrypto's AES, because libcrypto has CCM only behind EVP, whose providers would be linked in and made ready. It opens what
-/// was heard and answers nobody, so that how long the comparison takes tells nobody anything.
+/// This uses libcrypto's AES function. libcrypto offers CCM only through EVP, which would link its providers and initialize them.
+/// The comparison may take a variable time, because blectl answers no sender.
 package enum CCM {
+  /// Decrypts a message and checks its integrity.
+  ///
   /// - Parameters:
-  ///   - nonce: 7 to 13 octets.
-  ///   - mic: the message integrity check, an even count from 4 to 16 octets.
-  ///   - additional: what was authenticated and not encrypted; at most 65279 octets.
-  /// - Returns: what was encrypted; nil when the check does not hold, or a length is not one that CCM has.
+  ///   - nonce: 7 to 13 bytes.
+  ///   - mic: the message integrity check, an even number of bytes from 4 to 16.
+  ///   - additional: data that is authenticated but not encrypted, at most 65,279 bytes.
+  /// - Returns: the message, or nil if the check fails or CCM does not allow one of the lengths.
   package static func open(
     _ ciphertext: some Collection<UInt8>, mic: some Collection<UInt8>, nonce: some Collection<UInt8>,
     additional: some Collection<UInt8> = EmptyCollection(), key: AES128
@@ -16,7 +18,7 @@ package enum CCM {
     guard (2...8).contains(lengthOctets), (4...16).contains(mic.count), mic.count.isMultiple(of: 2), additional.count < 0xFF00,
       lengthOctets > 3 || ciphertext.count < 1 << (8 * lengthOctets)
     else { return nil }
-    // RFC 3610 §2.3: the key stream, of which the first block hides the check.
+    // RFC 3610 §2.3: the key stream. Its first block encrypts the check.
     func stream(_ counter: Int) -> AES128.Block { key.encrypt(block(UInt8(lengthOctets - 1), nonce, counter)) }
     var message: [UInt8] = []
     message.reserveCapacity(ciphertext.count)
@@ -25,7 +27,7 @@ package enum CCM {
       if index % 16 == 0 { pad = stream(index / 16 + 1) }
       message.append(octet ^ pad[index % 16])
     }
-    // §2.2: the check is a chain over lengths, what is only authenticated, and the message.
+    // §2.2: the check is a chain over the lengths, the additional data and the message.
     let flags = UInt8(lengthOctets - 1) | UInt8(mic.count - 2) << 2 | (additional.isEmpty ? 0 : 0x40)
     var chain = key.encrypt(block(flags, nonce, message.count))
     if !additional.isEmpty {
@@ -37,7 +39,7 @@ package enum CCM {
     return mic.elementsEqual((0..<mic.count).map { chain[$0] }) ? message : nil
   }
 
-  /// One octet of flags, the nonce, and a number in what is left of a block.
+  /// Returns a block of flags, nonce and number. The number fills the rest of the block.
   private static func block(_ flags: UInt8, _ nonce: some Collection<UInt8>, _ number: Int) -> AES128.Block {
     var block = AES128.Block(padding: CollectionOfOne(flags) + Array(nonce))
     for index in 1 + nonce.count..<16 { block[index] = UInt8(truncatingIfNeeded: number >> (8 * (15 - index))) }

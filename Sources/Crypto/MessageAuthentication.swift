@@ -1,18 +1,18 @@
 import CCrypto
 
-/// Codes by which somebody who has a key shows it, or recognises a message of somebody who has it: OpenSSL's.
+/// Message authentication codes, computed by OpenSSL's shared library.
 package enum MessageAuthentication: Sendable, Equatable {
-  /// RFC 4493, Vol 3 Part H §2.2.5: a key of 16 octets, a code of 16 octets.
+  /// AES-CMAC (RFC 4493, Vol 3 Part H §2.2.5): a key of 16 bytes, a code of 16 bytes.
   case aesCMAC
-  /// RFC 2104 with SHA-256: a key of 1 to 64 octets, a code of 32 octets.
+  /// HMAC (RFC 2104) with SHA-256: a key of 1 to 64 bytes, a code of 32 bytes.
   case hmacSHA256
 
-  /// Whether the shared library that computes them is there; opens it.
+  /// Whether the shared library is installed. Opens it.
   package static var isAvailable: Bool { shim_mac_is_available() != 0 }
-  /// What has to be installed where it is not.
+  /// The name of the shared library.
   package static let library = "libcrypto.so.3"
 
-  /// Octets.
+  /// The lengths of a valid key, in bytes.
   package var keyLengths: ClosedRange<Int> {
     switch self {
     case .aesCMAC: 16...16
@@ -20,7 +20,7 @@ package enum MessageAuthentication: Sendable, Equatable {
     }
   }
 
-  /// - Returns: nil for a key that is none, or without the library.
+  /// Computes the code of a message. Returns nil for a bad key length or without the library.
   package func code(of message: [UInt8], key: [UInt8]) -> [UInt8]? {
     guard keyLengths.contains(key.count) else { return nil }
     func block(_ octets: [UInt8], _ start: Int) -> AES128.Block { AES128.Block(padding: octets.dropFirst(start)) }

@@ -3,7 +3,7 @@ package import GAP
 package import HCI
 
 extension LegacyAdvertisingReport {
-  /// Nil for a reserved event type.
+  /// The report, or nil for a reserved event type.
   package var report: AdvertisingReport? {
     let pdu: AdvertisingReport.PDU
     switch eventType {
@@ -21,7 +21,7 @@ extension LegacyAdvertisingReport {
 }
 
 extension ExtendedAdvertisingReport {
-  /// The report as it stands; parts of chained data are joined by `ExtendedReportReassembler`.
+  /// The report alone. `ExtendedReportReassembler` joins the parts of chained data.
   package var report: AdvertisingReport {
     let pdu: AdvertisingReport.PDU
     if isScanResponse {
@@ -35,7 +35,7 @@ extension ExtendedAdvertisingReport {
     } else {
       pdu = isScannable ? .scannable : .nonConnectable
     }
-    // A scan response carries the bits of the advertisement that it answers; it is neither itself.
+    // A scan response has the bits of the advertisement that it answers, but is itself neither connectable nor scannable.
     return AdvertisingReport(
       pdu: pdu, isConnectable: isConnectable && !isScanResponse, isScannable: isScannable && !isScanResponse,
       peer: PeerAddress(hciType: addressType, address), rssi: rssi == 127 ? nil : rssi, data: data,

@@ -2,14 +2,14 @@ package import EventLoop
 package import GAP
 package import HCI
 
-/// Advertising reports out of a controller's events, in whatever form they come: that follows neither the scan command nor the controller's
-/// version. Legacy, directed and extended reports are read here, chained data is joined, and what never becomes whole is given up after a while.
+/// Extracts advertising reports from a controller's events: legacy, directed and extended ones.
 ///
-/// What cannot be read is dropped, counted, told of at the end, and stops nothing: an event type that the specification reserves, and the
-/// rest of an event behind a malformed report. A new form of report is one case of `receive`.
+/// The form of the events follows neither from the scan command nor from the controller's version. The reader joins chained data
+/// and gives up incomplete data after a while. It drops and counts reserved event types, and the rest of an event after a malformed
+/// report. It tells their number at the end.
 @LoopActor
 package final class AdvertisingReportReader {
-  /// Reports and events that could not be read.
+  /// The number of unreadable reports and events.
   package private(set) var unreadable = 0
 
   private var parts = ExtendedReportReassembler()
@@ -17,13 +17,13 @@ package final class AdvertisingReportReader {
   private var report: (@LoopActor (AdvertisingReport) -> Void)?
   private let onUnreadable: @LoopActor (Int) -> Void
 
-  /// - Parameter onUnreadable: told by `stop` how many reports and events could not be read, when there were any.
+  /// - Parameter onUnreadable: receives the number of unreadable reports and events from `stop`, unless it is 0.
   package init(onUnreadable: @escaping @LoopActor (Int) -> Void, _ report: @escaping @LoopActor (AdvertisingReport) -> Void) {
     self.report = report
     self.onUnreadable = onUnreadable
   }
 
-  /// Events of other kinds are none of its business.
+  /// Receives an event. Ignores events without reports.
   package func receive(_ event: HCI.Event) {
     switch event {
     case .leAdvertisingReports(let event):
@@ -40,7 +40,7 @@ package final class AdvertisingReportReader {
     }
   }
 
-  /// Nothing is reported any more. Idempotent.
+  /// Stops reporting. Idempotent.
   package func stop() {
     guard report != nil else { return }
     report = nil
@@ -48,7 +48,7 @@ package final class AdvertisingReportReader {
     if unreadable > 0 { onUnreadable(unreadable) }
   }
 
-  /// Parts whose rest never comes are reported all the same.
+  /// Schedules the delivery of data whose rest does not arrive.
   private func awaitRest() {
     guard parts.count > 0, expiry == nil, report != nil else { return }
     expiry = EventLoop.shared.schedule(after: ExtendedReportReassembler.timeout + .milliseconds(10)) { [weak self] in

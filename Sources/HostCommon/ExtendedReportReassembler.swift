@@ -3,19 +3,20 @@ import EventLoop
 package import GAP
 package import HCI
 
-/// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13). Parts of several advertisers come interleaved,
-/// and some controllers never send the last part (zephyr #36496): what is waited for is bounded in size, number and time. A part that belongs to
-/// the next advertising event is not joined. What could not be completed is delivered as truncated, not lost.
+/// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13).
+///
+/// Parts of several advertisers arrive interleaved. Some controllers never send the last part (zephyr #36496), so size, number and
+/// time are bounded. The reassembler does not join a part of the next advertising event. It delivers incomplete data as truncated.
 package struct ExtendedReportReassembler: Sendable {
-  /// Vol 6 Part B §2.3.4.9.
+  /// The longest advertising data, in bytes (Vol 6 Part B §2.3.4.9).
   package static let maximumData = 1650
-  /// Sets in the air at the same time; more push out the oldest.
+  /// The largest number of incomplete sets. Another one replaces the oldest.
   package static let maximumSets = 64
-  /// The longest time from the first part to the last. 1650 octets in seven PDUs take 121 ms at the slowest coding, LE Coded with S=8
+  /// The longest time from the first part to the last. 1650 bytes in seven PDUs take 121 ms at the slowest coding, LE Coded with S=8
   /// (`AirTime`). The rest allows for gaps between the PDUs and for a slow serial line.
   package static let timeout: Duration = .milliseconds(250)
-  /// A part that repeats this many octets of the first part starts a new event. Events of one device usually begin with the same flags, name and
-  /// identifiers, and differ in the values that follow.
+  /// A part that repeats this many bytes of the first part starts a new event. Events of one device usually start with the same flags,
+  /// name and identifiers, and differ in the following values.
   static let sameBeginning = 16
 
   private struct Key: Hashable {
@@ -26,11 +27,11 @@ package struct ExtendedReportReassembler: Sendable {
   }
 
   private struct Pending {
-    /// With the data of all parts so far.
+    /// The report with the data of all parts so far.
     var report: ExtendedAdvertisingReport
-    /// Octets of the first part.
+    /// The length of the first part, in bytes.
     let first: Int
-    /// When the first part came.
+    /// The arrival time of the first part.
     let began: Int64
 
     func isRepeated(by part: ExtendedAdvertisingReport) -> Bool {
@@ -43,17 +44,18 @@ package struct ExtendedReportReassembler: Sendable {
 
   package init() {}
 
-  /// Sets that wait for more.
+  /// The number of incomplete sets.
   package var count: Int { pending.count }
 
+  /// Adds a report.
   /// - Parameter now: nanoseconds of a monotonic clock.
-  /// - Returns: what became complete, or was given up, in the order of arrival.
+  /// - Returns: the complete reports, and those that are given up, in the order of arrival.
   package mutating func add(_ report: ExtendedAdvertisingReport, at now: Int64) -> [AdvertisingReport] {
-    // The common case: nothing is chained anywhere.
+    // The common case: no data is chained.
     if report.dataStatus != .more, pending.isEmpty { return [report.report] }
     var done = expire(at: now)
     let key = Key(addressType: report.addressType, address: report.address, sid: report.sid, isScanResponse: report.isScanResponse)
-    // Legacy PDUs are never chained: one in between belongs to another set of the same device.
+    // Legacy PDUs are never chained. Such a PDU belongs to another set of the same device.
     guard !report.isLegacy else { return done + [report.report] }
     var joined = report
     var (first, began) = (report.data.count, now)
@@ -79,7 +81,7 @@ package struct ExtendedReportReassembler: Sendable {
     return done
   }
 
-  /// Gives up what has waited too long. Call from time to time when no reports come.
+  /// Gives up sets that waited too long. Call it from time to time if no reports arrive.
   package mutating func expire(at now: Int64) -> [AdvertisingReport] {
     guard !pending.isEmpty else { return [] }
     let old = pending.filter { now &- $0.value.began > Self.timeout.wholeNanoseconds }.sorted { $0.value.began < $1.value.began }

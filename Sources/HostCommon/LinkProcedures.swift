@@ -3,36 +3,38 @@ package import EventLoop
 package import GAP
 package import HCI
 
-/// What a host lends to the procedures of its links.
+/// The services of a host for the procedures of its links.
 @LoopActor
 package protocol LinkController: AnyObject {
-  /// As the user knows the controller.
+  /// The controller's name for the user.
   var name: String { get }
 
-  /// Whether the controller has a command; true when nobody knows, for then it is tried.
+  /// Whether the controller has a command. True if unknown: the host then tries it.
   func supports<C: Command>(_ command: C.Type) async throws -> Bool
 
-  /// - Throws: why there is no answer, or the status when it is not Success.
+  /// Sends a command and waits for its answer.
+  /// - Throws: the reason for a missing answer, or a status other than Success.
   @discardableResult
   func perform<C: Command>(_ command: C) async throws -> C.Return
 }
 
-/// The procedures that look at and change a link of a central (Vol 6 Part B §5.1), with what the controller's events say about it: the same for
-/// every host, which gives it the link's events and tells it when the link is down.
+/// The link layer procedures of a central for one link (Vol 6 Part B §5.1), and the link's state from the controller's events.
+///
+/// All hosts share them. The host passes on the events of the link and tells when the link is down.
 @LoopActor
 package final class LinkProcedures {
   package let peer: PeerAddress
   package let handle: ConnectionHandle
   package private(set) var state: LinkState
-  /// For what a peripheral asks; see `ParameterRequestPolicy`.
+  /// The policy for the peripheral's requests.
   package private(set) var policy = ParameterRequestPolicy()
-  /// Ends with the status of LE Read Remote Features Complete.
+  /// Fires with the status of LE Read Remote Features Complete.
   package let remoteFeaturesRead = PendingEvent<ControllerErrorCode>()
 
-  /// See `Link.onParameters`.
+  /// Receives the parameters after a change. See `Link.onParameters`.
   package var onParameters: (@LoopActor (LinkParameters) -> Void)?
 
-  /// Why the link is down; nil while it is up.
+  /// The reason why the link is down, nil while it is up.
   package private(set) var ended: (any Error)?
 
   private unowned let controller: any LinkController
@@ -49,7 +51,7 @@ package final class LinkProcedures {
 
   // MARK: From the host
 
-  /// Ignores the events of other links.
+  /// Receives an event. Ignores events of other links.
   package func receive(_ event: HCI.Event) {
     guard event.connectionHandle == handle else { return }
     let before = state.parameters
@@ -64,7 +66,7 @@ package final class LinkProcedures {
     }
   }
 
-  /// The link is down: whoever waits for an event learns why.
+  /// Ends all waiting procedures with the reason why the link is down.
   package func end(_ error: any Error) {
     guard ended == nil else { return }
     ended = error
@@ -75,8 +77,8 @@ package final class LinkProcedures {
 
   // MARK: Procedures
 
-  /// What is known now, with the RSSI. What the controller does not say stays unknown.
-  /// - Throws: why the link is down; CancellationError.
+  /// Reads the parameters, including the RSSI. Parameters that the controller does not tell stay nil.
+  /// - Throws: the reason why the link is down, CancellationError.
   package func parameters() async throws -> LinkParameters {
     if let rssi = try await attempt(ReadRSSI(handle: handle))?.rssi, rssi != 127 { state.note(rssi: rssi) }
     try await learnPHY()
@@ -85,12 +87,12 @@ package final class LinkProcedures {
 
   private func learnPHY() async throws {
     guard state.parameters.phy == nil else { return }
-    // A controller that does not have the command has one PHY.
+    // A controller without the command has only one PHY.
     guard try await controller.supports(LEReadPHY.self) else { return state.note(phy: .le1M) }
     if let phys = try await attempt(LEReadPHY(handle: handle)) { state.note(phy: PHY(rawValue: phys.tx)) }
   }
 
-  /// Nil when there is no answer.
+  /// Performs a command. Returns nil without an answer.
   private func attempt<C: Command>(_ command: C) async throws -> C.Return? {
     if let ended { throw ended }
     do {
@@ -102,9 +104,9 @@ package final class LinkProcedures {
     }
   }
 
-  /// Connection Update (§5.1.1). - Parameter interval: 7.5 ms to 4 s.
-  /// - Throws: GAPError; why the controller did not take the command, or why the link is down; CancellationError.
-  /// - Returns: what was asked for.
+  /// Performs Connection Update (§5.1.1). - Parameter interval: 7.5 ms to 4 s.
+  /// - Throws: GAPError, the reason why the controller refused the command or why the link is down, CancellationError.
+  /// - Returns: the requested parameters.
   @discardableResult
   package func requestInterval(_ interval: Duration) async throws -> ConnectionParameters {
     let wanted = try ConnectionParameters(interval: interval)
@@ -116,7 +118,7 @@ package final class LinkProcedures {
     return wanted
   }
 
-  /// PHY Update (§5.1.10), transmitter and receiver alike, of this link only. - Throws: as `requestInterval`.
+  /// Performs PHY Update (§5.1.10) for the transmitter and the receiver of this link. - Throws: see `requestInterval`.
   package func requestPHY(_ phy: PHY) async throws {
     if let ended { throw ended }
     guard try await controller.supports(LESetPHY.self) else { throw GAPError.unsupported(adapter: controller.name, .phy(phy)) }
@@ -125,10 +127,10 @@ package final class LinkProcedures {
     try await agreed(change, .phy(phy))
   }
 
-  /// Data Length Update (§5.1.9). - Parameter octets: 27 to 251. The peer may allow less: that is no error.
-  /// - Throws: as `requestInterval`.
+  /// Performs Data Length Update (§5.1.9). - Parameter octets: 27 to 251. If the peer allows less, this is not an error.
+  /// - Throws: see `requestInterval`.
   package func requestDataLength(_ octets: Int) async throws {
-    // Before anything is asked of anyone.
+    // Check this before sending a command.
     _ = try DataLength(octets: octets, on: nil)
     if let ended { throw ended }
     guard try await controller.supports(LESetDataLength.self) else {
@@ -136,11 +138,11 @@ package final class LinkProcedures {
     }
     try await learnPHY()
     let wanted = try DataLength(octets: octets, on: state.parameters.phy)
-    // Nothing would change, and no event would say so.
+    // Nothing would change, and no event would follow.
     if state.parameters.maxTxOctets == octets || !(state.remoteFeatures?.contains(.dataLengthExtension) ?? true) { return }
     let change = dataLengthChanged.next()
     try await controller.perform(LESetDataLength(handle: handle, txOctets: wanted.txOctets, txTime: wanted.txTime))
-    // The event comes only when something changes.
+    // The event follows only a change.
     _ = try await change.value(until: limit(atMost: .seconds(2)))
   }
 
@@ -149,7 +151,7 @@ package final class LinkProcedures {
     guard status == .success else { throw GAPError.notAgreed(peer, procedure, status) }
   }
 
-  /// Procedures of the link layer take effect some connection events later.
+  /// Returns the deadline of a link layer procedure, which takes effect some connection events later.
   private func limit(atMost: Duration = .seconds(45)) -> LoopClock.Instant {
     EventLoop.shared.now.advanced(by: min(atMost, .seconds(5) + (state.parameters.interval ?? .zero) * 10))
   }

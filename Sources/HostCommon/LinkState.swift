@@ -2,27 +2,27 @@ package import Bluetooth
 package import GAP
 package import HCI
 
-/// What a controller's events have told about one link.
+/// The state of one link, from the controller's events.
 package struct LinkState: Sendable, Equatable {
-  /// All unknown for a link whose beginning was not seen.
+  /// The parameters. All are nil if the host missed the start of the link.
   package private(set) var parameters = LinkParameters()
-  /// Of the peer; nil until it has said.
+  /// The peer's features, nil until it tells them.
   package private(set) var remoteFeatures: LEFeatures?
-  /// Set when the link is down.
+  /// The reason of the disconnection, nil while the link is up.
   package private(set) var reason: ControllerErrorCode?
 
   package init() {}
 
-  /// - Parameter complete: with status Success.
+  /// Creates the state of a new link. - Parameter complete: has status Success.
   package init(_ complete: Event.ConnectionComplete) {
     setTiming(complete.interval, complete.latency, complete.supervisionTimeout)
-    // What every link begins with, until an event says otherwise (Vol 6 Part B §4.5.10).
+    // Every link starts with these until an event changes them (Vol 6 Part B §4.5.10).
     parameters.maxTxOctets = DataLength.range.lowerBound
     parameters.maxRxOctets = DataLength.range.lowerBound
   }
 
-  /// Takes what an event says about the link.
-  /// - Parameter event: of this link; see `Event.connectionHandle`. Procedures that failed change nothing.
+  /// Updates the state with an event. Failed procedures change nothing.
+  /// - Parameter event: an event of this link; see `Event.connectionHandle`.
   package mutating func update(with event: HCI.Event) {
     switch event {
     case .leConnectionUpdateComplete(.success, _, let interval, let latency, let supervisionTimeout):
@@ -37,7 +37,7 @@ package struct LinkState: Sendable, Equatable {
     }
   }
 
-  /// What no event tells, but the controller when it is asked.
+  /// Stores values that the controller tells only on request.
   package mutating func note(phy: PHY?) { parameters.phy = phy }
   package mutating func note(rssi: Int8?) { parameters.rssi = rssi }
 
@@ -54,7 +54,7 @@ extension LinkParameters {
 }
 
 extension HCI.Event {
-  /// The link that an event tells about; nil for events of another kind, and for LE Connection Complete, which makes one.
+  /// The link of an event. Nil for events without a link, and for LE Connection Complete, which creates one.
   package var connectionHandle: ConnectionHandle? {
     switch self {
     case .leConnectionUpdateComplete(_, let handle, _, _, _), .leDataLengthChange(let handle, _, _, _, _),

@@ -2,7 +2,7 @@ import Bluetooth
 package import GAP
 package import HCI
 
-/// The commands of a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65): the one place that builds them.
+/// The commands of a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65), for all hosts.
 package struct ScanCommands: Sendable, Equatable {
   /// 60 ms: a whole advertising event fits into one window.
   static let window: Slots = 0x60
@@ -12,9 +12,10 @@ package struct ScanCommands: Sendable, Equatable {
   package let enable: CommandPacket
   package let disable: CommandPacket
 
+  /// Creates the commands.
   /// - Parameters:
   ///   - adapter: its name, for errors.
-  ///   - controller: what it can do. When it has the extended commands they are used: the kernel does so, and a controller refuses to mix.
+  ///   - controller: its abilities. The extended commands are used if it has them: the kernel does so, and controllers refuse a mix.
   ///   - sharing: whether links need their share of the radio.
   /// - Throws: GAPError.noPrimaryPHY, .cannotScan.
   package init(_ parameters: ScanParameters, adapter: String, _ controller: ControllerInfo, sharing: Bool = false) throws(GAPError) {
@@ -24,7 +25,7 @@ package struct ScanCommands: Sendable, Equatable {
     if phys.contains(.coded), !isExtended || !controller.leFeatures.contains(.phyCoded) {
       throw .cannotScan(adapter: adapter, on: .coded, hasExtended: isExtended)
     }
-    // Listening all the time that others leave: what is not heard cannot be found. The PHYs take turns.
+    // Scan all the time that links leave. The PHYs take turns.
     let turns = UInt16(clamping: phys.phys.count + (sharing ? 1 : 0))
     let timing = ScanTiming(isActive: parameters.isActive, interval: Slots(rawValue: Self.window.rawValue * turns), window: Self.window)
     let own = controller.ownAddress.type.hciValue

@@ -5,14 +5,14 @@ import HCI
 /// Which command may go to the controller when, and whose answer an event is (Vol 4 Part E §4.4). One command is in flight at a time: the
 /// command credits that events carry are then exact, and an answer cannot be mistaken. Times are nanoseconds of a monotonic clock.
 struct CommandQueue {
-  /// How long a command may take: the specification allows 1 s (§4.5), serial adapters at low rates need more.
+  /// The longest time for a command. The specification allows 1 s (§4.5), but serial adapters at low rates need more.
   static let timeout: Int64 = 4_000_000_000
 
   private struct Entry {
     let id: Int
     let command: CommandPacket
     let answeringEvent: AnsweringEvent
-    /// It undoes something, so it is sent even without a credit.
+    /// Whether the command cleans up. It is then sent even without a credit.
     let isCleanUp: Bool
     var deadline: Int64
   }
@@ -23,7 +23,7 @@ struct CommandQueue {
   private var starvedSince: Int64?
   private var lastID = 0
 
-  /// Commands that have not been answered.
+  /// The number of unanswered commands.
   var count: Int { waiting.count + (inFlight == nil ? 0 : 1) }
 
   mutating func add(_ command: CommandPacket, answeredBy event: AnsweringEvent, isCleanUp: Bool = false) -> Int {
@@ -32,8 +32,8 @@ struct CommandQueue {
     return lastID
   }
 
-  /// Forgets a command that is not on its way yet. One that is stays, so that its answer is known for what it is.
-  /// Returns whether it was forgotten.
+  /// Removes a command that was not sent yet. A sent command stays, so that the queue recognizes its answer.
+  /// Returns whether it was removed.
   mutating func withdraw(_ id: Int) -> Bool {
     let count = waiting.count
     waiting.removeAll { $0.id == id }
@@ -41,7 +41,7 @@ struct CommandQueue {
     return waiting.count < count
   }
 
-  /// The command to send now.
+  /// Returns the command to send now.
   mutating func next(at now: Int64) -> CommandPacket? {
     guard inFlight == nil, !waiting.isEmpty else { return nil }
     guard credits > 0, var entry = waiting.popFirst() else {
@@ -55,13 +55,13 @@ struct CommandQueue {
     return entry.command
   }
 
-  /// Takes a Command Complete. Returns the command that it answers; nil when it answers none (credits only, late, or unasked for).
+  /// Receives a Command Complete. Returns the command that it answers, or nil (credits only, late or unsolicited).
   mutating func completed(_ event: Event.CommandComplete) -> Int? {
     credits = Int(event.credits)
     return answered(event.opcode, .commandComplete, event.parameters.first.map { ControllerErrorCode(rawValue: $0) })
   }
 
-  /// Takes a Command Status. Returns as `completed`.
+  /// Receives a Command Status. Returns the command that it answers, or nil.
   mutating func status(_ event: Event.CommandStatus) -> Int? {
     credits = Int(event.credits)
     return answered(event.opcode, .commandStatus, event.status)
@@ -75,18 +75,18 @@ struct CommandQueue {
     return entry.id
   }
 
-  /// When `expire` is to be called.
+  /// The time to call `expire`.
   var deadline: Int64? { inFlight?.deadline ?? starvedSince.map { $0 + Self.timeout } }
 
-  /// The command that was given up.
+  /// A command that the queue gave up.
   enum Expired: Equatable {
     case unanswered(Int)
-    /// The controller gave no credit for it.
+    /// The controller gave no credit for the command.
     case unsent(Int)
   }
 
-  /// Gives up the command that had its time, or the first that waits for a credit. The next command is sent all the same: the controller may
-  /// have forgotten to give one credit back.
+  /// Gives up the overdue command, or the first one that waits for a credit. The next command is then sent: the controller may have
+  /// forgotten to return a credit.
   mutating func expire(at now: Int64) -> Expired? {
     guard let due = deadline, now >= due else { return nil }
     starvedSince = nil

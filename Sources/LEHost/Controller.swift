@@ -2,21 +2,21 @@ import Bluetooth
 import EventLoop
 import HCI
 
-/// A controller at the other end of a transport: commands with their answers, events, ACL data.
+/// A controller behind a transport: commands with their answers, events, ACL data.
 @LoopActor
 final class Controller {
-  /// As the user knows it: `tcp:127.0.0.1:9000`.
+  /// The controller's name for the user: `tcp:127.0.0.1:9000`.
   let name: String
   var onEvent: (@LoopActor (Event) -> Void)?
   var onData: (@LoopActor (ACLData) -> Void)?
-  /// A link that ended without an event.
+  /// Receives a link that ended without an event.
   var onLinkEnd: (@LoopActor (ConnectionHandle, any Error) -> Void)?
-  /// A link on which nothing more comes unasked.
+  /// Receives a link without further unsolicited packets.
   var onLinkExhaustion: (@LoopActor (ConnectionHandle, any Error) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
-  /// Why nothing can come any more.
+  /// The reason why the controller no longer works.
   private(set) var failure: (any Error)?
-  /// Packets that did not follow their format; they were ignored.
+  /// The number of malformed packets, which were ignored.
   private(set) var malformed = 0 {
     didSet { onMalformed?(malformed) }
   }
@@ -25,7 +25,7 @@ final class Controller {
 
   private let transport: any HCI.Transport
   private var queue = CommandQueue()
-  /// `then` gets the return parameters, status first.
+  /// The unanswered commands. `then` gets the return parameters, status first.
   private var pending: [Int: (opcode: Opcode, then: @LoopActor (Result<[UInt8], any Error>) -> Void)] = [:]
   private var timer: LoopTimer?
 
@@ -34,13 +34,13 @@ final class Controller {
     self.name = name
   }
 
-  /// Begins to receive. Idempotent.
+  /// Starts receiving. Idempotent.
   func open() {
     guard transport.handler == nil else { return }
     transport.handler = { [weak self] event in self?.handle(event) }
   }
 
-  /// Commands that have not been answered: a bound for what the other side can make us ask.
+  /// The number of unanswered commands. It limits the commands that the peer can cause.
   var backlog: Int { queue.count }
 
   /// Sends a command and calls `then` exactly once. Returns a number for `withdraw`.
@@ -68,16 +68,16 @@ final class Controller {
     return id
   }
 
-  /// - Throws: ControllerError: refused, silent, starved, unreadable; what it was closed with; CancellationError (a command on its way is not taken
-  ///   back).
-  /// - Returns: the return parameters; nothing for a command that is answered by Command Status.
-  /// - Parameter accepted: called when the answer comes, before any later event is looked at, also when the task was cancelled meanwhile.
+  /// Sends a command and waits for its answer. Cancellation does not stop a command that was already sent.
+  /// - Parameter accepted: called with the answer, before any later event, even if the task was cancelled.
+  /// - Returns: the return parameters, which are empty if Command Status answers the command.
+  /// - Throws: ControllerError (refused, silent, starved, unreadable), the error of `close`, CancellationError.
   @discardableResult
   func perform<C: Command>(_ command: C, accepted: @escaping @LoopActor () -> Void = {}) async throws -> C.Return {
     try await perform(command.packet, C.Return.self, accepted: accepted)
   }
 
-  /// A command that is answered by Command Complete, and of which only the status is of interest. - Throws: as above.
+  /// Sends a command that Command Complete answers, and checks the status. - Throws: as above.
   func perform(_ command: CommandPacket, accepted: @escaping @LoopActor () -> Void = {}) async throws {
     _ = try await perform(command, NoReturnParameters.self, accepted: accepted)
   }
@@ -102,7 +102,7 @@ final class Controller {
     }
   }
 
-  /// Sends a command that undoes something and of which only the status is of interest, even when the controller gives no credit.
+  /// Sends a cleanup command even without a credit, and tells whether it succeeded.
   func submit(_ command: CommandPacket, then: @escaping @LoopActor (_ isDone: Bool) -> Void) {
     _ = submit(command, answeredBy: .commandComplete, isCleanUp: true) { [name] answer in
       if case .success = answer.flatMap({ Self.decode(NoReturnParameters.self, $0, command.opcode, name) }) {
@@ -113,15 +113,16 @@ final class Controller {
     }
   }
 
-  /// For clean-up, which must end soon after Ctrl-C although the controller may be dead: sends the command in its turn whatever happens, and
-  /// waits at most 2 s for the answer. Returns whether the controller did as it was told.
+  /// Sends a cleanup command in its turn and waits at most 2 s for the answer. Returns whether it succeeded.
+  ///
+  /// The limit lets the program end soon after Ctrl-C even if the controller is dead.
   func cleanUp(_ command: CommandPacket) async -> Bool {
     let done = Wait<Bool>()
     submit(command) { done.resume(returning: $0) }
     return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2)))) ?? false
   }
 
-  /// - Parameter packet: ACL data in H4 form.
+  /// Sends a data packet. - Parameter packet: ACL data in H4 form.
   func send(data packet: [UInt8]) {
     guard failure == nil else { return }
     transport.send(packet)
@@ -149,7 +150,7 @@ final class Controller {
     case .linkEnded(let handle, let error): onLinkEnd?(handle, error)
     case .linkExhausted(let handle, let error): onLinkExhaustion?(handle, error)
     case .refused(let opcode, let error):
-      // With an error it is the last word also of a command that is answered by Command Complete.
+      // An error also answers a command that expects Command Complete.
       if let id = queue.status(.init(status: .unknownCommand, opcode: opcode)) { settle(id, .failure(error)) }
       pump()
     case .received(let octets):

@@ -27,7 +27,7 @@ extension Host {
     isStarted = true
   }
 
-  /// Nil when the controller refuses or answers nonsense: it then counts as not having it.
+  /// Performs a command. Returns nil if the controller refuses or its answer is malformed: it then counts as unsupported.
   private func ask<C: Command>(_ command: C) async throws -> C.Return? {
     do {
       return try await controller.perform(command)
@@ -44,18 +44,18 @@ extension Host {
       (info.aclLength, info.aclCount) = (Int(size.aclLength), Int(size.aclCount))
       return
     }
-    // Shared with Classic (Vol 4 Part E §4.1.1).
+    // The buffers are shared with Classic (Vol 4 Part E §4.1.1).
     let size = try await controller.perform(ReadBufferSize())
     guard size.aclLength > 0, size.aclCount > 0 else { throw ControllerError(name, .withoutBuffers) }
     (info.aclLength, info.aclCount) = (Int(size.aclLength), Int(size.aclCount))
   }
 
-  /// Those that an LE host meets: Disconnection Complete, Encryption Change, Read Remote Version Information Complete, Hardware Error, Data
-  /// Buffer Overflow, LE Meta (Vol 4 Part E §7.3.1). What concerns commands and buffers cannot be masked.
+  /// The events of an LE host (Vol 4 Part E §7.3.1): Disconnection Complete, Encryption Change, Read Remote Version Information
+  /// Complete, Hardware Error, Data Buffer Overflow, LE Meta. Events about commands and buffers cannot be masked.
   static let events: UInt64 = 1 << 4 | 1 << 7 | 1 << 11 | 1 << 15 | 1 << 25 | 1 << 61
 
   private func setLEEventMask(_ info: ControllerInfo) async throws {
-    // Connection Complete, Advertising Report, Connection Update, Remote Features; then what needs features of the controller.
+    // Connection Complete, Advertising Report, Connection Update, Remote Features. The others need features of the controller.
     let basic: UInt64 = 0x0F
     var mask = basic
     if info.leFeatures.contains(.connectionParametersRequest), info.supported.contains(LERemoteConnectionParameterRequestReply.self) {
@@ -64,7 +64,7 @@ extension Host {
     if info.leFeatures.contains(.dataLengthExtension) { mask |= 1 << 6 }
     if info.leFeatures.contains(.extendedScannerFilter) { mask |= 1 << 10 }
     if info.supported.contains(LESetPHY.self) { mask |= 1 << 11 }
-    // Reports follow this feature in some controllers, whatever the scan command.
+    // In some controllers, the reports follow this feature and not the scan command.
     if info.leFeatures.contains(.extendedAdvertising) || info.supported.scansExtended { mask |= 1 << 12 }
     if try await ask(LESetEventMask(mask)) == nil { try await controller.perform(LESetEventMask(basic)) }
   }
@@ -81,7 +81,7 @@ extension Host {
     info.ownAddress = PeerAddress(random, .random)
   }
 
-  /// New links then begin with the longest packets by themselves.
+  /// Sets the default data length, so that new links start with the longest packets.
   private func setDataLength(_ info: inout ControllerInfo) async throws {
     guard info.leFeatures.contains(.dataLengthExtension) else { return }
     (info.maxTxOctets, info.maxTxTime) = (251, 2120)

@@ -4,11 +4,11 @@ package import GAP
 import HCI
 import HostCommon
 
-/// A link being made: from LE Create Connection to the Connection Complete that always comes.
+/// A connection attempt: from LE Create Connection to the Connection Complete that always follows.
 @LoopActor
 final class Initiation {
   let peer: PeerAddress
-  /// The controller took the command. A Connection Complete before that is the last word about someone else's attempt.
+  /// Whether the controller accepted the command. An earlier Connection Complete belongs to another attempt.
   var isAccepted = false
   private(set) var outcome: Result<HostLink, any Error>?
   private let settled = PendingEvent<Void>()
@@ -21,8 +21,9 @@ final class Initiation {
     settled.fire(())
   }
 
-  /// - Returns: nil when it is not decided at `deadline`.
-  /// - Throws: CancellationError, or why there is no link.
+  /// Waits for the link.
+  /// - Returns: nil if the attempt is undecided at `deadline`.
+  /// - Throws: CancellationError, or the reason for the failure.
   func link(until deadline: LoopClock.Instant) async throws -> HostLink? {
     if outcome == nil { _ = try await settled.next().value(until: deadline) }
     return try outcome?.get()
@@ -36,13 +37,13 @@ extension HostCentral {
     try host.check()
     let deadline = EventLoop.shared.now.advanced(by: timeout)
     return try await retrying(peer, times: retries, confirm: confirm) {
-      // The wait for a turn counts: a limit is a limit.
+      // The time limit includes the wait for a turn.
       guard let link = try await establish(peer, deadline) else { throw GAPError.noConnection(peer, within: timeout) }
       return link
     }
   }
 
-  /// - Returns: nil when there is none at `deadline`.
+  /// Establishes a link. - Returns: nil if there is none at `deadline`.
   private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink? {
     let place = initiators.enter()
     defer { place.leave() }
@@ -74,7 +75,7 @@ extension HostCentral {
       try await create(initiation)
       if let link = try await initiation.link(until: deadline) { return link }
     } catch {
-      // Refused: there is nothing to take back.
+      // The controller refused, so there is nothing to cancel.
       if error is HostError || (error as? ControllerError)?.status != nil { throw error }
       await abandon(initiation)
       throw error
@@ -83,12 +84,12 @@ extension HostCentral {
     return nil
   }
 
-  /// Cancels and waits for the last word; a link that came up after all is taken down.
+  /// Cancels an attempt and waits for its outcome. Disconnects a link that came up in the meantime.
   private func abandon(_ initiation: Initiation) async {
     await shielded { [self] in
       var patience: Duration = .seconds(2)
       if initiation.outcome == nil, host.controller.failure == nil, await !host.controller.cleanUp(LECreateConnectionCancel().packet) {
-        // Nothing to cancel: the completion is on its way, or never will be.
+        // There is nothing to cancel: the completion is on its way, or never arrives.
         patience = .milliseconds(300)
       }
       if let link = try? await initiation.link(until: EventLoop.shared.now.advanced(by: patience)) {
@@ -103,7 +104,7 @@ extension HostCentral {
     do {
       try await host.controller.perform(command) { initiation.isAccepted = true }
     } catch let error as ControllerError where error.status == .commandDisallowed {
-      // An attempt that someone left behind.
+      // Another host left an attempt behind.
       do {
         try await host.controller.perform(LECreateConnectionCancel())
       } catch let error as ControllerError where error.status != nil {}
@@ -118,22 +119,23 @@ extension HostCentral {
   }
 
   private func createCommand(_ peer: PeerAddress) -> any Command {
-    // Fast: 15–30 ms, no latency; 4 s of silence end the link. Event lengths are left to the controller: 0 asks for nothing.
+    // Interval 15–30 ms, latency 0, timeout 4 s, any event length (0).
     let parameters = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
     let own = adapterInfo.ownAddress.type.hciValue
     guard adapterInfo.supported.contains(LEExtendedCreateConnection.self) else {
       return LECreateConnection(scanInterval: 96, scanWindow: 96, peer: peer, ownAddressType: own, parameters: parameters)
     }
     var phys: PHYMask = codedPeers.contains(peer) ? .coded : .le1M
-    // Needed when an extended advertisement continues on 2M; never scanned on.
+    // An extended advertisement may continue on 2M. The controller never scans on 2M.
     if adapterInfo.leFeatures.contains(.phy2M) { phys.insert(.le2M) }
     return LEExtendedCreateConnection(
       ownAddressType: own, peer: peer, phys: phys,
       initiating: phys.phys.map { _ in LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: parameters) })
   }
 
-  /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5): the peer's features are the first
-  /// sign of life, and worth knowing.
+  /// Reads the peer's features as the first sign of life.
+  ///
+  /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5).
   private func confirmEstablishment(_ link: HostLink, _ deadline: LoopClock.Instant) async throws {
     let alive = link.procedures.remoteFeaturesRead.next()
     host.controller.submit(LEReadRemoteFeatures(handle: link.handle)) { answer in
@@ -146,7 +148,7 @@ extension HostCentral {
     host.controller.submit(LESetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
   }
 
-  /// LE Connection Complete. The link exists from this moment: its first data may follow in the same turn.
+  /// Handles LE Connection Complete. The link exists from this moment: its first data may follow in the same turn.
   func connected(_ complete: Event.ConnectionComplete) {
     guard complete.status == .success else {
       guard let initiation, initiation.isAccepted, initiation.outcome == nil else { return }

@@ -4,13 +4,13 @@ package import GAP
 import HCI
 import HostCommon
 
-/// A scan that is on.
+/// A running scan.
 @LoopActor
 final class Scan {
   let commands: ScanCommands
   let ended = Wait<Void>()
   private(set) lazy var reader = AdvertisingReportReader(onUnreadable: onUnreadable) { [weak self] in self?.deliver($0) }
-  /// Reports count from the moment the controller has confirmed; what comes earlier belongs to someone else's scan.
+  /// Whether the controller confirmed the scan. Earlier reports belong to another scan.
   private var isOn = false
   private var isOver = false
   private let onUnreadable: @LoopActor (Int) -> Void
@@ -26,7 +26,7 @@ final class Scan {
 
   private func deliver(_ one: AdvertisingReport) { if isOn { report(one) } }
 
-  /// - Returns: false when it has ended already.
+  /// Starts reporting. - Returns: false if the scan has already ended.
   func begin() -> Bool {
     isOn = !isOver
     return isOn
@@ -54,7 +54,7 @@ extension HostCentral {
     }
     self.scan = scan
     do {
-      // Not when this task goes on: thousands of reports may have come with the confirmation, and be handled by then.
+      // Start in the callback, not after the wait: thousands of reports may follow the confirmation before this task continues.
       try await enable(scan) { if scan.begin() { started() } }
       try await scan.ended.value()
     } catch {
@@ -64,7 +64,7 @@ extension HostCentral {
     await finish(scan)
   }
 
-  /// However it ended, the command to start may be on its way: the scan is off when this returns.
+  /// Disables the scan, also if the command to start it is still on its way.
   private func finish(_ scan: Scan) async {
     scan.end()
     if host.controller.failure == nil {
@@ -77,7 +77,7 @@ extension HostCentral {
     do {
       try await perform(scan, confirmed)
     } catch let error as ControllerError where error.status == .commandDisallowed {
-      // A scan that someone left on: parameters cannot change under it.
+      // Another host left a scan on. Its parameters cannot change while it runs.
       do {
         try await host.controller.perform(scan.commands.disable)
       } catch let error as ControllerError where error.status != nil {}

@@ -9,20 +9,21 @@ import L2CAP
 /// An LE ACL link of our own host.
 @LoopActor
 package final class HostLink: GAP.Link {
-  /// Fragments that may wait in this process before writers do: enough to never let the controller run dry, little enough that a
-  /// cancelled transfer stops soon and that progress means something.
+  /// The number of fragments that may wait in this process before writers wait.
+  ///
+  /// It keeps the controller busy, but a canceled transfer still stops soon and progress stays accurate.
   private static let writableLimit = 8
-  /// Answers to a peer that asks more than it listens are dropped beyond this.
+  /// The limit of queued answers. Further answers to a peer that does not listen are dropped.
   private static let answerLimit = 64
 
   package let peer: PeerAddress
   package var channel: any ATT.Channel { att }
-  /// Why the link is down; nil while it is up.
+  /// The reason why the link is down, nil while it is up.
   package private(set) var ended: (any Error)?
 
   let handle: ConnectionHandle
   let procedures: LinkProcedures
-  /// L2CAP frames and fragments that made no sense; they were dropped.
+  /// The number of invalid L2CAP frames and fragments, which were dropped.
   var dropped: Int { recombination.dropped }
 
   private let host: Host
@@ -72,10 +73,10 @@ package final class HostLink: GAP.Link {
 
   var isWritable: Bool { host.sendQueue.queued(handle) < Self.writableLimit }
 
-  /// L2CAP frames on their way to the peer's link layer.
+  /// The number of L2CAP frames on their way to the peer's link layer.
   var unacknowledged: Int { host.sendQueue.frames(handle) }
 
-  /// An ATT PDU.
+  /// Sends an ATT PDU.
   func transmit(_ pdu: [UInt8]) { host.transmit(.att, pdu, self) }
 
   func receive(_ data: ACLData) {
@@ -88,7 +89,7 @@ package final class HostLink: GAP.Link {
     }
   }
 
-  /// The controller took fragments of this link.
+  /// Tells that the controller sent fragments of this link.
   func progressed() {
     if isWritable { att.becameWritable() }
     att.acknowledged()
@@ -97,7 +98,7 @@ package final class HostLink: GAP.Link {
 
   func exhaust(_ error: any Error) { att.exhaust(error) }
 
-  /// The link is down.
+  /// Ends the link.
   func end(_ error: any Error) {
     guard ended == nil else { return }
     ended = error
@@ -107,7 +108,7 @@ package final class HostLink: GAP.Link {
     ending.fire(())
   }
 
-  /// The controller dropped packets that it had no buffer for, perhaps of this link: later ones would arrive without them.
+  /// Ends the link after the controller dropped packets for lack of buffers: later packets would arrive without them.
   func loseData(_ error: any Error) {
     guard ended == nil, host.sendQueue.outstanding(handle) > 0 else { return }
     host.sendQueue.discard(handle)
@@ -115,7 +116,7 @@ package final class HostLink: GAP.Link {
     EventLoop.shared.spawn { await self.disconnect(within: .seconds(3)) }
   }
 
-  /// Disconnects, letting first go out what was sent. Returns when the link is down or the time is over; it counts as down then.
+  /// Disconnects after the queued packets were sent. Returns when the link is down or time runs out. It then counts as down.
   func disconnect(within limit: Duration) async {
     guard ended == nil else { return }
     let now = EventLoop.shared.now
@@ -135,9 +136,9 @@ package final class HostLink: GAP.Link {
     host.drop(self, LinkEnd(peer, .endedHere(nil)))
   }
 
-  /// The peer wants other parameters: what it gets; nil refuses.
+  /// Returns the parameters that the peer gets for its request, or nil to refuse.
   func grant(_ wanted: ConnectionParameters) -> ConnectionParameters? {
-    // One at a time, and never so many that our own commands wait behind them.
+    // Allow one at a time, and never so many that our own commands have to wait.
     isUpdatingForPeer || host.controller.backlog >= 32 ? nil : procedures.policy.grant(wanted)
   }
 

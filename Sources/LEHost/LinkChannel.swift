@@ -3,10 +3,10 @@ import Bluetooth
 package import EventLoop
 import GAP
 
-/// The ATT channel of a link of ours: L2CAP channel 4.
+/// The ATT channel of a link of our own host: L2CAP channel 4.
 @LoopActor
 package final class LinkChannel: ATT.Channel {
-  /// What arrives before there is a handler; more than this is dropped and counted.
+  /// The limit of events that wait for a handler. Further events are dropped and counted.
   static let earlyLimit = 256
 
   package var handler: (@LoopActor (ChannelEvent) -> Void)? { didSet { deliverEarly() } }
@@ -55,7 +55,7 @@ package final class LinkChannel: ATT.Channel {
 
   func end(_ error: any Error) {
     guard closed == nil else { return }
-    // Before anyone is told: who closes the channel in return must not put another reason in the place of this one.
+    // Set this first: a handler that closes the channel must not replace the reason.
     closed = error
     pass(on: .closed(error))
     room.open()

@@ -2,29 +2,29 @@ import DequeModule
 package import HCI
 package import L2CAP
 
-/// The controller's LE ACL buffers, shared by all links (Vol 4 Part E §4.1.1): fragments wait here until one is free. Links take turns,
-/// and one link never holds the buffers that the others need to go on: a peer that stopped listening must not stop them all.
+/// The queue for the controller's LE ACL buffers, which all links share (Vol 4 Part E §4.1.1).
 ///
-/// Only Number Of Completed Packets and the end of a link free a buffer. An ATT response would prove that the peer has what was sent before its
-/// request, but not that the controller counts as the host does: an event that is only late would then free a buffer twice. A lost event thus
-/// costs its buffers until the link ends; who waits for one has a limit.
+/// Links take turns. Each link leaves buffers for the others, so that a peer that stopped listening does not stop them all.
+/// Only Number Of Completed Packets and the end of a link free a buffer. An ATT response proves that the peer received everything
+/// before its request. But if it freed buffers, a late event would free them again. A lost event therefore costs its buffers until
+/// the link ends. Callers that wait for a buffer have a time limit.
 package struct SendQueue {
-  /// Largest payload of one ACL packet, octets.
+  /// The largest payload of an ACL packet, in bytes.
   let length: Int
-  /// Buffers of the controller.
+  /// The number of the controller's buffers.
   let total: Int
 
   private struct Line {
     let handle: ConnectionHandle
     var fragments: Deque<(length: Int, isStart: Bool)> = []
-    /// Those of the fragments, one behind the other, from `taken` on: the same memory for all, because a transfer has thousands.
+    /// The bytes of all fragments from `taken` on. They share memory, because a transfer has thousands of fragments.
     var octets: [UInt8] = []
     var taken = 0
     var inFlight = 0
-    /// Fragments still to be completed of each frame that is not through yet, in order.
+    /// The number of incomplete fragments of each incomplete frame, in order.
     var frames: Deque<Int> = []
 
-    /// The octets that were taken give their place to others, when they are all or many.
+    /// Frees the memory of the taken bytes when they are all or many.
     mutating func makeRoom() {
       guard taken == octets.count || taken >= 4096 else { return }
       if taken == octets.count { octets.removeAll(keepingCapacity: true) } else { octets.removeFirst(taken) }
@@ -45,10 +45,10 @@ package struct SendQueue {
     lines.append(Line(handle: handle))
   }
 
-  /// Buffers in use by the link are free again: the controller flushes them with the link (§7.7.5).
+  /// Removes a link and frees its buffers: the controller flushes them with the link (§7.7.5).
   package mutating func close(_ handle: ConnectionHandle) { lines.removeAll { $0.handle == handle } }
 
-  /// Takes back what waits in this process; what the controller has stays in flight.
+  /// Removes the fragments that wait in this process. Those in the controller stay in flight.
   package mutating func discard(_ handle: ConnectionHandle) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     let inFlight = lines[index].inFlight
@@ -65,22 +65,22 @@ package struct SendQueue {
     lines[index].frames.append((count + length - 1) / length)
   }
 
-  /// Fragments that wait in this process.
+  /// Returns the number of fragments that wait in this process.
   package func queued(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.fragments.count ?? 0 }
 
-  /// Fragments that wait here or in the controller.
+  /// Returns the number of fragments that wait in this process or in the controller.
   package func outstanding(_ handle: ConnectionHandle) -> Int {
     lines.first { $0.handle == handle }.map { $0.fragments.count + $0.inFlight } ?? 0
   }
 
-  /// Frames that are not completed.
+  /// Returns the number of incomplete frames.
   package func frames(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
 
-  /// The fragment to send now, in H4 form in place of what `packet` held. - Returns: false when there is none.
+  /// Replaces `packet` with the fragment to send now, in H4 form. - Returns: false if there is none.
   package mutating func next(_ packet: inout [UInt8]) -> Bool {
     let used = lines.reduce(0) { $0 + $1.inFlight }
     guard used < total else { return false }
-    // One buffer stays reserved for each of the others.
+    // Reserve one buffer for each other link.
     let limit = max(1, total - (lines.count - 1))
     for step in 0..<lines.count {
       let index = (turn + step) % lines.count
@@ -97,7 +97,7 @@ package struct SendQueue {
     return false
   }
 
-  /// Number Of Completed Packets. Never frees more than was sent, whatever the controller says.
+  /// Handles Number Of Completed Packets. Never frees more buffers than are in use.
   package mutating func completed(_ handle: ConnectionHandle, _ count: Int) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     var left = min(max(0, count), lines[index].inFlight)

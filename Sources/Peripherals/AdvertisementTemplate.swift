@@ -1,20 +1,20 @@
 import Text
 
-/// Advertising data of which parts are made anew for every advertising event.
+/// Advertising data with parts that are computed for each advertising event.
 struct AdvertisementTemplate: Sendable {
   enum Piece: Sendable {
-    /// An AD structure: its type, and what follows the type.
+    /// An AD structure: its type and its data.
     case structure(UInt8, Template)
-    /// Octets that stand for themselves.
+    /// Bytes as they are.
     case octets(Template)
   }
 
-  /// Legacy advertising PDUs carry no more.
+  /// The largest data of a legacy advertising PDU.
   static let maximumLength = 31
 
   var pieces: [Piece] = []
 
-  /// The octets, where they are the same at any time; not cut.
+  /// The bytes if they never change, not truncated. Otherwise nil.
   var literal: [UInt8]? {
     var data: [UInt8] = []
     for piece in pieces {
@@ -30,7 +30,7 @@ struct AdvertisementTemplate: Sendable {
     return data
   }
 
-  /// How many octets there are whatever the parts that change give.
+  /// The minimum length in bytes, whatever the computed parts are.
   var leastLength: Int {
     pieces.reduce(0) { sum, piece in
       switch piece {
@@ -40,7 +40,7 @@ struct AdvertisementTemplate: Sendable {
     }
   }
 
-  /// The octets as they are now. A structure is cut at what is left of 31 octets, so that it stays well-formed; one that has no room is left out.
+  /// Returns the current bytes. Truncates a structure to the rest of 31 bytes, so that it stays well-formed, or omits it.
   func data(_ value: (Template) -> [UInt8]) -> [UInt8] {
     var data: [UInt8] = []
     for piece in pieces {

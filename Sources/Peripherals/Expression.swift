@@ -4,35 +4,35 @@ package import Crypto
 package import DeviceFiles
 package import Text
 
-/// Octets that are made when they are needed: parts, one behind the other.
+/// Bytes that are computed when needed, from a list of parts.
 package struct Template: Sendable, Equatable {
   package enum Part: Sendable, Equatable {
     case octets([UInt8])
     /// The current value of an attribute.
     case valueOf(AttributeHandle)
-    /// What was written; nothing where nothing was.
+    /// The written value, or nothing without a write.
     case written
-    /// By its number; a variable that holds octets.
+    /// The variable with this number, which holds bytes.
     case variable(Int)
     case number(NumberExpression, ValueFormat)
     case random(octets: Int)
-    /// Of the given octets, else of all parts before it.
+    /// A checksum of the given bytes, or of all parts before it.
     case checksum(Checksum, ByteOrder, of: Template?)
     case authentication(MessageAuthentication, of: Template, key: Template)
-    /// Octet by octet; the second is repeated until it is as long as the first.
+    /// The exclusive or of two values. The second repeats until it is as long as the first.
     case exclusiveOr(Template, with: Template)
     /// A packet of a device file.
     case frame(FrameTemplate)
-    /// Octets or text of the request that was written.
+    /// The bytes or the text of a field of the written request.
     case parameter(String, Frame)
-    /// Leaves out what is before `from` (negative: counted from the end), and keeps `octets` of the rest (negative: all but so many).
+    /// A part of a value: from `from` (negative: counted from the end), `octets` bytes long (negative: all except so many).
     case cut(Template, from: Int, octets: Int?)
   }
   package var parts: [Part]
 
   package init(parts: [Part]) { self.parts = parts }
 
-  /// The octets, where they are the same at any time.
+  /// The bytes if they never change. Otherwise nil.
   var literal: [UInt8]? {
     var octets: [UInt8] = []
     for part in parts {
@@ -42,28 +42,28 @@ package struct Template: Sendable, Equatable {
     return octets
   }
 
-  /// Of the parts that are the same at any time.
+  /// The length of the parts that never change.
   var leastLength: Int {
     parts.reduce(0) { if case .octets(let octets) = $1 { $0 + octets.count } else { $0 } }
   }
 }
 
-/// A whole number of 64 bits; arithmetic wraps, and a division by zero is zero.
+/// A 64-bit integer. Arithmetic wraps, and a division by zero is zero.
 package indirect enum NumberExpression: Sendable, Equatable {
   case literal(Int64)
-  /// By its number; a variable that holds a number.
+  /// The variable with this number, which holds a number.
   case variable(Int)
   case random(ClosedRange<Int64>)
   case clock(ClockField)
-  /// How many octets there are.
+  /// The length of a value in bytes.
   case length(Template)
-  /// The number that the first octets are; those that are missing are zeros. The format is one of whole numbers.
+  /// The integer in the first bytes of a value. Missing bytes are zero.
   case read(Template, ValueFormat)
-  /// What a field of the request that was written says.
+  /// The value of a field of the written request.
   case parameter(String, Frame)
-  /// How many clients subscribed to a characteristic.
+  /// The number of clients that subscribed to a characteristic.
   case subscribers(AttributeHandle)
-  /// From left to right; not empty.
+  /// An operation on several numbers, from left to right. The list is not empty.
   case arithmetic(Operation, [NumberExpression])
 
   package enum Operation: String, Sendable, CaseIterable {
@@ -83,12 +83,12 @@ package indirect enum NumberExpression: Sendable, Equatable {
   }
 
   package enum ClockField: String, Sendable, CaseIterable {
-    /// Seconds since 1970-01-01T00:00:00Z.
+    /// The seconds since 1970-01-01T00:00:00Z.
     case unix
     case year, month, day, hour, minute, second
-    /// 1 Monday to 7 Sunday.
+    /// The day of the week: 1 Monday to 7 Sunday.
     case weekday
-    /// Milliseconds since the device came into the air; setting the clock does not change it.
+    /// The milliseconds since the device was created. Setting the clock does not change them.
     case uptime_ms
   }
 }

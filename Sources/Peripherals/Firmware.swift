@@ -1,34 +1,34 @@
-/// How a device's firmware takes what its link layer received: one ATT PDU after the other, each in its time, from as many buffers as it has.
+/// The speed at which a device's firmware processes received ATT PDUs, one after the other, from its buffers.
 package struct Firmware: Sendable, Equatable {
-  /// What becomes of a PDU for which there is no buffer.
+  /// The handling of a PDU that finds no free buffer.
   package enum WhenFull: String, Sendable, CaseIterable {
-    /// The link layer does not acknowledge it: it is repeated until there is room, and nothing is lost.
+    /// The link layer does not acknowledge the PDU, so the central repeats it. Nothing is lost.
     case hold
-    /// Write Commands are dropped without a word; requests wait, beyond the buffers.
+    /// The firmware drops Write Commands silently. Requests wait in additional buffers.
     case drop
   }
 
-  /// PDUs that wait or are worked on, at least 1.
+  /// The number of PDUs that wait or are in progress, at least 1.
   package var buffers = 8
-  /// Of each PDU, and what chance adds to it at most.
+  /// The time for each PDU. A random time up to `jitter` is added.
   package var timePerPacket = Duration.zero
   package var jitter = Duration.zero
-  /// More for requests.
+  /// The additional time for requests.
   package var timePerRequest = Duration.zero
-  /// More for every so many-th write.
+  /// Every `slowEvery`-th write takes `slowTime` longer.
   package var slowEvery: Int?
   package var slowTime = Duration.zero
-  /// More for each octet of a value beyond so many.
+  /// Each byte of a value after the first `shortOctets` takes `timePerLongOctet` longer.
   package var shortOctets = 0
   package var timePerLongOctet = Duration.zero
-  /// More for what comes in several link-layer packets of which the last one is not full.
+  /// The additional time for a PDU in several link layer packets if the last one is not full.
   package var unevenTime = Duration.zero
   package var whenFull = WhenFull.hold
-  /// What dropping costs, which the work under way is late by.
+  /// The time for dropping a PDU, which delays the work in progress.
   package var timePerDrop = Duration.zero
-  /// Requests are answered by an ATT layer in front of the buffers: they overtake the commands that wait, and their answers prove nothing about these.
+  /// Whether an ATT layer before the buffers answers requests. Requests then overtake waiting commands, so their answers prove nothing.
   package var answersAtOnce = false
-  /// Write Commands of one connection after which the next ones are dropped: so many of them, or all.
+  /// After `dropsAfter` Write Commands of a connection, the firmware drops the next `drops`, or all if nil.
   package var dropsAfter: Int?
   package var drops: Int?
 

@@ -1,12 +1,12 @@
 package import DeviceFiles
 import GATT
 
-/// A packet of a device file, of values that are made when it is sent.
+/// A packet of a device file with values that are computed when it is sent.
 package struct FrameTemplate: Sendable, Equatable {
   package var frame: Frame
-  /// Of each field of the frame.
+  /// The values of all fields of the frame.
   package var fields: [Member]
-  /// The request that it answers; nil where it answers none.
+  /// The request that it answers. Nil for events.
   package var request: Frame?
 
   package struct Member: Sendable, Equatable {
@@ -16,18 +16,18 @@ package struct FrameTemplate: Sendable, Equatable {
 
   package indirect enum Value: Sendable, Equatable {
     case literal(DeviceValue)
-    /// What stands in the field; too large a number loses its highest bits.
+    /// The value of a field. Too large a number loses its highest bits.
     case number(NumberExpression, Frame.Field)
     case octets(Template, isText: Bool)
     case list([Value])
     case object([Member])
-    /// What the request says in the field with this name.
+    /// The value of the request's field with this name.
     case parameter(String)
   }
 }
 
 extension PeripheralState {
-  /// Nothing, where a value does not fit its field.
+  /// Returns the bytes of the packet, or no bytes if a value does not fit its field.
   mutating func octets(_ template: FrameTemplate, _ written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
     guard spend(written.count) else { return [] }
     let request = template.request.flatMap { try? $0.decode(written) } ?? []

@@ -1,56 +1,56 @@
 package import Bluetooth
 
-/// What the device's own controller and firmware can do, and how its links are.
+/// The abilities of the device's controller and firmware, and the quality of its links.
 package struct LinkLimits: Sendable, Equatable {
-  /// Largest LL payload, 27…251.
+  /// The largest LL payload, 27–251 bytes.
   package var dataLength = 251
   package var phys: Set<PHY> = [.le1M, .le2M]
-  /// LL data PDUs that its controller takes in one connection event; nil: as many as fit.
+  /// The number of LL data PDUs that its controller receives in one connection event. Nil: as many as fit.
   package var packetsPerEvent: Int?
-  /// How many connections Fail to be Established (0x3E) before the first that does not.
+  /// The number of connections that Fail to be Established (0x3E) before the first successful one.
   package var failingConnections = 0
-  /// Another course of chance, in its own links.
+  /// The seed of the random numbers of its links.
   package var seed = 0
-  /// Probability that a data PDU is missed, 0…1.
+  /// The probability of losing a data PDU, 0–1.
   package var packetErrorRate = 0.0
-  /// Left unused at the end of each connection event, µs.
+  /// The unused time at the end of each connection event, in µs.
   package var guardTime = 0
-  /// T_IFS, µs.
+  /// T_IFS in µs.
   package var interFrameSpace = AirTime.interFrameSpace
-  /// How long a connection event goes on with empty packets when nobody has data, µs.
+  /// The time in µs for which a connection event continues with empty packets without data.
   package var pollingTime = 0
-  /// Data PDUs have a MIC, as on an encrypted link.
+  /// Whether data PDUs have a MIC, as on an encrypted link.
   package var isEncrypted = false
-  /// What the coded PHY sends with, when the host does not say: S=2 instead of S=8.
+  /// Whether the coded PHY uses S=2 instead of S=8 if the host has no preference.
   package var prefersS2 = false
-  /// A link is cut, as by walking out of range, when it has carried so many LL payload octets, both directions together: the first `cuts` connections, or
-  /// all of them.
+  /// The number of LL payload bytes, in both directions together, after which a link loses radio contact. This happens to the
+  /// first `cuts` connections, or to all if nil.
   package var cutAfterOctets: Int?
   package var cuts: Int?
-  /// LE ACL buffers of the central's controller in this air.
+  /// The LE ACL buffers of the central's controller in this simulation.
   package var controllerBuffers: Int?
   package var controllerBufferLength: Int?
-  /// What the device asks for while a connection is under way.
+  /// The changes that the device requests during a connection.
   package var changes: [LinkChange] = []
-  /// Nil: it takes everything at once.
+  /// The firmware. Nil: the device processes everything immediately.
   package var firmware: Firmware?
 
   package init() {}
 }
 
-/// Something that a device's link layer asks for by itself, and gets (Vol 6 Part B §5.1).
+/// A change that a device's link layer requests and gets (Vol 6 Part B §5.1).
 package struct LinkChange: Sendable, Equatable {
   package enum Moment: Sendable, Equatable {
-    /// After the connection was made.
+    /// A time after the connection.
     case time(Duration)
-    /// After so many LL payload octets, both directions together.
+    /// A number of LL payload bytes in both directions together.
     case octets(Int)
   }
 
   package var moment: Moment
-  /// What the device takes from then on, 27…251.
+  /// The new largest LL payload of the device, 27–251 bytes.
   package var dataLength: Int?
   package var phy: PHY?
-  /// Valid ones.
+  /// The new connection parameters. They are valid.
   package var parameters: ConnectionParameters?
 }

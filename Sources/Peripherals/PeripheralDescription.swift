@@ -2,67 +2,67 @@ package import ATT
 package import Bluetooth
 package import GATT
 
-/// A virtual peripheral: what it advertises, what it serves and how it behaves. Made by `PeripheralFile`, run by `VirtualPeripheral`.
+/// A virtual peripheral: its advertisements, attributes and behavior. `PeripheralFile` creates it, `VirtualPeripheral` runs it.
 package struct PeripheralDescription: Sendable {
   package var name: String
   package var address: PeerAddress
   package var advertising = AdvertisingSettings()
   package var linkLimits = LinkLimits()
-  /// Server Rx MTU, 23…517.
+  /// The Server Rx MTU, 23–517.
   package var mtu = 517
   package var database: AttributeDatabase
-  /// By the handle of the characteristic value that they belong to.
+  /// The behavior of each characteristic, by the handle of its value.
   package var behaviours: [AttributeHandle: Behaviour] = [:]
-  /// What the variables hold at first.
+  /// The initial values of the variables.
   package var variables: [PeripheralState.Value] = []
   package var timers: [Timer] = []
   package var onConnect: [Reaction.Action] = []
   package var onDisconnect: [Reaction.Action] = []
-  /// In place of `advertising.data` and `.scanResponse`, where they change.
+  /// The changing forms of `advertising.data` and `.scanResponse`.
   var advertisement: AdvertisementTemplate?
   var scanResponse: AdvertisementTemplate?
 
   package struct Timer: Sendable, Equatable {
     package var interval: Duration
-    /// Runs from the beginning, over and over; else once for each start.
+    /// Whether it runs repeatedly from the beginning. Otherwise once for each start.
     package var isPeriodic: Bool
     package var actions: [Reaction.Action]
   }
 
   package struct Behaviour: Sendable {
-    /// The first that matches is performed.
+    /// The reactions to writes. The first that matches runs.
     package var reactions: [Reaction] = []
-    /// The same for reads.
+    /// The reactions to reads. The first that matches runs.
     package var readReactions: [Reaction] = []
     package var onSubscribe: [Reaction.Action] = []
     package var onUnsubscribe: [Reaction.Action] = []
     package var collect: Collect?
     package var periodic: Periodic?
     package var sink: Sink?
-    /// Its values are sent to clients that have not subscribed, too: bit 0 by notifications, bit 1 by indications.
+    /// The way to send values to clients without a subscription: bit 0 notifications, bit 1 indications.
     package var unasked: UInt16?
   }
 
-  /// Writes are put together before the reactions see them.
+  /// The limits up to which writes are joined before the reactions.
   package struct Collect: Sendable, Equatable {
-    /// Complete as soon as there are this many octets.
+    /// The number of bytes that completes a value.
     package var octets: Int
-    /// Complete when nothing was written for so long.
+    /// The pause after the last write that completes a value.
     package var pause: Duration
   }
 
-  /// Values sent one after the other, over and over, to those who subscribed.
+  /// A list of values that subscribers receive repeatedly, in order.
   package struct Periodic: Sendable, Equatable {
     package var interval: Duration
-    /// Not empty.
+    /// The values, at least one.
     package var values: [Template]
   }
 
-  /// Everything written is counted; the count is the value of another characteristic.
+  /// A counter of the written bytes. Another characteristic has its value.
   package struct Sink: Sendable, Equatable {
-    /// Value handle of the characteristic that reports.
+    /// The value handle of the characteristic with the report.
     package var report: AttributeHandle
-    /// The report is notified when nothing was written for so long.
+    /// The pause after the last write before the device sends the report.
     package var pause: Duration
   }
 }

@@ -2,8 +2,9 @@ package import ATT
 import EventLoop
 package import GATT
 
-/// Decides what a virtual device does, without I/O: events go in with the time of the loop's clock, effects come out in their order. Holds the
-/// device's state, its timers and the actions that wait.
+/// Decides the effects of events on a virtual device, without I/O.
+///
+/// It holds the device's state, its timers and its waiting actions. Times are those of the loop's clock.
 package struct PeripheralMachine: Sendable {
   package enum Effect: Sendable, Equatable {
     case notify(AttributeHandle, [UInt8])
@@ -17,33 +18,33 @@ package struct PeripheralMachine: Sendable {
   package private(set) var state: PeripheralState
   package private(set) var isAdvertising = true
 
-  /// Actions that are under way: of one event, one after the other.
+  /// The running actions of one event.
   private struct Run: Sendable {
     struct Frame {
       let actions: [Reaction.Action]
       var next = 0
-      /// Rounds that follow this one.
+      /// The number of rounds after this one.
       var more: Int64
     }
     var frames: [Frame]
     let written: [UInt8]
     var work = PeripheralState.workPerEvent
-    /// Nanoseconds.
+    /// The due time in nanoseconds.
     var due: Int64
-    /// The delay of the next action is over.
+    /// Whether the delay of the next action has passed.
     var isDue = false
   }
 
   private var timers: [(timer: PeripheralDescription.Timer, due: Int64?)]
-  /// In the order in which they are due.
+  /// The running actions, in the order of their due times.
   private var waiting: [Run] = []
 
-  /// More actions at a time are forgotten: a client may write faster than the delays pass.
+  /// The largest number of runs. Others are dropped: a client may write faster than the delays pass.
   package static let mostWaiting = 1024
-  /// What `advance` makes up for: so many timers and runs, and no more work.
+  /// The limits of `advance`: the number of timers and runs, and the work.
   package static let mostAtOnce = 4096
   private static let workAtOnce = 8 << 20
-  /// What each action costs, beside the octets that it makes.
+  /// The work of each action in addition to its computed bytes.
   private static let costOfAction = 256
 
   package init(state: PeripheralState, timers: [PeripheralDescription.Timer]) {
@@ -53,7 +54,7 @@ package struct PeripheralMachine: Sendable {
 
   // MARK: Events
 
-  /// The first reaction whose conditions hold.
+  /// Returns the first reaction whose conditions hold.
   package mutating func choose(_ reactions: [Reaction], written: [UInt8], at now: Int64, _ database: AttributeDatabase) -> Reaction? {
     (state.now, state.work) = (now, PeripheralState.workPerEvent)
     return reactions.first { reaction in
@@ -62,7 +63,7 @@ package struct PeripheralMachine: Sendable {
     }
   }
 
-  /// Begins actions; those with a delay, and those behind them, wait for `advance`.
+  /// Starts actions. Actions with a delay, and those after them, wait for `advance`.
   package mutating func begin(
     _ actions: [Reaction.Action], written: [UInt8], at now: Int64, _ database: inout AttributeDatabase
   ) -> [Effect] {
@@ -70,7 +71,7 @@ package struct PeripheralMachine: Sendable {
     return proceed(Run(frames: [.init(actions: actions, more: 0)], written: written, due: now), &database)
   }
 
-  /// A value as it is now.
+  /// Returns the current value of a template.
   package mutating func value(_ template: Template, at now: Int64, _ database: AttributeDatabase) -> [UInt8] {
     (state.now, state.work) = (now, PeripheralState.workPerEvent)
     return state.value(template, written: [], database)
@@ -78,7 +79,7 @@ package struct PeripheralMachine: Sendable {
 
   package mutating func subscribed(_ handle: AttributeHandle, clients: Int) { state.subscribers[handle] = clients }
 
-  /// The actions that wait are forgotten; timers are not.
+  /// Drops the waiting actions, but not the timers.
   package mutating func forget() { waiting = [] }
 
   /// Whether actions wait.
@@ -86,14 +87,14 @@ package struct PeripheralMachine: Sendable {
 
   // MARK: Time
 
-  /// When there is something to do next, in nanoseconds.
+  /// The next due time in nanoseconds.
   package var due: Int64? {
     let timer = timers.compactMap(\.due).min()
     guard let run = waiting.first?.due else { return timer }
     return min(run, timer ?? run)
   }
 
-  /// Does what was due until `now`, in the order of time. Of much that was missed only some is made up for.
+  /// Runs everything due until `now` in the order of time. After a long pause it runs only a part.
   package mutating func advance(to now: Int64, _ database: inout AttributeDatabase) -> [Effect] {
     var effects: [Effect] = []
     var work = Self.workAtOnce

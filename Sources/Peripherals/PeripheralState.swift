@@ -5,8 +5,9 @@ import DeviceFiles
 package import GATT
 import Text
 
-/// What a virtual device remembers and knows: variables, its clock, its chance, who subscribed. Evaluates expressions, without I/O, and no
-/// more of them than `work` allows.
+/// The state of a virtual device: variables, clock, random numbers, subscriptions.
+///
+/// It evaluates expressions without I/O, as far as `work` allows.
 package struct PeripheralState: Sendable {
   package enum Value: Sendable, Equatable {
     case number(Int64)
@@ -14,31 +15,31 @@ package struct PeripheralState: Sendable {
   }
 
   package private(set) var variables: [Value]
-  /// How many clients subscribed, by the handle of the characteristic value.
+  /// The number of subscribed clients, by the handle of the characteristic value.
   package var subscribers: [AttributeHandle: Int] = [:]
-  /// Nanoseconds of the loop's clock; whoever brings an event sets it.
+  /// The time of the loop's clock in nanoseconds. The caller sets it with each event.
   package var now: Int64
-  /// Octets that may still be made; when nothing is left, values are empty and conditions do not hold.
+  /// The number of bytes that may still be computed. At 0, values are empty and conditions do not hold.
   package var work = PeripheralState.workPerEvent
 
-  /// What one event may cost, in octets that are made.
+  /// The limit of one event, in computed bytes.
   package static let workPerEvent = 1 << 20
-  /// Results in between; what is kept or sent is shorter.
+  /// The limit of intermediate results. Stored and sent values are shorter.
   static let longest = 65_536
 
   private var random: SeededRandom
   private let began: Int64
-  /// Nanoseconds since 1970 when the device came into the air.
+  /// The creation time in nanoseconds since 1970.
   private let wallClock: Int64
-  /// Seconds by which the device's clock was set forward.
+  /// The seconds by which the device's clock was set forward.
   private var clockOffset: Int64 = 0
-  /// Until the year 9999.
+  /// The last second of the year 9999.
   private static let latest: Int64 = 253_402_300_799
 
   /// - Parameters:
-  ///   - now: nanoseconds of the loop's clock.
-  ///   - wallClock: nanoseconds since 1970 at that time.
-  ///   - seed, stream: of what chance decides here.
+  ///   - now: the time of the loop's clock in nanoseconds.
+  ///   - wallClock: the same time in nanoseconds since 1970.
+  ///   - seed, stream: of the random numbers.
   package init(variables: [Value], now: Int64, wallClock: Int64, seed: UInt64, stream: UInt64) {
     self.variables = variables
     self.now = now
@@ -47,7 +48,7 @@ package struct PeripheralState: Sendable {
     random = SeededRandom(seed: seed, stream: stream)
   }
 
-  /// Seconds since 1970 by the device's clock.
+  /// The device's clock in seconds since 1970.
   private var clock: Int64 {
     let elapsed = wallClock.addingReportingOverflow(now &- began)
     return (elapsed.overflow ? Int64.max : elapsed.partialValue) / 1_000_000_000 + clockOffset
@@ -55,7 +56,7 @@ package struct PeripheralState: Sendable {
 
   package mutating func setClock(_ seconds: Int64) { clockOffset += min(max(0, seconds), Self.latest) - clock }
 
-  /// Does nothing for a number without variable; a variable keeps its kind.
+  /// Sets a variable, which keeps its kind. Does nothing for an unknown number.
   package mutating func assign(_ value: Value, to variable: Int) {
     guard variables.indices.contains(variable) else { return }
     switch (variables[variable], value) {
@@ -65,7 +66,7 @@ package struct PeripheralState: Sendable {
     }
   }
 
-  /// - Returns: whether there is still work left.
+  /// Charges work. Returns whether any is left.
   mutating func spend(_ cost: Int) -> Bool {
     work = max(0, work - cost)
     return work > 0
@@ -73,12 +74,12 @@ package struct PeripheralState: Sendable {
 
   // MARK: Octets
 
-  /// What is kept and sent: at most 512 octets.
+  /// Returns a value for storing and sending: at most 512 bytes.
   package mutating func value(_ template: Template, written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
     Array(octets(template, written, database).prefix(AttributeDatabase.maximumValueLength))
   }
 
-  /// - Parameter before: what a checksum of everything before it counts as well.
+  /// Evaluates a template. - Parameter before: bytes that a checksum of all parts before it includes.
   private mutating func octets(
     _ template: Template, _ written: [UInt8], _ database: AttributeDatabase, after before: [UInt8] = []
   ) -> [UInt8] {

@@ -3,25 +3,25 @@ package import Bluetooth
 package import DeviceFiles
 import Text
 
-/// What a virtual peripheral does when something is written to it, or read.
+/// The reaction of a virtual peripheral to a read or write.
 package struct Reaction: Sendable, Equatable {
   package var condition = Condition()
   package var answer = Answer()
   package var actions: [Action] = []
 
-  /// Everything that is given must hold.
+  /// The conditions of a reaction. All given ones must hold.
   package struct Condition: Sendable, Equatable {
     package var pattern: Pattern?
-    /// Octets.
+    /// The allowed lengths in bytes.
     package var length: Int?
-    /// The sum of all octets modulo 256.
+    /// The sum of all bytes modulo 256.
     package var sum8: UInt8?
-    /// The octets are this command, its parameters are in their ranges.
+    /// The command in the bytes. Its parameters must be in their ranges.
     package var command: DeviceCommand?
-    /// Nil: whatever the device's state is.
+    /// The condition on the device's state. Nil for any state.
     package var state: Peripherals.Condition?
 
-    /// Whether `state` may be asked.
+    /// Whether all conditions except `state` hold.
     package func matches(_ written: [UInt8]) -> Bool {
       if let pattern, !pattern.matches(written) { return false }
       if let length, length != written.count { return false }
@@ -31,12 +31,12 @@ package struct Reaction: Sendable, Equatable {
     }
   }
 
-  /// Octets, some of which may be anything, and whether more may follow.
+  /// Bytes with wildcards, and whether more bytes may follow.
   package struct Pattern: Sendable, Equatable {
     package var octets: [UInt8?]
     package var isPrefix: Bool
 
-    /// `1b9901` exactly these, `1b??01` with any second octet, `1b*` beginning with this, `*` anything. Nil for other text.
+    /// Parses `1b9901` (exact), `1b??01` (any second byte), `1b*` (prefix) or `*` (anything). Nil for other text.
     package init?(_ text: String) {
       var digits = text.utf8.filter { $0 != 0x20 }
       isPrefix = digits.last == 0x2A
@@ -60,11 +60,11 @@ package struct Reaction: Sendable, Equatable {
     }
   }
 
-  /// What comes of a request beside its usual response.
+  /// The answer to a request in place of the usual response.
   package struct Answer: Sendable, Equatable {
-    /// Nil: it is granted.
+    /// The error, nil if the request succeeds.
     package var error: ErrorCode?
-    /// How late the response is.
+    /// The delay of the response.
     package var delay: Duration = .zero
     package var isSent = true
 
@@ -73,9 +73,9 @@ package struct Reaction: Sendable, Equatable {
 
   package struct Action: Sendable, Equatable {
     package var kind: Kind
-    /// Since the action before, or since what set off the actions.
+    /// The delay after the previous action, or after the event.
     package var delay: Duration
-    /// Asked after the delay; nil: always.
+    /// The condition, which is checked after the delay. Nil: always.
     package var condition: Peripherals.Condition?
 
     package init(_ kind: Kind, after delay: Duration = .zero, if condition: Peripherals.Condition? = nil) {
@@ -85,39 +85,39 @@ package struct Reaction: Sendable, Equatable {
     }
 
     package indirect enum Kind: Sendable, Equatable {
-      /// Keeps the value and notifies those who subscribed.
+      /// Stores a value and notifies the subscribers.
       case notify(AttributeHandle, Template)
       case indicate(AttributeHandle, Template)
-      /// Keeps the value.
+      /// Stores a value.
       case set(AttributeHandle, Template)
-      /// Sets the counter of a sink to nothing.
+      /// Resets the counter of a sink.
       case reset(sink: AttributeHandle)
       case assignOctets(variable: Int, Template)
       case assignNumber(variable: Int, NumberExpression)
-      /// Seconds since 1970.
+      /// Sets the device's clock, in seconds since 1970.
       case setClock(NumberExpression)
-      /// A timer by its number, which begins anew when it runs already.
+      /// Starts or restarts the timer with this number.
       case start(timer: Int)
       case stop(timer: Int)
       case advertise(Bool)
       case disconnect(Disconnection)
-      /// The firmware takes nothing from its buffers meanwhile.
+      /// Keeps the firmware busy. Its buffers fill.
       case busy(Duration)
-      /// The central's controller fails with this code of its manufacturer's (Hardware Error, Vol 4 Part E §7.7.16).
+      /// Makes the central's controller fail with a vendor-specific code (Hardware Error, Vol 4 Part E §7.7.16).
       case failController(UInt8)
-      /// Several actions, so many times, or the others when the condition does not hold.
+      /// Repeats several actions, or runs the others if the condition does not hold.
       case block([Action], times: NumberExpression, otherwise: [Action])
     }
   }
 
   package enum Disconnection: Sendable, Equatable {
     case terminate(ControllerErrorCode)
-    /// Both sides notice when the supervision timeout is over.
+    /// Loses radio contact. Both sides notice after the supervision timeout.
     case outOfRange
   }
 }
 
-/// Counts what is written to a characteristic.
+/// A counter of the bytes written to a characteristic.
 package struct ReactionCounter: Sendable, Equatable {
   package private(set) var count: UInt32 = 0
   private var crc = CRC32()
@@ -129,7 +129,7 @@ package struct ReactionCounter: Sendable, Equatable {
     crc.add(octets)
   }
 
-  /// The count and the CRC-32 (as in Ethernet and zip; 0 for nothing), both u32le.
+  /// The report: the count and the CRC-32 (as in Ethernet and zip, 0 without bytes), both u32le.
   package var report: [UInt8] {
     var writer = ByteWriter()
     writer.uint32(count)

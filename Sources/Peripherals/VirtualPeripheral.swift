@@ -5,33 +5,33 @@ package import GATT
 
 /// Runs a `PeripheralDescription`: advertises, serves each link, reacts.
 ///
-/// What survives the end of a link: the values, variables, timers and the counters of sinks. What does not: that client's configurations and
-/// prepared writes, and, when it was the last client, collected octets and actions that still wait.
-/// While nobody is connected, no timer of the loop runs: what was due is made up for when the device is next heard or connected.
+/// Values, variables, timers and counters survive a disconnection. The client's configurations and prepared writes do not, and
+/// after the last client neither do collected bytes and waiting actions.
+/// Without a connection, no timer of the loop runs. The device catches up when a scanner or a central next needs it.
 @LoopActor
 package final class VirtualPeripheral: Advertiser {
   package let description: PeripheralDescription
-  /// The attributes as they are now.
+  /// The current attributes.
   package let store: AttributeStore
 
   private struct Link {
     let server: Server
-    /// Nil on a radio that does not let the device misbehave.
+    /// The channel, nil on a radio that does not let the device misbehave.
     let channel: (any DeviceChannel)?
   }
   private var links: [Link] = []
   private var servers: [Server] { links.map(\.server) }
   private var machine: PeripheralMachine
   private var timer: LoopTimer?
-  /// When the timer is due, in nanoseconds.
+  /// The due time of the timer in nanoseconds.
   private var armed: Int64?
   private var periodic: [AttributeHandle: LoopTimer] = [:]
   private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
   private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
 
   /// - Parameters:
-  ///   - seed: of what chance decides.
-  ///   - wallClock: what the device's clock shows at first, in nanoseconds since 1970.
+  ///   - seed: of the random numbers.
+  ///   - wallClock: the initial time of the device's clock, in nanoseconds since 1970.
   package init(_ description: PeripheralDescription, seed: UInt64 = 1, wallClock: Int64 = EventLoop.shared.wallClock) {
     self.description = description
     store = AttributeStore(description.database)
@@ -74,7 +74,7 @@ package final class VirtualPeripheral: Advertiser {
     server.start()
   }
 
-  /// Links that are served now.
+  /// The number of open links.
   package var connectionCount: Int { links.count }
 
   private func closed(_ server: Server?) {
@@ -96,7 +96,7 @@ package final class VirtualPeripheral: Advertiser {
 
   private func catchUp() { if let due = machine.due, due <= now { perform(machine.advance(to: now, &store.database)) } }
 
-  /// Timers are kept waiting while nobody is connected, so that an air in which nothing is heard stands still.
+  /// Schedules the next timer. Without a connection, timers wait, so that an idle simulation stands still.
   private func arm() {
     let due = links.isEmpty && !machine.isWaiting ? nil : machine.due
     guard due != armed else { return }
@@ -243,7 +243,7 @@ package final class VirtualPeripheral: Advertiser {
     }
   }
 
-  /// As the client asked for it; indications are not piled up for a client that does not confirm.
+  /// Sends a value as the client subscribed to it. Indications do not queue up for a client that does not confirm.
   private func send(_ value: [UInt8], _ handle: AttributeHandle, _ server: Server) {
     if !server.notify(handle, value), !server.isIndicating { server.indicateWhenFree(handle, value) }
   }

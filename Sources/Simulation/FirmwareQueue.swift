@@ -1,33 +1,33 @@
 import EventLoop
 import Peripherals
 
-/// The firmware at work on one link, as a pure state machine. Time is in nanoseconds on any clock.
+/// The state machine of the firmware on one link. Times are in nanoseconds on any clock.
 struct FirmwareQueue {
   struct PDU: Equatable {
     let octets: [UInt8]
-    /// It came in several link-layer packets, and the last one was not full.
+    /// Whether it arrived in several link layer packets and the last one was not full.
     let isUneven: Bool
 
-    /// Vol 3 Part F §3.3.1, the command flag.
+    /// Whether it has the command flag (Vol 3 Part F §3.3.1).
     var isCommand: Bool { octets.first.map { $0 & 0x40 != 0 } ?? false }
-    /// Write Request, Write Command.
+    /// Whether it is a Write Request or a Write Command.
     var isWrite: Bool { octets.first.map { $0 & 0xBF == 0x12 } ?? false }
   }
 
   enum Arrival: Equatable {
-    /// ATT has it now.
+    /// ATT receives it immediately.
     case passed
     case waits
     case dropped
   }
 
-  /// Requests beyond the buffers: a client has one open.
+  /// The limit of requests in additional buffers. A client has only one open request.
   static let mostWaiting = 4096
 
   private let firmware: Firmware
   private var random: SeededRandom
   private var waiting: [PDU] = []
-  /// When the first one is done.
+  /// The time at which the first one is done.
   private var doneAt: Int64 = 0
   private var writes = 0
   private var commands = 0
@@ -39,7 +39,7 @@ struct FirmwareQueue {
   }
 
   var count: Int { waiting.count }
-  /// When `next` has something.
+  /// The time at which `next` returns a PDU.
   var due: Int64? { waiting.isEmpty ? nil : doneAt }
 
   mutating func arrive(_ pdu: PDU, at now: Int64) -> Arrival {
@@ -56,17 +56,17 @@ struct FirmwareQueue {
     return .waits
   }
 
-  /// Nothing is taken before `time`: what waits is late by that, and the rest behind it.
+  /// Pauses the work until `time`.
   mutating func pause(until time: Int64) { doneAt = max(doneAt, time) }
 
-  /// The command that was counted last.
+  /// Whether the last command is dropped.
   private var isDropped: Bool {
     if firmware.whenFull == .drop, waiting.count >= firmware.buffers { return true }
     guard let after = firmware.dropsAfter, commands > after else { return false }
     return firmware.drops.map { commands - after <= $0 } ?? true
   }
 
-  /// What is done by now, one at a time.
+  /// Returns the next PDU that is done.
   mutating func next(at now: Int64) -> [UInt8]? {
     guard let first = waiting.first, doneAt <= now else { return nil }
     waiting.removeFirst()

@@ -80,7 +80,7 @@ struct LinkLayer {
   /// When to call `wake` next; nil when nothing will happen by itself.
   var due: Int64?
   private(set) var parameters: Parameters
-  /// T_IFS, µs.
+  /// T_IFS in µs.
   var interFrameSpace = AirTime.interFrameSpace
   /// Data PDUs have a MIC.
   var isEncrypted = false
