@@ -25,7 +25,7 @@ package protocol BearerServer: AnyObject {
   /// The response to a request (never Exchange MTU), cut at ATT_MTU when it is longer, and what is to follow once it is sent.
   /// Without a response, one comes later by `Bearer.respond`, or never.
   func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void])
-  func obey(_ command: Command)
+  func execute(_ command: Command)
   /// Once.
   func closed(_ error: any Error)
 }
@@ -74,7 +74,7 @@ package final class Bearer {
   var order = ArrivalOrder()
   /// Without it, and without a request, `order` lets everything pass: nearly every value.
   var keepsOrder = false
-  private(set) lazy var turnEnd = TurnEnd(waitingForJobs: true) { [weak self] in self?.deliverHeld() }
+  private(set) lazy var turnEnd = DeferredAction(waitingForJobs: true) { [weak self] in self?.deliverHeld() }
   /// The last one, for its memory: a channel that is done with a PDU leaves it to the next.
   private var writeCommand: [UInt8] = []
 
@@ -129,7 +129,7 @@ package final class Bearer {
     let wait = Wait<Response>()
     waits[token] = wait
     perform(actions)
-    if state.isBlocked { hasten() }
+    if state.isBlocked { shortenResponseTimer() }
     return OpenRequest(token: token, wait: wait, mark: transmitted)
   }
 
@@ -275,7 +275,7 @@ package final class Bearer {
     case .fail(let token, let error): waits.removeValue(forKey: token)?.resume(throwing: error)
     case .confirm(let token, let isConfirmed): confirmations.removeValue(forKey: token)?.resume(returning: isConfirmed)
     case .serve(let request): serve(request)
-    case .obey(let command): server?.obey(command)
+    case .execute(let command): server?.execute(command)
     case .deliver(let event): client?.received(event)
     case .fault(let fault):
       faults.count(fault)
@@ -318,8 +318,8 @@ package final class Bearer {
     }
   }
 
-  /// What keeps a request from being sent is the answer to one that nobody waits for any more: to wait for that as long as for one's own is enough.
-  private func hasten() {
+  /// Limits the wait for the answer to a canceled request, which blocks the next request, to the time limit of the next one.
+  private func shortenResponseTimer() {
     let end = EventLoop.shared.now.advanced(by: timeout)
     guard let (begin, latest) = responseTimes, end < latest else { return }
     responseTimer?.cancel()

@@ -35,7 +35,7 @@ package struct BearerState: Sendable {
     case confirm(Token, Bool)
     /// A request of the peer, well-formed, for the server, whose response goes through `answer(_:)`. Exchange MTU is answered already.
     case serve(Request)
-    case obey(Command)
+    case execute(Command)
     case deliver(Unsolicited)
     /// Ignored as the specification asks, and counted.
     case fault(Fault)
@@ -204,7 +204,7 @@ package struct BearerState: Sendable {
         agree(Int(peerRxMTU))
         return [.answer(response)]
       case .request(let request): return [.serve(request)]
-      case .command(let command): return [.obey(command)]
+      case .command(let command): return [.execute(command)]
       case .unsolicited(let event):
         guard case .indication = event else { return [.deliver(event)] }
         return [.answer(PDU.confirmation.bytes), .deliver(event)]

@@ -78,7 +78,7 @@ package struct AnswerReader: Sendable {
     let best = alike.filter { $0.likeness == most }.map(\.candidate).sorted { rank($0.role) < rank($1.role) }
     var fault: (reason: PacketFault, role: Role)?
     for candidate in best {
-      do { return judge(packet, try candidate.frame.decode(packet), candidate.role) } catch {
+      do { return classify(packet, try candidate.frame.decode(packet), candidate.role) } catch {
         if fault == nil || candidate.role == .part(current) { fault = (error, candidate.role) }
       }
     }
@@ -91,7 +91,7 @@ package struct AnswerReader: Sendable {
 
   private func name(_ role: Role) -> String? { if case .event(let name) = role { name } else { nil } }
 
-  private mutating func judge(_ packet: [UInt8], _ values: [NamedValue], _ role: Role) -> Verdict {
+  private mutating func classify(_ packet: [UInt8], _ values: [NamedValue], _ role: Role) -> Verdict {
     switch role {
     case .event(let name): return .event(name: name, values)
     case .other(let command): return .refused(.answerOf(command))

@@ -43,7 +43,7 @@ public final class BoundedQueue<Element> {
 
   @usableFromInline func prepareToTake() throws {
     try Task.checkCancellation()
-    if dropped >= max(1, 2 * told) { tellOfDropped() }
+    if dropped >= max(1, 2 * told) { reportDropped() }
   }
 
   /// The next element; what was added before `close` is still given out. One taker at a time.
@@ -75,11 +75,11 @@ public final class BoundedQueue<Element> {
   package func abandon(taken: Int = 0) {
     dropped += items.count + taken
     items = []
-    tellOfDropped()
+    reportDropped()
     close()
   }
 
-  private func tellOfDropped() {
+  private func reportDropped() {
     guard dropped > told else { return }
     told = dropped
     onDrop?(dropped)
@@ -99,7 +99,7 @@ public final class BoundedQueue<Element> {
     for timer in timers { timer.cancel() }
     timers = []
     // Now, although the taker may be far behind.
-    tellOfDropped()
+    reportDropped()
     taker?.resume(returning: ())
   }
 }

@@ -14,9 +14,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   // Touched on the loop's thread only, except `foreign` and what is set before run().
   private var jobs: [UnownedJob] = []
   /// Resumed when the other jobs had their turn. Here and below, the second list is the one being worked on, and empty but for its memory.
-  private var waitingForTurn: [LightContinuation<Void>] = [], resuming: [LightContinuation<Void>] = []
+  private var waitingForTurn: [LoopContinuation<Void>] = [], resuming: [LoopContinuation<Void>] = []
   /// What is due before the descriptors are looked at.
-  private var deferred: [TurnEnd] = [], running: [TurnEnd] = []
+  private var deferred: [DeferredAction] = [], running: [DeferredAction] = []
   /// Jobs and steps that this turn, and steps that this job, may still take, and turns that `deferred` may wait.
   private var turnLeft = 0, shareLeft = share, batchesLeft = 64
   private var timers = TimerQueue()
@@ -197,7 +197,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     resuming.removeAll(keepingCapacity: true)
   }
 
-  func atEndOfTurn(_ action: TurnEnd) { deferred.append(action) }
+  func atEndOfTurn(_ action: DeferredAction) { deferred.append(action) }
 
   private func runDeferred() {
     guard !deferred.isEmpty else { return }
@@ -225,7 +225,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   @LoopActor
   package func waitForTurn() async throws {
     guard isShareSpent else { return }
-    await LightContinuation.suspend { waitingForTurn.append($0) }
+    await LoopContinuation.suspend { waitingForTurn.append($0) }
     try Task.checkCancellation()
   }
 

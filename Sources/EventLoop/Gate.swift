@@ -6,7 +6,7 @@ package final class Gate {
   private struct Waiter {
     let number: Int
     let deadline: LoopClock.Instant?
-    let continuation: LightContinuation<Outcome>
+    let continuation: LoopContinuation<Outcome>
   }
 
   private var waiting: [Waiter] = []
@@ -38,7 +38,7 @@ package final class Gate {
     let outcome = await withTaskCancellationHandler {
       if Task.isCancelled { return Outcome.cancelled }
       if let deadline { arm(deadline) }
-      return await LightContinuation.suspend { waiting.append(Waiter(number: number, deadline: deadline, continuation: $0)) }
+      return await LoopContinuation.suspend { waiting.append(Waiter(number: number, deadline: deadline, continuation: $0)) }
     } onCancel: {
       EventLoop.shared.perform { self.leave(number) }
     }

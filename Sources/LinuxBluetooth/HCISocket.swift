@@ -182,7 +182,7 @@ final class HCISocket {
   private func received(_ event: PacketSocket.Event) {
     switch event {
     case .packet(let packet), .cut(let packet, _):
-      if packet.first == HCI.Packet.commandIndicator { return sawOthers(packet) }
+      if packet.first == HCI.Packet.commandIndicator { return recordForeign(packet) }
       // What is malformed concerns nobody: the kernel's stack judges for itself, and our command meets its limit.
       guard case .event(let event) = try? HCI.Packet(packet) else {
         trace?.received(packet, nil, isAnswer: false)
@@ -200,8 +200,8 @@ final class HCISocket {
     }
   }
 
-  private func sawOthers(_ packet: [UInt8]) {
-    let isTraced = trace?.sawOthers(packet) ?? false
+  private func recordForeign(_ packet: [UInt8]) {
+    let isTraced = trace?.recordForeign(packet) ?? false
     guard case .command(let command)? = try? HCI.Packet(packet) else { return }
     others = (command, EventLoop.shared.now.advanced(by: Self.kernelCommandLimit), isTraced)
     onOthersCommand?(.sent(command))

@@ -50,9 +50,8 @@ final class KernelTrace {
 
   func sent(_ packet: [UInt8]) { tap.record(packet, .hostToController, isOurs: true) }
 
-  /// Records a command of another program or of the kernel.
-  /// - Returns: whether it is about a link of ours.
-  func sawOthers(_ packet: [UInt8]) -> Bool {
+  /// Records a command of another program or of the kernel. Returns whether it is about a link of ours.
+  func recordForeign(_ packet: [UInt8]) -> Bool {
     let isOurs = isOurs(packet, .hostToController)
     record(packet, .hostToController, isOurs: isOurs)
     return isOurs

@@ -2,8 +2,8 @@ import Bluetooth
 import Text
 
 extension CharacteristicDescription {
-  /// The fields that are there, each with its value.
-  /// - Throws: ValueMismatch, when the octets are not what the description says; nothing is guessed.
+  /// Decodes the fields that are present.
+  /// - Throws: ValueMismatch if the bytes do not follow the description.
   package func decode(_ value: [UInt8]) throws(ValueMismatch) -> DecodedValue {
     var decoder = FieldDecoder(value[...])
     guard repeats else {
@@ -24,19 +24,19 @@ extension CharacteristicDescription {
   }
 }
 
-/// Reads field after field, bit by bit from the least significant one.
+/// Reads the fields in order, each from its least significant bit.
 private struct FieldDecoder {
   private var octets: ArraySlice<UInt8>
-  /// Bits read.
+  /// The number of bits read so far.
   private var position = 0
-  /// What conditions refer to: the raw values by field.
+  /// The raw values that conditions refer to, by field.
   private var raw: [Int: UInt64] = [:]
   private(set) var result: [DecodedField] = []
   private var keys: [String: Int] = [:]
 
   init(_ octets: ArraySlice<UInt8>) { self.octets = octets }
 
-  /// Another record.
+  /// Starts the next record.
   mutating func begin(_ octets: ArraySlice<UInt8>) {
     self.octets = octets
     position = 0
@@ -88,7 +88,7 @@ private struct FieldDecoder {
       return .flags(value, field.bits.map { flag($0, value) })
     case .float:
       let float = Float(bitPattern: UInt32(truncatingIfNeeded: try take(32, field)))
-      // By way of its shortest text: 0.1 is not 0.10000000149011612.
+      // Convert the shortest text, so that 0.1 does not become 0.10000000149011612.
       return .real(Double(float.description) ?? Double(float))
     case .double: return .real(Double(bitPattern: try take(64, field)))
     case .exponential:
@@ -130,8 +130,8 @@ private struct FieldDecoder {
   private mutating func scalar(_ field: FieldDescription, _ index: Int) throws(ValueMismatch) -> DecodedField.Content {
     let value: Int128
     switch field.kind {
-    case .shortFloat: return special(MedicalFloat(short: UInt16(truncatingIfNeeded: try take(16, field))))
-    case .longFloat: return special(MedicalFloat(long: UInt32(truncatingIfNeeded: try take(32, field))))
+    case .shortFloat: return special(IEEE11073Float(short: UInt16(truncatingIfNeeded: try take(16, field))))
+    case .longFloat: return special(IEEE11073Float(long: UInt32(truncatingIfNeeded: try take(32, field))))
     case .signed(let bits):
       let taken = try take(bits, field)
       raw[index] = taken
@@ -150,7 +150,7 @@ private struct FieldDecoder {
     return .number(number)
   }
 
-  private func special(_ float: MedicalFloat) -> DecodedField.Content {
+  private func special(_ float: IEEE11073Float) -> DecodedField.Content {
     switch float {
     case .number(let number): .number(number)
     case .special(let name): .noNumber(name)
@@ -178,7 +178,7 @@ private struct FieldDecoder {
     return text
   }
 
-  /// Year, month, day, hours, minutes, seconds; year, month and day are 0 when they are not known.
+  /// Decodes year, month, day, hours, minutes and seconds. Year, month or day 0 means unknown.
   private func date(_ octets: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> DecodedField.Content {
     guard octets.count >= 4 else { throw .tooShort(field: field.name, octets: octets.count) }
     let year = Int(octets[0]) | Int(octets[1]) << 8
@@ -191,7 +191,7 @@ private struct FieldDecoder {
     return .date(parts.count < 5 ? day : "\(day)T\(parts[2]):\(parts[3]):\(parts[4])")
   }
 
-  /// 1.1 to the power of n; the C library's function is not this room's.
+  /// Returns 1.1 to the power of n without the C library, which this room may not import.
   private static func power(_ exponent: Int) -> Double {
     var result = 1.0
     for _ in 0..<abs(exponent) { result *= 1.1 }
@@ -212,7 +212,7 @@ private struct FieldDecoder {
     return value
   }
 
-  /// So many octets, or what is left.
+  /// Takes a number of bytes, or all remaining bytes.
   private mutating func take(octets count: Int?, _ field: FieldDescription) throws(ValueMismatch) -> [UInt8] {
     let rest = octets.dropFirst(position / 8)
     guard rest.count >= count ?? 0 else { throw .tooShort(field: field.name, octets: octets.count) }

@@ -2,13 +2,15 @@ package import Bluetooth
 import Synchronization
 import Text
 
-/// What the octets of a characteristic's value, of a declaration or of a descriptor mean: its fields in their order.
+/// The fields of a characteristic value, a declaration or a descriptor, in their order.
 package struct CharacteristicDescription: Sendable {
   let fields: [FieldDescription]
-  /// The fields come again until the value ends; the first of them is the count of octets of each.
+  /// Whether the fields repeat until the value ends. The first field is then the length of each repetition.
   let repeats: Bool
 
-  /// Nil for a characteristic that the table does not have: one that the Bluetooth SIG has not specified, or whose value is an octet string to GATT.
+  /// Looks up the description of an attribute type.
+  ///
+  /// Nil for types that the Bluetooth SIG has not specified, and for values without structure in GATT.
   package init?(_ uuid: UUID) {
     guard let short = uuid.short else { return nil }
     let known = Self.recent.withLock { recent in
@@ -22,7 +24,7 @@ package struct CharacteristicDescription: Sendable {
     self = known
   }
 
-  /// What was looked up last, also in vain: notifications of a few characteristics come by the thousand.
+  /// The last lookups, including failed ones: thousands of notifications may belong to a few characteristics.
   private static let recent = Mutex<[UInt16: Self?]>([:])
 
   init(fields: [FieldDescription]) {
@@ -30,7 +32,7 @@ package struct CharacteristicDescription: Sendable {
     repeats = false
   }
 
-  /// `°C` for 272f: a unit as people write it. Nil where it is none, or has no sign (unitless).
+  /// Returns the common sign of a unit: `°C` for 272f. Nil for other UUIDs and for units without a sign.
   package static func unit(_ uuid: UUID) -> String? {
     guard let short = uuid.short, short >> 8 == 0x27 else { return nil }
     let key = Hex.encode(short) + " "
@@ -54,18 +56,18 @@ package struct CharacteristicDescription: Sendable {
     repeats = lines.first?.hasSuffix(" repeat") ?? false
   }
 
-  /// Every key of the table, for tests; declarations begin with 28, descriptors with 29.
+  /// All keys of the table, for tests. Declarations start with 28, descriptors with 29.
   package static var all: [UUID] {
     table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) }
   }
 
-  /// The record whose first line begins with `key`: binary search where the table stands.
+  /// Finds the record whose first line starts with `key`, by binary search in the table.
   private static func record(_ key: String) -> String? {
     let text = table.utf8.span
     let key = Array(key.utf8)
     let newline = UInt8(ascii: "\n")
     let blank = UInt8(ascii: " ")
-    // The first line of a record at or after a place that begins a line.
+    // The first line of a record at or after the start of a line.
     func record(at place: Int) -> Int {
       var place = place
       while place < text.count, text[place] == blank {

@@ -1,12 +1,12 @@
-/// A decimal number, exact: what a scaled integer or an IEEE 11073 float stands for, without the digits that a binary float would add.
+/// An exact decimal number, for scaled integers and IEEE 11073 floats. A binary float would add digits.
 package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   package let isNegative: Bool
   private let magnitude: UInt128
   private let exponent: Int
-  /// Its decimals come from a division by a power of two: there are more of them than were ever measured.
+  /// Whether the decimals come from a division by a power of two. The device never measured that many.
   private let isBinaryFraction: Bool
 
-  /// `magnitude` times 10 to the power of `exponent`.
+  /// Creates `magnitude` times 10 to the power of `exponent`.
   package init(isNegative: Bool = false, magnitude: UInt128, exponent: Int = 0, isBinaryFraction: Bool = false) {
     var magnitude = magnitude
     var exponent = exponent
@@ -24,7 +24,9 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
     self.init(isNegative: value < 0, magnitude: UInt128(value.magnitude))
   }
 
-  /// `value` × M × 10^d × 2^b (GATT Specification Supplement §2.4); nil when that has more digits than are kept, which no described value has.
+  /// Creates `value` × M × 10^d × 2^b (GATT Specification Supplement §2.4).
+  ///
+  /// Nil if the number has too many digits. No described value has.
   init?(_ value: Int128, scale: Scale) {
     var magnitude = value.magnitude
     var overflow = false
@@ -42,10 +44,10 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
       isBinaryFraction: scale.binaryExponent < 0)
   }
 
-  /// All digits, in a form that JSON takes too: with an exponent only where there would be many zeros.
+  /// All digits in a form that JSON accepts. An exponent replaces many zeros.
   package var description: String { text(magnitude, exponent) }
 
-  /// For eyes: of a binary fraction four digits, but never less than the whole part.
+  /// The number for people: a binary fraction has four digits, or all digits before the point.
   package var rounded: String {
     guard isBinaryFraction, exponent < -3 else { return description }
     let dropped = min(String(magnitude).utf8.count - 4, -exponent)
@@ -68,7 +70,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// How a raw number becomes a value: raw × M × 10^d × 2^b.
+/// The scale of a raw number: raw × M × 10^d × 2^b.
 struct Scale: Equatable, Sendable {
   var multiplier: UInt64 = 1
   var decimalExponent = 0

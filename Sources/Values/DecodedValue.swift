@@ -1,59 +1,59 @@
 package import Bluetooth
 
-/// A characteristic's value as what it means.
+/// The decoded value of a characteristic.
 package struct DecodedValue: Equatable, Sendable {
   package let fields: [DecodedField]
 }
 
 package struct DecodedField: Equatable, Sendable {
-  /// As the specification has it: `Heart Rate`.
+  /// The name in the specification: `Heart Rate`.
   package let name: String
-  /// `heart_rate`; with `_2` and so on where a value has several of that name.
+  /// The name in JSON: `heart_rate`, then `heart_rate_2` for the next field of that name.
   package let key: String
-  /// As people write it: `bpm`.
+  /// The common sign of the unit: `bpm`.
   package let unit: String?
   package let content: Content
 
   package enum Content: Equatable, Sendable {
     case number(DecimalNumber)
     case numbers([DecimalNumber])
-    /// A binary float, or what is computed as one.
+    /// A binary float.
     case real(Double)
-    /// A raw value that stands for something else than a number: a choice.
+    /// A raw value with a name.
     case choice(Int64, String)
-    /// In place of a measured number: `not known`, `NaN`.
+    /// The reason for a missing number: `not known`, `NaN`.
     case noNumber(String)
     case flags(UInt64, [Flag])
-    /// Without the NULs at its end.
+    /// Text without NULs at its end.
     case text(String)
     case uuid(UUID)
-    /// As in RFC 3339, without a time zone; unknown parts are question marks.
+    /// A date in the format of RFC 3339 without a time zone. Unknown parts are question marks.
     case date(String)
     case octets([UInt8])
-    /// Most significant octet first.
+    /// An identifier, most significant byte first.
     case identifier([UInt8])
   }
 
   package struct Flag: Equatable, Sendable {
     package let name: String
     package let value: Int
-    /// What this value of the bits means.
+    /// The meaning of this value of the bits.
     package let meaning: String?
     package let isSingleBit: Bool
   }
 }
 
-/// Why octets are not what their description says.
+/// A difference between a value and its description.
 package enum ValueMismatch: Error, Equatable, Sendable {
-  /// Fewer octets than the fields that have to be there take.
+  /// The mandatory fields need more bytes.
   case tooShort(field: String, octets: Int)
-  /// So many octets behind the last field.
+  /// Bytes follow the last field.
   case tooLong(by: Int)
   case notText(field: String)
-  /// A month, day, hour, minute or second that there is not.
+  /// The month, day, hour, minute or second is out of range.
   case notADate(field: String)
-  /// The length in front of a record is none.
+  /// The length of a record is invalid.
   case recordLength(Int)
-  /// More digits than any description gives.
+  /// The number has too many digits.
   case tooLarge(field: String)
 }

@@ -1,44 +1,44 @@
 import Bluetooth
 import Text
 
-/// One field of a characteristic's value as the specification describes it: a line of the table with what follows it.
+/// The description of one field of a value: a line of the table, and the indented lines after it.
 struct FieldDescription: Equatable, Sendable {
   enum Kind: Equatable, Sendable {
-    /// Bits, least significant first; `octets × 8` of them but for fields that share an octet.
+    /// An unsigned integer, least significant bit first. Only fields that share a byte have other lengths than whole bytes.
     case unsigned(bits: Int)
     case signed(bits: Int)
     case flags(bits: Int)
-    /// IEEE 11073 SFLOAT and FLOAT.
+    /// IEEE 11073 SFLOAT (`shortFloat`) and FLOAT (`longFloat`).
     case shortFloat
     case longFloat
-    /// IEEE 754 binary32 and binary64.
+    /// IEEE 754 binary32 (`float`) and binary64 (`double`).
     case float
     case double
-    /// 1.1 to the power of (n - 64); 0 is 0.
+    /// A number n that stands for 1.1 to the power of (n - 64), or for 0 if n is 0.
     case exponential
-    /// UTF-8: so many octets, or all that are left.
+    /// UTF-8 text of a number of bytes, or of all remaining bytes.
     case text(octets: Int?)
     case zeroTerminatedText
-    /// UTF-16, all octets that are left.
+    /// UTF-16 text of all remaining bytes.
     case wideText
-    /// Of 16 or 128 bits: all octets that are left.
+    /// A UUID of 16 or 128 bits in all remaining bytes.
     case uuid
-    /// Of 16 bits.
+    /// A UUID of 16 bits.
     case shortUUID
-    /// Seven octets: the Date Time characteristic.
+    /// The seven bytes of the Date Time characteristic.
     case dateTime
-    /// Four octets: its first three fields.
+    /// The first three fields of the Date Time characteristic, four bytes.
     case date
-    /// Days since 1970.
+    /// The days since 1970.
     case days
     case appearance
     case company
     case octets
-    /// So many octets, shown most significant first.
+    /// A number of bytes, shown most significant byte first.
     case identifier(octets: Int)
   }
 
-  /// When a field is there; fields count from 0.
+  /// A condition for the presence of a field. Fields count from 0.
   enum Condition: Equatable, Sendable {
     case bit(Int, of: Int, is: Bool)
     case value(Int, of: Int, is: Bool)
@@ -52,23 +52,23 @@ struct FieldDescription: Equatable, Sendable {
   }
 
   let name: String
-  /// The name as JSON has it.
+  /// The name in JSON.
   let key: String
   let kind: Kind
   var conditions: [Condition] = []
   var scale: Scale?
   var unit: String?
   var isArray = false
-  /// It takes whole octets, of which the bits above its own mean nothing (Vol 3 Part G §3.3.3.5.2).
+  /// Whether the field takes whole bytes. Its unused upper bits have no meaning (Vol 3 Part G §3.3.3.5.2).
   var fillsOctets = false
-  /// Raw values with a meaning of their own.
+  /// The raw values that have names.
   var meanings: [Int64: String] = [:]
   var bits: [Bits] = []
 
-  /// A measured number, whose values with a meaning are no numbers; else they are choices.
+  /// Whether the field is a measured number: its named values then stand for missing numbers. Otherwise they are choices.
   var isMeasured: Bool { unit != nil || scale != nil }
 
-  /// - Parameter line: `NAME|TYPE|…`. Nil for what is none, which the tests show not to happen.
+  /// Parses a line of the table: `NAME|TYPE|…`. Tests check that no line gives nil.
   init?(line: String) {
     let parts = line.split(separator: "|")
     guard parts.count >= 2, let kind = Kind(parts[1]) else { return nil }
@@ -92,8 +92,7 @@ struct FieldDescription: Equatable, Sendable {
     }
   }
 
-  /// - Parameter line: `=RAW:NAME`, `.BIT:NAME`, `.LOW-HIGH:NAME` or `.LOW-HIGH=RAW:NAME`.
-  /// - Returns: whether it is one.
+  /// Adds `=RAW:NAME`, `.BIT:NAME`, `.LOW-HIGH:NAME` or `.LOW-HIGH=RAW:NAME`. Returns whether the line has one of these forms.
   mutating func add(line: String) -> Bool {
     let parts = line.dropFirst().split(separator: ":", maxSplits: 1)
     guard parts.count == 2, let first = line.utf8.first else { return false }
@@ -156,7 +155,7 @@ extension FieldDescription.Kind {
 }
 
 extension FieldDescription.Condition {
-  /// `A.B`, `A.!B`, `A=N`, `A!N` or `+`.
+  /// Parses `A.B` (bit B of field A is set), `A.!B` (clear), `A=N`, `A!N` (not equal) or `+` (bytes remain).
   fileprivate init?(_ text: String) {
     if text == "+" {
       self = .octetsLeft

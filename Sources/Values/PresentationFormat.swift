@@ -1,15 +1,15 @@
 package import Bluetooth
 
-/// A Characteristic Presentation Format descriptor (Vol 3 Part G §3.3.3.5): how a device says what its characteristic holds.
+/// The Characteristic Presentation Format descriptor (Vol 3 Part G §3.3.3.5), in which a device describes a value.
 package struct PresentationFormat: Hashable, Sendable {
-  /// Assigned Numbers §2.4.1.
+  /// The format (Assigned Numbers §2.4.1).
   package let format: UInt8
-  /// Of ten; for integers only.
+  /// The exponent of ten, for integers only.
   package let exponent: Int8
-  /// A unit of the Assigned Numbers.
+  /// The unit, from the Assigned Numbers.
   package let unit: UUID
 
-  /// - Returns: nil for octets that are none.
+  /// Decodes a descriptor, or returns nil for a wrong length.
   package init?(_ value: [UInt8]) {
     guard value.count == 7 else { return nil }
     format = value[0]
@@ -17,10 +17,10 @@ package struct PresentationFormat: Hashable, Sendable {
     unit = UUID(UInt32(value[2]) | UInt32(value[3]) << 8)
   }
 
-  /// The value of such a descriptor, without a description in a name space.
+  /// The value of the descriptor, without a description in a name space.
   package var value: [UInt8] { [format, UInt8(bitPattern: exponent)] + unit.attBytes + [0, 0, 0] }
 
-  /// Nil for what stays octets: integers of 128 bits, structures, what is not assigned.
+  /// The field that the format describes. Nil for formats that stay bytes: 128-bit integers, structures, unassigned formats.
   fileprivate var field: FieldDescription? {
     guard let kind = Self.kinds[format], var field = FieldDescription(line: "Value|\(kind)") else { return nil }
     field.fillsOctets = true
@@ -55,9 +55,10 @@ package struct ValueDescription: Hashable, Sendable {
 }
 
 extension DecodedValue {
-  /// What a value means: by the description of its type where the Bluetooth SIG gave one, which knows flags and codes that a format cannot tell; else by
-  /// the formats that the device gives for its parts, one behind the other.
-  /// - Returns: nil when neither is there.
+  /// Decodes a value by the Bluetooth SIG's description of its type, or else by the device's formats for its parts.
+  ///
+  /// The SIG's descriptions have flags and codes, which formats lack.
+  /// - Returns: nil without a description and without formats.
   /// - Throws: ValueMismatch.
   package static func of(_ value: [UInt8], type: UUID?, formats: [PresentationFormat] = []) throws(ValueMismatch) -> Self? {
     if let type, let description = CharacteristicDescription(type) { return try description.decode(value) }

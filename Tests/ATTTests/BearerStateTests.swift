@@ -166,7 +166,7 @@ import Text
     let value = HandleValue(0x12, [1])
     #expect(state.receive([0x1B, 0x12, 0, 1]) == [.deliver(.notification(value))])
     #expect(state.receive([0x1D, 0x12, 0, 1]) == [.answer([0x1E]), .deliver(.indication(value))])
-    #expect(state.receive([0x52, 0x12, 0, 1]) == [.obey(.write(0x12, value: [1]))])
+    #expect(state.receive([0x52, 0x12, 0, 1]) == [.execute(.write(0x12, value: [1]))])
     #expect(state.receive([0x0A, 0x12, 0]) == [.serve(.read(0x12))])
     #expect(state.receive([0x1E]) == [.fault(.stray(.confirmation))])
     #expect(state.receive([]) == [.fault(.empty)])

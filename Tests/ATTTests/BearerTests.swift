@@ -184,7 +184,7 @@ import Text
       if case .read(7) = request { return (.read([0xAA]), []) }
       return (BearerState.answerWithoutServer(request), [{ self.bearer?.notify(HandleValue(7, [])) }])
     }
-    func obey(_ command: Command) { commands.append(command) }
+    func execute(_ command: Command) { commands.append(command) }
     func closed(_ error: any Error) { ends += 1 }
   }
 

@@ -128,7 +128,7 @@ import Testing
   @Test func theEndOfATurnComesAfterItsJobs() async throws {
     try await onLoop {
       let (state, seen) = (State(), State())
-      let end = TurnEnd(waitingForJobs: true) { seen.count = state.count }
+      let end = DeferredAction(waitingForJobs: true) { seen.count = state.count }
       let jobs = (0..<2 * EventLoop.batch).map { _ in EventLoop.shared.spawn { state.count += 1 } }
       end.request()
       for job in jobs { await job.value }

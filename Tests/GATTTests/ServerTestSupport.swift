@@ -115,7 +115,7 @@ struct ServerTestPeer {
         let (response, events) = session.answer(request, mtu: state.mtu, &database)
         outcome.answers.append(state.answer(response))
         outcome.events += events
-      case .obey(let command): outcome.events += session.obey(command, &database)
+      case .execute(let command): outcome.events += session.execute(command, &database)
       default: break
       }
     }

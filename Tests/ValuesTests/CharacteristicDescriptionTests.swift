@@ -160,7 +160,7 @@ import Text
       (0x07FD, "2045"), (0x17FF, "20470"), (0x0000, "0"), (0xF000, "0"), (0x0803, "-2045"),
     ] as [(UInt16, String)]) func shortFloats(_ bits: UInt16, _ shown: String)
   {
-    guard case .number(let number) = MedicalFloat(short: bits) else {
+    guard case .number(let number) = IEEE11073Float(short: bits) else {
       Issue.record("no number")
       return
     }
@@ -171,13 +171,13 @@ import Text
     let short: [(UInt16, String)] = [
       (0x07FF, "NaN"), (0x0800, "NRes"), (0x07FE, "+INFINITY"), (0x0802, "-INFINITY"), (0x0801, "reserved"),
     ]
-    for (bits, name) in short { #expect(MedicalFloat(short: bits) == .special(name)) }
+    for (bits, name) in short { #expect(IEEE11073Float(short: bits) == .special(name)) }
     let long: [(UInt32, String)] = [
       (0x007F_FFFF, "NaN"), (0x0080_0000, "NRes"), (0x007F_FFFE, "+INFINITY"), (0x0080_0002, "-INFINITY"), (0x0080_0001, "reserved"),
     ]
-    for (bits, name) in long { #expect(MedicalFloat(long: bits) == .special(name)) }
-    #expect(MedicalFloat(long: 0xFF00_016C) == .number(DecimalNumber(magnitude: 364, exponent: -1)))
-    #expect(MedicalFloat(long: 0x7F00_0001) == .number(DecimalNumber(magnitude: 1, exponent: 127)))
+    for (bits, name) in long { #expect(IEEE11073Float(long: bits) == .special(name)) }
+    #expect(IEEE11073Float(long: 0xFF00_016C) == .number(DecimalNumber(magnitude: 364, exponent: -1)))
+    #expect(IEEE11073Float(long: 0x7F00_0001) == .number(DecimalNumber(magnitude: 1, exponent: 127)))
     #expect(DecimalNumber(magnitude: 12, exponent: 127).description == "1.2e128")
     #expect(DecimalNumber(isNegative: true, magnitude: 12, exponent: -128).description == "-1.2e-127")
   }

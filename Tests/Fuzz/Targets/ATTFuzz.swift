@@ -86,7 +86,7 @@ private struct BearerCheck {
       case .answer(let pdu): expect(pdu.count <= state.rxMTU || pdu.count <= 23, "an answer of \(pdu.count) octets")
       case .serve(let request): expect(state.answer(BearerState.answerWithoutServer(request)).count <= state.mtu, "an answer is too long")
       case .close: (requests, indications) = ([], [])
-      case .send, .startTimer, .stopTimer, .obey, .deliver, .fault: break
+      case .send, .startTimer, .stopTimer, .execute, .deliver, .fault: break
       }
     }
   }

@@ -19,7 +19,7 @@ package final class StreamTransport: HCI.HostTransport {
   private var unsent = OutputQueue()
   /// The kernel had no room.
   private var isBlocked = false
-  private lazy var turnEnd = TurnEnd { [weak self] in self?.flush() }
+  private lazy var turnEnd = DeferredAction { [weak self] in self?.flush() }
   private var ending: TransportError?
   private var isOver = false
   private var isDelivering = false

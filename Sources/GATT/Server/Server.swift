@@ -114,13 +114,13 @@ package final class Server: BearerServer {
     return nil
   }
 
-  package func obey(_ command: Command) {
+  package func execute(_ command: Command) {
     guard let onAccess, let access = session.access(of: command, store.database) else {
-      for event in session.obey(command, &store.database) { perform(event) }
+      for event in session.execute(command, &store.database) { perform(event) }
       return
     }
     let decision = onAccess(access)
-    if decision.error == nil { for event in session.obey(command, &store.database) { perform(event) } }
+    if decision.error == nil { for event in session.execute(command, &store.database) { perform(event) } }
     decision.then?()
   }
 

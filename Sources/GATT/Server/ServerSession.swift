@@ -46,7 +46,7 @@ package struct ServerSession: Sendable {
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { configurations[handle] ?? 0 }
 
   /// Signed writes are ignored: there is no key to check them with. Refusals stay unsaid: commands have no answer.
-  package mutating func obey(_ command: Command, _ database: inout AttributeDatabase) -> [Event] {
+  package mutating func execute(_ command: Command, _ database: inout AttributeDatabase) -> [Event] {
     guard case .write(let handle, let value) = command else { return [] }
     return (try? write(value, to: handle, .writeWithoutResponse, &database)).map { [$0] } ?? []
   }

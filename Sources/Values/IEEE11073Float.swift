@@ -1,22 +1,22 @@
-/// The floats of IEEE 11073-20601: a mantissa and an exponent of ten in two's complement.
-enum MedicalFloat: Equatable {
+/// A float of IEEE 11073-20601: a mantissa and an exponent of ten in two's complement.
+enum IEEE11073Float: Equatable {
   case number(DecimalNumber)
-  /// A special value's name.
+  /// The name of a special value.
   case special(String)
 
-  /// SFLOAT: a mantissa of 12 bits below an exponent of 4.
+  /// Creates an SFLOAT: a mantissa of 12 bits below an exponent of 4 bits.
   init(short bits: UInt16) {
     self.init(mantissa: Int64(Int16(bitPattern: bits << 4) >> 4), bits: 12, exponent: Int(Int16(bitPattern: bits) >> 12))
   }
 
-  /// FLOAT: a mantissa of 24 bits below an exponent of 8.
+  /// Creates a FLOAT: a mantissa of 24 bits below an exponent of 8 bits.
   init(long bits: UInt32) {
     self.init(mantissa: Int64(Int32(bitPattern: bits << 8) >> 8), bits: 24, exponent: Int(Int32(bitPattern: bits) >> 24))
   }
 
   private init(mantissa: Int64, bits: Int64, exponent: Int) {
     let highest = Int64(1) << (bits - 1)
-    // The special values are those of exponent 0.
+    // Special values have exponent 0.
     if exponent == 0 {
       switch mantissa {
       case highest - 1: self = .special("NaN")

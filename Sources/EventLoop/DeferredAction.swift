@@ -1,8 +1,9 @@
-/// What is to be done when the jobs of a turn are done, before the loop looks at its descriptors: what is cheaper for many at once than for each.
-/// Made once and asked for often.
-package final class TurnEnd {
+/// An action at the end of a turn: after its jobs, before the loop looks at its descriptors.
+///
+/// It handles many requests in one run. Create it once and request it often.
+package final class DeferredAction {
   private let action: (()) -> Void
-  /// Whether the action was asked for and has not run yet.
+  /// Whether the action was requested and has not run yet.
   package private(set) var isDue = false
 
   /// Whether the action waits until no job is left, for up to 64 batches. Other actions run after each batch.
@@ -14,7 +15,7 @@ package final class TurnEnd {
     self.action = LoopActor.assumingIsolated { (_: ()) in action() }
   }
 
-  /// Idempotent.
+  /// Requests the action. Idempotent.
   @LoopActor
   package func request() {
     guard !isDue else { return }
