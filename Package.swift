@@ -158,9 +158,8 @@ let package = Package(
     .testTarget(
       name: "BlectlTests",
       dependencies: [
-        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "Peripherals", "GAP",
-        "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
-        argumentParser, system,
+        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Peripherals", "GAP", "DeviceFiles",
+        "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport", argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(

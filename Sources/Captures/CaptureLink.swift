@@ -77,7 +77,6 @@ enum CaptureLink: UInt32, Sendable {
 }
 
 /// Guesses the direction of packets in a file without directions.
-///
 /// Commands go to the controller and events come from it. The first fragment of data shows its direction (Vol 4 Part E §5.4.2).
 /// A continuing fragment belongs to the direction with an incomplete frame. If both have one, it belongs to the later frame.
 struct DirectionGuess: Sendable {

@@ -2,7 +2,6 @@ import Bluetooth
 import HCI
 
 /// Reads a pcapng file: sections of either byte order, each with its own interfaces.
-///
 /// The reader skips interfaces without Bluetooth packets if the file has others.
 struct PcapngReader: Sendable {
   private var reader: ByteReader

@@ -2,7 +2,6 @@ package import Bluetooth
 package import HCI
 
 /// The btsnoop file format of `btmon` and Wireshark. All fields are big-endian.
-///
 /// `SnoopReader` reads it. This type writes H4 records (datalink 1002).
 package enum Snoop {
   package struct Record: Sendable, Equatable {

@@ -1,7 +1,6 @@
 import CCrypto
 
 /// The security function e (Vol 3 Part H §2.2.1): AES-128 of FIPS 197, which encrypts one block.
-///
 /// Bluetooth's functions and CCM need no decryption.
 package struct AES128: Sendable {
   /// Sixteen bytes in the order of FIPS 197: the most significant byte of a 128-bit number first.

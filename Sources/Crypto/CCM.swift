@@ -1,10 +1,8 @@
 /// Decryption and authentication with AES-128 in CCM mode (RFC 3610; Vol 6 Part E §2).
-///
 /// This uses libcrypto's AES function. libcrypto offers CCM only through EVP, which would link its providers and initialize them.
 /// The comparison may take a variable time, because blectl answers no sender.
 package enum CCM {
   /// Decrypts a message and checks its integrity.
-  ///
   /// - Parameters:
   ///   - nonce: 7 to 13 bytes.
   ///   - mic: the message integrity check, an even number of bytes from 4 to 16.

@@ -3,7 +3,6 @@ package import GAP
 package import HCI
 
 /// Extracts advertising reports from a controller's events: legacy, directed and extended ones.
-///
 /// The form of the events follows neither from the scan command nor from the controller's version. The reader joins chained data
 /// and gives up incomplete data after a while. It drops and counts reserved event types, and the rest of an event after a malformed
 /// report. It tells their number at the end.

@@ -4,7 +4,6 @@ package import GAP
 package import HCI
 
 /// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13).
-///
 /// Parts of several advertisers arrive interleaved. Some controllers never send the last part (zephyr #36496), so size, number and
 /// time are bounded. The reassembler does not join a part of the next advertising event. It delivers incomplete data as truncated.
 package struct ExtendedReportReassembler: Sendable {

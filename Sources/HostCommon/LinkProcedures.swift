@@ -19,7 +19,6 @@ package protocol LinkController: AnyObject {
 }
 
 /// The link layer procedures of a central for one link (Vol 6 Part B §5.1), and the link's state from the controller's events.
-///
 /// All hosts share them. The host passes on the events of the link and tells when the link is down.
 @LoopActor
 package final class LinkProcedures {

@@ -114,7 +114,6 @@ final class Controller {
   }
 
   /// Sends a cleanup command in its turn and waits at most 2 s for the answer. Returns whether it succeeded.
-  ///
   /// The limit lets the program end soon after Ctrl-C even if the controller is dead.
   func cleanUp(_ command: CommandPacket) async -> Bool {
     let done = Wait<Bool>()

@@ -70,8 +70,6 @@ final class Host: LinkController {
     return done
   }
 
-  // MARK: LinkController
-
   func supports<C: Command>(_ command: C.Type) -> Bool { adapterInfo.supported.contains(command) }
 
   @discardableResult

@@ -134,7 +134,6 @@ extension HostCentral {
   }
 
   /// Reads the peer's features as the first sign of life.
-  ///
   /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5).
   private func confirmEstablishment(_ link: HostLink, _ deadline: LoopClock.Instant) async throws {
     let alive = link.procedures.remoteFeaturesRead.next()

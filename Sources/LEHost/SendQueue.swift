@@ -3,7 +3,6 @@ package import HCI
 package import L2CAP
 
 /// The queue for the controller's LE ACL buffers, which all links share (Vol 4 Part E §4.1.1).
-///
 /// Links take turns. Each link leaves buffers for the others, so that a peer that stopped listening does not stop them all.
 /// Only Number Of Completed Packets and the end of a link free a buffer. An ATT response proves that the peer received everything
 /// before its request. But if it freed buffers, a late event would free them again. A lost event therefore costs its buffers until

@@ -3,7 +3,6 @@ package import Bluetooth
 package import EventLoop
 
 /// A device as a radio uses it: its advertisements, and the connections to it.
-///
 /// The radio provides the link layer. The device gets whole ATT PDUs on a channel.
 @LoopActor
 package protocol Advertiser: AnyObject {

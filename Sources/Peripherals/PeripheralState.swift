@@ -6,7 +6,6 @@ package import GATT
 import Text
 
 /// The state of a virtual device: variables, clock, random numbers, subscriptions.
-///
 /// It evaluates expressions without I/O, as far as `work` allows.
 package struct PeripheralState: Sendable {
   package enum Value: Sendable, Equatable {

@@ -4,7 +4,6 @@ package import EventLoop
 package import GATT
 
 /// Runs a `PeripheralDescription`: advertises, serves each link, reacts.
-///
 /// Values, variables, timers and counters survive a disconnection. The client's configurations and prepared writes do not, and
 /// after the last client neither do collected bytes and waiting actions.
 /// Without a connection, no timer of the loop runs. The device catches up when a scanner or a central next needs it.

@@ -9,7 +9,6 @@ package struct CharacteristicDescription: Sendable {
   let repeats: Bool
 
   /// Looks up the description of an attribute type.
-  ///
   /// Nil for types that the Bluetooth SIG has not specified, and for values without structure in GATT.
   package init?(_ uuid: UUID) {
     guard let short = uuid.short else { return nil }

@@ -25,7 +25,6 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// Creates `value` × M × 10^d × 2^b (GATT Specification Supplement §2.4).
-  ///
   /// Nil if the number has too many digits. No described value has.
   init?(_ value: Int128, scale: Scale) {
     var magnitude = value.magnitude

@@ -56,7 +56,6 @@ package struct ValueDescription: Hashable, Sendable {
 
 extension DecodedValue {
   /// Decodes a value by the Bluetooth SIG's description of its type, or else by the device's formats for its parts.
-  ///
   /// The SIG's descriptions have flags and codes, which formats lack.
   /// - Returns: nil without a description and without formats.
   /// - Throws: ValueMismatch.
