@@ -1,5 +1,4 @@
 /// The parameters of an LE connection that a host or a peer asks for.
-///
 /// LE Connection Update, both commands that create a connection, the parameter request reply (Vol 4 Part E §7.8.18) and L2CAP's
 /// Connection Parameter Update Request (Vol 3 Part A §4.20) carry them.
 package struct ConnectionParameters: Sendable, Hashable {

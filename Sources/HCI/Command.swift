@@ -1,7 +1,6 @@
 package import Bluetooth
 
 /// An HCI command from host to controller (Vol 4 Part E §7): its opcode, its parameters, and its answer.
-///
 /// The host encodes commands, and the virtual controller decodes them. `Commands/Commands.txt` declares each command once.
 package protocol Command: Sendable, Equatable {
   static var opcode: Opcode { get }
