@@ -50,8 +50,18 @@ package enum GAPNote: Sendable, Equatable {
   case scan(adapter: String, ScanNote)
   /// At the end of a scan: so many reports or events could not be read, and were dropped.
   case unreadableReports(adapter: String, Int)
+  /// At the end of a scan: the number of packets that the kernel dropped, because the host was too slow.
+  case droppedPackets(adapter: String, Int)
   /// The number of unknown or malformed packets so far. The host ignored them.
   case malformedPackets(adapter: String, Int)
+}
+
+extension GAPNote {
+  /// The note about packets that were dropped during a scan. Nil if none were, or if that is unknown.
+  package static func droppedPackets(adapter: String, before: Int?, now: Int?) -> GAPNote? {
+    guard let before, let now, now > before else { return nil }
+    return .droppedPackets(adapter: adapter, now - before)
+  }
 }
 
 /// What is not as it should be with a scan that other programs take part in.

@@ -29,5 +29,7 @@ package final class TappedTransport: Transport {
     inner.send(packet)
   }
 
+  package var droppedPackets: Int? { inner.droppedPackets }
+
   package func close() { inner.close() }
 }

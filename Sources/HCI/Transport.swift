@@ -8,8 +8,14 @@ package protocol Transport: AnyObject {
   var handler: (@LoopActor (TransportEvent) -> Void)? { get set }
   /// Queues one packet; it is never dropped silently. After `.closed` it does nothing.
   func send(_ packet: [UInt8])
+  /// The packets of the controller that were lost below the transport so far. Nil if unknown.
+  var droppedPackets: Int? { get }
   /// Idempotent; releases the descriptor.
   func close()
+}
+
+extension Transport {
+  package var droppedPackets: Int? { nil }
 }
 
 /// A transport as a controller has it: a host is at its other end, who may be slow to take what it is sent.

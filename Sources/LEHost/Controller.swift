@@ -24,6 +24,8 @@ final class Controller {
   var onMalformed: (@LoopActor (Int) -> Void)?
 
   private let transport: any HCI.Transport
+  /// The packets that were lost below the transport so far. Nil if unknown.
+  var droppedPackets: Int? { transport.droppedPackets }
   private var queue = CommandQueue()
   /// The unanswered commands. `then` gets the return parameters, status first.
   private var pending: [Int: (opcode: Opcode, then: @LoopActor (Result<[UInt8], any Error>) -> Void)] = [:]

@@ -53,6 +53,10 @@ extension HostCentral {
       report($0)
     }
     self.scan = scan
+    let dropped = controller.droppedPackets
+    defer {
+      if let note = GAPNote.droppedPackets(adapter: name, before: dropped, now: controller.droppedPackets) { onNote?(note) }
+    }
     do {
       // Start in the callback, not after the wait: thousands of reports may follow the confirmation before this task continues.
       try await enable(scan) { if scan.begin() { started() } }

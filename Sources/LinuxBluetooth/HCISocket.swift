@@ -101,6 +101,9 @@ final class HCISocket {
   /// Handles the events that the kernel has ready.
   func pump() { socket.pump() }
 
+  /// The packets that the kernel has dropped so far, because this process was too slow. Nil if unknown.
+  var droppedPackets: Int? { socket.droppedPackets }
+
   /// Sends a command whose result comes later as an event, and waits for that event.
   /// - Parameter match: the result taken from the event; nil when it is another event.
   /// - Throws: as `send` below; what `late` gives after `limit`.
@@ -195,6 +198,7 @@ final class HCISocket {
       default: break
       }
       for observer in observers.sorted(by: { $0.key < $1.key }) where observers[observer.key] != nil { observer.value(event) }
+    // Raw HCI sockets have no SO_RXQ_OVFL: see `droppedPackets`.
     case .dropped: break
     case .ended(let error): fail(AdapterProblem.of(error ?? .brokenPipe, adapter: name, .using))
     }

@@ -50,7 +50,9 @@ final class KernelScan {
         if !central.isUp(central.adapter.index) { end(AdapterProblem.down(central.adapter.name)) }
       }
     }
+    let dropped = hci.droppedPackets
     defer {
+      if let note = GAPNote.droppedPackets(adapter: hci.name, before: dropped, now: hci.droppedPackets) { central.onNote?(note) }
       reader.stop()
       ticker.cancel()
       hci.removeObserver(observer)

@@ -50,8 +50,10 @@ package final class UserChannel: HCI.Transport {
       socket.handler = { [weak self] event in
         guard let self else { return }
         switch event {
-        case .packet(let packet): handler(.received(packet))
-        case .cut, .dropped: break
+        // The host counts a cut packet as malformed.
+        case .packet(let packet), .cut(let packet, _): handler(.received(packet))
+        // The user channel has no SO_RXQ_OVFL: see `droppedPackets`.
+        case .dropped: break
         case .ended(let error): handler(.closed(lost(error)))
         }
       }
@@ -61,6 +63,8 @@ package final class UserChannel: HCI.Transport {
   package func send(_ packet: [UInt8]) {
     do throws(Errno) { try socket.send(packet) } catch { socket.fail(error) }
   }
+
+  package var droppedPackets: Int? { socket.droppedPackets }
 
   package func close() { socket.close() }
 

@@ -9,9 +9,7 @@ import Text
 enum CallText {
   // MARK: Answers
 
-  static func show(_ answer: DeviceAnswer, to command: DeviceCommand, of connection: Connection, _ context: Context) async throws {
-    context.observer?.didAnswer(RecordWriter.value { json in for value in answer.values { DeviceValueRecord.write(value, &json) } })
-    let output = context.output
+  static func show(_ answer: DeviceAnswer, to command: DeviceCommand, of connection: Connection, _ output: Output) async throws {
     if output.style.json {
       return try await output.record {
         $0.string("event", "answer")

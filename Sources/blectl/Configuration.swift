@@ -234,3 +234,6 @@ struct Configuration: Sendable {
     return "\(home)/\(fallback)/blectl/\(file)"
   }
 }
+
+/// The memory of transfers is a file of the user's state.
+extension Configuration: TransferStore {}

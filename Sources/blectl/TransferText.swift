@@ -156,6 +156,3 @@ extension OctetFile: OctetSource {}
 extension FileError: OctetSourceError {
   var change: (before: Int, now: Int)? { if case .changed(_, let before, let now) = self { (before, now) } else { nil } }
 }
-
-/// The memory of transfers is a file of the user's state.
-extension Configuration: TransferStore {}

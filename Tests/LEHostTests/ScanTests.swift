@@ -105,6 +105,19 @@ import Testing
     }
   }
 
+  @Test func droppedPacketsAreReported() async throws {
+    try await onLoop {
+      let (central, controller) = try await started()
+      var notes: [GAPNote] = []
+      central.onNote = { notes.append($0) }
+      controller.droppedPackets = 3
+      _ = try await self.scan(central)
+      #expect(notes.isEmpty, "these were lost before the scan")
+      _ = try await self.scan(central) { controller.droppedPackets = 10 }
+      #expect(notes == [.droppedPackets(adapter: "tcp:test", 7)])
+    }
+  }
+
   @Test func aScanLeftOnIsTurnedOffFirst() async throws {
     try await onLoop {
       let (central, controller) = try await started()

@@ -12,6 +12,7 @@ final class ScriptedController: HCI.Transport {
   private(set) var commands: [CommandPacket] = []
   private(set) var data: [ACLData] = []
   private(set) var isClosed = false
+  var droppedPackets: Int?
   /// Instead of the default answer; nil is silence.
   var rules: [Opcode: @LoopActor (CommandPacket) -> [Event]?] = [:]
   /// Changes every packet on its way to the host.

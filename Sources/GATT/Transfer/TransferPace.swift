@@ -1,6 +1,16 @@
-/// How fast a device takes commands, found while they are sent. One that is slower than the link keeps them in buffers, of which it tells nothing, and
-/// drops what they do not hold. So it gets a few at a time until it has shown that it keeps up, by answering what stands behind them as soon as the
-/// link can bring the answer; one that does not is sent commands no faster than it has taken them.
+/// Estimates the pace at which a device accepts Write Commands: slow start, then backoff.
+///
+/// A device that is slower than the link keeps commands in buffers, does not report how full they are, and drops what they cannot hold.
+/// So it gets a few segments and a question behind them, and then more segments each time. An answer is in time if it arrives as soon as
+/// the link can bring it. A device whose answers are late gets one segment per `gap`, no faster than it took them so far.
+///
+///     probing ── in time ──► next probe … last probe ──► free
+///        │  └── in time on a long interval ──► careful ── in time ──► more segments … as many as fill the link ──► free
+///        │                                        │
+///        └── late, repeated, late again ──────────┴──► paced ── in time ──► smaller gap … the air time of a segment ──► free
+///                                                      paced ── late, repeated, late again ──► larger gap
+///
+/// A pace that was found before starts as `paced`, or as the last probe if the device kept up.
 package struct TransferPace: Sendable, Equatable {
   enum Stage: Sendable, Equatable {
     /// One of the probes. `isRepeated`: the answer before was late, which the link may have been.

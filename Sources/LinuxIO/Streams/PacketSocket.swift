@@ -47,6 +47,9 @@ package final class PacketSocket {
 
   package var rawDescriptor: Int32 { descriptor.rawValue }
 
+  /// The received packets that the kernel has dropped so far. HCI sockets do not report them in another way. Nil if unknown.
+  package var droppedPackets: Int? { isOver ? nil : SystemCall.droppedPackets(descriptor.rawValue) }
+
   /// Reading starts when a handler is set, so that nothing is lost before.
   package var handler: (@LoopActor (Event) -> Void)? {
     didSet {

@@ -78,6 +78,14 @@ extension SystemCall {
     try call { unsafe withUnsafeBytes(of: value) { unsafe setsockopt(descriptor, level, name, $0.baseAddress, socklen_t($0.count)) } }
   }
 
+  /// Returns the number of received packets that the kernel dropped since the socket was opened (SO_MEMINFO, SK_MEMINFO_DROPS).
+  /// - Returns: nil if the kernel does not count them.
+  static func droppedPackets(_ descriptor: Int32) -> Int? {
+    let none = InlineArray<9, UInt32>(repeating: 0)
+    guard let counters = try? option(descriptor, SOL_SOCKET, SO_MEMINFO, none) else { return nil }
+    return Int(counters[8])
+  }
+
   package static func option<T: BitwiseCopyable>(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ initial: T) throws(Errno) -> T {
     var value = initial
     var length = socklen_t(MemoryLayout<T>.size)

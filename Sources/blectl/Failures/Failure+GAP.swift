@@ -89,6 +89,8 @@ extension GAPNote {
       return wish.map { "\(change) Requesting \($0.millisecondsText) ms again." } ?? change
     case .unreadableReports(let adapter, let count):
       return "Skipped \(count) advertising report(s) of \(adapter) that were malformed or of an unknown type."
+    case .droppedPackets(let adapter, let count):
+      return "The kernel dropped \(count) HCI packet(s) of \(adapter), because blectl was too slow. Advertisements may be missing."
     case .malformedPackets(let adapter, let count):
       return "Ignored \(count) unknown or malformed HCI packet(s) of \(adapter) so far. To see them, use --trace FILE."
     case .scan(let adapter, .piggyBack):

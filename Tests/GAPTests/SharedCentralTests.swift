@@ -1,10 +1,9 @@
 import Bluetooth
 import EventLoop
-import GAP
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import GAP
 
 @Suite(.timeLimit(.minutes(1))) struct SharedCentralTests {
   /// A radio that notes what it is asked for, and scans once at a time.

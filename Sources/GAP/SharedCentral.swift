@@ -1,6 +1,5 @@
 package import Bluetooth
 package import EventLoop
-package import GAP
 
 /// One radio for several who scan and connect at the same time, as the commands of a session do: they share one scan, of everything that any of them
 /// wants, and where the host cannot scan while it connects, the scan goes on afterwards.
