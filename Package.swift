@@ -25,7 +25,8 @@ let fuzzed: [Target.Dependency] = [
 let package = Package(
   name: "blectl",
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    // Minor versions may change what Sources/blectl/ParserDetails.swift collects.
+    .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.0")),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
   ],

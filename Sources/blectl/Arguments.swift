@@ -2,26 +2,34 @@ import ArgumentParser
 import LinuxIO
 import Text
 
-/// What is done to the words of the command line before the parser sees them.
+/// Arranges the words of a command line before the parser sees them.
 enum Arguments {
   /// Moves global options that stand before the command's name behind it, where the command's own parser takes them:
-  /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`; and a value that begins with a minus sign to where it is no option.
-  static func commandFirst(_ arguments: [String]) -> [String] {
-    let (leading, rest) = leading(arguments)
-    let answered = ["--version", "--help", "-h", "--generate-completion-script"]
-    guard let command = rest.first, !leading.contains(where: answered.contains) else { return arguments }
-    let words = leading + rest.dropFirst()
-    return [command] + (command == Write.configuration.commandName ? valueLast(words) : words)
+  /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`. Moves a value that starts with a minus sign to the end.
+  static func commandFirst(_ arguments: [String], _ commands: CommandSet) -> [String] {
+    commandFirst(arguments, commands) { commands.type(named: $0) }
   }
 
-  /// The options that stand before the command's name, with their values, and the rest.
-  static func leading(_ arguments: [String]) -> (options: [String], rest: ArraySlice<String>) {
+  /// - Parameter type: finds the command with a name.
+  static func commandFirst(
+    _ arguments: [String], _ commands: CommandSet, type: (String) -> (any LoopCommand.Type)?
+  ) -> [String] {
+    let (leading, rest) = leading(arguments, commands)
+    guard let command = rest.first, !leading.contains(where: ofRoot.contains) else { return arguments }
+    return [command] + valueLast(leading + rest.dropFirst()) { type(command) }
+  }
+
+  /// The options that the root answers, whatever the command is.
+  static let ofRoot = ["--version", "--help", "-h", "--generate-completion-script", "--experimental-dump-help"]
+
+  /// Returns the options before the command's name, with their values, and the rest.
+  static func leading(_ arguments: [String], _ commands: CommandSet) -> (options: [String], rest: ArraySlice<String>) {
     var leading: [String] = []
     var rest = arguments[...]
-    while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--", word != Execute.word {
+    while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--", word != commands.option.commandName {
       rest = rest.dropFirst()
       leading.append(word)
-      if namesWithValue.contains(word), let value = rest.first {
+      if ProcessOptions.namesWithValue.contains(word), let value = rest.first {
         leading.append(value)
         rest = rest.dropFirst()
       }
@@ -29,19 +37,19 @@ enum Arguments {
     return (leading, rest)
   }
 
-  /// Without a command it is a session, where somebody sits at a terminal.
-  static func orSession(_ arguments: [String]) -> [String] {
+  /// Adds the name of the session's command on a terminal if the words name no command.
+  static func orSession(_ arguments: [String], _ commands: CommandSet) -> [String] {
     guard StandardInput.isTerminal, StandardInput.outputIsTerminal, withoutCommand(arguments) else { return arguments }
-    return [Repl.configuration.commandName ?? ""] + arguments
+    return [commands.standard.commandName] + arguments
   }
 
-  /// Nothing but options that every command has.
+  /// Whether the words are only options that every command has.
   private static func withoutCommand(_ arguments: [String]) -> Bool {
     var rest = arguments[...]
     while let word = rest.popFirst() {
-      if namesWithValue.contains(word) {
+      if ProcessOptions.namesWithValue.contains(word) {
         rest = rest.dropFirst()
-      } else if !ProcessOptions.flags.contains(word), !namesWithValue.contains(where: { word.hasPrefix($0 + "=") }),
+      } else if !ProcessOptions.flags.contains(word), !ProcessOptions.namesWithValue.contains(where: { word.hasPrefix($0 + "=") }),
         word.first != "-" || !word.dropFirst().allSatisfy({ "qv".contains($0) })
       {
         return false
@@ -50,14 +58,14 @@ enum Arguments {
     return true
   }
 
-  static var namesWithValue: [String] { ProcessOptions.namesWithValue }
-
-  /// `write PEER ATTR -5 --as i8` → `write PEER ATTR --as i8 -- -5`: VALUE is the last argument, and no option begins with a digit.
-  static func valueLast(_ words: [String]) -> [String] {
-    guard !words.contains("--"), let index = words.indices.last(where: { isNegative(words[$0]) && !isValue($0, in: words) }) else {
-      return words
-    }
-    return words[..<index] + words[(index + 1)...] + ["--", words[index]]
+  /// `PEER ATTR -5 --as i8` → `PEER ATTR --as i8 -- -5`: the value is the last argument, and no option starts with a digit. Asks for the
+  /// command and its options only if a word looks like a negative value.
+  private static func valueLast(_ words: [String], of type: () -> (any LoopCommand.Type)?) -> [String] {
+    guard words.contains(where: isNegative), !words.contains("--"), let type = type(), type.traits.takesValue else { return words }
+    let options = CommandOptions(of: type)
+    let value = words.indices.last { isNegative(words[$0]) && !($0 > 0 && options.takesValue(words[$0 - 1])) }
+    guard let value else { return words }
+    return words[..<value] + words[(value + 1)...] + ["--", words[value]]
   }
 
   /// `-5`, `-0x10`, `-1,-2`, `-.5`, `-inf`.
@@ -66,29 +74,27 @@ enum Arguments {
     return (0x30...0x39).contains(next) || next == UInt8(ascii: ".") || word == "-inf"
   }
 
-  /// Whether the option before it takes the word as its value.
-  private static func isValue(_ index: Int, in words: [String]) -> Bool {
-    guard index > 0 else { return false }
-    let before = words[index - 1]
-    guard before.hasPrefix("-"), before != "-", !isNegative(before), !before.contains("=") else { return false }
-    return !(before.hasPrefix("--") ? Write.flags.contains(before) : !namesWithValue.contains(before))
-  }
+  // MARK: Mistakes
 
-  // MARK: What cannot be meant
-
-  /// - Throws: ValidationError for an argument that is not UTF-8: another text would be taken for it, and sent.
+  /// Refuses an argument that is not UTF-8. Otherwise blectl would send another text. - Throws: ValidationError.
   static func refuseOctets() throws {
     guard let index = ThisProcess.argumentThatIsNoText() else { return }
     throw ValidationError(
       "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Give bytes in hex, or as @FILE.")
   }
 
-  /// - Throws: ValidationError for an option that takes one value and was given two, of which the parser would take the last. The parser's
-  ///   description of the command is asked only when a name occurs twice.
-  static func refuseRepeated(_ arguments: [String], of type: (any ParsableCommand.Type)? = nil) throws {
-    if arguments.first == Execute.word, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(Execute.word) {
+  /// Refuses a repeated option that takes one value: the parser would take the last. Asks for the command's options only if a name
+  /// occurs twice. - Throws: ValidationError.
+  static func refuseRepeated(_ arguments: [String], _ commands: CommandSet) throws {
+    let option = commands.option.commandName
+    if arguments.first == option, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(option) {
       throw ValidationError("-e is given twice. Put ; between the commands, as in -e 'read 2a19; read 2a00'.")
     }
+    try refuseRepeated(arguments) { commands.type(named: arguments.first ?? "") }
+  }
+
+  /// - Parameter type: the command.
+  static func refuseRepeated(_ arguments: [String], of type: () -> (any LoopCommand.Type)?) throws {
     // No set: its first use costs more than looking through so few.
     var seen: [String] = []
     var twice: [String] = []
@@ -96,11 +102,11 @@ enum Arguments {
       let name = long(word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2)))
       if seen.contains(name) { twice.append(name) } else { seen.append(name) }
     }
-    guard !twice.isEmpty, let command = type ?? Blectl.command(named: arguments.first ?? "") else { return }
-    let repeated = twice.first { name in
-      options(of: command).contains { $0.name == name && $0.takesOneValue }
+    guard !twice.isEmpty, let command = type() else { return }
+    let options = CommandDescription(of: command).options.filter { $0.takesValue && !$0.isRepeating }
+    if let repeated = twice.first(where: { name in options.contains { $0.longName == name } }) {
+      throw ValidationError("\(repeated) is given twice. It takes one value.")
     }
-    if let repeated { throw ValidationError("\(repeated) is given twice. It takes one value.") }
   }
 
   /// The long name of an option that has a short one and takes a value; any other as it is.
@@ -111,12 +117,6 @@ enum Arguments {
     case "-n": "--count"
     case "-d": "--duration"
     default: name
-    }
-  }
-
-  static func options(of command: any ParsableCommand.Type) -> [(name: String, takesOneValue: Bool)] {
-    CommandDescription(of: command).options.compactMap { option in
-      option.names.first { $0.hasPrefix("--") }.map { ($0, option.takesValue && !option.isRepeating) }
     }
   }
 }

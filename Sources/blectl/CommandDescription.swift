@@ -6,6 +6,8 @@ struct CommandDescription {
   struct Argument {
     /// The names with their hyphens; empty for a positional argument.
     let names: [String]
+    /// Nil for a positional argument.
+    var longName: String? { names.first { $0.hasPrefix("--") } }
     let valueName: String
     let takesValue: Bool
     let isRepeating: Bool
@@ -21,6 +23,8 @@ struct CommandDescription {
     /// The allowed values; empty if there is no list.
     let values: [String]
     let isFile: Bool
+    /// The endings of the files; empty if any file is meant.
+    let endings: [String]
   }
 
   /// What the command does, without a full stop.
@@ -28,8 +32,8 @@ struct CommandDescription {
   /// The arguments in their order.
   let arguments: [Argument]
 
-  init(of command: any ParsableCommand.Type) {
-    let dump = try? JSONTree.parse(Array(command._dumpHelp().utf8))["command"]
+  init(of command: any ParsableArguments.Type) {
+    let dump = command.parserDescription
     let abstract = dump?["abstract"]?.string ?? ""
     hint = abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract
     arguments = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [] }
@@ -45,12 +49,12 @@ struct CommandDescription {
     if kind != "positional", case .array(let all)? = item["names"]?.kind {
       names = all.compactMap { name in name["name"]?.string.map { (name["kind"]?.string == "short" ? "-" : "--") + $0 } }
     }
-    var values: [String] = []
-    if case .array(let all)? = (completion?["list"]?["values"] ?? item["allValues"])?.kind { values = all.compactMap(\.string) }
+    func strings(_ tree: JSONTree?) -> [String] { if case .array(let items)? = tree?.kind { items.compactMap(\.string) } else { [] } }
     return Argument(
       names: names, valueName: item["valueName"]?.string?.lowercased() ?? "", takesValue: kind == "option", isRepeating: has("isRepeating"),
       isOptional: has("isOptional"), isShown: has("shouldDisplay"), section: item["sectionTitle"]?.string ?? "",
       help: item["abstract"]?.string ?? "", discussion: item["discussion"]?.string ?? "",
-      values: values, isFile: completion?["file"] != nil)
+      values: strings(completion?["list"]?["values"] ?? item["allValues"]), isFile: completion?["file"] != nil,
+      endings: strings(completion?["file"]?["extensions"]))
   }
 }

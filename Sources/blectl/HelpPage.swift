@@ -8,16 +8,16 @@ struct HelpPage {
   static let globalTitle = "Global options"
   static let width = 80
 
-  private let type: any ParsableCommand.Type
+  private let type: any LoopCommand.Type
   private let isSession: Bool
   private let arguments: [CommandDescription.Argument]
 
   /// - Parameter isSession: whether the help is of a line in a session, where PEER may be left out and the radio is chosen already.
-  init(of type: any ParsableCommand.Type, isSession: Bool) {
+  init(of type: any LoopCommand.Type, isSession: Bool) {
     self.type = type
     self.isSession = isSession
-    let unused = (type as? any LoopCommand.Type)?.unusedOptions ?? []
-    let refused = unused + ["--help"] + (isSession ? Shell.sessionOptions + ["--trace-secrets", "--color", "--version"] : [])
+    let refused =
+      type.unusedOptions + ["--help"] + (isSession ? ProcessOptions.ofSession + ["--trace-secrets", "--color", "--version"] : [])
     arguments = CommandDescription(of: type).arguments.filter { $0.isShown && Set($0.names).isDisjoint(with: refused) }
   }
 
@@ -25,9 +25,9 @@ struct HelpPage {
   var usage: String {
     let words = arguments.filter(\.names.isEmpty).map { argument in
       let word = "<\(argument.valueName)>" + (argument.isRepeating ? " ..." : "")
-      return argument.isOptional || isSession && argument.valueName == "peer" && type is any PeerCommand.Type ? "[\(word)]" : word
+      return argument.isOptional || isSession && argument.valueName == "peer" && type.takesPeer ? "[\(word)]" : word
     }
-    let name = type.configuration.commandName ?? ""
+    let name = type.commandName
     let required = arguments.filter { !$0.names.isEmpty && !$0.isOptional }.map { "\($0.names.last ?? "") <\($0.valueName)>" }
     return ([isSession ? name : "blectl \(name)", "[<options>]"] + required + words).joined(separator: " ")
   }
@@ -50,13 +50,13 @@ struct HelpPage {
       let listed = arguments.filter { Self.title($0) == title }
       if !listed.isEmpty || title == Self.globalTitle { parts.append(section(title, listed, isShort: isShort)) }
     }
-    var examples = (type as? any LoopCommand.Type)?.examples ?? []
+    var examples = type.examples
     // Those of the command line, without what a session has already.
     if isSession {
       examples = examples.compactMap { $0.after("blectl -i sim ") ?? ($0.hasPrefix("blectl") || $0.contains("| ") ? nil : $0) }
     }
     if !examples.isEmpty { parts.append(["EXAMPLES:"] + examples.map { "  \($0)" }) }
-    if isShort { parts.append(["All options: \(isSession ? "" : "blectl ")\(configuration.commandName ?? "") --help"]) }
+    if isShort { parts.append(["All options: \(isSession ? "" : "blectl ")\(type.commandName) --help"]) }
     return parts.map { $0.joined(separator: "\n") }.joined(separator: isShort ? "\n" : "\n\n")
   }
 

@@ -4,32 +4,35 @@ import LinuxIO
 @main
 enum Main {
   private static let environment = ThisProcess.environment()
+  private static var commands: CommandSet { Blectl.commands }
 
   static func main() {
     ThisProcess.prepare()
     NamesFile.use { Configuration(environment: environment) }
     if CompletionRequest.isAsked(by: CommandLine.arguments) {
       Capabilities.drop()
-      CompletionRequest(CommandLine.arguments)?.run(environment)
+      CompletionRequest(CommandLine.arguments)?.run(commands, environment)
       ThisProcess.exit(0)
     }
-    let arguments = Arguments.commandFirst(Arguments.orSession(Array(CommandLine.arguments.dropFirst())))
+    let arguments = Arguments.commandFirst(Arguments.orSession(Array(CommandLine.arguments.dropFirst()), commands), commands)
     let command: any ParsableCommand
     do {
       try Arguments.refuseOctets()
-      if let gatttool = try Gatttool.command(of: CommandLine.arguments) {
+      if let gatttool = try Gatttool.command(of: CommandLine.arguments, commands) {
         command = gatttool
       } else {
-        try Arguments.refuseRepeated(arguments)
-        if let named = Blectl.namedCommand(from: arguments) { ThisProcess.exit(Program.run(named, environment: environment)) }
-        command = try Blectl.command(from: arguments)
+        try Arguments.refuseRepeated(arguments, commands)
+        if let named = try commands.namedCommand(from: arguments) {
+          ThisProcess.exit(Program.run(named, commands, environment: environment))
+        }
+        command = try commands.command(from: arguments)
       }
     } catch {
       Capabilities.drop()
-      ThisProcess.exit(Program.reportUsage(error, arguments: arguments))
+      ThisProcess.exit(Program.reportUsage(error, arguments: arguments, commands))
     }
     guard let command = command as? any LoopCommand else { ThisProcess.exit(help(command, arguments)) }
-    ThisProcess.exit(Program.run(command, environment: environment))
+    ThisProcess.exit(Program.run(command, commands, environment: environment))
   }
 
   /// Runs `help` and the like. `blectl` alone is a session on a terminal, and an error elsewhere.
@@ -37,11 +40,10 @@ enum Main {
     Capabilities.drop()
     var command = command
     do {
-      if command is Blectl { throw Blectl.missingCommand }
       try command.run()
       return 0
     } catch {
-      return Program.reportUsage(error, arguments: arguments)
+      return Program.reportUsage(error, arguments: arguments, commands)
     }
   }
 }

@@ -16,6 +16,9 @@ final class ProcessContext {
   let options: ProcessOptions
   let output: Output
   let configuration: Configuration
+  /// The commands of sessions and scripts.
+  private(set) lazy var commands = SessionCommands(commandSet)
+  private let commandSet: CommandSet
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   /// Remembers devices and attributes for completion.
   private(set) lazy var memory = AirMemory(configuration) { [unowned self] in try adapter() }
@@ -32,10 +35,11 @@ final class ProcessContext {
   /// Handles every signal first and returns whether it did: in a session, Ctrl-C ends only one command.
   var onSignal: (@LoopActor (Int32) -> Bool)?
 
-  init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration) {
+  init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration, _ commands: CommandSet) {
     self.options = options
     self.output = output
     self.configuration = configuration
+    commandSet = commands
     session.onDisconnect = { [unowned self] in memory.keep($0) }
     session.onClient = { client in
       client.onNote = { output.note($0.text) }
@@ -88,11 +92,10 @@ final class ProcessContext {
     try checkFiles(of: command)
     noteUnused(by: command, output)
     guard let path = options.record else { return try await command.run(in: context) }
-    if command is Browse || command is Sim || command is Run || command is Gatttool {
-      let name = type(of: command).configuration.commandName ?? ""
-      throw Failure(.usage, "Cannot record \(name): a script cannot contain this command.")
+    guard command.traits.isRecordable else {
+      throw Failure(.usage, "Cannot record \(command.commandName): a script cannot contain this command.")
     }
-    let recorder = try ScriptRecorder(path, output)
+    let recorder = try ScriptRecorder(path, output, commands)
     self.recorder = recorder
     try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
   }
@@ -102,7 +105,7 @@ final class ProcessContext {
     let options = command.process
     let given = ["--adapter": options.adapter != nil, "--timeout": options.timeout != nil, "--record": options.record != nil]
     for option in type(of: command).unusedOptions where given[option] ?? false {
-      output.note("\(option) has no effect on \(type(of: command).configuration.commandName ?? "this command").")
+      output.note("\(option) has no effect on \(command.commandName).")
     }
   }
 

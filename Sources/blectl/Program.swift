@@ -5,57 +5,9 @@ import Operations
 import Terminal
 import Text
 
-/// A command of blectl. It runs on the event loop and may be canceled at any wait.
-///
-/// Each command states its `commandName`: deriving it from the type costs 40 % of the program's start. Without `_superCommandName`, the
-/// parser parses everything twice to find `--generate-completion-script`.
-protocol LoopCommand: ParsableCommand, Sendable {
-  var process: ProcessOptions { get }
-  /// Whether it shows or takes names of UUIDs or companies.
-  var usesNames: Bool { get }
-  /// Whether it uses real time even on the simulated air.
-  var isTimeReal: Bool { get }
-  /// Whether it runs until the user stops it.
-  var runsUntilStopped: Bool { get }
-  /// Whether it uses the adapter that it has.
-  var usesAdapter: Bool { get }
-  /// Whether it ends without being stopped. A session stops other commands at the end of its input.
-  var hasTimeLimit: Bool { get }
-  /// The failure if the end of the input stops it; nil if that is its normal end.
-  var failureAtInputEnd: Failure? { get }
-  /// Adds the files that its own options and arguments name.
-  @LoopActor func name(_ files: inout CommandFiles)
-  @LoopActor func run(in context: Context) async throws
-  /// Command lines for the end of its help; a test runs each on the simulator.
-  static var examples: [String] { get }
-  /// The options of every command that have no effect on this one: its help leaves them out.
-  static var unusedOptions: [String] { get }
-}
-
-extension LoopCommand {
-  var step: StepOptions { process.step }
-  var runsUntilStopped: Bool { false }
-  var hasTimeLimit: Bool { !runsUntilStopped }
-  var failureAtInputEnd: Failure? { nil }
-  var usesNames: Bool { true }
-  var isTimeReal: Bool { false }
-  var usesAdapter: Bool { true }
-  static var examples: [String] { [] }
-  static var unusedOptions: [String] { [] }
-  @LoopActor func name(_ files: inout CommandFiles) {}
-
-  /// Parses the arguments. Nil for a command of the parser, such as help.
-  static func command(from arguments: [String]) throws -> (any LoopCommand)? {
-    let parsed = try parseAsRoot(arguments)
-    // Whether something is of a type is quickly known; whether it conforms to a protocol takes two per cent of a start.
-    if let own = parsed as? Self { return own }
-    return parsed as? any LoopCommand
-  }
-}
-
 /// Runs one command to its exit code: signals, errors as sentences or JSON, clean-up on every path.
 enum Program {
-  static func run(_ command: any LoopCommand, environment: [String: String]) -> Int32 {
+  static func run(_ command: any LoopCommand, _ commands: CommandSet, environment: [String: String]) -> Int32 {
     let configuration = Configuration(environment: environment, adapter: command.process.adapter)
     let adapter = try? configuration.adapter()
     if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
@@ -64,7 +16,7 @@ enum Program {
     guard ["", "real", "virtual"].contains(clock) else {
       return reportUsage(
         ValidationError("Invalid BLECTL_CLOCK \(DisplayText.quote(clock)). Use virtual or real."),
-        arguments: [type(of: command).configuration.commandName ?? ""] + (command.process.json ? ["--json"] : []))
+        arguments: [command.commandName] + (command.process.json ? ["--json"] : []), commands)
     }
     if !command.isTimeReal {
       switch adapter {
@@ -81,7 +33,8 @@ enum Program {
           command.process,
           // Standard output carries the trace and nothing else.
           Output(
-            command.process.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable), configuration))
+            command.process.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable), configuration,
+          commands))
     }
     return status ?? ExitStatus.internal.rawValue
   }
@@ -97,7 +50,7 @@ enum Program {
         if command.usesNames { try NamesFile.check() }
         try await process.run(command, in: Context(process, command.step))
         return nil
-      } catch { return error }
+      } catch { return process.commands.explained(error) }
     }
     let output = process.output
     var signal: Int32?
@@ -191,21 +144,24 @@ enum Program {
   }
 
   /// The help that `read -h`, `read --help`, `help read`, `-h`, `--help` or `help` ask for; nil for another request.
-  private static func help(_ arguments: [String]) -> String? {
+  private static func help(_ arguments: [String], _ commands: CommandSet) -> String? {
     let words = arguments.prefix { $0 != "--" }
     let isShort = words.contains("-h") && !words.contains("--help")
     let isAsked = words.first == "help"
     guard isAsked || isShort || words.contains("--help") else { return nil }
-    let name = isAsked ? words.dropFirst().first { !$0.hasPrefix("-") || $0 == Execute.word } : Arguments.leading(arguments).rest.first
-    guard let name, name != "help" else { return ProgramHelp.text(isShort: isShort) }
-    return Blectl.command(named: name).map { HelpPage(of: $0, isSession: false).text(isShort: isShort) }
+    let name =
+      isAsked
+      ? words.dropFirst().first { !$0.hasPrefix("-") || $0 == commands.option.commandName }
+      : Arguments.leading(arguments, commands).rest.first
+    guard let name, name != "help" else { return ProgramHelp.text(commands, isShort: isShort) }
+    return commands.type(named: name).map { HelpPage(of: $0, isSession: false).text(isShort: isShort) }
   }
 
   /// Prints help, the version, or a usage error, as text or JSON. - Returns: the exit code.
-  static func reportUsage(_ error: any Error, arguments: [String]) -> Int32 {
-    let type: (any ParsableCommand.Type)? = arguments.first == Execute.word ? Execute.self : nil
-    if (type ?? Blectl.self).exitCode(for: error) == .success {
-      let text = CompletionScript.wanted(by: arguments) ?? help(arguments) ?? (type ?? Blectl.self).fullMessage(for: error)
+  static func reportUsage(_ error: any Error, arguments: [String], _ commands: CommandSet) -> Int32 {
+    let type = arguments.first == commands.option.commandName ? commands.option : nil
+    if (type ?? commands.root).exitCode(for: error) == .success {
+      let text = CompletionScript.wanted(by: arguments) ?? help(arguments, commands) ?? (type ?? commands.root).fullMessage(for: error)
       return Output.writeWaiting(.output, text + "\n") ? 0 : ExitStatus.output.rawValue
     }
     // An unknown name may be in names.json, which is invalid.
@@ -213,7 +169,7 @@ enum Program {
       Output.writeWaiting(.error, (arguments.contains("--json") ? json(failure) : "blectl: \(failure.message)") + "\n")
       return failure.exitStatus.rawValue
     }
-    let usage = UsageText(error, arguments, of: type)
+    let usage = UsageText(error, arguments, commands, of: type)
     let sentence = Output.fold("blectl: \(usage.sentence)", of: "blectl", to: Output.errorWidth ?? .max)
     let text = arguments.contains("--json") ? json(Failure(.usage, usage.sentence)) : "\(sentence)\n\(usage.usage)"
     Output.writeWaiting(.error, text + "\n")

@@ -3,16 +3,17 @@ import Text
 
 /// The help of the program itself: `blectl -h` and `blectl --help`.
 enum ProgramHelp {
-  static func text(isShort: Bool) -> String {
-    let all: [any LoopCommand.Type] = Blectl.commands + (isShort ? [] : [Execute.self])
-    let commands = ["COMMANDS:"] + rows(all.map { ($0.configuration.commandName ?? "", $0.configuration.abstract) })
+  static func text(_ commands: CommandSet, isShort: Bool) -> String {
+    let overview = "OVERVIEW: \(commands.root.configuration.abstract)"
+    let all = commands.commandLine + (isShort ? [] : [commands.option])
+    let list = ["COMMANDS:"] + rows(all.map { ($0.commandName, $0.configuration.abstract) })
     let usage = "USAGE: blectl [<options>] <command> [<arguments>]"
     let more = "More: blectl COMMAND -h, blectl --help, man blectl"
-    guard !isShort else { return (["OVERVIEW: \(Blectl.configuration.abstract)", usage] + commands + [more]).joined(separator: "\n") }
+    guard !isShort else { return ([overview, usage] + list + [more]).joined(separator: "\n") }
     return [
-      ["OVERVIEW: \(Blectl.configuration.abstract)"], [usage], commands,
+      [overview], [usage], list,
       ["DEVICES (PEER):"] + rows(devices), ["ATTRIBUTES (ATTR):"] + rows(attributes),
-      HelpPage(of: Services.self, isSession: false).globalOptions, ["EXIT STATUS:"] + exits, ["EXAMPLES:"] + examples.map { "  \($0)" },
+      HelpPage(of: commands.standard, isSession: false).globalOptions, ["EXIT STATUS:"] + exits, ["EXAMPLES:"] + examples.map { "  \($0)" },
       [more],
     ].map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
   }

@@ -1,43 +1,40 @@
 import ArgumentParser
 import Bluetooth
 import GATT
-import LinuxIO
 import Operations
 import Text
 
-/// What is wrong with a command line: one sentence, and how the command is used. The parser's own messages get their words here, and only
-/// here: it names the value and the option or argument, and its help says what that takes.
+/// A mistake in a command line: one sentence, and how to use the command. Only this type words the parser's messages.
 struct UsageText {
   let sentence: String
-  /// `Usage: …`, and where to read more.
+  /// `Usage: …`, and where to find more.
   let usage: String
 
   /// - Parameters:
-  ///   - arguments: the words of the command line, the command's name first.
+  ///   - arguments: the words as they were typed, the command's name first.
   ///   - type: the command of a session; nil on the command line.
-  init(_ error: any Error, _ arguments: [String], of type: (any ParsableCommand.Type)? = nil) {
-    let command = type ?? Blectl.command(named: arguments.first ?? "")
-    let root: any ParsableCommand.Type = type ?? Blectl.self
-    // What was found out before the parser's turn is about that command all the same.
-    let whole = error is ValidationError ? (command ?? root).fullMessage(for: error) : root.fullMessage(for: error)
-    let reported = root.message(for: error)
+  ///   - place: the index of the missing PEER, for which a session used its current device; nil if it was given.
+  init(
+    _ error: any Error, _ arguments: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)? = nil,
+    withoutPeerAt place: Int? = nil
+  ) {
+    let command = type ?? commands.type(named: arguments.first ?? "")
+    let mistake = ParserMistake(error, of: type ?? commands.root, command)
     usage =
-      command.map { "Usage: \(HelpPage(of: $0, isSession: false).usage)\n  See 'blectl \($0.configuration.commandName ?? "") -h'." }
+      command.map { "Usage: \(HelpPage(of: $0, isSession: false).usage)\n  See 'blectl \($0.commandName) -h'." }
       ?? "Usage: blectl [<options>] <command> [<arguments>]\n  See 'blectl -h'."
-    let rest = whole.dropFirst(min(whole.count, "Error: ".count + reported.count + 1))
-    let help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
     // The parser reports missing and wrong arguments before an unknown option, which is the likelier mistake.
     let unknown = error is ValidationError ? nil : Self.unknownOption(arguments, command)
-    let message = unknown.map { "Unknown option '\($0)'" } ?? reported
+    let kind = unknown.map { .unknownOption($0) } ?? mistake.kind
     let words =
-      Self.deviceFirst(message, arguments, command, isSession: type != nil)
-      ?? Self.answer(message, arguments, command) ?? (command == Write.self ? Self.quotedValue(message, arguments) : nil)
+      Self.deviceFirst(kind, arguments, command, isSession: type != nil, place)
+      ?? command?.advice(on: kind, in: arguments) ?? Self.words(kind, mistake.help, command)
     // A line feed in what was typed must not make two lines.
-    sentence = DisplayText.visible((words ?? Self.words(message, help, command)).replacing("\n", with: " "))
+    sentence = DisplayText.visible(words.replacing("\n", with: " "))
   }
 
   /// Returns the first option that `command` does not have.
-  private static func unknownOption(_ arguments: [String], _ command: (any ParsableCommand.Type)?) -> String? {
+  private static func unknownOption(_ arguments: [String], _ command: (any LoopCommand.Type)?) -> String? {
     guard let command else { return nil }
     let options = CommandDescription(of: command).options
     let known = options.flatMap(\.names) + ["--help", "--version", "-h"]
@@ -51,86 +48,61 @@ struct UsageText {
     return nil
   }
 
-  /// Advises to put the PEER first. Returns nil if no later word is a PEER.
+  /// Advises to put the PEER first if the parser missed it, or took another word for it. Nil if no later word is a PEER.
   private static func deviceFirst(
-    _ message: String, _ arguments: [String], _ command: (any ParsableCommand.Type)?, isSession: Bool
+    _ mistake: ParserMistake.Kind, _ arguments: [String], _ command: (any LoopCommand.Type)?, isSession: Bool, _ place: Int?
   ) -> String? {
-    let options = command.map { CommandDescription(of: $0).options.filter(\.takesValue).flatMap(\.names) } ?? []
+    let index: Int? =
+      switch mistake {
+      case .invalidValue(let value, place: "<peer>", choices: _): arguments.firstIndex(of: value)
+      case .unexpectedArguments: place
+      default: nil
+      }
+    guard let command, let index else { return nil }
+    let options = CommandDescription(of: command).options.filter(\.takesValue).flatMap(\.names)
     func isPeer(_ index: Int) -> Bool {
       let word = arguments[index]
       if index > 0, options.contains(arguments[index - 1]) { return false }
-      // The VALUE of a write may have six bytes, with colons between them.
-      if case .address(_, nil)? = PeerSelector(word) { return command != Write.self }
-      let isName = command != Write.self && !word.hasPrefix("-") && PeerArgument.mistake(in: word) == nil
+      // A VALUE may have six bytes, with colons between them.
+      if case .address(_, nil)? = PeerSelector(word) { return !command.traits.takesValue }
+      let isName = !command.traits.takesValue && !word.hasPrefix("-") && PeerArgument.mistake(in: word) == nil
       return PeerSelector(word) != nil || isName && (try? Selector(word, abbreviating: false)) == nil
     }
-    let wrong: String? =
-      if let (value, place, _) = invalidValue(message), place == "<peer>" { value } else {
-        message.contains("nexpected argument") ? PeerArgument.current.description : nil
-      }
-    guard let wrong, let index = arguments.firstIndex(of: wrong),
-      let place = arguments.indices[(index + 1)...].first(where: isPeer)
-    else { return nil }
-    var words = arguments
-    let peer = words.remove(at: place)
-    if wrong == PeerArgument.current.description { words.remove(at: index) }
-    words.insert(peer, at: index)
+    guard let found = arguments.indices[(place ?? index + 1)...].first(where: isPeer) else { return nil }
+    return deviceFirst(arguments, moving: found, to: index, isSession: isSession)
+  }
+
+  static func deviceFirst(_ words: [String], moving index: Int, to place: Int, isSession: Bool) -> String {
+    var words = words
+    words.insert(words.remove(at: index), at: place)
     return "The device comes first: \(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
   }
 
-  /// `--wait ff01` and `wait ff01 567b`: how to wait for an answer. Returns nil for other mistakes.
-  private static func answer(_ message: String, _ arguments: [String], _ command: (any ParsableCommand.Type)?) -> String? {
-    if command == WaitForValue.self, let value = message.after("Unexpected argument '")?.prefix(while: { $0 != "'" }) {
-      let attribute = arguments.dropFirst().first { $0 != PeerArgument.current.description } ?? ""
-      return "Write the first bytes of the value after =: wait \(DisplayText.escape("\(attribute)=\(value)"))"
-    }
-    if command == SendFile.self, message.contains("<file>"), let file = arguments.last, InputFile.exists(file) {
-      return "\(DisplayText.quote(file)) is a file. The attribute comes before it: send-file PEER ATTR \(DisplayText.escape(file))"
-    }
-    guard command == Write.self, message.contains("nexpected argument"), let index = arguments.firstIndex(of: "--wait"),
-      index + 1 < arguments.count, message.contains("'\(arguments[index + 1])'")
-    else { return nil }
-    let answer = DisplayText.clip(ShellWords.quoteForShell(arguments[index + 1]), to: 60)
-    return "--wait waits for the device and takes no value. To wait for an answer: --expect \(answer)"
-  }
-
-  /// What to do about a VALUE of several words without quotes; nil for other mistakes.
-  private static func quotedValue(_ message: String, _ arguments: [String]) -> String? {
-    guard message.contains("nexpected argument") else { return nil }
-    let extra = message.split(separator: "'", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map {
-      String($0.element)
-    }
-    let begin = arguments.indices.last { arguments[$0...].starts(with: extra) }
-    guard !extra.isEmpty, let begin, begin > 0, !arguments[begin - 1].hasPrefix("-") else { return nil }
-    let value = ([arguments[begin - 1]] + extra).joined(separator: " ")
-    return "write takes one VALUE. Put it in quotes: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
-  }
-
-  private static func words(_ message: String, _ help: String, _ command: (any ParsableCommand.Type)?) -> String {
-    if let (value, place, choices) = invalidValue(message) {
+  private static func words(_ mistake: ParserMistake.Kind, _ help: String, _ command: (any LoopCommand.Type)?) -> String {
+    switch mistake {
+    case .invalidValue(let value, let place, let choices):
       let said = "Invalid \(name(of: place)) \(DisplayText.quote(value))"
       let takes = kind(of: place) ?? (choices.isEmpty ? taken(help) : "Use \(choices).")
-      guard let hint = hint(value, for: place) else { return takes.isEmpty ? "\(said)." : "\(said). \(takes)" }
+      guard let hint = hint(value, for: place) ?? command?.hint(value, for: place) else {
+        return takes.isEmpty ? "\(said)." : "\(said). \(takes)"
+      }
       let isSentence = hint.first?.isUppercase ?? false
       return "\(said)\(isSentence ? "." : ":") \(hint)\(hint.hasSuffix("?") || hint.hasSuffix(".") ? "" : ".")"
         + (place == "<peer>" ? " A PEER is: \(PeerOptions.forms)." : "")
-    }
-    if let option = message.after("Unknown option '") {
-      let name = String(option.prefix { $0 != "'" })
+    case .unknownOption(let name):
       if let advice = FamiliarWords.advice[name] { return "Unknown option \(name). \(advice)" }
-      let known = command.map { Arguments.options(of: $0).map(\.name) } ?? []
+      let known = command.map { CommandDescription(of: $0).options.compactMap(\.longName) } ?? []
       let familiar = FamiliarWords.options[name].flatMap { known.contains(String($0.prefix { $0 != " " })) ? $0 : nil }
       let meant =
         familiar ?? known.first { $0 == "-\(name)" || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
         ?? (name.hasPrefix("--") ? Likeness.nearest(to: name, among: known) : nil)
       return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
+    case .missingArgument(let place): return "Missing \(name(of: place)). \(taken(help))".trimmed
+    case .missingValue(let sentence) where !help.isEmpty: return "\(sentence.filter { $0 != "'" }). \(taken(help))"
+    case .unexpectedArguments(_, let sentence), .missingValue(let sentence), .other(let sentence):
+      // The parser makes lines of a list.
+      return sentence.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
-    if let missing = message.after("Missing expected argument '") {
-      return "Missing \(name(of: String(missing.prefix { $0 != "'" }))). \(taken(help))".trimmed
-    }
-    if message.hasPrefix("Missing"), !help.isEmpty { return "\(message.filter { $0 != "'" }). \(taken(help))" }
-    // The parser makes lines of a list.
-    return message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
   /// `PEER` for `<peer>`, `--chunk` for `--chunk <n>`.
@@ -154,47 +126,12 @@ struct UsageText {
     }
   }
 
-  /// The parts of `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.`
-  private static func invalidValue(_ message: String) -> (value: String, place: String, choices: String)? {
-    let separator = "' is invalid for '"
-    guard let text = message.after("The value '"), let middle = text.ranges(of: separator).last else { return nil }
-    let place = String(text[middle.upperBound...].prefix { $0 != "'" })
-    let choices = text[middle.upperBound...].dropFirst(place.count + 1)
-    let list = String(choices).after(". Please provide one of ") ?? ""
-    return (String(text[..<middle.lowerBound]), place, String(list.filter { $0 != "'" && $0 != "." }))
-  }
-
-  /// What was probably meant.
+  /// Explains a wrong value of an argument that many commands have.
   private static func hint(_ value: String, for place: String) -> String? {
     switch place {
     case "<peer>": PeerArgument.mistake(in: value)
     case let place where place.hasPrefix("--as "): ValueFormat.suggestion(for: value)
-    case let place where place.hasPrefix("--service "): ServiceArgument.hint(value)
-    case let place where place.hasPrefix("--manufacturer "): ManufacturerArgument.hint(value)
-    case let place where place.hasPrefix("<attr[=") || place.hasPrefix("--expect ") || place.hasPrefix("--fail-on "):
-      PatternArgument.hint(value)
-    case let place where place.hasPrefix("--write "): AssignmentArgument.hint(value)
     default: nil
     }
-  }
-}
-
-extension ManufacturerArgument {
-  fileprivate static func hint(_ text: String) -> String? {
-    if let data = text.firstIndex(of: ":").map({ text[text.index(after: $0)...] }) {
-      do { _ = try Hex.parse(String(data)) } catch {
-        return error == .notHex ? "\(error) \(DisplayText.quote(String(data)))" : "\(error)"
-      }
-    }
-    let companies = AssignedNumbers.companies(named: String(text.prefix { $0 != ":" }))
-    if companies.isEmpty {
-      let meant = AssignedNumbers.companyNamed(like: String(text.prefix { $0 != ":" })).map { "Did you mean \($0)?" }
-      return meant ?? "the Bluetooth SIG knows no company with this name. Use an identifier (004c, 0x004c) or a name (apple)"
-    }
-    guard companies.count > 1 else { return nil }
-    let list = companies.prefix(8).map {
-      "\(Hex.encode($0)) \(AssignedNumbers.company($0) ?? "")"
-    }
-    return "\(companies.count) companies match: \(list.joined(separator: ", "))\(companies.count > 8 ? ", …" : "")"
   }
 }

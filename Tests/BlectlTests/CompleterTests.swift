@@ -41,7 +41,10 @@ import Text
   private static func complete(_ line: String, connected: Bool = true, model: CompletionModel? = nil) -> LineEditor.Completion? {
     let folders = ["": ["code.bin", "codes/", "two words.bin", ".hidden"], "codes/": ["a.bin"]]
     let model = model ?? Self.model(connected: connected)
-    return Completer(model: model, shape: { CommandShape(named: $0) }, files: { folders[$0] ?? [] }).complete(line)
+    let commands = Blectl.commands.inSessions
+    return Completer(
+      model: model, shape: { name in commands.first { $0.commandName == name }.map { CommandShape(of: $0) } }, files: { folders[$0] ?? [] }
+    ).complete(line)
   }
 
   /// The line as it is afterwards.

@@ -27,7 +27,9 @@ import Text
       self.ends = ends
       let configuration = Configuration(environment: ["BLECTL_ADAPTER": "sim"])
       let options = try MTU.parse(["name:panel", "-v"] + (json ? ["--json"] : [])).process
-      process = ProcessContext(options, Output(options.outputStyle, out: ends[1], err: ends[1], environment: { _ in nil }), configuration)
+      process = ProcessContext(
+        options, Output(options.outputStyle, out: ends[1], err: ends[1], environment: { _ in nil }), configuration,
+        blectl.Blectl.commands)
       shell = blectl.Shell(process)
     }
 

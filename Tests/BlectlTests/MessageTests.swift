@@ -153,22 +153,6 @@ import Text
     }
   }
 
-  /// A value below zero is told from an option by what the options before it take.
-  @Test func flagsOfWriteAreKnown() throws {
-    let dump = try JSONTree.parse(TestSupport.Blectl.run("--experimental-dump-help").output)
-    guard case .array(let commands)? = dump["command"]?["subcommands"]?.kind,
-      case .array(let items)? = commands.first(where: { $0["commandName"]?.string == "write" })?["arguments"]?.kind
-    else {
-      Issue.record("the parser describes no arguments")
-      return
-    }
-    let flags = items.filter { $0["kind"]?.string == "flag" }.compactMap { item -> String? in
-      guard case .array(let names)? = item["names"]?.kind else { return nil }
-      return names.first { $0["kind"]?.string == "long" }?["name"]?.string
-    }
-    #expect(Set(flags).subtracting(["help", "version"]) == Set(Write.flags.map { String($0.dropFirst(2)) }))
-  }
-
   /// A name is a whole one, and people type a part.
   @Test func aPartOfANameIsRecognised() throws {
     let part = try Blectl.run("read", "name:band", "2a19")

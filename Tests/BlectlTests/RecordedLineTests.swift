@@ -170,9 +170,10 @@ extension RecordTests {
     try await onLoop {
       let file = unsafe open(errors.path, O_WRONLY)
       let output = Output(Output.Style(), err: file) { _ in nil }
-      let recorder = try ScriptRecorder(path.path, output, limit: 2)
+      let commands = SessionCommands(blectl.Blectl.commands)
+      let recorder = try ScriptRecorder(path.path, output, commands, limit: 2)
       for number in 1...5 {
-        let line = try ShellLine(["sleep", "\(number)"], ShellSettings())
+        let line = try ShellLine(["sleep", "\(number)"], ShellSettings(), commands)
         let command = recorder.begin(line, ["sleep", "\(number)"], nil, output)
         command.end(nil)
         // Values that come now are of this one.

@@ -178,7 +178,7 @@ import Testing
     (["read", "Band-7", "batery_level"], "Did you mean battery_level?"),
     (["read", "Band-7", "all"], "blectl services name:Band-7 --values"),
     (["scan", "--service", "hart_rate"], "Did you mean heart_rate?"), (["scan", "--manufacturer", "aple"], "Did you mean apple?"),
-    (["read", "unknown", "name:Band-7"], "The device comes first: read name:Band-7 unknown"),
+    (["read", "unknown", "name:Band-7"], "The device comes first: blectl read name:Band-7 unknown"),
     (["write", "Band-7", "ff02", "01", "--wait", "ff01"], "To wait for an answer: --expect ff01"),
     (["read", "Bend-7", "2a19", "-t", "2"], "Did you mean Band-7?"),
     (["read", "battery_level", "Band-7"], "blectl read Band-7 battery_level"),

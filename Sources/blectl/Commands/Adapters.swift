@@ -11,7 +11,7 @@ import Text
 
 struct Adapters: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "adapters", _superCommandName: "blectl", abstract: "List the Bluetooth adapters of this machine.",
+    named: "adapters", abstract: "List the Bluetooth adapters of this machine.",
     discussion: "Shows address, state, bus and features of each. With --adapter, describes only that adapter.")
   static let examples = ["blectl adapters", "blectl -i sim adapters", "blectl -i sim adapters --json"]
   static let unusedOptions = ["--timeout", "--record"]
@@ -19,6 +19,7 @@ struct Adapters: LoopCommand {
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func run(in context: Context) async throws {
     let adapters = try await found(context)

@@ -2,13 +2,14 @@ import ArgumentParser
 
 struct Browse: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "browse", _superCommandName: "blectl", abstract: "Explore devices, services and live values on a full screen.",
+    named: "browse", abstract: "Explore devices, services and live values on a full screen.",
     discussion: """
       Shows the devices in range. Enter connects and shows services, characteristics, descriptors and their values. Several devices may stay connected.
 
       r reads, w writes, s subscribes, a reads everything, / searches, d disconnects, q quits. ? shows all keys.
       """)
   static let examples = ["blectl -i sim browse", "blectl -i sim browse Band-7"]
+  static let traits = CommandTraits(runsInSessions: false, isRecordable: false)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 

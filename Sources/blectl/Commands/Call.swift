@@ -9,13 +9,16 @@ import Text
 
 struct Call: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "call", _superCommandName: "blectl", abstract: "Run a command that a device file describes.",
+    named: "call", abstract: "Run a command that a device file describes.",
     discussion: """
       Without --device, blectl searches for a file that describes this device. It looks in ~/.config/blectl/devices, in the simulator's file, then in the files that blectl includes. See blectl-device(5).
       """)
   static let examples = [
     "blectl -i sim call Band-7 --list", "blectl -i sim call Band-7 battery", "blectl -i sim call Band-7 history --json",
   ]
+
+  // Words may be commands of a device file.
+  static let traits = CommandTraits(completesNames: false)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -46,6 +49,9 @@ struct Call: PeerCommand {
       if let sign = word.firstIndex(of: "=") { files.reads(String(word[word.index(after: sign)...]).after("@"), as: String(word[..<sign])) }
     }
   }
+
+  var recordedForm: RecordedForm { RecordedForm(isExpected: !list) }
+  var deviceCall: DeviceCall? { DeviceCall(file: file.device, command: command, parameters: parameters) }
 
   func run(in context: Context) async throws {
     let named = try await file.load()

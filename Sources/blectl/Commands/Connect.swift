@@ -6,13 +6,14 @@ import Operations
 import Terminal
 import Text
 
-struct Connect: PeerCommand, SessionWorker {
+struct Connect: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "connect", _superCommandName: "blectl", abstract: "Connect to a device and report the connection.",
+    named: "connect", abstract: "Connect to a device and report the connection.",
     discussion: """
       On a terminal, an interactive session follows (see repl). If standard input has commands, blectl runs them on this connection, one per line, and disconnects at their end. Otherwise it disconnects immediately.
       """)
   static let examples = ["blectl -i sim connect Band-7", "echo read battery_level | blectl -i sim connect Band-7 -"]
+  static let traits = CommandTraits(deviceChange: .connects)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions

@@ -10,7 +10,7 @@ import Text
 
 struct Decode: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "decode", _superCommandName: "blectl", abstract: "Decode advertising data, ATT PDUs, HCI packets or traces.",
+    named: "decode", abstract: "Decode advertising data, ATT PDUs, HCI packets or traces.",
     discussion: """
       WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace (btsnoop, pcap, pcapng). Without WHAT, blectl detects the kind of the input.
 

@@ -8,7 +8,7 @@ import Text
 
 struct Doctor: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", _superCommandName: "blectl", abstract: "Find out what is wrong with Bluetooth on this machine.",
+    named: "doctor", abstract: "Find out what is wrong with Bluetooth on this machine.",
     discussion: """
       Checks the kernel and its known defects, the adapters, permissions, bluetoothd, and other programs that use an adapter. With --adapter, checks only that adapter. Exits 0 if a scan would work, otherwise 3.
       """)

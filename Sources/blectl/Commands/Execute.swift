@@ -4,14 +4,13 @@ import Text
 
 /// `-e`: no name among the commands, because it is how `sed` and `perl` take theirs.
 struct Execute: LoopCommand {
-  static let word = "-e"
-
   static let configuration = CommandConfiguration(
-    commandName: word, _superCommandName: "blectl", abstract: "Run several commands over one connection.",
+    named: "-e", abstract: "Run several commands over one connection.",
     discussion: """
       The first command that fails stops the run. Separate commands with ; or line feeds, and omit PEER. Session commands (wait, sleep, subscribe, ...) work, too. blectl subscribes for `wait` before it runs the preceding command.
       """)
   static let examples = ["blectl -i sim -e 'read 2a00; read 2a19' Band-7", "blectl -i sim -e 'write ff02 1b9901; wait ff01' Band-7"]
+  static let traits = CommandTraits(completedWords: [.free, .peer], runsInSessions: false, isSession: true)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -28,21 +27,29 @@ struct Execute: LoopCommand {
 
   @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
 
-  func validate() throws {
-    if let peer, !ShellCommands.isCommand(commands), let line = peer.description.after("name:"), ShellCommands.isCommand(line) {
-      throw ValidationError(
-        "The commands come before the device: blectl -e \(ShellWords.quoteForShell(line)) \(ShellWords.quoteForShell(commands))")
+  func check(_ words: [String], _ set: CommandSet, isSession: Bool) throws {
+    func isCommand(_ line: String) -> Bool {
+      guard let words = try? ShellWords.words(of: line), let name = Arguments.leading(words, set).rest.first else { return false }
+      return set.isInSessions(name)
     }
+    guard let line = peer?.description.after("name:"), !isCommand(commands), isCommand(line) else { return }
+    throw ValidationError(
+      "The commands come before the device: blectl -e \(ShellWords.quoteForShell(line)) \(ShellWords.quoteForShell(commands))")
+  }
+
+  func validate() throws {
     guard peer == nil, choice.first || choice.unique || link.isGiven else { return }
     throw ValidationError("--first, --unique and the connection options need a PEER.")
   }
+
+  var recordedDevice: PeerArgument? { peer }
 
   func run(in context: Context) async throws {
     let list = try CommandList(commands)
     if list.isEmpty { throw Failure(.usage, "-e is empty. Give it commands, as in -e 'read 2a19'.") }
     let shell = Shell(context.process, timeout: step.timeout)
     // What is no command is said before a device is bothered.
-    try list.check(shell.settings)
+    try list.check(in: shell)
     if let peer {
       let target = Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link)
       let request = try await context.request(target)

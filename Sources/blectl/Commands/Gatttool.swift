@@ -9,7 +9,7 @@ struct Gatttool: LoopCommand {
   static let name = "gatttool"
 
   static let configuration = CommandConfiguration(
-    commandName: name, _superCommandName: "blectl", abstract: "Run scripts that were written for BlueZ's gatttool.",
+    named: name, abstract: "Run scripts that were written for BlueZ's gatttool.",
     discussion: """
       All words after gatttool are its options. They are listed by blectl gatttool --help-all. It has the options, output and exit codes (0 or 1) of gatttool 5.66. A link to blectl with the name gatttool works the same way. -i also takes blectl's other adapters.
       """)
@@ -17,6 +17,7 @@ struct Gatttool: LoopCommand {
     "blectl gatttool -i sim -b C0:FF:EE:00:00:07 --char-read -a 0x0011",
     "blectl gatttool -i sim -b D1:00:00:00:00:10 -t random --primary",
   ]
+  static let traits = CommandTraits(runsInSessions: false, isRecordable: false)
   static let unusedOptions = ["--json", "--quiet", "--verbose", "--color", "--record", "--timeout"]
 
   @Argument(
@@ -26,15 +27,30 @@ struct Gatttool: LoopCommand {
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
+  static let ownShape: CommandShape? = CommandShape(
+    name, hint: "",
+    options: GatttoolOptions.Entry.all.map { entry in
+      let value: CommandShape.Word =
+        switch entry.name {
+        case .adapter: .adapter
+        case .device: .address
+        case .addressType: .choice(["public", "random"])
+        case .securityLevel: .choice(["low", "medium", "high"])
+        default: .free
+        }
+      let names = (entry.letter.map { ["-\($0)"] } ?? []) + ["--\(entry.name.rawValue)"]
+      return CommandShape.Option(names: names, hint: entry.help, value: entry.kind == .flag ? nil : value, isRepeating: false)
+    }, takesPlainAddresses: true)
+
   var usesNames: Bool { false }
   /// Without anything to do it only shows how it is used.
   var usesAdapter: Bool { (try? GatttoolOptions(words)).map { $0.flags.contains(.interactive) || $0.procedure != nil } ?? false }
 
   /// What a command line asks for: that of a program called gatttool, or of `blectl [options] gatttool …`.
-  /// - Parameter arguments: with the name of the program.
+  /// - Parameter arguments: starting with the name of the program.
   /// - Returns: nil when it is about another command. - Throws: for what stands before the command's name.
-  static func command(of arguments: [String]) throws -> Gatttool? {
-    let (leading, rest) = Arguments.leading(Array(arguments.dropFirst()))
+  static func command(of arguments: [String], _ commands: CommandSet) throws -> Gatttool? {
+    let (leading, rest) = Arguments.leading(Array(arguments.dropFirst()), commands)
     let isLink = arguments.first?.split(separator: "/").last.map(String.init) == name
     guard isLink || rest.first == name else { return nil }
     let words = isLink ? Array(arguments.dropFirst()) : Array(rest.dropFirst())

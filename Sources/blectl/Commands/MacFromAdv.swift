@@ -9,9 +9,9 @@ import Operations
 import Terminal
 import Text
 
-struct MacFromAdv: ListeningCommand, PeerNamingCommand {
+struct MacFromAdv: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "mac-from-adv", _superCommandName: "blectl", abstract: "Find the MAC address inside advertisements.",
+    named: "mac-from-adv", abstract: "Find the MAC address inside advertisements.",
     discussion: """
       Listens to PEER, or to all devices. If you give --hex, or lines on standard input, blectl decodes this data instead of listening. A line is hex, optionally after the sender's address, or a record of scan --json or --raw. Exits 2 if there is no MAC.
 
@@ -20,6 +20,7 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
   static let examples = [
     "blectl -i sim mac-from-adv GateLock", "blectl -i sim mac-from-adv --first", "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
   ]
+  static let traits = CommandTraits(runsBesideOthers: true, recordsNamePeers: true)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -82,6 +83,10 @@ struct MacFromAdv: ListeningCommand, PeerNamingCommand {
 
   var hasTimeLimit: Bool { duration > 0 || hex != nil }
   var failureAtInputEnd: Failure? { peer == nil && !first ? nil : Failure(.notFound, "The input ended before a MAC arrived.") }
+
+  func checkForScript() throws {
+    if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
+  }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
 

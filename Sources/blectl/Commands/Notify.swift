@@ -7,9 +7,9 @@ import Operations
 import Terminal
 import Text
 
-struct Notify: PeerCommand {
+struct Notify: ValueCommand {
   static let configuration = CommandConfiguration(
-    commandName: "notify", _superCommandName: "blectl", abstract: "Show notifications and indications as they arrive.",
+    named: "notify", abstract: "Show notifications and indications as they arrive.",
     discussion: """
       Runs until Ctrl-C, --count or --duration. Exits 4 if fewer than --count values arrive in time.
 
@@ -18,6 +18,7 @@ struct Notify: PeerCommand {
   static let examples = [
     "blectl -i sim notify Band-7 heart_rate_measurement -n 2", "blectl -i sim notify Band-7 ff01 --write ff02=1b9902 -d 2",
   ]
+  static let traits = CommandTraits(attributeUse: .listening)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -44,11 +45,7 @@ struct Notify: PeerCommand {
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
-  /// A default value would cost a search of all that conforms to anything at each start.
-  var format: ValueFormat { chosenFormat ?? .auto }
-
   func validate() throws {
-    try who.checkOrder("notify", attributes)
     if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
     if let duration, !(duration >= 0 && duration <= 31_536_000) {
       throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
@@ -59,6 +56,16 @@ struct Notify: PeerCommand {
   /// --timeout limits the silence, and values may come for ever.
   var hasTimeLimit: Bool { duration.map { $0 > 0 } ?? (count != nil) }
   var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "The input ended before \($0) value(s) arrived.") } }
+
+  static func hint(_ value: String, for place: String) -> String? { place.hasPrefix("--write ") ? AssignmentArgument.hint(value) : nil }
+
+  func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {
+    try PeerOptions.checkOrder(words, of: Self.self, attributes, isSession: isSession)
+  }
+
+  func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
+  var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
+  var limitInScript: Duration? { duration ?? 0 == 0 && step.timeout == nil ? .seconds(60) : nil }
 
   func run(in context: Context) async throws {
     let senders = try ValueSenders(attributes)

@@ -6,18 +6,20 @@ import Operations
 import Terminal
 import Text
 
-struct Peers: PeerNamingCommand {
+struct Peers: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "peers", _superCommandName: "blectl", abstract: "List connections, and devices that were connected before.",
+    named: "peers", abstract: "List connections, and devices that were connected before.",
     discussion: """
       With a kernel adapter, lists the connections of all programs. With any other adapter, lists only the connections of this session. blectl does not scan, so a listed device may be out of range.
       """)
   static let examples = ["blectl -i sim peers", "blectl -i sim peers --json"]
+  static let traits = CommandTraits(recordsNamePeers: true)
   static let unusedOptions = ["--timeout"]
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func run(in context: Context) async throws {
     let output = context.output

@@ -8,9 +8,9 @@ import Terminal
 import Text
 import Values
 
-struct Read: PeerCommand {
+struct Read: ValueCommand {
   static let configuration = CommandConfiguration(
-    commandName: "read", _superCommandName: "blectl", abstract: "Read characteristic or descriptor values.",
+    named: "read", abstract: "Read characteristic or descriptor values.",
     discussion: """
       With one attribute, blectl prints the value. With several, it prints one line each: attribute, tab, value. The decoded meaning follows if it is known.
 
@@ -19,6 +19,7 @@ struct Read: PeerCommand {
   static let examples = [
     "blectl -i sim read Band-7 battery_level", "blectl -i sim read Band-7 2a00 2a19 --json", "blectl -i sim read Panel fff6@2901",
   ]
+  static let traits = CommandTraits(attributeUse: .reading)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -31,15 +32,11 @@ struct Read: PeerCommand {
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
-  /// A default value would cost a search of all that conforms to anything at each start.
-  var format: ValueFormat { chosenFormat ?? .auto }
-
   @Flag(help: ArgumentHelp("Write only the bytes of the values", discussion: "Excludes --as and --json."))
   var raw = false
 
   func validate() throws {
     if attributes.isEmpty { throw ValidationError("Name at least one attribute to read, as in: blectl read Band-7 battery_level") }
-    try who.checkOrder("read", attributes)
     if attributes == ["all"] {
       throw ValidationError(
         "To read all values: \(who.peer == .current ? "services" : "blectl services \(who.peer)") --values")
@@ -47,6 +44,18 @@ struct Read: PeerCommand {
     if attributes.contains("as") { throw ValidationError("Use --as FORMAT. Only `let` and `expect` in scripts take the word as.") }
     if raw, format != .auto { throw ValidationError("--raw and --as exclude each other.") }
     if raw, process.json { throw ValidationError("--raw and --json exclude each other.") }
+  }
+
+  func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {
+    try PeerOptions.checkOrder(words, of: Self.self, attributes, isSession: isSession)
+  }
+
+  func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
+
+  var isRaw: Bool { raw }
+
+  var recordedForm: RecordedForm {
+    RecordedForm(reads: (attributes, options: format == .auto ? [] : ["--as", format.name]), isExpected: true)
   }
 
   func run(in context: Context) async throws {

@@ -4,13 +4,14 @@ import Terminal
 
 struct Repl: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "repl", _superCommandName: "blectl", abstract: "Start a session, interactive or for programs (--json).",
+    named: "repl", abstract: "Start a session, interactive or for programs (--json).",
     discussion: """
       On a terminal, you edit lines with completion and history. Otherwise blectl reads one command per line from standard input. With --json, it answers each with records and {"event":"done","id":...,"status":...,"peer":...}.
       """)
   static let examples = [
     "echo read battery_level | blectl -i sim repl Band-7", "echo read battery_level | blectl -i sim repl Band-7 --json",
   ]
+  static let traits = CommandTraits(runsInSessions: false, isSession: true)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 

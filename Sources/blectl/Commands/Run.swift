@@ -7,7 +7,7 @@ import Text
 
 struct Run: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", _superCommandName: "blectl", abstract: "Run test scripts and report what failed.",
+    named: "run", abstract: "Run test scripts and report what failed.",
     discussion: """
       A script has one command per line, without PEER, and expectations of the results. See blectl-script(5). blectl checks all files first and shows all their mistakes.
 
@@ -16,10 +16,14 @@ struct Run: LoopCommand {
       Exit status 7: a test failed. 2-6: the setup failed (no adapter, no device, lost connection).
       """)
   static let examples = ["blectl run --dry-run tests", "blectl -i sim run tests/band.blectl", "blectl -i sim run tests --junit report.xml"]
+  static let traits = CommandTraits(
+    runsInSessions: false, isRecordable: false, scriptRefusal: "To run another script, use `include FILE`.")
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
-  @Argument(help: ArgumentHelp("Scripts, folders with *.blectl files, or - for stdin", valueName: "file"), completion: .file())
+  @Argument(
+    help: ArgumentHelp("Scripts, folders with *.blectl files, or - for stdin", valueName: "file"),
+    completion: .file(extensions: ["blectl"]))
   var files: [String]
 
   @Option(help: ArgumentHelp("The device (default: the one in the script)", valueName: "peer"))
@@ -87,7 +91,7 @@ struct Run: LoopCommand {
     (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
     (options.endsWithFailure, options.keepsGoing, options.timeout) = (failFast, keepGoing, step.timeout)
     _ = try context.process.adapter()
-    let scripts = try await scripts(options.variables, context.output)
+    let scripts = try await scripts(options.variables, context)
     let run = ScriptRun(options, reports(context.output), context.process)
     if run.count(scripts) == 0 {
       throw Failure(.usage, "No test in \(files.joined(separator: ", ")) matches --only and --tag. List them: --dry-run")
@@ -114,14 +118,15 @@ struct Run: LoopCommand {
 
   /// - Throws: ScriptErrors with the mistakes of all files; FileError.
   @LoopActor
-  private func scripts(_ variables: [String: String], _ output: Output) async throws -> [Script] {
+  private func scripts(_ variables: [String: String], _ context: Context) async throws -> [Script] {
+    let output = context.output
     var scripts: [Script] = []
     var mistakes = ScriptErrors()
     var missing: [FileError] = []
     for path in files {
       for file in path == "-" ? [path] : try ScriptLoader.files(path) {
         do {
-          scripts.append(try await ScriptLoader.load(file, variables: variables, hasPeer: peer != nil))
+          scripts.append(try await ScriptLoader.load(file, variables: variables, hasPeer: peer != nil, context.process.commands))
         } catch let error as ScriptErrors {
           mistakes.add(error)
         } catch let error as FileError { missing.append(error) }

@@ -9,9 +9,9 @@ import Operations
 import Terminal
 import Text
 
-struct Scan: ListeningCommand, PeerNamingCommand {
+struct Scan: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "scan", _superCommandName: "blectl", abstract: "Show advertisements.",
+    named: "scan", abstract: "Show advertisements.",
     discussion: """
       On a terminal, a table shows one line per device, strongest first: p public, r random, ~ changing address; c connectable.
 
@@ -22,6 +22,7 @@ struct Scan: ListeningCommand, PeerNamingCommand {
       -v adds one line per AD structure. blectl decodes iBeacon, AltBeacon, Eddystone, BTHome, and Apple's and Microsoft's messages.
       """)
   static let examples = ["blectl -i sim scan band -d 3", "blectl -i sim scan --json -n 4"]
+  static let traits = CommandTraits(runsBesideOthers: true, recordsNamePeers: true)
   static let unusedOptions = ["--timeout"]
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
@@ -106,6 +107,15 @@ struct Scan: ListeningCommand, PeerNamingCommand {
   var runsUntilStopped: Bool { count == nil && duration == 0 }
   var hasTimeLimit: Bool { duration > 0 }
   var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "The input ended before \($0) record(s) arrived.") } }
+
+  static func hint(_ value: String, for place: String) -> String? {
+    place.hasPrefix("--service ")
+      ? ServiceArgument.hint(value) : place.hasPrefix("--manufacturer ") ? ManufacturerArgument.hint(value) : nil
+  }
+
+  func checkForScript() throws {
+    if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
+  }
 
   /// What is a record, as the options say.
   @LoopActor
@@ -261,6 +271,24 @@ struct ManufacturerArgument: ExpressibleByArgument, Sendable {
     if let number = Hex.number(digits) { return UInt16(exactly: number) }
     let named = AssignedNumbers.companies(named: text)
     return named.count == 1 ? named.first : nil
+  }
+
+  static func hint(_ text: String) -> String? {
+    if let data = text.firstIndex(of: ":").map({ text[text.index(after: $0)...] }) {
+      do { _ = try Hex.parse(String(data)) } catch {
+        return error == .notHex ? "\(error) \(DisplayText.quote(String(data)))" : "\(error)"
+      }
+    }
+    let companies = AssignedNumbers.companies(named: String(text.prefix { $0 != ":" }))
+    if companies.isEmpty {
+      let meant = AssignedNumbers.companyNamed(like: String(text.prefix { $0 != ":" })).map { "Did you mean \($0)?" }
+      return meant ?? "the Bluetooth SIG knows no company with this name. Use an identifier (004c, 0x004c) or a name (apple)"
+    }
+    guard companies.count > 1 else { return nil }
+    let list = companies.prefix(8).map {
+      "\(Hex.encode($0)) \(AssignedNumbers.company($0) ?? "")"
+    }
+    return "\(companies.count) companies match: \(list.joined(separator: ", "))\(companies.count > 8 ? ", …" : "")"
   }
 }
 

@@ -11,7 +11,7 @@ import Text
 
 struct SendFile: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "send-file", _superCommandName: "blectl", abstract: "Send a file to a characteristic without losing a packet.",
+    named: "send-file", abstract: "Send a file to a characteristic without losing a packet.",
     discussion: """
       blectl picks the segment size that fills the link and sends as fast as the controller accepts. A request at the end confirms that the device received everything.
 
@@ -20,6 +20,7 @@ struct SendFile: PeerCommand {
   static let examples = [
     "seq 2000 | blectl -i sim send-file Panel fff6 -", "seq 2000 | blectl -i sim send-file Panel fff6 - --verify notify:fff7",
   ]
+  static let traits = CommandTraits(attributeUse: .sending)
 
   /// Octets of a file: more than a link carries in a month.
   static let limit = 64 << 30
@@ -79,6 +80,13 @@ struct SendFile: PeerCommand {
   }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
+
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard mistake == .missingArgument(place: "<file>"), let file = words.last, InputFile.exists(file) else { return nil }
+    return "\(DisplayText.quote(file)) is a file. The attribute comes before it: send-file PEER ATTR \(DisplayText.escape(file))"
+  }
+
+  func checkForScript() throws { _ = try Selector(attribute, abbreviating: false) }
 
   func run(in context: Context) async throws {
     if (try? Selector(attribute)) == nil, InputFile.exists(attribute) {

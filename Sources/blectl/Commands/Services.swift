@@ -7,7 +7,7 @@ import Terminal
 
 struct Services: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "services", _superCommandName: "blectl", abstract: "Show services, characteristics, properties and descriptors.")
+    named: "services", abstract: "Show services, characteristics, properties and descriptors.")
   static let examples = ["blectl -i sim services Band-7", "blectl -i sim services Band-7 --values"]
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions

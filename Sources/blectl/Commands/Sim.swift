@@ -5,7 +5,7 @@ import Simulation
 
 struct Sim: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sim", _superCommandName: "blectl", abstract: "Run a simulator that several programs share.",
+    named: "sim", abstract: "Run a simulator that several programs share.",
     discussion: """
       Each program that connects gets a Bluetooth controller (H4). All see the same devices, which keep their state:
         blectl sim --listen unix:/tmp/air &
@@ -14,6 +14,7 @@ struct Sim: LoopCommand {
       sim runs in real time and ignores BLECTL_CLOCK.
       """)
   static let examples = ["blectl sim --listen unix:/tmp/air", "blectl sim --listen tcp:localhost:0 --once devices.json"]
+  static let traits = CommandTraits(runsInSessions: false, isRecordable: false)
   static let unusedOptions = ["--adapter", "--timeout", "--record"]
 
   @Option(help: ArgumentHelp("unix:PATH or tcp:HOST:PORT (0: any free port); repeatable", valueName: "address"))
@@ -26,7 +27,7 @@ struct Sim: LoopCommand {
   @Flag(help: ArgumentHelp("Run until Ctrl-C", visibility: .hidden))
   var stay = false
 
-  @Argument(help: "Devices, see blectl-peripheral(5) (default: as with -i sim)", completion: .file())
+  @Argument(help: "Devices, see blectl-peripheral(5) (default: as with -i sim)", completion: .file(extensions: ["json", "jsonc"]))
   var file: String?
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions

@@ -9,7 +9,7 @@ import Text
 
 struct Tune: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "tune", _superCommandName: "blectl", abstract: "Measure the fastest lossless way to send to a characteristic.",
+    named: "tune", abstract: "Measure the fastest lossless way to send to a characteristic.",
     discussion: """
       Warning: this writes test data. Do not use it on a characteristic that stores firmware.
 
@@ -18,6 +18,7 @@ struct Tune: PeerCommand {
   static let examples = [
     "blectl -i sim tune Panel fff6 --verify notify:fff7", "blectl -i sim tune Panel fff6 --verify notify:fff7 --mode request",
   ]
+  static let traits = CommandTraits(attributeUse: .sending)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions

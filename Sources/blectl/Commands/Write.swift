@@ -9,11 +9,12 @@ import Text
 
 struct Write: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "write", _superCommandName: "blectl", abstract: "Write a value and optionally wait for an answer.",
+    named: "write", abstract: "Write a value and optionally wait for an answer.",
     discussion: """
       In mode auto, a characteristic with the write property gets a Write Request, or a long write if the value exceeds the MTU. A characteristic that only permits writes without response gets Write Commands, in segments if necessary. With any other --mode, blectl uses exactly that mode.
       """)
   static let examples = ["blectl -i sim write Panel fff8 00", "blectl -i sim write Band-7 ff02 1b9902 --expect ff01 --expect-count 3"]
+  static let traits = CommandTraits(takesValue: true, attributeUse: .writing)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -51,14 +52,38 @@ struct Write: PeerCommand {
 
   @OptionGroup(title: "Verification") var answers: AnswerOptions
 
-  /// Those that take no value.
-  static let flags = ProcessOptions.flags + ["--empty", "--read-back"] + PeerOptions.flags
-
   func validate() throws {
     if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap.plainText)") }
   }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.readsValue(value, as: "VALUE") }
+
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard case .unexpectedArguments(let extra, _) = mistake else { return nil }
+    if let index = words.firstIndex(of: "--wait"), index + 1 < words.count, extra.contains(words[index + 1]) {
+      let answer = DisplayText.clip(ShellWords.quoteForShell(words[index + 1]), to: 60)
+      return "--wait waits for the device and takes no value. To wait for an answer: --expect \(answer)"
+    }
+    // A VALUE of several words without quotes.
+    guard let begin = words.indices.last(where: { words[$0...].starts(with: extra) }), begin > 0, !words[begin - 1].hasPrefix("-") else {
+      return nil
+    }
+    let value = ([words[begin - 1]] + extra).joined(separator: " ")
+    return "write takes one VALUE. Put it in quotes: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
+  }
+
+  static func hint(_ value: String, for place: String) -> String? {
+    place.hasPrefix("--expect ") || place.hasPrefix("--fail-on ") ? PatternArgument.hint(value) : nil
+  }
+
+  func checkForScript() throws {
+    _ = try Selector(attribute, abbreviating: false)
+    if value == "-" { throw Failure(.usage, "A script cannot read standard input (-). Use a file: @FILE") }
+    guard !value.hasPrefix("@"), try (format ?? .hex).parse(value).isEmpty, !empty else { return }
+    throw Failure(.usage, "The value is empty. To write an empty value, add --empty.")
+  }
+
+  var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
 
   func run(in context: Context) async throws {
     let selector = try Selector(attribute)

@@ -12,8 +12,10 @@ struct CommandLineCompletion {
   private let environment: [String: String]
   /// Seconds since 1970-01-01T00:00:00Z.
   private let now: Int64
+  private let commands: CommandSet
 
-  init(_ environment: [String: String], now: Int64) {
+  init(_ commands: CommandSet, _ environment: [String: String], now: Int64) {
+    self.commands = commands
     self.environment = environment
     self.now = now
   }
@@ -21,11 +23,11 @@ struct CommandLineCompletion {
   /// Returns the candidates for the word at the cursor. Nil for an unknown command.
   /// - Parameter words: the complete words after the program's name.
   func answer(_ words: [String], _ last: String) -> Completer.Answer? {
-    let (leading, rest) = Arguments.leading(words)
-    guard let shape = CommandShape(completing: rest.first) else { return nil }
+    let (leading, rest) = Arguments.leading(words, commands)
+    guard let shape = shape(after: rest.first) else { return nil }
     let given = Completer.Given(leading + rest.dropFirst(), to: shape)
     var completer = Completer(model: CompletionModel(), shape: { _ in nil })
-    if shape.words.contains(.command) { completer.model.commands = Self.commands }
+    if shape.words.contains(.command) { completer.model.commands = commands.commandLine.map { $0.completion } }
     // Read files only if the candidates need them.
     if given.pending?.value == .adapter || last.hasPrefix("--adapter=") { completer.model.adapters = adapters() }
     let isName = !given.onlyWords && given.pending == nil && last.hasPrefix("-") && !last.contains("=")
@@ -53,13 +55,17 @@ struct CommandLineCompletion {
       let device = file != nil ? named : given.words.first.flatMap(facts).flatMap { fitting($0, configuration, spec) }
       completer.model.deviceCommands = device?.commands.map(CompletionModel.DeviceCommand.init) ?? []
     }
-    if rest.first == Gatttool.name { completer.model.keepPlainAddresses() }
+    if shape.takesPlainAddresses { completer.model.keepPlainAddresses() }
     return completer.answer(shape, given, last)
   }
 
-  private static var commands: [(name: String, hint: String)] {
-    Blectl.configuration.subcommands.compactMap { type in
-      type.configuration.commandName.map { ($0, String(type.configuration.abstract.prefix { $0 != "." })) }
+  /// The shape after a command's name, or after global options only. Nil for an unknown command.
+  private func shape(after name: String?) -> CommandShape? {
+    switch name {
+    case nil:
+      CommandShape("", hint: "", options: CommandShape.options(CommandDescription(of: CompletedCommandLine.self)), words: [.command])
+    case "help": CommandShape("help", hint: "", words: [.command])
+    case let name?: commands.type(named: name).map { CommandShape(of: $0) }
     }
   }
 
@@ -88,34 +94,6 @@ struct CommandLineCompletion {
 }
 
 extension CommandShape {
-  /// The shape after a command's name, or after global options only.
-  fileprivate init?(completing name: String?) {
-    switch name {
-    case nil:
-      let options = CommandShape("", CommandDescription(of: CompletedCommandLine.self)).options
-      self.init("", hint: "", options: options, words: [.command])
-    case "help": self.init("help", hint: "", words: [.command])
-    case Gatttool.name:
-      self.init(
-        Gatttool.name, hint: "",
-        options: GatttoolOptions.Entry.all.map { entry in
-          let value: Word =
-            switch entry.name {
-            case .adapter: .adapter
-            case .device: .address
-            case .addressType: .choice(["public", "random"])
-            case .securityLevel: .choice(["low", "medium", "high"])
-            default: .free
-            }
-          let names = (entry.letter.map { ["-\($0)"] } ?? []) + ["--\(entry.name.rawValue)"]
-          return Option(names: names, hint: entry.help, value: entry.kind == .flag ? nil : value, isRepeating: false)
-        })
-    case let name?:
-      guard let command = Blectl.command(named: name) else { return nil }
-      self.init(name, CommandDescription(of: command))
-    }
-  }
-
   fileprivate var namesDevices: Bool {
     words.contains(.peer) || options.contains { $0.value == .peer || $0.value == .address }
   }
@@ -128,7 +106,7 @@ extension Completer.Given {
 
 /// The global options, as the parser describes them. The root command does not declare them, because that would slow the start.
 private struct CompletedCommandLine: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: Blectl.configuration.commandName, version: Blectl.version)
+  static let configuration = CommandConfiguration(commandName: "blectl", version: "-")
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 }

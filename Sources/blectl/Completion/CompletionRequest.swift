@@ -21,10 +21,10 @@ struct CompletionRequest {
     self.question = question
   }
 
-  func run(_ environment: [String: String]) {
+  func run(_ commands: CommandSet, _ environment: [String: String]) {
     let question = question
     let answer = try? EventLoop.shared.run {
-      CommandLineCompletion(environment, now: RealTime.now / 1_000_000_000).answer(question.words, question.last)
+      CommandLineCompletion(commands, environment, now: RealTime.now / 1_000_000_000).answer(question.words, question.last)
     }
     guard let answer else { return }
     _ = Output.writeWaiting(.output, dialect.text(of: answer, to: question))

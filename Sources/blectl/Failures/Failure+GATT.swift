@@ -18,11 +18,7 @@ extension Failure {
       self.init(
         .att, "\(Self.attempt(request, attribute)): \(reason) (ATT 0x\(Hex.encode(code.rawValue))).\(advice.map { " \($0)" } ?? "")",
         code: Int(code.rawValue), name: code.snakeName)
-    case .invalidSelector(let text, let fault):
-      self.init(
-        .usage,
-        "\(Self.problem(text, fault).asSentence) Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, 'ffe1[2]'), a descriptor (ffe1@2901) or a name "
-          + "(battery_level).")
+    case .invalidSelector(let text, let fault): self.init(text, fault)
     case .notFound(let selector, let missing):
       self.init(.notFound, "The device has no attribute \(Self.head("\(selector)"))\(Self.hint(missing))")
     case .ambiguous(let selector, let found):
@@ -124,7 +120,15 @@ extension Failure {
 
   // MARK: Names
 
-  private static func problem(_ text: String, _ fault: Selector.Fault) -> String {
+  /// - Parameter advice: the advice for an unknown name; nil for the usual one.
+  init(_ text: String, _ fault: Selector.Fault, advice: String? = nil) {
+    self.init(
+      .usage,
+      "\(Self.problem(text, fault, advice).asSentence) Use a handle (0x0012), a UUID (ffe1, ffe0/ffe1, 'ffe1[2]'), a descriptor (ffe1@2901) or a name "
+        + "(battery_level).")
+  }
+
+  private static func problem(_ text: String, _ fault: Selector.Fault, _ advice: String?) -> String {
     let text = head(text)
     return switch fault {
     case .tooManyParts: "Invalid attribute \"\(text)\": it has more than one /"
@@ -134,14 +138,14 @@ extension Failure {
     case .emptyPart: "Invalid attribute \"\(text)\": a part is empty"
     case .unknownName(let name):
       "Unknown attribute \"\(text)\"" + (head(name) == text ? "" : ": \(head(name)) is neither a UUID nor a name from the Bluetooth SIG")
-        + (Self.advice(for: name).map { ". \($0)" } ?? "")
+        + ((advice ?? Self.advice(for: name)).map { ". \($0)" } ?? "")
     }
   }
 
   /// What an unknown name of an attribute may mean.
   private static func advice(for name: String) -> String? {
     if let number = UInt16(name) { return "A handle is hex after 0x: 0x\(Hex.encode(number)) is \(number)." }
-    if name.hasSuffix(",") || ShellCommands.type(named: name) != nil { return "Separate commands with a semicolon." }
+    if name.hasSuffix(",") { return "Separate commands with a semicolon." }
     let digits = name.count { $0 != "-" }
     if digits > 4, name.allSatisfy({ $0.isHexDigit || $0 == "-" }) { return "It has \(digits) hex digits. A UUID has 4, 8 or 32." }
     return Likeness.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name)).map { "Did you mean \($0)?" }

@@ -79,7 +79,6 @@ struct PatternArgument: ExpressibleByArgument, Sendable {
     do { _ = try Selector(attribute) } catch {
       var failure = Failure(error)
       failure.message = "\(option): \(failure.message)"
-      if option == "wait", ScriptTime.parse(attribute) != nil { failure.add("To pause: sleep \(attribute)") }
       let parts = attribute.split(separator: ":", maxSplits: 1)
       if parts.count == 2 { failure.add("Write = before the first bytes: \(DisplayText.escape("\(parts[0])=\(parts[1])"))") }
       throw failure

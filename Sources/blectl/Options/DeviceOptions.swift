@@ -4,7 +4,9 @@ import EventLoop
 
 /// Which file describes the device: of every command that makes use of one.
 struct DeviceOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Device file that describes the protocol, see blectl-device(5)", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("Device file that describes the protocol, see blectl-device(5)", valueName: "file"),
+    completion: .file(extensions: ["json", "jsonc"]))
   var device: String?
 
   func validate() throws {

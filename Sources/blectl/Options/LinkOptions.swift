@@ -25,9 +25,6 @@ struct LinkOptions: ParsableArguments {
   @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)")
   var wait = false
 
-  /// Those that take no value.
-  static let flags = ["--wait"]
-
   func validate() throws {
     if let mtu, !(23...517).contains(mtu) { throw ValidationError("--mtu takes 23 to 517 bytes, not \(mtu)") }
     if let interval, !(interval >= 7.5 && interval <= 4000) {

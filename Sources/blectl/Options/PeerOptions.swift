@@ -13,15 +13,13 @@ struct PeerOptions: ParsableArguments {
   @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
 
   /// - Throws: ValidationError if one of the attributes is a device.
-  func checkOrder(_ command: String, _ attributes: [String]) throws {
-    guard let device = attributes.first(where: { ($0.contains(":") || $0.hasPrefix("@")) && PeerArgument(form: $0) != nil }) else { return }
-    let others = attributes.filter { $0 != device }
-    let words = [command, device] + (peer == .current ? [] : [peer.description.after("name:") ?? peer.description]) + others
-    throw ValidationError("The device comes first: \(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))")
+  static func checkOrder(_ words: [String], of type: any LoopCommand.Type, _ attributes: [String], isSession: Bool) throws {
+    let device = attributes.first { ($0.contains(":") || $0.hasPrefix("@")) && PeerArgument(form: $0) != nil }
+    guard let index = device.flatMap({ words.lastIndex(of: $0) }),
+      let first = CommandOptions(of: type).firstArgument(in: Array(words.dropFirst()))
+    else { return }
+    throw ValidationError(UsageText.deviceFirst(words, moving: index, to: first + 1, isSession: isSession))
   }
-
-  /// Those that take no value.
-  static let flags = ["--first", "--unique"] + LinkOptions.flags
 
   var target: Target { Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link) }
 }

@@ -42,15 +42,26 @@ struct ProcessOptions: ParsableArguments {
     transform: TimeText.seconds)
   var timeout: Double?
 
+  /// The names of the options without a value.
   static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets"]
-  /// Those that take a value, for moving them behind the command's name.
-  static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record", "-t", "--timeout"]
+  static let timeout = ["-t", "--timeout"]
+  /// The names of the options with a value. A test compares these lists with the declarations, which take a millisecond to ask for.
+  static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record"] + timeout
 
   func validate() throws {
     if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs --trace FILE.") }
     if let timeout, !(timeout > 0 && timeout <= 86_400) {
       throw ValidationError("--timeout takes seconds, more than 0 and up to 86400, not \(timeout.plainText)")
     }
+  }
+
+  /// The options that a session takes when it starts, and its commands refuse.
+  static let ofSession = ["--adapter", "--trace", "--record"]
+
+  /// - Throws: Failure(.usage) if an option is one of the session.
+  func refuseSessionOptions() throws {
+    guard let (option, _) = zip(Self.ofSession, [adapter, trace, record]).first(where: { $0.1 != nil }) else { return }
+    throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
   }
 
   var step: StepOptions { StepOptions(timeout: timeout) }

@@ -43,6 +43,8 @@ final class RecordedCommand: CommandObserver {
   private(set) var failure: Failure?
   private(set) var duration: Duration?
   let isEndless: Bool
+  /// Whether the script can expect the same failure.
+  let failsAgain: Bool
   /// Whether a link existed for it.
   private(set) var hasLink = false
   private let begin = EventLoop.shared.now
@@ -52,11 +54,12 @@ final class RecordedCommand: CommandObserver {
   static let limit = 256
   private static let shownLimit = 20
 
-  init(_ words: [String], parts: RecordedWords?, _ kind: Kind, isEndless: Bool, _ recorder: ScriptRecorder?) {
+  init(_ words: [String], parts: RecordedWords?, _ kind: Kind, isEndless: Bool, failsAgain: Bool = true, _ recorder: ScriptRecorder?) {
     self.words = words
     self.parts = parts
     self.kind = kind
     self.isEndless = isEndless
+    self.failsAgain = failsAgain
     self.recorder = recorder
   }
 

@@ -47,8 +47,8 @@ struct RecordedScript {
     }
     let typed = Self.typed(words)
     // The script may have a link to disconnect, so the failure need not repeat.
-    if words.first == "disconnect", let failure = command.failure {
-      comment("disconnect failed: \(DisplayText.escape(failure.message))")
+    if !command.failsAgain, let failure = command.failure {
+      comment("\(words.first ?? "") failed: \(DisplayText.escape(failure.message))")
       return false
     }
     guard Self.isOneLine(typed) else {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import EventLoop
 import Text
 
@@ -29,17 +28,12 @@ struct RecordedWords {
 
   var words: [String] { parts.flatMap(\.words) }
 
-  private static let linkOptions: Set<String> = ["--mtu", "--phy", "--interval", "--retries", "--wait", "--first", "--unique"]
-  private static let processOptions: Set<String> = [
-    "-i", "--adapter", "--color", "--trace", "--trace-secrets", "--record", "--json", "-q", "--quiet", "--verbose",
-  ]
-
   /// - Parameters:
   ///   - words: the command's name, perhaps after global options.
   ///   - hasPeer: whether the first argument is PEER.
-  init(_ words: [String], of type: any ParsableCommand.Type, hasPeer: Bool) {
-    let words = Arguments.commandFirst(words)
-    let options = ShellCommands.options(of: type)
+  init(_ words: [String], of type: any LoopCommand.Type, hasPeer: Bool, _ commands: SessionCommands) {
+    let words = commands.commandFirst(words)
+    let options = commands.options(of: type)
     parts = words.prefix(1).map { .name($0) }
     var rest = words.dropFirst()
     var isPeer = hasPeer
@@ -56,9 +50,9 @@ struct RecordedWords {
       var option = [word]
       if options.takesValue(word), let value = rest.popFirst() { option.append(value) }
       let name = Self.name(word)
-      if Self.linkOptions.contains(name), hasPeer {
+      if options.isOfConnection(name), hasPeer {
         link += option
-      } else if !Self.processOptions.contains(name), !Self.isVerbose(word), !(word.hasPrefix("-i") && word.count > 2) {
+      } else if !options.isOfProcess(name), !Self.isVerbose(word), !(word.hasPrefix("-i") && word.count > 2) {
         parts.append(.option(option))
       }
     }

@@ -9,6 +9,7 @@ import Text
 final class ScriptRecorder {
   private let path: String
   private let output: Output
+  private let known: SessionCommands
   private let start = EventLoop.shared.wallClock
   /// The device of the script: the first one that was named.
   private var device: PeerSelector?
@@ -23,10 +24,11 @@ final class ScriptRecorder {
   private let limit: Int
 
   /// - Throws: FileError if the file cannot be written.
-  init(_ path: String, _ output: Output, limit: Int = 100_000) throws(FileError) {
+  init(_ path: String, _ output: Output, _ known: SessionCommands, limit: Int = 100_000) throws(FileError) {
     try OutputFile.check(path)
     self.path = path
     self.output = output
+    self.known = known
     self.limit = limit
   }
 
@@ -34,9 +36,9 @@ final class ScriptRecorder {
   var hasDone: Bool { commands.contains { $0.duration != nil && !($0.failure?.isRefusal ?? false) } }
 
   private func add(
-    _ words: [String], parts: RecordedWords? = nil, _ kind: RecordedCommand.Kind, isEndless: Bool = false
+    _ words: [String], parts: RecordedWords? = nil, _ kind: RecordedCommand.Kind, isEndless: Bool = false, failsAgain: Bool = true
   ) -> RecordedCommand {
-    let command = RecordedCommand(words, parts: parts, kind, isEndless: isEndless, self)
+    let command = RecordedCommand(words, parts: parts, kind, isEndless: isEndless, failsAgain: failsAgain, self)
     if commands.count < limit { commands.append(command) } else { leftOut += 1 }
     last = command
     return command
@@ -46,14 +48,12 @@ final class ScriptRecorder {
 
   /// Runs a command of the command line. - Parameter arguments: its words, starting with the command's name.
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
-    switch command {
-    case let command as Execute:
-      if let peer = command.peer { device = try await context.configuration.resolve(peer) }
-    case is Repl: break
-    case let command as any PeerCommand:
-      device = try await context.configuration.resolve(command.who.peer)
-      return try await run(command, RecordedWords(arguments, of: type(of: command), hasPeer: true), in: context)
-    default: return try await record(add(RecordedWords(arguments, of: type(of: command), hasPeer: false).words, .command), command, context)
+    if let peer = command.recordedDevice { device = try await context.configuration.resolve(peer) }
+    guard command.traits.isSession else {
+      let hasPeer = command.peerOptions != nil
+      let words = RecordedWords(arguments, of: type(of: command), hasPeer: hasPeer, known)
+      if hasPeer { return try await run(command, words, in: context) }
+      return try await record(add(words.words, .command), command, context)
     }
     do { try await command.run(in: context) } catch {
       if commands.isEmpty, device != nil, Failure(error).kind != .usage { add(["connect"], .connection).end(error) }
@@ -62,9 +62,10 @@ final class ScriptRecorder {
   }
 
   private func run(_ command: any LoopCommand, _ words: RecordedWords, in context: Context) async throws {
-    var link: RecordedCommand?
-    if !words.link.isEmpty, !(command is Connect) { link = add(["connect"] + words.link, .connection) }
-    if command is Connect { return try await record(add(["connect"] + words.link, .command), command, context) }
+    if command.traits.deviceChange == .connects {
+      return try await record(add([command.commandName] + words.link, .command), command, context)
+    }
+    let link = words.link.isEmpty ? nil : add(["connect"] + words.link, .connection)
     let recorded = add(words.words, parts: words, Self.kind(command), isEndless: command.runsUntilStopped)
     do { try await record(recorded, command, context) } catch {
       // Without a link, it was the connection that failed.
@@ -90,24 +91,23 @@ final class ScriptRecorder {
   }
 
   private static func kind(_ command: any LoopCommand) -> RecordedCommand.Kind {
-    guard let read = command as? Read else { return .command }
-    return .read(read.attributes, options: read.format == .auto ? [] : ["--as", read.format.name])
+    command.recordedForm.reads.map { .read($0.attributes, options: $0.options) } ?? .command
   }
 
   // MARK: A session
 
   /// Adds a line of a session. - Parameter lane: the lane of its device; nil for a command without a device.
   func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> RecordedCommand {
-    let named = line.command is any PeerCommand && !line.isAboutCurrent
+    let form = line.command.recordedForm
+    let named = line.command.peerOptions != nil && !line.isAboutCurrent
     let isOther = lane.map { !isOfScript($0) } ?? false
-    let parts = RecordedWords(words, of: type(of: line.command), hasPeer: named)
+    let parts = RecordedWords(words, of: type(of: line.command), hasPeer: named, known)
     let kind: RecordedCommand.Kind =
-      if isOther { .comment("for another device") } else if Self.outside.contains(line.name) {
+      if isOther { .comment("for another device") } else if form.isLeftOut {
         .comment("not for scripts")
       } else { Self.kind(line.command) }
     let recorded = add(
-      line.command is Sleep ? ["sleep", "\((line.command as? Sleep)?.seconds.plainText ?? "0")s"] : parts.words + parts.link,
-      parts: parts, kind, isEndless: line.command.runsUntilStopped)
+      form.words ?? parts.words + parts.link, parts: parts, kind, isEndless: line.command.runsUntilStopped, failsAgain: form.failsAgain)
     watch(recorded, line.command, output)
     return recorded
   }
@@ -129,13 +129,8 @@ final class ScriptRecorder {
     return true
   }
 
-  /// Commands that a script cannot contain.
-  private static let outside: Set<String> = ["exit", "quit", "help", "source", "alias", "use", "set", "peers", "adapters"]
-
   private func watch(_ recorded: RecordedCommand, _ command: any LoopCommand, _ output: Output) {
-    // The script states expectations for the results of these.
-    let isExpected = command is Read || command is Notify || command is Write || (command as? Call)?.list == false
-    if !isExpected, output.onResult == nil {
+    if !command.recordedForm.isExpected, output.onResult == nil {
       output.onResult = { [weak recorded] in recorded?.show($0) }
     }
   }

@@ -14,10 +14,8 @@ enum CallCheck {
   /// - Parameters:
   ///   - words: with the paths of device files.
   ///   - typed: the same line as it stands in the script.
-  static func check(_ words: [String], _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
-    guard words.contains(Call.configuration.commandName ?? ""), let call = (try? ShellLine(words, ShellSettings()))?.command as? Call,
-      let path = call.file.device
-    else { return }
+  static func check(_ call: DeviceCall, _ words: [String], _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
+    guard let path = call.file else { return }
     let file = zip(words, typed.words).first { $0.0 == path || $0.0 == "--device=\(path)" }?.1
     if let file, typed.guessed.contains(file) { return }
     guard let device = try loaded(path, at: file), let name = call.command, !typed.guessed.contains(name) else { return }
@@ -38,7 +36,7 @@ enum CallCheck {
 
   /// Checks the names of parameters whose values are not known yet.
   private static func checkNames(
-    _ call: Call, _ request: DeviceRequest, _ typed: ScriptCheck.Command, at name: String
+    _ call: DeviceCall, _ request: DeviceRequest, _ typed: ScriptCheck.Command, at name: String
   ) throws(ScriptCheck.CommandMistake) {
     let names = call.parameters.map { DeviceRequest.parts($0).name }
     // A parameter whose name is a variable may be any.

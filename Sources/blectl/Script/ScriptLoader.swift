@@ -27,8 +27,9 @@ struct ScriptLoader {
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - hasPeer: a device is named, whatever the script says.
+  ///   - commands: the commands that it may use.
   /// - Throws: ScriptErrors with all mistakes; FileError.
-  static func load(_ path: String, variables: [String: String], hasPeer: Bool) async throws -> Script {
+  static func load(_ path: String, variables: [String: String], hasPeer: Bool, _ commands: SessionCommands) async throws -> Script {
     var loader = ScriptLoader(variables: variables)
     let name = path == "-" ? "standard input" : path
     if path.hasSuffix(".json") {
@@ -38,7 +39,7 @@ struct ScriptLoader {
     do { statements = try await loader.statements(path, name, inside: []) } catch let error as ScriptError {
       throw ScriptErrors(loader.mistakes + [error], of: name)
     }
-    let (script, found) = ScriptCheck.script(statements, file: name, variables: variables, mentioned: loader.mentioned, program)
+    let (script, found) = ScriptCheck.script(statements, file: name, variables: variables, mentioned: loader.mentioned, program(commands))
     let mistakes = loader.mistakes + found
     let isEmpty = mistakes.isEmpty && script.tests.isEmpty && !script.hasOwnSteps
     try ScriptErrors(mistakes + whole(script, hasPeer: hasPeer, isEmpty: isEmpty), of: name).check()
@@ -162,99 +163,58 @@ struct ScriptLoader {
 
   // MARK: Commands
 
-  /// The commands that scripts cannot use, with the reason or the alternative.
-  private static let refused: [String: String] = [
-    "exit": "A script ends with its last line. Remove this command.", "quit": "A script ends with its last line. Remove this command.",
-    "help": noHelp, "source": "To run another script, use `include FILE`.", "run": "To run another script, use `include FILE`.",
-    "alias": "An alias would outlive the script. Use a variable: `set NAME VALUE`",
-  ]
-  private static let noHelp = "Scripts cannot show help."
   /// The message for a line that needs a device if none is named.
   static let noDevice = "This line needs a device. Add `device PEER` to the script, or use --peer."
 
-  private static var program: ScriptCheck.Program {
+  private static func program(_ commands: SessionCommands) -> ScriptCheck.Program {
     ScriptCheck.Program(
       command: { command throws(ScriptCheck.CommandMistake) in
         let words = paths(of: command.words, in: command.file)
-        let wanted = try need(words)
-        try CallCheck.check(words, command)
+        let (wanted, call) = try need(words, commands)
+        if let call { try CallCheck.check(call, words, command) }
         return wanted
       }, errors: errors, reasons: reasons)
   }
 
-  /// The needs of parsed lines. Lines repeat, and parsing takes time.
-  private static var known: [[String]: ScriptCheck.Need] = [:]
+  private typealias Need = (ScriptCheck.Need, call: DeviceCall?)
 
-  private static func need(_ words: [String]) throws(ScriptCheck.CommandMistake) -> ScriptCheck.Need {
+  /// The needs of parsed lines. Lines repeat, and parsing takes time.
+  private static var known: [[String]: Need] = [:]
+
+  private static func need(_ words: [String], _ commands: SessionCommands) throws(ScriptCheck.CommandMistake) -> Need {
     if let need = known[words] { return need }
-    let need = try newNeed(words)
+    let need: Need
+    do { need = try newNeed(words, commands) } catch is HelpText {
+      throw ScriptCheck.CommandMistake(HelpText.refusal)
+    } catch { throw ScriptCheck.CommandMistake(Failure(commands.explained(error)).message) }
     if known.count < 1000 { known[words] = need }
     return need
   }
 
-  private static func newNeed(_ words: [String]) throws(ScriptCheck.CommandMistake) -> ScriptCheck.Need {
-    do {
-      if let reason = words.first.flatMap({ refused[$0] }) { throw Failure(.usage, reason) }
-      if let word = words.first, ShellCommands.type(named: word) == nil, let meant = Likeness.nearest(to: word, among: ScriptParser.words) {
-        throw Failure(.usage, "Unknown command \(DisplayText.quote(word)). Did you mean \(meant)?")
-      }
-      let line = try ShellLine(words, ShellSettings())
-      if let reason = refused[line.name] { throw Failure(.usage, reason) }
-      let command = line.command
-      try Shell.refuseSessionOptions(command.process)
-      if command.runsUntilStopped {
-        throw Failure(.usage, "\(line.name) would never end. Add --count or --duration.")
-      }
-      try refuseEndlessWaits(command)
-      try checkWords(command)
-      if let setting = command as? SetSetting { try check(setting) }
-      if command is Disconnect { return .nothing }
-      if line.isAboutCurrent { return .device }
-      return command is Connect || command is Use ? .namesDevice : .nothing
-    } catch is HelpText {
-      throw ScriptCheck.CommandMistake(noHelp)
-    } catch {
-      throw ScriptCheck.CommandMistake(Failure(error).message)
+  private static func newNeed(_ words: [String], _ commands: SessionCommands) throws -> Need {
+    if let reason = words.first.flatMap({ refusal(of: $0, commands) }) { throw Failure(.usage, reason) }
+    if let word = words.first, commands.type(named: word) == nil, let meant = Likeness.nearest(to: word, among: ScriptParser.words) {
+      throw Failure(.usage, "Unknown command \(DisplayText.quote(word)). Did you mean \(meant)?")
     }
+    let line = try ShellLine(words, ShellSettings(), commands)
+    if let reason = line.command.traits.scriptRefusal { throw Failure(.usage, reason) }
+    let command = line.command
+    try command.process.refuseSessionOptions()
+    if command.runsUntilStopped { throw Failure(.usage, "\(line.name) would never end. Add --count or --duration.") }
+    try command.checkForScript()
+    let need: ScriptCheck.Need =
+      switch command.traits.deviceChange {
+      case .disconnects: .nothing
+      case _ where line.isAboutCurrent: .device
+      case .connects, .chooses: .namesDevice
+      case .none, .unknown: .nothing
+      }
+    return (need, command.deviceCall)
   }
 
-  /// Checks arguments that the command would only refuse when it runs.
-  private static func checkWords(_ command: any LoopCommand) throws {
-    switch command {
-    case let read as Read: for attribute in read.attributes { _ = try Selector(attribute, abbreviating: false) }
-    case let notify as Notify: for attribute in notify.attributes { _ = try Selector(attribute, abbreviating: false) }
-    case let subscribe as Subscribe: for attribute in subscribe.attributes { _ = try Selector(attribute, abbreviating: false) }
-    case let wait as WaitForValue: _ = try Selector(wait.pattern.attribute, abbreviating: false)
-    case let file as SendFile: _ = try Selector(file.attribute, abbreviating: false)
-    case let write as Write:
-      _ = try Selector(write.attribute, abbreviating: false)
-      if write.value == "-" { throw Failure(.usage, "A script cannot read standard input (-). Use a file: @FILE") }
-      if !write.value.hasPrefix("@") {
-        let octets = try (write.format ?? .hex).parse(write.value)
-        if octets.isEmpty, !write.empty { throw Failure(.usage, "The value is empty. To write an empty value, add --empty.") }
-      }
-    default: break
-    }
-  }
-
-  /// Refuses commands that wait for records without a time limit.
-  private static func refuseEndlessWaits(_ command: any LoopCommand) throws {
-    let isEndless =
-      switch command {
-      case let scan as Scan: scan.duration == 0
-      case let search as MacFromAdv: search.duration == 0
-      default: false
-      }
-    if isEndless { throw Failure(.usage, "The command may never end. Add --duration.") }
-  }
-
-  private static func check(_ command: SetSetting) throws {
-    guard let name = command.name, let value = command.value else { throw Failure(.usage, "`set` needs a name and a value.") }
-    if name == "reconnect" {
-      throw Failure(.usage, "Scripts have no `set reconnect`: a lost connection fails its test, and the next test reconnects. Remove this.")
-    }
-    var settings = ShellSettings()
-    try settings.set(name, to: value)
+  /// Why a script cannot use a command, or what to use instead; nil if it can.
+  private static func refusal(of name: String, _ commands: SessionCommands) -> String? {
+    (commands.type(named: name) ?? commands.set.type(named: name))?.traits.scriptRefusal
   }
 
   /// The kinds and names of all failures.

@@ -133,7 +133,8 @@ extension ScriptRunner {
   /// Whether a retry can pass. A test does not reconnect unless it contains `connect`.
   private func mayPass(_ error: StepFailure, _ body: [ScriptStatement]) -> Bool {
     let connects = body.contains { statement in
-      if case .command(let command) = statement.kind { command.words.first?.keyword == "connect" } else { false }
+      guard case .command(let command) = statement.kind, let name = command.words.first?.keyword else { return false }
+      return shell.process.commands.type(named: name)?.traits.deviceChange == .connects
     }
     return error.failure.kind != .usage && (connects || presentLink?.connection.isOpen ?? true)
   }
@@ -146,8 +147,9 @@ extension ScriptRunner {
     words = ScriptLoader.paths(of: words, in: line.place.file)
     let parsed: ShellLine
     do { parsed = try shell.parse(words) } catch { throw mistake(Failure(error).message, line) }
-    let isConnect = parsed.command is Connect
-    if parsed.isAboutCurrent, !isConnect, !(parsed.command is Disconnect) {
+    let traits = parsed.command.traits
+    let isConnect = traits.deviceChange == .connects
+    if parsed.isAboutCurrent, !isConnect, traits.deviceChange != .disconnects {
       do { _ = try await link(line) } catch let error as StepFailure {
         // The connection was lost before: the command fails with this error.
         guard let expected = command.failure, error.outcome == .failed else { throw error }
@@ -161,17 +163,18 @@ extension ScriptRunner {
       }
       await dropLostLink()
       if parsed.isAboutCurrent, shell.current == nil, let device {
-        words.insert(device, at: words.firstIndex(of: "connect").map { $0 + 1 } ?? 1)
+        words.insert(device, at: words.firstIndex(of: parsed.name).map { $0 + 1 } ?? 1)
       }
     }
     // Skip commands that change the current device or its connection.
-    if !(isConnect || parsed.command is Disconnect || parsed.command is Use) { try await subscribe(for: following) }
+    if traits.deviceChange == .none { try await subscribe(for: following) }
     self.step = StepRecorder()
     var failure: Failure?
     let step = TestOutcome.Step(
-      isConnection: isConnect, isFirst: presentLink == nil, isCall: parsed.command is Call, expectsFailure: command.failure != nil)
+      isConnection: isConnect, isFirst: presentLink == nil, isCall: parsed.command.deviceCall != nil, expectsFailure: command.failure != nil
+    )
     do {
-      let limit = Self.limit(of: parsed.command)
+      let limit = parsed.command.limitInScript
       if !step.expectsFailure, step.isConnection || step.isFirst {
         try await twice(isConnect: isConnect) { try await self.shell.run(words, within: limit) }
       } else {
@@ -186,13 +189,7 @@ extension ScriptRunner {
     if let failure { throw StepFailure(failure, line, in: step) }
     // Subscribe from the start of the connection.
     if isConnect { try await subscribe(for: following) }
-    if parsed.command is Unsubscribe { try await subscriptions.end() }
-  }
-
-  /// The limit for a command that waits for values without a limit of its own, so that a silent device does not block the run.
-  private static func limit(of command: any LoopCommand) -> Duration? {
-    guard let notify = command as? Notify, notify.duration ?? 0 == 0, notify.step.timeout == nil else { return nil }
-    return .seconds(60)
+    if traits.endsSubscriptions { try await subscriptions.end() }
   }
 
   private func judge(_ failure: Failure?, _ expected: ExpectedFailure, in step: TestOutcome.Step = .init()) throws {
@@ -250,12 +247,14 @@ extension ScriptRunner {
       case .expectSilence(let attribute, _): if let text = try? variables.text(of: attribute) { attributes.append(text) }
       case .repetition(_, let body): if expected(by: body[...], &attributes) { return true }
       case .command(let command):
-        guard command.words.contains(where: { $0.keyword == "wait" }) else { return true }
+        guard command.words.contains(where: { $0.keyword.map { shell.process.commands.takesEarlierValues([$0]) } ?? false }) else {
+          return true
+        }
         let words = command.words.compactMap { try? variables.text(of: $0) }
-        guard words.count == command.words.count, let line = try? ShellLine(words, shell.settings), line.isAboutCurrent,
-          let wait = line.command as? WaitForValue
+        guard words.count == command.words.count, let line = try? shell.parse(words), line.isAboutCurrent,
+          let attribute = line.command.awaitedAttribute
         else { return true }
-        attributes.append(wait.pattern.attribute)
+        attributes.append(attribute)
       case .capture: return true
       case .device, .set, .expectResult, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test, .unreadable: break
       }

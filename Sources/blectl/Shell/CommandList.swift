@@ -46,9 +46,9 @@ struct CommandList {
 
   /// - Throws: Failure(.usage) for what is no command, or not complete.
   @LoopActor
-  func check(_ settings: ShellSettings) throws {
+  func check(in shell: Shell) throws {
     for command in commands {
-      do { _ = try ShellLine(command.words, settings) } catch var failure as Failure {
+      do { _ = try shell.parse(command.words) } catch var failure as Failure {
         if let place = command.place { failure.message = "\(place): \(failure.message)" }
         throw failure
       } catch is HelpText {}
@@ -78,7 +78,7 @@ struct CommandList {
     var first: ExitStatus?
     for (index, command) in commands.enumerated() {
       do {
-        if name(of: command.words, in: shell) != WaitForValue.configuration.commandName {
+        if !shell.process.commands.takesEarlierValues(command.words) {
           await Self.end(ahead)
           ahead = []
           try await subscribeAhead(from: index, in: shell, &ahead)
@@ -103,27 +103,16 @@ struct CommandList {
     if let first { throw first }
   }
 
-  /// Options of every command may stand before it.
-  @LoopActor
-  private func name(of words: [String], in shell: Shell) -> String? {
-    guard words.first?.hasPrefix("-") ?? false else { return words.first }
-    return (try? ShellLine(words, shell.settings))?.name
-  }
-
-  /// Those that change which device is the current one, or may.
-  private static let changing = ["connect", "use", "disconnect", "source"]
-
-  /// What the commands behind wait for may come before they are looked at. What is wrong with them they say themselves.
+  /// Subscribes for the `wait`s after a command, whose values may arrive before they run. Ignores errors, which the `wait`s report.
   @LoopActor
   private func subscribeAhead(from index: Int, in shell: Shell, _ subscriptions: inout [Subscription]) async throws {
-    guard let first = name(of: commands[index].words, in: shell), !Self.changing.contains(first) else { return }
+    guard let first = shell.process.commands.type(of: commands[index].words), first.traits.deviceChange == .none else { return }
     for command in commands[(index + 1)...] {
-      guard name(of: command.words, in: shell) == WaitForValue.configuration.commandName,
-        let line = try? ShellLine(command.words, shell.settings),
-        let wait = line.command as? WaitForValue, line.isAboutCurrent
+      guard shell.process.commands.takesEarlierValues(command.words),
+        let line = try? shell.parse(command.words), line.isAboutCurrent, let attribute = line.command.awaitedAttribute
       else { return }
       do {
-        if let subscription = try await wait.subscribeAhead(in: shell) { subscriptions.append(subscription) }
+        if let subscription = try await shell.subscribe(to: attribute) { subscriptions.append(subscription) }
       } catch { if error is CancellationError { throw error } }
     }
   }

@@ -64,52 +64,43 @@ struct CommandShape: Sendable, Equatable {
   /// The last of them may come several times.
   let lastRepeats: Bool
 
-  init(_ name: String, hint: String, options: [Option] = [], words: [Word] = [], lastRepeats: Bool = false) {
+  /// Whether devices are meant only by addresses without a type.
+  let takesPlainAddresses: Bool
+
+  init(
+    _ name: String, hint: String, options: [Option] = [], words: [Word] = [], lastRepeats: Bool = false, takesPlainAddresses: Bool = false
+  ) {
     self.name = name
     self.hint = hint
     self.options = options
     self.words = words
     self.lastRepeats = lastRepeats
+    self.takesPlainAddresses = takesPlainAddresses
   }
 
   func option(_ name: String) -> Option? { options.first { $0.names.contains(name) } }
 }
 
 extension CommandShape {
-  /// For whoever keeps it, see `CommandDescription`. Nil for a name that is none.
-  init?(named name: String) {
-    guard let command = ShellCommands.type(named: name) else { return nil }
-    self.init(name, CommandDescription(of: command))
-  }
-
-  init(_ name: String, _ description: CommandDescription) {
-    let use = Self.use(name)
-    let options = description.options.map {
-      Option(names: $0.names, hint: $0.help, value: $0.takesValue ? Self.value($0) : nil, isRepeating: $0.isRepeating)
+  /// The shape of a command, as its declaration and its traits say. Takes a millisecond, see `CommandDescription`.
+  init(of command: any LoopCommand.Type) {
+    if let shape = command.ownShape {
+      self = shape
+      return
     }
+    let description = CommandDescription(of: command)
+    let traits = command.traits
     let positional = description.arguments.filter(\.names.isEmpty)
-    let words: [Word] =
-      switch name {
-      // What else it takes is for the command line.
-      case "connect": [.peer]
-      case "run": [.files(["blectl"])]
-      case "sim": [.files(["json", "jsonc"])]
-      case "-e": [.free, .peer]
-      case "help": [.command]
-      case "use", "disconnect": [.link]
-      case "set": [.choice(ShellSettings.names), .setting]
-      default: positional.map { Self.word($0, use) }
-      }
-    self.init(name, hint: description.hint, options: options, words: words, lastRepeats: positional.last?.isRepeating ?? false)
+    var words = traits.completedWords ?? positional.filter { $0.values != ["-"] }.map { Self.word($0, traits.attributeUse) }
+    if [.chooses, .disconnects].contains(traits.deviceChange) { words[0] = .link }
+    self.init(
+      command.commandName, hint: description.hint, options: Self.options(description), words: words,
+      lastRepeats: positional.last?.isRepeating ?? false)
   }
 
-  private static func use(_ command: String) -> AttributeUse {
-    switch command {
-    case "read": .reading
-    case "write": .writing
-    case "send-file", "tune": .sending
-    case "notify", "subscribe", "unsubscribe", "wait": .listening
-    default: .any
+  static func options(_ description: CommandDescription) -> [Option] {
+    description.options.map {
+      Option(names: $0.names, hint: $0.help, value: $0.takesValue ? value($0) : nil, isRepeating: $0.isRepeating)
     }
   }
 
@@ -118,8 +109,7 @@ extension CommandShape {
     case "peer": .peer
     case let name where name.hasPrefix("attr"): .attribute(use)
     case "value": .value
-    case "file", "path": .file
-    case "command", "commands": .command
+    case "command": .command
     case "device-command": .deviceCommand
     case "name=value": .deviceParameter
     default: choice(argument)
@@ -127,10 +117,9 @@ extension CommandShape {
   }
 
   private static func value(_ option: CommandDescription.Argument) -> Word {
-    if !Set(["--expect", "--fail-on", "--ack"]).isDisjoint(with: option.names) { return .attribute(.listening) }
-    if option.names.contains("--write") { return .attribute(.writing) }
-    if option.names.contains("--device") { return .files(["json", "jsonc"]) }
-    return switch option.valueName {
+    switch option.valueName {
+    case "attr[=hex]": .attribute(.listening)
+    case "attr=hex": .attribute(.writing)
     case "peer": .peer
     case "address": .address
     case "spec": .adapter
@@ -140,6 +129,7 @@ extension CommandShape {
   }
 
   private static func choice(_ argument: CommandDescription.Argument) -> Word {
-    argument.isFile ? .file : argument.values.isEmpty ? .free : .choice(argument.values)
+    if argument.isFile { return argument.endings.isEmpty ? .file : .files(argument.endings) }
+    return argument.values.isEmpty ? .free : .choice(argument.values)
   }
 }

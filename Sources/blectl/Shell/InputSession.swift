@@ -200,9 +200,13 @@ final class InputSession {
       isFollowed = true
     } catch {
       if error is CancellationError || error is OutputFailure { throw error }
-      let isMalformed = line.isAmongIDs && !line.id.isOwn && !ShellCommands.isCommand(line.text)
+      let isMalformed = line.isAmongIDs && !line.id.isOwn && !isCommand(line.text)
       try await answer(isMalformed ? .unknown(line: line.number) : line.id, line.number, error)
     }
+  }
+
+  private func isCommand(_ line: String) -> Bool {
+    (try? ShellWords.words(of: line)).flatMap { shell.process.commands.type(of: $0) } != nil
   }
 
   /// A line for people. - Throws: OutputFailure; CancellationError when the session ends.

@@ -19,7 +19,7 @@ extension InteractiveShell {
 
   private func model() -> CompletionModel {
     var model = CompletionModel()
-    model.commands = Self.commands
+    model.commands = process.commands.all.map { $0.completion } + Self.ownCommands
     model.devices = seen.devices
     for lane in shell.lanes {
       guard let connection = lane.connection else { continue }
@@ -65,15 +65,9 @@ extension InteractiveShell {
   /// Those that only a terminal has.
   static let ownCommands = [(name: "history", hint: "The lines of this session and of earlier ones")]
 
-  private static var commands: [(name: String, hint: String)] {
-    ShellCommands.all.compactMap { type in
-      type.configuration.commandName.map { ($0, String(type.configuration.abstract.prefix { $0 != "." })) }
-    } + ownCommands
-  }
-
   private func shape(_ name: String) -> CommandShape? {
     if let known = shapes[name] { return known }
-    guard let shape = CommandShape(named: name) else { return nil }
+    guard let shape = process.commands.type(named: name).map({ CommandShape(of: $0) }) else { return nil }
     shapes[name] = shape
     return shape
   }

@@ -44,7 +44,7 @@ final class InteractiveShell {
     defer {
       // What ends the session may take a while, in which a terminal may still change.
       process.onSignal = { [process] in Self.passOver($0, process) }
-      shell.onChange = nil
+      (shell.onChange, shell.onAliasChange) = (nil, nil)
       learning?.cancel()
       editor.close()
     }
@@ -52,6 +52,7 @@ final class InteractiveShell {
     shell.isTyped = true
     process.session.onReport = { [seen] in seen.add($0) }
     learnKnownDevices()
+    shell.onAliasChange = { [weak self] in self?.learnKnownDevices() }
     editor.complete = { [weak self] in self?.complete($0) }
     shell.onChange = { [weak self] in self?.showState() }
     if let peer { try await runInForeground { try await self.shell.run(["connect", peer.description]) } }
@@ -64,7 +65,6 @@ final class InteractiveShell {
       case let text:
         try await runInForeground { try await self.execute(text) }
         if shell.isOver { return }
-        if text.contains("alias") { learnKnownDevices() }
       }
     }
   }

@@ -10,7 +10,7 @@ import Text
 
 struct Rssi: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rssi", _superCommandName: "blectl", abstract: "Show the signal strength of a connection.",
+    named: "rssi", abstract: "Show the signal strength of a connection.",
     discussion: "Prints one reading, or several with --count or --every.")
   static let examples = ["rssi", "rssi --every 500ms -n 3"]
 
@@ -68,7 +68,7 @@ struct Rssi: PeerCommand {
 
 struct Params: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "params", _superCommandName: "blectl", abstract: "Show or change the connection parameters.",
+    named: "params", abstract: "Show or change the connection parameters.",
     discussion: """
       Requests --interval, --phy and --data-length in turn, then shows the resulting parameters. The first refusal stops the command.
       """)
@@ -101,7 +101,7 @@ struct Params: PeerCommand {
 
 struct MTU: PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "mtu", _superCommandName: "blectl", abstract: "Show the MTU of a connection, or exchange it.",
+    named: "mtu", abstract: "Show the MTU of a connection, or exchange it.",
     discussion: """
       A client may exchange the MTU only once per connection. Most commands do so when they connect. Set it with their option --mtu.
       """)

@@ -12,19 +12,18 @@ extension Shell {
   /// A word that may be an attribute, or a command of `call`, stays as it is; what a program writes does not depend on what was heard.
   /// - Throws: Failure(.ambiguous) if several names begin so.
   func withFullName(_ typed: [String]) throws -> [String] {
-    let words = Arguments.commandFirst(typed)
-    guard isTyped, let name = words.first, let type = ShellCommands.type(named: name), type != Call.self,
-      type is any PeerCommand.Type || type == Use.self
+    let words = process.commands.commandFirst(typed)
+    guard isTyped, let name = words.first, let type = process.commands.type(named: name), type.traits.completesNames,
+      type.takesPeer || type.traits.deviceChange == .chooses
     else { return typed }
-    let options = ShellCommands.options(of: type)
+    let options = process.commands.options(of: type)
     let rest = Array(words.dropFirst())
     guard let index = options.firstArgument(in: rest), PeerArgument(form: rest[index]) == nil else { return typed }
     let word = rest[index].lowercased()
     let isOnly = options.firstArgument(in: Array(rest[(index + 1)...])) == nil
-    let isPeer = options.arguments == 1 || type == Connect.self
-    guard isPeer || !isOnly && (try? Selector(word, abbreviating: false)) == nil else { return typed }
+    guard options.takesOnlyPeer || !isOnly && (try? Selector(word, abbreviating: false)) == nil else { return typed }
     let connected = lanes.compactMap { $0.connection?.name }
-    let heard = Set(type == Use.self || type == Disconnect.self ? connected : connected + process.memory.names)
+    let heard = Set([.chooses, .disconnects].contains(type.traits.deviceChange) ? connected : connected + process.memory.names)
     let same = heard.filter { $0.raw.lowercased() == word }
     let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.raw.lowercased().hasPrefix(word) } : same
     guard let full = names.first else { return typed }
@@ -37,20 +36,18 @@ extension Shell {
   }
 
   func lane(for line: ShellLine) async throws -> Lane? {
-    guard let command = line.command as? any PeerCommand else {
-      if let command = line.command as? any SessionCommand, type(of: command).turn == .ofDevice { return current }
-      return nil
-    }
-    if line.isAboutCurrent || command.who.peer == .current {
-      guard let current else { throw command is Connect ? Failure.nothingToConnect : Failure.notConnected(nil) }
+    let traits = line.command.traits
+    guard let options = line.command.peerOptions else { return traits.turn == .ofCurrentDevice ? current : nil }
+    if line.isAboutCurrent || options.peer == .current {
+      guard let current else { throw traits.deviceChange == .connects ? Failure.nothingToConnect : Failure.notConnected(nil) }
       // Now, and not when its turn has come: lines behind it may have connected another.
-      if command is Disconnect { self.current = nil }
+      if traits.deviceChange == .disconnects { self.current = nil }
       return current
     }
-    let known = try await lane(for: command.who.peer, demandingOne: command.who.choice.unique)
-    let lane = if let known { known } else { add(try await process.configuration.resolve(command.who.peer)) }
-    if command is Connect { choose(lane) }
-    if command is Disconnect, lane === current { current = nil }
+    let known = try await lane(for: options.peer, demandingOne: options.choice.unique)
+    let lane = if let known { known } else { add(try await process.configuration.resolve(options.peer)) }
+    if traits.deviceChange == .connects { choose(lane) }
+    if traits.deviceChange == .disconnects, lane === current { current = nil }
     return lane
   }
 

@@ -16,6 +16,8 @@ final class Shell {
   var lanes: [Lane] = []
   /// Something about the devices has changed: for prompts.
   var onChange: (@LoopActor () -> Void)?
+  /// Runs after the aliases have changed.
+  var onAliasChange: (@LoopActor () -> Void)?
   /// Takes the results of all commands: a script.
   weak var observer: (any ResultObserver)?
   /// By somebody at a terminal.
@@ -57,11 +59,11 @@ final class Shell {
       return ShellJob(nil, done: await result { try await help.show(output) })
     }
     let command = line.command
-    try Self.refuseSessionOptions(command.process)
+    try command.process.refuseSessionOptions()
     try process.checkFiles(of: command)
     let lane = try await lane(for: line)
     // One that only waits for its turn among those of a device is not about it.
-    let subject = command is any PeerCommand ? lane : nil
+    let subject = command.peerOptions == nil ? nil : lane
     let output = output(for: command, members, subject)
     process.noteUnused(by: command, output)
     let recorded = process.recorder?.begin(line, words, lane, output)
@@ -69,19 +71,12 @@ final class Shell {
     let links = SessionLinks(self, lane, members, LinkText(process, output, follower), Context.clientObserver(follower))
     let caller: Context.Caller = observer != nil ? .script : members.isEmpty ? .person : .program
     let context = Context(process, command.step, output, caller, links, follower)
-    let run: @LoopActor () async throws -> Void = {
-      if let command = command as? any SessionWorker {
-        try await command.run(in: context, links)
-      } else {
-        try await command.run(in: context)
-      }
-    }
-    let turn = (command as? any SessionCommand).map { type(of: $0).turn }
-    switch turn {
-    case .atOnce?: return ShellJob(subject, done: await result(recorded, run))
-    case .beforeOthers?:
-      return ShellJob(subject, holdsLines: true) { await self.result(recorded, run) }
-    case .ofDevice?, nil: break
+    let run: @LoopActor () async throws -> Void = { try await command.run(in: context, links) }
+    let traits = command.traits
+    switch traits.turn {
+    case .atOnce: return ShellJob(subject, done: await result(recorded, run))
+    case .beforeOthers: return ShellJob(subject, holdsLines: true) { await self.result(recorded, run) }
+    case .own, .ofCurrentDevice: break
     }
     let place = (lane?.queue ?? others).enter()
     links.turn = place
@@ -94,15 +89,15 @@ final class Shell {
             self.changed()
           }
         }
-        if command is Connect, let lane = links.lane { self.connectEnded(lane) }
+        if traits.deviceChange == .connects, let lane = links.lane { self.connectEnded(lane) }
         place.leave()
         if let lane = links.lane { self.tidy(lane) }
       }
       return await self.result(recorded) {
         try await self.endingWithInput(command) {
           try await place.untilTurn()
-          if command is any ListeningCommand { place.leave() }
-          if !(command is WaitForValue) { links.lane?.forget(for: command is Connect ? nil : line.name) }
+          if traits.runsBesideOthers { place.leave() }
+          if !traits.takesEarlierValues { links.lane?.forget(for: traits.deviceChange == .connects ? nil : line.name) }
           try await run()
         }
       }
@@ -171,13 +166,13 @@ final class Shell {
       return nil
     } catch {
       // Also of one that knows how far it came, which is nowhere.
-      return Failure(error) == .cancelled ? CancellationError() : error
+      return Failure(error) == .cancelled ? CancellationError() : process.commands.explained(error)
     }
   }
 
   func parse(_ words: [String]) throws -> ShellLine {
     if let line = parsed[words] { return line }
-    let line = try ShellLine(words, settings)
+    let line = try ShellLine(words, settings, process.commands)
     // A program that polls says the same again and again; long values it does not.
     guard words.reduce(0, { $0 + $1.utf8.count }) < 256 else { return line }
     if parsed.count > 256 { parsed = [:] }
@@ -202,15 +197,6 @@ final class Shell {
   /// - Throws: CancellationError.
   func untilChanged() async throws { try await change.value() }
 
-  /// The options that a session takes when it starts, and its commands refuse.
-  nonisolated static let sessionOptions = ["--adapter", "--trace", "--record"]
-
-  static func refuseSessionOptions(_ options: ProcessOptions) throws {
-    let given = zip(sessionOptions, [options.adapter, options.trace, options.record])
-    guard let (option, _) = given.first(where: { $0.1 != nil }) else { return }
-    throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
-  }
-
   /// In the style of the session, or of the command's own options.
   private func output(for command: any LoopCommand, _ members: RecordWriter.Members, _ lane: Lane?) -> Output {
     let options = command.process
@@ -221,7 +207,7 @@ final class Shell {
     if let color = options.color, color != .auto { style.color = color }
     style.isLive = isTyped
     let output = output(in: style, of: lane, members, isCommand: true)
-    output.resultsNamePeer = isForPrograms && command is any PeerNamingCommand
+    output.resultsNamePeer = isForPrograms && command.traits.recordsNamePeers
     return output
   }
 
@@ -260,6 +246,13 @@ final class Shell {
       output.onMessage = { [weak observer] in observer?.didSay($0, isNote: $1) }
     }
     return output
+  }
+
+  /// Subscribes to a characteristic of the current device. Nil without a connection.
+  func subscribe(to attribute: String) async throws -> Subscription? {
+    guard let connection = current?.connection, connection.isOpen else { return nil }
+    return try await connection.client.subscribe(
+      try await connection.client.characteristic(try Selector(attribute)), keepingValues: false)
   }
 
   /// Returns the background subscriptions of a lane. Makes them at the first call.

@@ -2,113 +2,68 @@ import ArgumentParser
 import EventLoop
 import Text
 
-/// A command that is about one device: in a session it may be left out, then it is the current one.
-protocol PeerCommand: LoopCommand {
-  var who: PeerOptions { get }
-}
-
-/// A command that listens to everybody, and is in nobody's way.
-protocol ListeningCommand: LoopCommand {}
-
-/// A command whose records name devices of their own. In a session for programs each has its own `peer`.
-protocol PeerNamingCommand: LoopCommand {}
-
-/// A command that works on the session itself.
-protocol SessionWorker: LoopCommand {
-  @LoopActor func run(in context: Context, _ session: SessionLinks) async throws
-}
-
-/// A command of sessions only.
-protocol SessionCommand: SessionWorker {
-  static var turn: ShellTurn { get }
-}
-
-extension SessionCommand {
-  func run(in context: Context) async throws { throw Failure(.internal, "This command needs a session.") }
-
-  /// Only commands about a device wait for one.
-  static var unusedOptions: [String] { self is any PeerCommand.Type ? [] : ["--timeout"] }
-}
-
-/// When a command of a session runs.
-enum ShellTurn {
-  /// Before the next line is looked at.
-  case atOnce
-  /// As long as it takes: lines behind it are looked at when it is over.
-  case beforeOthers
-  /// After those before it that are about the current device.
-  case ofDevice
-}
-
 /// One line of a session, parsed by the same types as the command line.
 struct ShellLine {
   /// The command's name.
   let name: String
+  /// The command with the defaults of the session.
   let command: any LoopCommand
-  /// No device is named: it is about the current one.
+  /// Whether the line names no device, so that the command is about the current one.
   let isAboutCurrent: Bool
 
   /// - Parameter words: at least one.
   /// - Throws: Failure(.usage); HelpText.
   @LoopActor
-  init(_ words: [String], _ settings: ShellSettings) throws {
-    let moved = Arguments.commandFirst(words)
-    name = moved.first ?? ""
-    guard let type = ShellCommands.type(named: name) else { throw ShellCommands.unknown(name) }
-    var rest = Array(moved.dropFirst())
-    let options = ShellCommands.options(of: type)
-    // Where nothing but a PEER can stand, that is what was meant.
-    let isPeerOnly = type == Connect.self || options.arguments == 1
-    let named = options.firstArgument(in: rest).map { isPeerOnly && rest[$0] != "-" || PeerArgument(form: rest[$0]) != nil } ?? false
-    isAboutCurrent = type is any PeerCommand.Type && !named && !rest.contains { ["-h", "--help"].contains($0) }
-    if isAboutCurrent {
-      // Also before what would be an option, which PEER never is.
-      rest.insert(PeerArgument.current.description, at: options.firstArgument(in: rest) ?? options.end(of: rest))
-    }
-    // Neither has options that begin with a digit.
-    if type == Sleep.self || type == SetSetting.self { rest = Arguments.valueLast(rest) }
-    let typed = rest
-    rest = Self.withDefaults(rest, type, settings, options)
+  init(_ words: [String], _ settings: ShellSettings, _ commands: SessionCommands) throws {
+    let typed = commands.commandFirst(words)
+    name = typed.first ?? ""
+    guard let type = commands.type(named: name) else { throw commands.unknown(name) }
+    let place = Self.placeOfPeer(missingIn: typed, of: type, commands)
+    isAboutCurrent = place != nil
+    var rest = typed
+    // The parser knows no argument that may be missing before others.
+    if let place { rest.insert(PeerArgument.current.description, at: place) }
+    rest.removeFirst()
     do {
-      try Arguments.refuseRepeated([name] + rest, of: type)
-      // What the parser gives for --help is a command of its own.
-      guard let command = try type.parseAsRoot(rest) as? any LoopCommand else { throw HelpText(type, rest) }
+      try Arguments.refuseRepeated(typed) { type }
+      guard var command = try type.command(from: rest) else { throw HelpText(type, rest) }
+      try command.check(typed, commands.set, isSession: true)
+      command.take(settings)
       self.command = command
     } catch {
       if error is Failure || error is HelpText { throw error }
       if type.exitCode(for: error) == .success {
         throw rest.contains("--version") ? HelpText(text: type.fullMessage(for: error)) : HelpText(type, rest)
       }
-      throw Failure(.usage, UsageText(error, [name] + typed, of: type).sentence)
+      throw Failure(.usage, UsageText(error, typed, commands.set, of: type, withoutPeerAt: place).sentence)
     }
   }
 
-  private static func withDefaults(
-    _ words: [String], _ type: any ParsableCommand.Type, _ settings: ShellSettings, _ options: CommandOptions
-  )
-    -> [String]
-  {
-    var words = words
-    func add(_ option: String, _ value: String) {
-      guard options.takesValue(option), !words.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) else { return }
-      words.insert(contentsOf: [option, value], at: 0)
-    }
-    // What write's names is how its VALUE is read.
-    if let format = settings.format, type != Write.self, !words.contains("--raw") { add("--as", format.name) }
-    // A scan waits for nobody, and says so to whoever gives it one.
-    let isUsed = !((type as? any LoopCommand.Type)?.unusedOptions.contains("--timeout") ?? false)
-    if let timeout = settings.timeout, isUsed, !words.contains(where: { $0.hasPrefix("-t") }) { add("--timeout", "\(timeout)") }
-    return words
+  /// The index of the PEER that a line does not name. Nil if it names one, takes none or asks for help.
+  @LoopActor
+  private static func placeOfPeer(missingIn words: [String], of type: any LoopCommand.Type, _ commands: SessionCommands) -> Int? {
+    guard type.takesPeer else { return nil }
+    let rest = Array(words.dropFirst())
+    let options = commands.options(of: type)
+    let first = options.firstArgument(in: rest)
+    // If no other argument can stand there, the word is a PEER.
+    if let first, options.takesOnlyPeer && rest[first] != "-" || PeerArgument(form: rest[first]) != nil { return nil }
+    guard !rest.contains(where: { ["-h", "--help"].contains($0) }) else { return nil }
+    // A PEER also stands before a word that would be an option: it is none itself.
+    return 1 + (first ?? options.end(of: rest))
   }
 }
 
-/// What was asked for is help.
+/// The help that a line asks for.
 struct HelpText: Error {
   let text: String
 
+  /// Why a script cannot ask for help.
+  static let refusal = "Scripts cannot show help."
+
   init(text: String) { self.text = text }
 
-  init(_ type: any ParsableCommand.Type, _ words: [String]) {
+  init(_ type: any LoopCommand.Type, _ words: [String]) {
     text = HelpPage(of: type, isSession: true).text(isShort: words.contains("-h") && !words.contains("--help"))
   }
 }

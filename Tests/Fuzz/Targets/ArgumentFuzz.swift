@@ -18,16 +18,18 @@ extension FuzzTarget {
       "set format u8; sleep 1",
       "help scan", "scan --help", "--version",
     ].map { Array($0.utf8) },
-    words: Blectl.commandNames.map { $0 + " " } + ShellSettings.names + ValueFormat.names + options + [
+    words: Blectl.commands.names.map { $0 + " " } + ShellSettings.names + ValueFormat.names + options + [
       "\"id\":", "\"command\":", "-h ", "-V", "--", "=", "@", "'", "\"", ";", "-1", "1e309", "0x", "nan", "sim:", "replay:", "tcp:[::1]:1",
     ]
   ) { bytes in
     await VirtualTime.run { await take(String(decoding: bytes, as: UTF8.self)) }
   }
 
-  private static let options = Blectl.commandNames.compactMap { Blectl.command(named: $0) }.flatMap { Arguments.options(of: $0) }.map {
-    $0.name + " "
+  private static let options = Blectl.commands.commandLine.flatMap { CommandDescription(of: $0).options.compactMap(\.longName) }.map {
+    $0 + " "
   }
+
+  @LoopActor private static let sessionCommands = SessionCommands(Blectl.commands)
 
   @LoopActor
   private static func take(_ text: String) async {
@@ -40,19 +42,19 @@ extension FuzzTarget {
     for words in (try? ShellWords.commands(in: text)) ?? [] {
       switch choice {
       case 0: commandLine(words)
-      case 1: _ = try? ShellLine(words, ShellSettings())
-      default: _ = (try? GatttoolOptions(words), try? Gatttool.command(of: ["blectl"] + words))
+      case 1: _ = try? ShellLine(words, ShellSettings(), sessionCommands)
+      default: _ = (try? GatttoolOptions(words), try? Gatttool.command(of: ["blectl"] + words, Blectl.commands))
       }
     }
   }
 
   private static func commandLine(_ words: [String]) {
-    let arguments = Arguments.commandFirst(words)
+    let arguments = Arguments.commandFirst(words, Blectl.commands)
     do {
-      try Arguments.refuseRepeated(arguments)
-      _ = try Blectl.command(from: arguments)
+      try Arguments.refuseRepeated(arguments, Blectl.commands)
+      _ = try Blectl.commands.command(from: arguments)
     } catch {
-      let usage = UsageText(error, arguments)
+      let usage = UsageText(error, arguments, Blectl.commands)
       expect(!usage.sentence.isEmpty && !usage.sentence.contains("\n"), "what is wrong is no sentence: \(usage.sentence)")
     }
   }
@@ -64,7 +66,7 @@ extension FuzzTarget {
       shell == .bash
       ? ["blectl " + text, " \t\n\"'@><=;|&(:"] : text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard let question = shell.question(typed),
-      let answer = CommandLineCompletion([:], now: 0).answer(question.words, question.last)
+      let answer = CommandLineCompletion(Blectl.commands, [:], now: 0).answer(question.words, question.last)
     else { return }
     let told = shell.text(of: answer, to: question)
     expect(

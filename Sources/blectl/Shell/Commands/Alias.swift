@@ -5,12 +5,14 @@ import Operations
 import Terminal
 import Text
 
-struct Alias: SessionCommand, PeerNamingCommand {
+struct Alias: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "alias", _superCommandName: "blectl", abstract: "Name a device @NAME, here and on every command line.",
+    named: "alias", abstract: "Name a device @NAME, here and on every command line.",
     discussion: "Without NAME, lists the aliases. Without PEER, names the current device.")
   static let examples = ["alias band", "alias band Band-7; read @band 2a19"]
-  static let turn = ShellTurn.ofDevice
+  static let traits = CommandTraits(
+    turn: .ofCurrentDevice, recordsNamePeers: true,
+    scriptRefusal: "An alias would outlive the script. Use a variable: `set NAME VALUE`")
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -24,6 +26,7 @@ struct Alias: SessionCommand, PeerNamingCommand {
   var delete = false
 
   var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func validate() throws {
     if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }
@@ -35,9 +38,11 @@ struct Alias: SessionCommand, PeerNamingCommand {
       guard try context.configuration.knownDevices().aliases[name] != nil else {
         throw Failure(.notFound, "Unknown alias @\(DisplayText.escape(name)). List the aliases: `alias`")
       }
-      return try context.configuration.setAlias(name, to: nil)
+      try context.configuration.setAlias(name, to: nil)
+    } else {
+      try context.configuration.setAlias(name, to: try await meant(context, session))
     }
-    try context.configuration.setAlias(name, to: try await meant(context, session))
+    session.shell.onAliasChange?()
   }
 
   @LoopActor

@@ -5,14 +5,16 @@ import Text
 
 struct Disconnect: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "disconnect", _superCommandName: "blectl", abstract: "Disconnect a device (default: the current one).")
+    named: "disconnect", abstract: "Disconnect a device (default: the current one).")
   static let examples = ["connect Band-7; disconnect Band-7", "connect Panel; disconnect"]
-  static let turn = ShellTurn.ofDevice
+  static let traits = CommandTraits(deviceChange: .disconnects)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   var usesNames: Bool { false }
+  // The script may have a connection to end.
+  var recordedForm: RecordedForm { RecordedForm(failsAgain: false) }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     guard let lane = session.lane else { return }

@@ -5,9 +5,10 @@ import Text
 
 struct Help: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "help", _superCommandName: "blectl", abstract: "List the commands, or explain one.")
+    named: "help", abstract: "List the commands, or explain one.")
   static let examples = ["help", "help read"]
-  static let turn = ShellTurn.atOnce
+  static let traits = CommandTraits(
+    completedWords: [.command], turn: .atOnce, scriptRefusal: HelpText.refusal)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -15,6 +16,7 @@ struct Help: SessionCommand {
   var name: String?
 
   var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     guard let name else {
@@ -22,13 +24,14 @@ struct Help: SessionCommand {
       try await HelpText(text: lines.joined(separator: "\n")).show(context.output)
       return
     }
-    guard let type = ShellCommands.type(named: name) else { throw ShellCommands.unknown(name) }
+    let known = context.process.commands
+    guard let type = known.type(named: name) else { throw known.unknown(name) }
     try await HelpText(text: HelpPage(of: type, isSession: true).text(isShort: true)).show(context.output)
   }
 
   @LoopActor
   private func list(_ context: Context, _ shell: Shell) -> [String] {
-    var commands = ShellCommands.all.map { (name: $0.configuration.commandName ?? "", what: $0.configuration.abstract) }
+    var commands = context.process.commands.all.map { (name: $0.commandName, what: $0.configuration.abstract) }
     if shell.isTyped { commands += InteractiveShell.ownCommands.map { ($0.name, $0.hint + ".") } }
     let width = context.output.outIsTerminal ? context.output.width : .max
     let isProgram = context.output.style.json

@@ -4,12 +4,13 @@ import Text
 
 struct SetSetting: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", _superCommandName: "blectl", abstract: "Show or change the defaults of this session.",
+    named: "set", abstract: "Show or change the defaults of this session.",
     discussion: """
       `set format FORMAT` sets the default of --as. `set timeout SECONDS` sets the default of --timeout, and `set timeout default` resets it. After `set reconnect on`, blectl restores lost connections and their subscriptions.
       """)
   static let examples = ["set", "set format hex", "set timeout 5s", "set reconnect on"]
-  static let turn = ShellTurn.atOnce
+  static let traits = CommandTraits(
+    takesValue: true, completedWords: [.choice(ShellSettings.names), .setting], turn: .atOnce)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -20,6 +21,16 @@ struct SetSetting: SessionCommand {
   var value: String?
 
   var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
+
+  func checkForScript() throws {
+    guard let name, let value else { throw Failure(.usage, "`set` needs a name and a value.") }
+    if name == "reconnect" {
+      throw Failure(.usage, "Scripts have no `set reconnect`: a lost connection fails its test, and the next test reconnects. Remove this.")
+    }
+    var settings = ShellSettings()
+    try settings.set(name, to: value)
+  }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let shell = session.shell

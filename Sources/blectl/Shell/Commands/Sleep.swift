@@ -3,9 +3,9 @@ import EventLoop
 
 struct Sleep: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sleep", _superCommandName: "blectl", abstract: "Wait. Subscriptions keep running.")
+    named: "sleep", abstract: "Wait. Subscriptions keep running.")
   static let examples = ["sleep 2", "sleep 500ms"]
-  static let turn = ShellTurn.ofDevice
+  static let traits = CommandTraits(takesValue: true, turn: .ofCurrentDevice)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -13,6 +13,7 @@ struct Sleep: SessionCommand {
   var seconds: Double
 
   var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(words: [commandName, "\(seconds.plainText)s"]) }
 
   func validate() throws {
     if !(seconds >= 0 && seconds <= 31_536_000) {

@@ -5,10 +5,11 @@ import Text
 
 struct Source: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "source", _superCommandName: "blectl", abstract: "Run the commands in a file, one per line.",
+    named: "source", abstract: "Run the commands in a file, one per line.",
     discussion: "The first command that fails stops the run. # starts a comment. A line that ends in \\ continues on the next line.")
   static let examples = ["source setup.blectl", "source setup.blectl --keep-going"]
-  static let turn = ShellTurn.beforeOthers
+  static let traits = CommandTraits(
+    turn: .beforeOthers, deviceChange: .unknown, scriptRefusal: "To run another script, use `include FILE`.")
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -19,6 +20,7 @@ struct Source: SessionCommand {
   var keepGoing = false
 
   var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   static let limit = 4 << 20
   /// Files that name each other must come to an end.

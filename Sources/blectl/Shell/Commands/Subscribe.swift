@@ -3,14 +3,14 @@ import GATT
 import Operations
 import Text
 
-struct Subscribe: SessionCommand, PeerCommand {
+struct Subscribe: SessionCommand, ValueCommand {
   static let configuration = CommandConfiguration(
-    commandName: "subscribe", _superCommandName: "blectl", abstract: "Show notifications and indications while other commands run.",
+    named: "subscribe", abstract: "Show notifications and indications while other commands run.",
     discussion: """
       blectl shows them until `unsubscribe` or the end of the connection. If PEER is not connected, blectl connects to it and stays connected.
       """)
   static let examples = ["subscribe heart_rate_measurement", "subscribe ff01 --as hex"]
-  static let turn = ShellTurn.ofDevice
+  static let traits = CommandTraits(attributeUse: .listening)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -19,7 +19,9 @@ struct Subscribe: SessionCommand, PeerCommand {
   var attributes: [String] = []
 
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
-  var format: ValueFormat = .auto
+  var chosenFormat: ValueFormat?
+
+  func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let senders = try ValueSenders(attributes)
@@ -47,9 +49,9 @@ struct Subscribe: SessionCommand, PeerCommand {
 
 struct Unsubscribe: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unsubscribe", _superCommandName: "blectl", abstract: "End subscriptions (default: all).")
+    named: "unsubscribe", abstract: "End subscriptions (default: all).")
   static let examples = ["subscribe ff01; unsubscribe ff01", "subscribe; unsubscribe"]
-  static let turn = ShellTurn.ofDevice
+  static let traits = CommandTraits(attributeUse: .listening, endsSubscriptions: true)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions

@@ -3,9 +3,9 @@ import Text
 
 struct Use: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "use", _superCommandName: "blectl", abstract: "Choose the device for commands without a PEER.")
+    named: "use", abstract: "Choose the device for commands without a PEER.")
   static let examples = ["connect Band-7; use Band-7", "connect Panel; use Panel"]
-  static let turn = ShellTurn.atOnce
+  static let traits = CommandTraits(turn: .atOnce, deviceChange: .chooses)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -13,6 +13,7 @@ struct Use: SessionCommand {
   var peer: PeerArgument
 
   var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let shell = session.shell

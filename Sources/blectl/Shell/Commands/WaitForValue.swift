@@ -6,9 +6,9 @@ import Operations
 import Terminal
 import Text
 
-struct WaitForValue: SessionCommand, PeerCommand {
+struct WaitForValue: SessionCommand, ValueCommand {
   static let configuration = CommandConfiguration(
-    commandName: "wait", _superCommandName: "blectl",
+    named: "wait",
     abstract: "Wait for a notification or indication, or take one since the last command.",
     discussion: """
       Finds the first value that matches. Values that arrived since the last command count if blectl was subscribed to them. It is subscribed after `subscribe`, and if wait is on the same line as the command: 'write ff02 01; wait ff01'. A note says if wait missed earlier values.
@@ -16,7 +16,7 @@ struct WaitForValue: SessionCommand, PeerCommand {
       --timeout limits the wait for each value (default: 10 seconds). Exits 4 if a value does not arrive in time.
       """)
   static let examples = ["write ff02 1b9901; wait ff01", "subscribe ff01; write ff02 1b9902; wait ff01=567c -n 3"]
-  static let turn = ShellTurn.ofDevice
+  static let traits = CommandTraits(attributeUse: .listening, takesEarlierValues: true)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -30,22 +30,27 @@ struct WaitForValue: SessionCommand, PeerCommand {
   var count: Int = 1
 
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
-  var format: ValueFormat = .auto
+  var chosenFormat: ValueFormat?
 
   func validate() throws {
     if count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
   }
 
-  /// So that what the command before brings about is not missed.
-  @LoopActor
-  func subscribeAhead(in shell: Shell) async throws -> Subscription? {
-    guard let connection = shell.current?.connection, connection.isOpen else { return nil }
-    return try await connection.client.subscribe(
-      try await connection.client.characteristic(try Selector(pattern.attribute)), keepingValues: false)
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard case .unexpectedArguments(let values, _) = mistake, values.count == 1, let attribute = words.dropFirst().first else { return nil }
+    return "Write the first bytes of the value after =: wait \(DisplayText.escape("\(attribute)=\(values[0])"))"
   }
 
+  static func hint(_ value: String, for place: String) -> String? { place.hasPrefix("<attr") ? PatternArgument.hint(value) : nil }
+
+  func checkForScript() throws { _ = try Selector(pattern.attribute, abbreviating: false) }
+  var awaitedAttribute: String? { pattern.attribute }
+
   func run(in context: Context, _ session: SessionLinks) async throws {
-    try pattern.check("wait")
+    do { try pattern.check(commandName) } catch var failure as Failure {
+      if ScriptTime.parse(pattern.attribute) != nil { failure.add("To pause: sleep \(pattern.attribute)") }
+      throw failure
+    }
     try await session.withLane(try await context.request(who.target)) { connection, lane in
       if let count = lane.takeForgotten() {
         context.output.note("wait only checks the last \(lane.recentLimit) values. It misses \(count) earlier ones.")

@@ -1,0 +1,96 @@
+import ArgumentParser
+import EventLoop
+import GATT
+import Text
+
+/// The commands that sessions and scripts have, and how to parse their lines.
+@LoopActor
+final class SessionCommands {
+  let set: CommandSet
+  let all: [any LoopCommand.Type]
+  private let byName: [String: any LoopCommand.Type]
+  /// The options of the commands. Asking the parser for them takes a millisecond.
+  private var known: [String: CommandOptions] = [:]
+
+  init(_ set: CommandSet) {
+    self.set = set
+    all = set.inSessions
+    byName = Dictionary(
+      all.flatMap { type in ([type.commandName] + type.configuration.aliases).map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
+  }
+
+  func type(named name: String) -> (any LoopCommand.Type)? { byName[name] }
+
+  /// Returns the command of a line, which may stand after options. Nil for an unknown one.
+  func type(of words: [String]) -> (any LoopCommand.Type)? { Arguments.leading(words, set).rest.first.flatMap { byName[$0] } }
+
+  /// Whether the command of a line takes values that arrived before it.
+  func takesEarlierValues(_ words: [String]) -> Bool { type(of: words)?.traits.takesEarlierValues ?? false }
+
+  /// Adds advice to the error of an unknown attribute that is the name of a command.
+  func explained(_ error: any Error) -> any Error {
+    guard case GATTError.invalidSelector(let text, .unknownName(let name)) = error, byName[name] != nil else { return error }
+    return Failure(text, .unknownName(name), advice: "Separate commands with a semicolon.")
+  }
+
+  func unknown(_ name: String) -> Failure {
+    if let advice = FamiliarWords.advice[name] { return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(advice)") }
+    let names = all.map { $0.commandName }
+    let familiar = FamiliarWords.commands[name].flatMap { names.contains($0) ? $0 : nil }
+    let meant = (familiar ?? Likeness.nearest(to: name, among: names)).map { "Did you mean \($0)? " } ?? ""
+    return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(meant)List the commands: `help`")
+  }
+
+  func options(of type: any LoopCommand.Type) -> CommandOptions {
+    if let options = known[type.commandName] { return options }
+    let options = CommandOptions(of: type)
+    known[type.commandName] = options
+    return options
+  }
+
+  /// Returns the words with the command's name first, and a negative value last.
+  func commandFirst(_ words: [String]) -> [String] { Arguments.commandFirst(words, set) { byName[$0] } }
+}
+
+/// The names of a command's options, and which words they take.
+struct CommandOptions {
+  private let withValue: Set<String>
+  private let ofConnection: Set<String>
+  private let ofProcess: Set<String>
+  /// Whether PEER is its only argument, besides an optional `-`.
+  let takesOnlyPeer: Bool
+
+  init(of type: any LoopCommand.Type) {
+    let description = CommandDescription(of: type)
+    func names(_ isMeant: (CommandDescription.Argument) -> Bool) -> Set<String> {
+      Set(description.options.filter(isMeant).flatMap(\.names))
+    }
+    withValue = names(\.takesValue)
+    ofConnection = names { $0.section == HelpPage.connectionTitle }
+    ofProcess = names { $0.section == HelpPage.globalTitle }.subtracting(ProcessOptions.timeout)
+    takesOnlyPeer = description.arguments.filter { $0.names.isEmpty && $0.values != ["-"] }.count == 1
+  }
+
+  func takesValue(_ option: String) -> Bool { withValue.contains(option) }
+
+  /// Whether an option says how to find and connect the device.
+  func isOfConnection(_ option: String) -> Bool { ofConnection.contains(option) }
+
+  /// Whether an option belongs to the process, not to one command.
+  func isOfProcess(_ option: String) -> Bool { ofProcess.contains(option) }
+
+  /// The index of the first word that is neither an option nor the value of one.
+  func firstArgument(in words: [String]) -> Int? {
+    var index = 0
+    while index < words.count {
+      let word = words[index]
+      if word == "--" { return index + 1 < words.count ? index + 1 : nil }
+      guard word.utf8.first == UInt8(ascii: "-"), word != "-" else { return index }
+      index += withValue.contains(word) ? 2 : 1
+    }
+    return nil
+  }
+
+  /// The index for a first argument if there is none.
+  func end(of words: [String]) -> Int { words.firstIndex(of: "--") ?? words.count }
+}
