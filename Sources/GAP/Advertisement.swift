@@ -7,7 +7,7 @@ package import Text
 /// Nothing is refused: what can be read is given, and `errors` says what cannot. When a value occurs twice the last one counts,
 /// except that a complete name always beats a shortened one.
 package struct Advertisement: Hashable, Sendable {
-  /// As received, padding included.
+  /// The data as received, with its padding.
   package let bytes: [UInt8]
 
   package init(_ data: [UInt8]) { bytes = data }

@@ -16,7 +16,7 @@ package struct AdvertisingReport: Sendable, Equatable {
   package var pdu: PDU
   package var isConnectable: Bool
   package var isScannable: Bool
-  /// Nil when anonymous (address type 0xFF).
+  /// The advertiser. Nil if it is anonymous (address type 0xFF).
   package var peer: PeerAddress?
   /// dBm, −127…20; nil when the controller does not know (127).
   package var rssi: Int8?

@@ -13,7 +13,7 @@ package final class SharedCentral: Central {
     let parameters: ScanParameters
     let report: @LoopActor (AdvertisingReport) -> Void
     let ended = Wait<Void>()
-    /// Nil once it was called.
+    /// Called when the scan has started. Nil after that.
     var started: (@LoopActor () -> Void)?
 
     init(

@@ -53,9 +53,9 @@ extension HostCentral {
       report($0)
     }
     self.scan = scan
-    let dropped = controller.droppedPackets
+    let dropped = host.controller.droppedPackets
     defer {
-      if let note = GAPNote.droppedPackets(adapter: name, before: dropped, now: controller.droppedPackets) { onNote?(note) }
+      if let note = GAPNote.droppedPackets(adapter: name, before: dropped, now: host.controller.droppedPackets) { onNote?(note) }
     }
     do {
       // Start in the callback, not after the wait: thousands of reports may follow the confirmation before this task continues.

@@ -28,7 +28,10 @@ final class ProcessContext {
   /// The recorder of `--record`.
   private(set) var recorder: ScriptRecorder?
   /// Whether a trace may start while the radio is in use. Set it before the radio is opened.
-  var tracesLater = false
+  var tracesLater: Bool {
+    get { tap.startsLater }
+    set { tap.startsLater = newValue }
+  }
   private let tap = TraceTap()
   /// The watch over signals while the command runs.
   weak var signals: SignalWatch?

@@ -6,6 +6,8 @@ import LinuxIO
 /// The process's tap on HCI. Writes to a trace file, which may start and end while the radio is in use, and zeroes secrets.
 @LoopActor
 final class TraceTap: HCI.Tap {
+  /// Whether a trace may start while the radio is in use.
+  var startsLater = false
   private var file: SnoopFile?
   private var redaction = TraceRedaction()
   private var keepsSecrets = false
