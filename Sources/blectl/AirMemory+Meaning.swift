@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import GATT
 import Operations
+import Values
 
 extension AirMemory {
   /// The meaning of a value, from this link or an earlier one to the same device.

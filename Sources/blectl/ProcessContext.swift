@@ -17,8 +17,7 @@ final class ProcessContext {
   let output: Output
   let configuration: Configuration
   /// The commands of sessions and scripts.
-  private(set) lazy var commands = SessionCommands(commandSet)
-  private let commandSet: CommandSet
+  let commands: SessionCommands
   private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   /// Remembers devices and attributes for completion.
   private(set) lazy var memory = AirMemory(configuration) { [unowned self] in try adapter() }
@@ -42,7 +41,7 @@ final class ProcessContext {
     self.options = options
     self.output = output
     self.configuration = configuration
-    commandSet = commands
+    self.commands = SessionCommands(commands)
     session.onDisconnect = { [unowned self] in memory.keep($0) }
     session.onClient = { client in
       client.onNote = { output.note($0.text) }

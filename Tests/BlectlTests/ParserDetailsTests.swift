@@ -79,12 +79,12 @@ import Testing
     let description = CommandDescription(of: Example.self)
     #expect(description.hint == "An example")
     func argument(_ name: String) throws -> CommandDescription.Argument {
-      try #require(description.arguments.first { $0.valueName == name || $0.longName == name }, "\(name)")
+      try #require(description.arguments.first { $0.longName == name || $0.names.isEmpty && $0.valueName == name }, "\(name)")
     }
     let file = try argument("file")
     #expect(file.names.isEmpty && file.isFile && file.endings == ["txt"] && file.help == "The file" && !file.isOptional)
     let mode = try argument("--mode")
-    #expect(mode.names == ["-m", "--mode"] && mode.takesValue && mode.values == ["slow", "fast", "faster"] && mode.isOptional)
+    #expect(Set(mode.names) == ["-m", "--mode"] && mode.takesValue && mode.values == ["slow", "fast", "faster"] && mode.isOptional)
     let name = try argument("--name")
     #expect(name.isRepeating && name.valueName == "name" && name.isShown)
     #expect(try !argument("--dry").takesValue && argument("--adapter").section == "Global options")

@@ -7,17 +7,13 @@ import Text
 @LoopActor
 final class SessionCommands {
   let set: CommandSet
-  let all: [any LoopCommand.Type]
-  private let byName: [String: any LoopCommand.Type]
+  private(set) lazy var all = set.inSessions
+  private lazy var byName: [String: any LoopCommand.Type] = Dictionary(
+    all.flatMap { type in ([type.commandName] + type.configuration.aliases).map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
   /// The options of the commands. Asking the parser for them takes a millisecond.
   private var known: [String: CommandOptions] = [:]
 
-  init(_ set: CommandSet) {
-    self.set = set
-    all = set.inSessions
-    byName = Dictionary(
-      all.flatMap { type in ([type.commandName] + type.configuration.aliases).map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
-  }
+  init(_ set: CommandSet) { self.set = set }
 
   func type(named name: String) -> (any LoopCommand.Type)? { byName[name] }
 
