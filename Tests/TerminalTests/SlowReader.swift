@@ -11,8 +11,6 @@ final class SlowReader {
   private var isClosed = false
 
   init(_ kind: Kind = .pipe) {
-    // As the program does.
-    _ = signal(SIGPIPE, SIG_IGN)
     var ends: [Int32] = [-1, -1]
     if kind == .socket {
       _ = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)

@@ -14,6 +14,8 @@ package func onLoop<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async
 
 private let pump: Void = {
   if ProcessInfo.processInfo.environment["BLECTL_CLOCK"] != "real" { EventLoop.shared.useVirtualTime() }
+  // The program ignores it, too: a closed pipe is an error of a write, not the end of the process.
+  _ = signal(SIGPIPE, SIG_IGN)
   var thread = pthread_t()
   unsafe pthread_create(&thread, nil, { _ in EventLoop.shared.runForever() }, nil)
 }()
