@@ -15,7 +15,8 @@ extension KernelTests {
       browser.type("l/ffe1\rw\t")
       // utf8 is behind hex.
       browser.type(BrowserTerminal.right + BrowserTerminal.backTab + "ping\r")
-      try browser.see("70696e67", "706f6e67")
+      // The lock answers ping with pong. The request may leave the log at once, while other values are still read.
+      try browser.see("706f6e67")
       browser.type("d")
       try browser.see("Lock-01 · not connected")
       if again {
