@@ -343,7 +343,7 @@ package final class Bearer {
   }
 }
 
-/// What the peer has, as its link layer acknowledges it and its answers show.
+/// The PDUs that the peer has, by the acknowledgements of its link layer and by its answers.
 extension Bearer {
   /// Notes when the peer's link layer acknowledges a request that was just begun, and all that was sent before it. The last call counts.
   /// Nothing waits for this: the controller may lose the event that tells of it.

@@ -33,7 +33,7 @@ package struct AirPacket: Sendable, Equatable {
 
   package var isAdvertising: Bool { accessAddress == Self.advertisingAccessAddress }
 
-  /// Whether it belongs to a connection. Periodic advertising and isochronous streams also have access addresses of their own.
+  /// Whether the packet belongs to a connection. Periodic advertising and isochronous streams also have access addresses of their own.
   package var isOfConnection: Bool { !isAdvertising && auxiliary == nil && stream == nil }
 
   /// The length of the header in bytes. Data may have CTEInfo, which the length field does not count (Vol 6 Part B §2.4).

@@ -163,7 +163,7 @@ package struct TraceLinks: Sendable {
   }
 }
 
-/// What is known of a connection whose packets a sniffer hears.
+/// The state of a connection whose packets a sniffer hears.
 struct AirConnection: Sendable {
   let link: Int
   /// The last packet: whose, and when it was heard, nanoseconds since 1970.
@@ -292,8 +292,8 @@ extension AirConnection {
     }
   }
 
-  /// Who gets no acknowledgement sends the same again, with the same sequence number, in this event or the next one. A sniffer misses packets: what comes
-  /// later may well be another one.
+  /// Whether the packet is a retransmission. A device without an acknowledgement sends the same packet again, with the same sequence
+  /// number, in this event or the next one. A sniffer misses packets, so a later one may be another packet.
   fileprivate mutating func repeats(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64) -> Bool {
     // LLID and sequence number.
     let pdu = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()

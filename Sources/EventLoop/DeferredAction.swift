@@ -1,6 +1,6 @@
 /// An action at the end of a turn: after its jobs, before the loop looks at its descriptors.
 ///
-/// It handles many requests in one run. Create it once and request it often.
+/// One run handles many requests. Create the action once and request it often.
 package final class DeferredAction {
   private let action: (()) -> Void
   /// Whether the action was requested and has not run yet.

@@ -10,7 +10,7 @@ import L2CAP
 @LoopActor
 package final class HostLink: GAP.Link {
   /// The number of fragments that may wait in this process before writers wait.
-  /// It keeps the controller busy, but a canceled transfer still stops soon and progress stays accurate.
+  /// This number keeps the controller busy, but a canceled transfer still stops soon and progress stays accurate.
   private static let writableLimit = 8
   /// The limit of queued answers. Further answers to a peer that does not listen are dropped.
   private static let answerLimit = 64

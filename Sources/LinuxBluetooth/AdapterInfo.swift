@@ -37,8 +37,8 @@ package struct AdapterInfo: Sendable, Equatable {
     return le ? nil : .withoutLE(name)
   }
 
-  /// What the controller says about itself, as far as this process may ask: LE commands need CAP_NET_RAW. Nothing is asked of an adapter
-  /// that is down or somebody else's.
+  /// Asks the controller what it supports, as far as this process may: LE commands need CAP_NET_RAW. Asks nothing of an adapter that is
+  /// down or taken by another program.
   @LoopActor
   package func abilities() async -> ControllerInfo {
     var info = ControllerInfo()

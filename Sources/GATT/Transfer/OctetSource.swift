@@ -14,7 +14,7 @@ package protocol OctetSource: AnyObject {
   func release(before offset: Int)
   /// CRC-32 of all before this place. - Throws: as `octets`.
   func crc(upTo offset: Int) async throws -> UInt32
-  /// - Throws: an error if the octets that were read are no longer those of the source.
+  /// - Throws: an error if the source has changed since its bytes were read.
   func checkUnchanged() throws
 }
 

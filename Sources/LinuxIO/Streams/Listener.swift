@@ -9,8 +9,8 @@ package import SystemPackage
 package final class Listener {
   package enum Event {
     case connected(StreamTransport)
-    /// There are no descriptors, or there is no memory, for more connections. Those that wait are taken when there are again, and then it
-    /// may be said anew.
+    /// The process has no descriptors or no memory for more connections. The listener accepts waiting connections later. The event may
+    /// then occur again.
     case exhausted(Errno)
     /// The last event.
     case failed(Errno)

@@ -34,7 +34,7 @@ package enum LinkEvent: Sendable {
   case refused(LinkParameter, any Error)
   /// The device closed the link before it answered, and it is connected again.
   case tryingAgain(PeerAddress, RetryReason)
-  /// The link is lost, and it is made again after a pause. Nil if each pause has the same length.
+  /// The link is lost. The next attempt follows after this pause, which is nil if all pauses have the same length.
   case reconnecting(after: any Error, in: Duration?)
 }
 
@@ -53,7 +53,7 @@ package enum LinkProblem: Sendable, Equatable {
 /// The facts of a search or a connection attempt that failed.
 package struct FailedSearch: Sendable {
   package let selector: PeerSelector
-  /// The times from which to which the device was heard, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it was not heard.
+  /// The first and the last time that the device was heard, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it was not heard.
   package var heard: ClosedRange<Int64>?
 }
 

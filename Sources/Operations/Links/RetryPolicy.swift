@@ -1,6 +1,6 @@
 package import EventLoop
 
-/// The policy for making a lost link again: how often, and after which pauses.
+/// The policy for restoring a lost link: how often to try, and after which pauses.
 package struct RetryPolicy: Sendable, Equatable {
   /// The number of attempts left. Nil for no limit.
   package var attempts: Int?
