@@ -35,7 +35,19 @@ import Testing
     #expect(pace.stage == .free)
   }
 
-  /// So may two be.
+  /// Some answers are timed by the link layer's acknowledgement, others by an estimate, which is negative when the link is faster than it should be.
+  @Test func estimatesBelowZeroMakeNoAnswerLate() {
+    var pace = TransferPace()
+    for delay in [-70.0, 0.1, -70, 0.1, 0.1] {
+      pace.answered(
+        TransferPace.Burst(
+          segments: pace.burst ?? 0, time: .milliseconds(0.1), lateness: .milliseconds(delay - 7.5), interval: .milliseconds(7.5),
+          roundTrip: .milliseconds(7.5), airTime: .milliseconds(6)))
+    }
+    #expect(pace.stage == .free)
+  }
+
+  /// Two late answers may be the link's fault, too.
   @Test func twoLateAnswersAreForgotten() {
     var pace = TransferPace()
     for time in [1.0, 10, 10] { pace.answered(Self.burst(pace.burst ?? 0, taking: time, at: .zero)) }

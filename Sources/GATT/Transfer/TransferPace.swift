@@ -133,7 +133,8 @@ package struct TransferPace: Sendable, Equatable {
 
   mutating func answered(_ burst: Burst) {
     interval = burst.interval
-    let delay = burst.lateness.map { $0 + burst.roundTrip }
+    // Where it is estimated from the link's rate, a link that is faster than that makes it negative.
+    let delay = burst.lateness.map { max(.zero, $0 + burst.roundTrip) }
     quickest = min(quickest ?? delay ?? burst.roundTrip, delay ?? burst.roundTrip)
     // One that is only a little slower falls behind a little more with each probe, long before its answers miss an event.
     let isAsQuick = isLong || (delay ?? .zero) <= (quickest ?? .zero) + burst.airTime * 1.5
