@@ -21,7 +21,7 @@ struct Blectl: ParsableCommand {
     sessionOnly: [
       Rssi.self, Params.self, MTU.self, Alias.self, Disconnect.self, Use.self, Subscribe.self, Unsubscribe.self, WaitForValue.self,
       Sleep.self, SetSetting.self, Help.self, Source.self, Exit.self,
-    ])
+    ], recorder: { try ScriptRecorder($0, $1, $2) }, completionScript: { CompletionScript.wanted(by: $0) })
 
   func run() throws { throw Self.commands.missingCommand }
 }

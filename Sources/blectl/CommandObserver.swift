@@ -19,6 +19,8 @@ protocol CommandObserver: AnyObject {
   func didAnswer(_ values: JSONTree)
   /// An ATT PDU was sent or received.
   func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client)
+  /// The command ended. - Parameter error: nil if it succeeded.
+  func didEnd(_ error: (any Error)?)
 }
 
 extension CommandObserver {
@@ -28,6 +30,7 @@ extension CommandObserver {
   func didReceive(_ event: ValueEvent, _ uuid: UUID?, _ client: Client) {}
   func didAnswer(_ values: JSONTree) {}
   func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client) {}
+  func didEnd(_ error: (any Error)?) {}
 }
 
 /// Takes the results and messages of all commands of a session. The session then writes JSON records only.
@@ -40,4 +43,15 @@ protocol ResultObserver: CommandObserver {
   /// - Parameter isCommand: false for a record without a command, such as the value of a subscription.
   func didRecord(_ record: JSONTree, isCommand: Bool)
   func didSay(_ text: String, isNote: Bool)
+}
+
+/// Records the commands of the process as a script, for `--record`.
+@LoopActor
+protocol CommandRecorder: AnyObject {
+  /// Whether at least one command was run.
+  var hasDone: Bool { get }
+  /// Runs a command of the command line. - Parameter arguments: its words, starting with the command's name.
+  func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws
+  /// Writes the script. - Throws: FileError; CancellationError.
+  func write() async throws
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import EventLoop
+import Terminal
 import Text
 
 /// The commands of the program. `Blectl` lists them; all other code gets them as this value.
@@ -13,6 +15,10 @@ struct CommandSet: Sendable {
   let standard: any LoopCommand.Type
   /// The commands that only sessions have.
   let sessionOnly: [any LoopCommand.Type]
+  /// Makes the recorder of `--record`. - Throws: FileError if the file cannot be written.
+  let recorder: @LoopActor @Sendable (_ path: String, Output, SessionCommands) throws -> any CommandRecorder
+  /// The completion script that the arguments ask for; nil without such an option.
+  let completionScript: @Sendable (_ arguments: [String]) -> String?
 
   /// Returns a command of the command line.
   func type(named name: String) -> (any LoopCommand.Type)? {

@@ -15,10 +15,7 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var usesAdapter: Bool { get }
   /// Adds the files that its own options and arguments name.
   @LoopActor func name(_ files: inout CommandFiles)
-  /// Runs on the command line.
   @LoopActor func run(in context: Context) async throws
-  /// Runs in a session.
-  @LoopActor func run(in context: Context, _ session: SessionLinks) async throws
 
   // MARK: Its end
 
@@ -73,7 +70,6 @@ extension LoopCommand {
   var isTimeReal: Bool { false }
   var usesAdapter: Bool { true }
   @LoopActor func name(_ files: inout CommandFiles) {}
-  @LoopActor func run(in context: Context, _ session: SessionLinks) async throws { try await run(in: context) }
 
   var runsUntilStopped: Bool { false }
   var hasTimeLimit: Bool { !runsUntilStopped }
@@ -143,16 +139,6 @@ extension ValueCommand {
     takeTimeout(defaults)
     if !isRaw { chosenFormat = chosenFormat ?? defaults.format }
   }
-}
-
-/// A command of sessions only.
-protocol SessionCommand: LoopCommand {}
-
-extension SessionCommand {
-  func run(in context: Context) async throws { throw Failure(.internal, "This command needs a session.") }
-
-  /// Only commands about a device wait for one.
-  static var unusedOptions: [String] { takesPeer ? [] : ["--timeout"] }
 }
 
 /// What a command is like, whatever its arguments are.

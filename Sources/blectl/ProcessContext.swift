@@ -25,7 +25,7 @@ final class ProcessContext {
   private(set) var discoverable: Set<PeerAddress>?
   private var trace: SnoopFile?
   /// The recorder of `--record`.
-  private(set) var recorder: ScriptRecorder?
+  private(set) var recorder: (any CommandRecorder)?
   /// Whether a trace may start while the radio is in use. Set it before the radio is opened.
   var tracesLater: Bool {
     get { tap.startsLater }
@@ -97,7 +97,7 @@ final class ProcessContext {
     guard command.traits.isRecordable else {
       throw Failure(.usage, "Cannot record \(command.commandName): a script cannot contain this command.")
     }
-    let recorder = try ScriptRecorder(path, output, commands)
+    let recorder = try commands.set.recorder(path, output, commands)
     self.recorder = recorder
     try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
   }

@@ -161,7 +161,7 @@ enum Program {
   static func reportUsage(_ error: any Error, arguments: [String], _ commands: CommandSet) -> Int32 {
     let type = arguments.first == commands.option.commandName ? commands.option : nil
     if (type ?? commands.root).exitCode(for: error) == .success {
-      let text = CompletionScript.wanted(by: arguments) ?? help(arguments, commands) ?? (type ?? commands.root).fullMessage(for: error)
+      let text = commands.completionScript(arguments) ?? help(arguments, commands) ?? (type ?? commands.root).fullMessage(for: error)
       return Output.writeWaiting(.output, text + "\n") ? 0 : ExitStatus.output.rawValue
     }
     // An unknown name may be in names.json, which is invalid.

@@ -175,7 +175,7 @@ extension RecordTests {
       for number in 1...5 {
         let line = try ShellLine(["sleep", "\(number)"], ShellSettings(), commands)
         let command = recorder.begin(line, ["sleep", "\(number)"], nil, output)
-        command.end(nil)
+        command.didEnd(nil)
         // Values that come now are of this one.
         #expect(recorder.last === command)
       }

@@ -6,7 +6,7 @@ import Operations
 import Terminal
 import Text
 
-struct Connect: PeerCommand {
+struct Connect: SessionCommand, PeerCommand {
   static let configuration = CommandConfiguration(
     named: "connect", abstract: "Connect to a device and report the connection.",
     discussion: """

@@ -103,4 +103,15 @@ enum PacketText {
     let digits = String(bits, radix: 16)
     return "0x" + String(repeating: "0", count: max(0, 2 * octets - digits.utf8.count)) + digits
   }
+
+  /// Formats nanoseconds as seconds with six decimals.
+  static func seconds(_ nanoseconds: Int64) -> String {
+    let micro = (nanoseconds / 1000).magnitude
+    let rest = String(micro % 1_000_000)
+    return (nanoseconds < 0 ? "-" : "") + "\(micro / 1_000_000)." + String(repeating: "0", count: 6 - rest.utf8.count) + rest
+  }
+
+  static func milliseconds(_ nanoseconds: Int64) -> String {
+    "\(((Double(nanoseconds) / 10_000).rounded() / 100).plainText) ms"
+  }
 }

@@ -111,9 +111,9 @@ struct TraceListing {
     // The packet that completes the frame shows the data of its fragments.
     packet.fields.removeAll { $0.name == "fragment" }
     var lines = PacketText.lines(packet, names: names)
-    if let (_, after) = item.answers { lines[0] += "  (after \(Self.milliseconds(after)))" }
+    if let (_, after) = item.answers { lines[0] += "  (after \(PacketText.milliseconds(after)))" }
     var head =
-      Self.pad(String(item.number), 5) + Self.pad(Self.seconds(sinceStart(item.record)), 13)
+      Self.pad(String(item.number), 5) + Self.pad(PacketText.seconds(sinceStart(item.record)), 13)
       + (item.record.direction == .hostToController ? " < " : " > ")
     if showsAdapter { head += "hci\(item.record.adapter) " }
     if let air = item.record.air {
@@ -129,15 +129,4 @@ struct TraceListing {
   private func sinceStart(_ record: Snoop.Record) -> Int64 { record.wallClock.subtractingReportingOverflow(start ?? 0).partialValue }
 
   private static func pad(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.utf8.count)) + text }
-
-  /// Formats nanoseconds as seconds with six decimals.
-  nonisolated static func seconds(_ nanoseconds: Int64) -> String {
-    let micro = (nanoseconds / 1000).magnitude
-    let rest = String(micro % 1_000_000)
-    return (nanoseconds < 0 ? "-" : "") + "\(micro / 1_000_000)." + String(repeating: "0", count: 6 - rest.utf8.count) + rest
-  }
-
-  nonisolated static func milliseconds(_ nanoseconds: Int64) -> String {
-    "\(((Double(nanoseconds) / 10_000).rounded() / 100).plainText) ms"
-  }
 }

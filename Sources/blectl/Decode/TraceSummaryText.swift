@@ -54,7 +54,7 @@ struct TraceSummaryText {
       if summary.isochronous > 0 { counts.append("\(summary.isochronous) isochronous") }
       counts.append("\(summary.damaged) with a wrong CRC")
     }
-    var lines = ["\(summary.packets) packet(s) in \(TraceListing.seconds(duration)) s: " + counts.joined(separator: ", ")]
+    var lines = ["\(summary.packets) packet(s) in \(PacketText.seconds(duration)) s: " + counts.joined(separator: ", ")]
     if summary.malformed > 0 { lines.append("\(summary.malformed) malformed packet(s)") }
     if summary.vendorData > 0 { lines.append("\(summary.vendorData) vendor-specific data packet(s), on handles without a connection") }
     if leftOut > 0 { lines.append("\(leftOut) packet(s) of unsupported interfaces skipped") }
@@ -74,7 +74,7 @@ struct TraceSummaryText {
     if link.isOfAir { facts = ["\(facts[0]) as peripheral", "\(link.central.map { "\($0)" } ?? unknown) as central"] }
     if showsAdapter { facts.append("on hci\(link.adapter)") }
     if let isCentral = link.isCentral { facts.append(isCentral ? "as central" : "as peripheral") }
-    facts.append("\(TraceListing.seconds(Self.length(link))) s")
+    facts.append("\(PacketText.seconds(Self.length(link))) s")
     facts.append(summary.mtu(index, link).map { "MTU \($0)" } ?? "MTU not seen")
     if link.isEncrypted { facts.append("encrypted") }
     let open = link.wasReset ? "ended: the controller was reset" : link.isOfAir ? "end not captured" : "open at the end"
@@ -87,12 +87,12 @@ struct TraceSummaryText {
     guard !conversations.isEmpty else { return ["  no ATT PDUs"] }
     let rows = conversations.map { conversation -> Row in
       let entry = conversation.entry
-      let mean = entry.answers > 0 ? TraceListing.milliseconds(entry.time / Int64(entry.answers)) : "-"
+      let mean = entry.answers > 0 ? PacketText.milliseconds(entry.time / Int64(entry.answers)) : "-"
       return Row(
         about: about(conversation.subject), failures: failures(conversation).joined(separator: ", "),
         what: ["  " + who(conversation, link).replacing("peer", with: "device"), conversation.subject.opcode.description],
         numbers: [
-          String(entry.count), String(entry.octets), mean, entry.answers > 0 ? TraceListing.milliseconds(entry.longest) : "-",
+          String(entry.count), String(entry.octets), mean, entry.answers > 0 ? PacketText.milliseconds(entry.longest) : "-",
         ])
     }
     let numbers = ["COUNT", "BYTES", "MEAN", "LONGEST"]

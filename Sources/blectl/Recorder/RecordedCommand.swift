@@ -97,7 +97,7 @@ final class RecordedCommand: CommandObserver {
   /// Changes the kind of a command that was never run.
   func becomes(_ kind: Kind) { self.kind = kind }
 
-  func end(_ error: (any Error)?) {
+  func didEnd(_ error: (any Error)?) {
     guard duration == nil else { return }
     duration = begin.duration(to: EventLoop.shared.now)
     failure = error.map { Failure($0) }

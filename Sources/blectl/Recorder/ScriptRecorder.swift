@@ -6,7 +6,7 @@ import Text
 
 /// Records commands and their results as a script, for `--record`.
 @LoopActor
-final class ScriptRecorder {
+final class ScriptRecorder: LineRecorder {
   private let path: String
   private let output: Output
   private let known: SessionCommands
@@ -56,7 +56,7 @@ final class ScriptRecorder {
       return try await record(add(words.words, .command), command, context)
     }
     do { try await command.run(in: context) } catch {
-      if commands.isEmpty, device != nil, Failure(error).kind != .usage { add(["connect"], .connection).end(error) }
+      if commands.isEmpty, device != nil, Failure(error).kind != .usage { add(["connect"], .connection).didEnd(error) }
       throw error
     }
   }
@@ -72,7 +72,7 @@ final class ScriptRecorder {
       if !recorded.hasLink {
         recorded.becomes(.comment("not run"))
         let connection = link ?? add(["connect"], .connection)
-        connection.end(error)
+        connection.didEnd(error)
       }
       throw error
     }
@@ -82,10 +82,10 @@ final class ScriptRecorder {
     watch(recorded, command, context.output)
     do {
       try await command.run(in: Context(context.process, context.step, recorded))
-      recorded.end(nil)
+      recorded.didEnd(nil)
     } catch {
       // A command that became a session has ended before.
-      recorded.end(last === recorded ? error : nil)
+      recorded.didEnd(last === recorded ? error : nil)
       throw error
     }
   }
@@ -97,7 +97,7 @@ final class ScriptRecorder {
   // MARK: A session
 
   /// Adds a line of a session. - Parameter lane: the lane of its device; nil for a command without a device.
-  func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> RecordedCommand {
+  func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> any CommandObserver {
     let form = line.command.recordedForm
     let named = line.command.peerOptions != nil && !line.isAboutCurrent
     let isOther = lane.map { !isOfScript($0) } ?? false

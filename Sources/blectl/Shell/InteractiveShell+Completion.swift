@@ -20,7 +20,7 @@ extension InteractiveShell {
   private func model() -> CompletionModel {
     var model = CompletionModel()
     model.commands = process.commands.all.map { $0.completion } + Self.ownCommands
-    model.devices = seen.devices
+    model.devices = seen.devices.map { .init(address: "\($0.peer)", name: $0.name, hint: $0.rssi.map { "\($0) dBm" } ?? "") }
     for lane in shell.lanes {
       guard let connection = lane.connection else { continue }
       if let index = model.devices.firstIndex(where: { $0.address == "\(connection.peer)" }) {

@@ -27,11 +27,9 @@ final class SeenDevices {
   /// For who comes later.
   var heard: [HeardDevices.Device] { order.elements.map { .init($0, name: facts[$0]?.name, rssi: facts[$0]?.rssi) } }
 
-  /// The strongest first; those that were not heard last.
-  var devices: [CompletionModel.Device] {
-    order.elements.sorted { (facts[$0]?.rssi ?? -128, "\($1)") > (facts[$1]?.rssi ?? -128, "\($0)") }.map { peer in
-      let fact = facts[peer]
-      return CompletionModel.Device(address: "\(peer)", name: fact?.name, hint: fact?.rssi.map { "\($0) dBm" } ?? "")
-    }
+  /// The strongest device first. Devices that were not heard come last.
+  var devices: [(peer: PeerAddress, name: UntrustedText?, rssi: Int8?)] {
+    order.elements.sorted { (facts[$0]?.rssi ?? -128, "\($1)") > (facts[$1]?.rssi ?? -128, "\($0)") }
+      .map { ($0, facts[$0]?.name, facts[$0]?.rssi) }
   }
 }

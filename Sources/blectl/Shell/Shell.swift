@@ -66,12 +66,15 @@ final class Shell {
     let subject = command.peerOptions == nil ? nil : lane
     let output = output(for: command, members, subject)
     process.noteUnused(by: command, output)
-    let recorded = process.recorder?.begin(line, words, lane, output)
-    let follower: (any CommandObserver)? = recorded ?? observer
+    let recorded = (process.recorder as? any LineRecorder)?.begin(line, words, lane, output)
+    let follower = recorded ?? observer
     let links = SessionLinks(self, lane, members, LinkText(process, output, follower), Context.clientObserver(follower))
     let caller: Context.Caller = observer != nil ? .script : members.isEmpty ? .person : .program
     let context = Context(process, command.step, output, caller, links, follower)
-    let run: @LoopActor () async throws -> Void = { try await command.run(in: context, links) }
+    let run: @LoopActor () async throws -> Void = {
+      guard let command = command as? any SessionCommand else { return try await command.run(in: context) }
+      try await command.run(in: context, links)
+    }
     let traits = command.traits
     switch traits.turn {
     case .atOnce: return ShellJob(subject, done: await result(recorded, run))
@@ -154,9 +157,9 @@ final class Shell {
     try await CommandList(line: line).run(in: self, keepGoing: false, process.output)
   }
 
-  private func result(_ recorded: RecordedCommand?, _ body: @LoopActor () async throws -> Void) async -> (any Error)? {
+  private func result(_ recorded: (any CommandObserver)?, _ body: @LoopActor () async throws -> Void) async -> (any Error)? {
     let error = await result(body)
-    recorded?.end(error)
+    recorded?.didEnd(error)
     return error
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLoop
+import Terminal
 import Text
 
 /// One line of a session, parsed by the same types as the command line.
@@ -66,4 +67,11 @@ struct HelpText: Error {
   init(_ type: any LoopCommand.Type, _ words: [String]) {
     text = HelpPage(of: type, isSession: true).text(isShort: words.contains("-h") && !words.contains("--help"))
   }
+}
+
+/// Records the lines of a session.
+@LoopActor
+protocol LineRecorder: CommandRecorder {
+  /// Adds a line. - Parameter lane: the lane of its device; nil for a command without a device.
+  func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> any CommandObserver
 }
